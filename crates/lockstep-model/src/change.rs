@@ -1,0 +1,224 @@
+//! A change: one journaled file modification, and the journal's line for it (boundary B1).
+//!
+//! The line's first three columns are a contract with other programs (`cut -f3`); the rest is ours.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use jiff::Zoned;
+use jiff::fmt::strtime;
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{AgentId, ToolUseId};
+use crate::path::{escape_into, unescape};
+
+/// What made a change known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum ChangeTool {
+    /// The client's `Edit` tool.
+    Edit,
+    /// The client's `Write` tool.
+    Write,
+    /// The client's `MultiEdit` tool.
+    MultiEdit,
+    /// The client's `NotebookEdit` tool.
+    NotebookEdit,
+    /// No tool event reported it: the sweep found it on disk.
+    Sweep,
+}
+
+impl ChangeTool {
+    const ALL: [Self; 5] = [Self::Edit, Self::Write, Self::MultiEdit, Self::NotebookEdit, Self::Sweep];
+
+    /// The tool a client's tool name stands for, if that tool writes files.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|tool| tool.as_str() == name)
+    }
+
+    /// The name in the journal.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Edit => "Edit",
+            Self::Write => "Write",
+            Self::MultiEdit => "MultiEdit",
+            Self::NotebookEdit => "NotebookEdit",
+            Self::Sweep => "Sweep",
+        }
+    }
+}
+
+impl fmt::Display for ChangeTool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// What happened to the file, as far as it is known.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ChangeKind {
+    /// Its content was written. A tool event does not say whether the file is new.
+    Written,
+    /// The sweep found a file that was not there before.
+    Created,
+    /// The sweep found a file gone.
+    Deleted,
+    /// The file now has another name.
+    RenamedTo(PathBuf),
+    /// The file had another name before.
+    RenamedFrom(PathBuf),
+}
+
+impl ChangeKind {
+    /// The word for it in reports and the store.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Written => "written",
+            Self::Created => "created",
+            Self::Deleted => "deleted",
+            Self::RenamedTo(_) => "renamed_to",
+            Self::RenamedFrom(_) => "renamed_from",
+        }
+    }
+
+    /// The other path of a rename.
+    pub fn counterpart(&self) -> Option<&PathBuf> {
+        match self {
+            Self::RenamedTo(path) | Self::RenamedFrom(path) => Some(path),
+            Self::Written | Self::Created | Self::Deleted => None,
+        }
+    }
+
+    /// Reads back what [`Self::word`] and [`Self::counterpart`] gave.
+    pub fn from_parts(word: &str, counterpart: Option<PathBuf>) -> Option<Self> {
+        Some(match (word, counterpart) {
+            ("written", None) => Self::Written,
+            ("created", None) => Self::Created,
+            ("deleted", None) => Self::Deleted,
+            ("renamed_to", Some(path)) => Self::RenamedTo(path),
+            ("renamed_from", Some(path)) => Self::RenamedFrom(path),
+            _ => return None,
+        })
+    }
+}
+
+/// One line of a session's journal.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JournalLine {
+    /// Local time with offset, to the second: `2026-02-14T15:30:42+09:00`. Text, because a reader shows what
+    /// another program wrote.
+    pub at: String,
+    /// The tool's name; a foreign program may write one we do not know.
+    pub tool: String,
+    /// Absolute path of the file.
+    pub path: PathBuf,
+    /// The subagent, `None` for the Lead.
+    pub agent: Option<AgentId>,
+    /// The tool call, where there was one.
+    pub tool_use: Option<ToolUseId>,
+}
+
+/// The journal's spelling of a moment.
+pub fn timestamp(at: &Zoned) -> String {
+    strtime::format("%Y-%m-%dT%H:%M:%S%:z", at).expect("a zoned time has every field of the format")
+}
+
+impl JournalLine {
+    /// Appends the line, newline included, to `out`.
+    pub fn write_into(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.at.as_bytes());
+        out.push(b'\t');
+        out.extend_from_slice(self.tool.as_bytes());
+        out.push(b'\t');
+        escape_into(out, &self.path);
+        out.push(b'\t');
+        out.extend_from_slice(self.agent.as_ref().map_or("-", AgentId::as_str).as_bytes());
+        out.push(b'\t');
+        out.extend_from_slice(self.tool_use.as_ref().map_or("-", ToolUseId::as_str).as_bytes());
+        out.push(b'\n');
+    }
+
+    /// Reads a line without its newline. Three or more columns are a line; anything else is `None`.
+    pub fn parse(line: &[u8]) -> Option<Self> {
+        let mut columns = line.split(|b| *b == b'\t');
+        let at = text(columns.next()?)?;
+        let tool = text(columns.next()?)?;
+        let path = columns.next()?;
+        if at.is_empty() || tool.is_empty() || path.is_empty() {
+            return None;
+        }
+        Some(Self {
+            at,
+            tool,
+            path: unescape(path),
+            agent: columns.next().and_then(text).and_then(|id| AgentId::new(&id)),
+            tool_use: columns.next().and_then(text).and_then(|id| ToolUseId::new(&id)),
+        })
+    }
+}
+
+fn text(column: &[u8]) -> Option<String> {
+    String::from_utf8(column.to_vec()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
+    use std::path::Path;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn line(path: &Path) -> JournalLine {
+        let at: Zoned = "2026-02-14T15:30:42+09:00[Asia/Tokyo]".parse().unwrap();
+        JournalLine {
+            at: timestamp(&at),
+            tool: ChangeTool::Edit.to_string(),
+            path: path.to_owned(),
+            agent: AgentId::new("a0c6fe70d0852012e"),
+            tool_use: ToolUseId::new("toolu_27"),
+        }
+    }
+
+    fn bytes(line: &JournalLine) -> Vec<u8> {
+        let mut out = Vec::new();
+        line.write_into(&mut out);
+        out
+    }
+
+    #[test]
+    fn the_line_is_the_contract_to_the_byte() {
+        assert_eq!(
+            String::from_utf8(bytes(&line(Path::new("/repo/a b.py")))).unwrap(),
+            "2026-02-14T15:30:42+09:00\tEdit\t/repo/a b.py\ta0c6fe70d0852012e\ttoolu_27\n"
+        );
+    }
+
+    #[test]
+    fn the_lead_and_a_missing_call_are_dashes() {
+        let lead = JournalLine { agent: None, tool_use: None, ..line(Path::new("/a")) };
+        assert!(bytes(&lead).ends_with(b"\t/a\t-\t-\n"));
+        assert_eq!(JournalLine::parse(bytes(&lead).trim_ascii_end()), Some(lead));
+    }
+
+    #[test]
+    fn three_columns_are_enough_and_more_than_five_are_ignored() {
+        let three = JournalLine::parse(b"2026-02-14T15:30:42+09:00\tEdit\t/a").unwrap();
+        assert_eq!((three.path.as_path(), &three.agent), (Path::new("/a"), &None));
+        assert!(JournalLine::parse(b"t\tEdit\t/a\tx\ty\tz\tmore").is_some());
+        for bad in [&b""[..], b"t", b"t\tEdit", b"t\tEdit\t", b"\t\t/a", b"\xff\tEdit\t/a"] {
+            assert_eq!(JournalLine::parse(bad), None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_path_survives_the_journal(raw in proptest::collection::vec(1_u8.., 1..4_100)) {
+            let written = line(&PathBuf::from(OsString::from_vec(raw)));
+            let text = bytes(&written);
+            prop_assert_eq!(text.iter().filter(|b| **b == b'\n').count(), 1);
+            prop_assert_eq!(JournalLine::parse(&text[..text.len() - 1]), Some(written));
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What a client told us happened, in our own words.
+//!
+//! A dialect in `lockstep-wire` makes an [`Event`] from bytes; everything behind it sees only this.
+
+use std::path::PathBuf;
+
+use crate::change::ChangeTool;
+use crate::ids::{AgentId, InvalidSessionId, SessionId, ToolUseId};
+
+/// One event of a client.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// The session; a hostile or missing id is kept as the reason it was refused.
+    pub session: Result<SessionId, InvalidSessionId>,
+    /// The client's working directory.
+    pub cwd: Option<PathBuf>,
+    /// Who acts: the Lead or a subagent.
+    pub actor: Actor,
+    /// What happened.
+    pub kind: EventKind,
+}
+
+/// Who an event is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Actor {
+    /// The client's main agent.
+    Lead,
+    /// An agent the Lead started.
+    Subagent {
+        /// Its id within the session.
+        id: AgentId,
+        /// Its type (`implementer`), where the client says so.
+        agent_type: Option<String>,
+    },
+}
+
+impl Actor {
+    /// The subagent's id; `None` is the Lead.
+    pub fn agent_id(&self) -> Option<&AgentId> {
+        match self {
+            Self::Lead => None,
+            Self::Subagent { id, .. } => Some(id),
+        }
+    }
+}
+
+/// The kinds of events Lockstep knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EventKind {
+    /// A session begins or goes on (`startup`, `resume`, `clear`, `compact`, or a source we do not know).
+    SessionStart { source: String },
+    /// A session ends.
+    SessionEnd { reason: String },
+    /// The user sent a prompt.
+    UserPromptSubmit { prompt: String },
+    /// A tool is about to run.
+    PreToolUse(ToolCall),
+    /// A tool has run.
+    PostToolUse { call: ToolCall, outcome: Outcome },
+    /// A subagent begins.
+    SubagentStart,
+    /// A subagent wants to end.
+    SubagentStop(Stop),
+    /// The Lead wants to end its turn.
+    Stop(Stop),
+    /// The client is about to compact the Lead's context.
+    PreCompact { trigger: String },
+    /// An event of the client's that Lockstep has no use for.
+    Other(String),
+}
+
+impl EventKind {
+    /// The event's name in the routing table and in the log.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::SessionStart { .. } => "SessionStart",
+            Self::SessionEnd { .. } => "SessionEnd",
+            Self::UserPromptSubmit { .. } => "UserPromptSubmit",
+            Self::PreToolUse(_) => "PreToolUse",
+            Self::PostToolUse { .. } => "PostToolUse",
+            Self::SubagentStart => "SubagentStart",
+            Self::SubagentStop(_) => "SubagentStop",
+            Self::Stop(_) => "Stop",
+            Self::PreCompact { .. } => "PreCompact",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+/// One call of a tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolCall {
+    /// The call's id.
+    pub id: Option<ToolUseId>,
+    /// The tool and what we use of its input.
+    pub tool: Tool,
+}
+
+/// The tools Lockstep looks at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Tool {
+    /// A tool that writes one file. The path is as the client gave it, perhaps relative.
+    File { tool: ChangeTool, path: Option<PathBuf> },
+    /// A shell command.
+    Bash { command: String },
+    /// The start of a subagent (`Agent`; older clients say `Task`).
+    Agent { agent_type: Option<String>, prompt: String, background: bool },
+    /// Any other tool, by name.
+    Other(String),
+}
+
+impl Tool {
+    /// The tool's name, for the log.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::File { tool, .. } => tool.as_str(),
+            Self::Bash { .. } => "Bash",
+            Self::Agent { .. } => "Agent",
+            Self::Other(name) => name,
+        }
+    }
+}
+
+/// How a tool call ended. Clients leave `success` out when all went well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outcome {
+    /// Not reported as failed.
+    Succeeded,
+    /// Explicitly reported as failed.
+    Failed,
+}
+
+/// The end of a turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stop {
+    /// A hook already made this agent go on; saying something again would loop.
+    pub already_continued: bool,
+    /// A subagent's own transcript, where the client gives it.
+    pub transcript: Option<PathBuf>,
+}

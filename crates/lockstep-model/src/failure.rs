@@ -1,0 +1,75 @@
+//! What happens when a hook cannot do its work: one type, resolved in one function.
+//!
+//! Observers never get in the way; gates never fail silently.
+
+use crate::decision::Decision;
+
+/// The part a route plays in the client's work, which decides how it fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Journal, sweep, delivery: fails open and silent. The log and `doctor` know.
+    Observer,
+    /// Session context: fails open, but says in one line that the session is degraded.
+    Announcer,
+    /// A gate: what cannot be decided is blocked, with the reason.
+    Enforcer,
+}
+
+/// `[hooks] on_failure`: what an enforcer that cannot decide does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnFailure {
+    /// Block, with the reason.
+    #[default]
+    Block,
+    /// Let it pass. The fault is still logged.
+    Allow,
+}
+
+/// The decision for a route of `role` that failed because of `fault`.
+pub fn resolve(role: Role, on_failure: OnFailure, fault: &str) -> Decision {
+    match (role, on_failure) {
+        (Role::Observer, _) => Decision::Silent,
+        (Role::Announcer, _) => Decision::Context(format!("lockstep: degraded: {}", one_line(fault))),
+        (Role::Enforcer, OnFailure::Block) => Decision::Block(format!(
+            "lockstep could not decide, so this is blocked: {}. `lockstep doctor` explains how to mend it; \
+             `on_failure = \"allow\"` under [hooks] in lockstep.toml lets undecided steps pass.",
+            one_line(fault)
+        )),
+        (Role::Enforcer, OnFailure::Allow) => Decision::Silent,
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn observers_are_silent_whatever_the_project_says() {
+        for on_failure in [OnFailure::Block, OnFailure::Allow] {
+            assert_eq!(resolve(Role::Observer, on_failure, "disk full"), Decision::Silent);
+        }
+    }
+
+    #[test]
+    fn announcers_say_one_line() {
+        let Decision::Context(text) = resolve(Role::Announcer, OnFailure::Block, "no\ncache") else {
+            panic!("an announcer speaks");
+        };
+        assert_eq!(text, "lockstep: degraded: no cache");
+    }
+
+    #[test]
+    fn enforcers_block_with_the_reason_unless_the_project_allows() {
+        let Decision::Block(reason) = resolve(Role::Enforcer, OnFailure::Block, "step file unreadable")
+        else {
+            panic!("an enforcer that cannot decide blocks");
+        };
+        assert!(reason.contains("step file unreadable"));
+        assert!(reason.contains("on_failure"));
+        assert_eq!(resolve(Role::Enforcer, OnFailure::Allow, "x"), Decision::Silent);
+    }
+}
