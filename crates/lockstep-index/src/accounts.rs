@@ -28,15 +28,24 @@ pub(crate) fn file(state: &StateDir) -> PathBuf {
 /// Notes that a tool event reported `path` (absolute) in its present state. A path outside `root` or a file that is
 /// gone again leaves nothing to note.
 pub fn note(root: &Path, state: &StateDir, path: &Path) -> Result<(), IndexError> {
-    let Ok(relative) = path.strip_prefix(root) else { return Ok(()) };
+    let Some(relative) = relative(root, path) else { return Ok(()) };
     let Ok(meta) = fs::symlink_metadata(path) else { return Ok(()) };
     let stamp = Stamp::of(&meta);
     state.ensure("index")?;
     let mut line = format!("{}\t{}\t{}\t", stamp.size, stamp.mtime, stamp.inode).into_bytes();
-    escape_into(&mut line, relative);
+    escape_into(&mut line, &relative);
     line.push(b'\n');
     append_once(&file(state), &line)?;
     Ok(())
+}
+
+/// `path` below `root`, also where one of them goes through a symbolic link.
+fn relative(root: &Path, path: &Path) -> Option<PathBuf> {
+    if let Ok(relative) = path.strip_prefix(root) {
+        return Some(relative.to_owned());
+    }
+    let real = path.parent()?.canonicalize().ok()?.join(path.file_name()?);
+    Some(real.strip_prefix(root.canonicalize().ok()?).ok()?.to_owned())
 }
 
 /// The accounts after the first `from` bytes, and where they end.
@@ -97,6 +106,10 @@ mod tests {
         assert_eq!(accounts[0].path, Path::new("a\tb\n"));
         assert_eq!(accounts[0].stamp, Stamp::of(&fs::metadata(&file).unwrap()));
         assert_eq!(read(&state, end).unwrap(), (Vec::new(), end));
+        let alias = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(root.path(), alias.path().join("link")).unwrap();
+        note(root.path(), &state, &alias.path().join("link/a\tb\n")).unwrap();
+        assert_eq!(read(&state, end).unwrap().0[0].path, Path::new("a\tb\n"));
         clear(&state).unwrap();
         note(root.path(), &state, &root.path().join("a\tb\n")).unwrap();
         assert_eq!(read(&state, end + 5).unwrap().0.len(), 1, "a new file is read from its start");

@@ -293,9 +293,17 @@ mod tests {
     #[test]
     fn foreign_repositories_git_and_state_are_not_in_it() {
         let root = tempfile::tempdir().unwrap();
-        for file in
-            [".git/config", ".lockstep/x", "sub/.git/config", "sub/a", "wt/.git", "wt/b", ".claude/c", "d"]
-        {
+        for file in [
+            ".git/config",
+            ".lockstep/x",
+            "sub/.git/config",
+            "sub/a",
+            "wt/.git",
+            "wt/b",
+            ".claude/c",
+            "d",
+            "j/src-changes-s.log",
+        ] {
             let path = root.path().join(file);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "x").unwrap();

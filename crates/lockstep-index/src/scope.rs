@@ -1,11 +1,13 @@
 //! Which files count: what git tracks or would track, by `.gitignore`, `.git/info/exclude`, the user's excludes and
-//! `.lockstepignore`. Never `.git`, `.lockstep`, or another repository inside this one.
+//! `.lockstepignore`. Never `.git`, `.lockstep`, a session's journal, or another repository inside this one.
 
 use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
 use ignore::{DirEntry, WalkBuilder};
+use lockstep_store::StateDir;
+use lockstep_store::journal::is_journal;
 
 /// Ignore rules of the project's own, in the syntax of `.gitignore`.
 pub const IGNORE_FILE: &str = ".lockstepignore";
@@ -30,7 +32,7 @@ pub(crate) fn is_rule_file(name: &OsStr) -> bool {
 
 fn is_foreign(entry: &DirEntry) -> bool {
     let name = entry.file_name();
-    if name == ".git" || name == ".lockstep" {
+    if name == ".git" || name == StateDir::NAME || is_journal(name) {
         return true;
     }
     // A directory with a `.git` of its own is another repository: a submodule, a linked worktree, a clone.

@@ -2,6 +2,7 @@
 //!
 //! Reading never changes it. What was read is remembered in the [`history`](crate::history).
 
+use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::MetadataExt as _;
@@ -119,13 +120,8 @@ impl JournalDir {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(StoreError::io("list", &self.path)(error)),
         };
-        let mut sessions: Vec<SessionId> = entries
-            .filter_map(|entry| {
-                let name = entry.ok()?.file_name();
-                let id = name.to_str()?.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
-                SessionId::new(id).ok()
-            })
-            .collect();
+        let mut sessions: Vec<SessionId> =
+            entries.filter_map(|entry| session_of(&entry.ok()?.file_name())).collect();
         sessions.sort();
         Ok(sessions)
     }
@@ -144,6 +140,15 @@ impl JournalDir {
             Err(error) => Err(StoreError::io("remove", &path)(error)),
         }
     }
+}
+
+/// Whether a file of this name is a session's journal. Writing one is no change of a project.
+pub fn is_journal(name: &OsStr) -> bool {
+    session_of(name).is_some()
+}
+
+fn session_of(name: &OsStr) -> Option<SessionId> {
+    SessionId::new(name.to_str()?.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?).ok()
 }
 
 /// Opens a journal for reading if it is there and ours; what others planted is not read as a journal.
