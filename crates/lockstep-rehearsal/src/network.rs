@@ -4,7 +4,7 @@
 //! started it. So a short-lived thread enters the namespace, binds the model's socket and starts the client there,
 //! while the rest of this process stays where it is and serves that socket as any other.
 //!
-//! Entering takes CAP_SYS_ADMIN (root, as in most containers for tests). An unprivileged user namespace would not do:
+//! Entering takes CAP_SYS_ADMIN: root, and not in an ordinary container. An unprivileged user namespace would not do:
 //! a process with threads cannot enter one. Everybody else gets [`Network::Host`]: the client's proxies point to a
 //! closed port and its nonessential traffic is switched off, which holds for the client but not for what its `Bash`
 //! tool may start.

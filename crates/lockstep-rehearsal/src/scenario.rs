@@ -108,12 +108,12 @@ impl Turn {
         Self { text: text.into(), tools: Vec::new() }
     }
 
-    /// A turn that calls one tool; `input` must be a JSON object.
+    /// A turn that calls one tool. Panics unless `input` is a JSON object.
     pub fn call(name: impl Into<String>, input: Value) -> Self {
         Self::default().and_call(name, input)
     }
 
-    /// The same turn with one more tool call in the same message; `input` must be a JSON object.
+    /// The same turn with one more tool call in the same message. Panics unless `input` is a JSON object.
     #[must_use]
     pub fn and_call(mut self, name: impl Into<String>, input: Value) -> Self {
         let Value::Object(input) = input else { panic!("a tool's input is a JSON object, not {input}") };

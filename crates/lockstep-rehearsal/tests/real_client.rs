@@ -5,7 +5,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use lockstep_rehearsal::{Agent, Client, Ended, Kind, Network, Outcome, Rehearsal, Scenario, Turn};
 use serde_json::{Value, json};
@@ -122,7 +123,8 @@ fn a_background_subagent_that_outlives_the_leads_turn_wakes_it_as_a_prompt() {
 fn a_background_subagent_that_ends_during_a_tool_of_the_leads_wakes_nobody() {
     let Some(client) = Client::obtain_or_skip() else { return };
     let mut scenario = Scenario::parse(BACKGROUND).unwrap();
-    scenario.lead[1] = Turn::call("Bash", json!({"command": "sleep 3", "description": "wait"}));
+    let wait = "until grep -q SubagentStop hooks.jsonl; do sleep 0.1; done; sleep 1";
+    scenario.lead[1] = Turn::call("Bash", json!({"command": wait, "description": "wait"}));
     scenario.lead.truncate(4);
     scenario.subagents.get_mut("EDITOR").unwrap().remove(0);
     let (outcome, project) = play(client, scenario);
@@ -183,19 +185,26 @@ fn a_resumed_session_plays_its_own_scenario_from_the_start() {
 }
 
 #[test]
-fn the_time_limit_leaves_nothing_running() {
+fn neither_the_time_limit_nor_a_drop_leaves_anything_running() {
     let Some(client) = Client::obtain_or_skip() else { return };
     let project = tempfile::tempdir().unwrap();
     let mut scenario = Scenario::new("Wait.");
-    let command = "setsid sleep 300 & echo $! > pids; echo $$ >> pids; sleep 300";
+    let command = "setsid sleep 300 & echo $! > started; echo $$ >> started; mv started pids; sleep 300";
     scenario.lead.push(Turn::call("Bash", json!({"command": command})));
-    let outcome =
-        Rehearsal::new(client, scenario, project.path()).limit(Duration::from_secs(6)).run().unwrap();
+    let rehearsal = Rehearsal::new(client, scenario, project.path());
 
+    let outcome = rehearsal.clone().limit(Duration::from_millis(1)).run().unwrap();
     assert_eq!(outcome.ended, Ended::TimeLimit);
-    assert!(outcome.took < Duration::from_secs(20), "{:?}", outcome.took);
-    let pids = fs::read_to_string(project.path().join("pids")).unwrap();
-    assert_eq!(pids.lines().count(), 2);
+
+    let running = rehearsal.start().unwrap();
+    let (start, pids) = (Instant::now(), project.path().join("pids"));
+    while !pids.exists() {
+        assert!(start.elapsed() < Duration::from_secs(60), "{}", running.transcript());
+        thread::sleep(Duration::from_millis(20));
+    }
+    let pids = fs::read_to_string(pids).unwrap();
+    assert!(pids.lines().count() == 2 && pids.lines().all(is_running), "{pids}");
+    drop(running);
     assert!(!pids.lines().any(is_running), "{pids}");
 }
 
