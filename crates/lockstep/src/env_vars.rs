@@ -38,4 +38,6 @@ env_vars! {
     NO_COLOR
     /// The directory of the journals where `[journal] dir` does not name one; `/tmp` where unset.
     TMPDIR
+    /// The time zone of timestamps, where it is not the system's.
+    TZ
 }
