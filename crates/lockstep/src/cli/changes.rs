@@ -154,6 +154,8 @@ struct Row {
     agent_width: usize,
     path: String,
     what: String,
+    /// The session and the tool call, for `--verbose`.
+    details: String,
 }
 
 fn rows(project: &ActiveProject, changes: &[Change]) -> Vec<Row> {
@@ -169,6 +171,7 @@ fn rows(project: &ActiveProject, changes: &[Change]) -> Vec<Row> {
             agent_width,
             path: readable(&project.root, &change.line.path),
             what: what(&project.root, &change.kind),
+            details: details(change),
         })
         .collect()
 }
@@ -179,15 +182,21 @@ impl Row {
         let tool = Style::new().fg_color(Some(AnsiColor::Cyan.into()));
         let terminal = &context.terminal;
         format!(
-            "{}  {}  {:width$}  {}{}\n",
+            "{}  {}  {:width$}  {}{}{}\n",
             terminal.styled(dim, &self.at),
             terminal.styled(tool, &format!("{:<12}", self.tool)),
             self.agent,
             self.path,
             terminal.styled(dim, &self.what),
+            if terminal.verbose() { terminal.styled(dim, &self.details) } else { String::new() },
             width = self.agent_width,
         )
     }
+}
+
+fn details(change: &Change) -> String {
+    let call = change.line.tool_use.as_ref().map(|id| format!(", call {id}")).unwrap_or_default();
+    format!("  [session {}{call}]", change.session)
 }
 
 fn agent(change: &Change) -> String {
