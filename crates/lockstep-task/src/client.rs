@@ -185,13 +185,10 @@ fn wrong_version(subject: &Subject, expected: u64, stated: Option<u64>) -> Reaso
         (None, _) => format!("the subject names no version, and the next is PT-v{expected}"),
     };
     let title = Subject { version: Some(expected), ..subject.clone() };
-    Reason::Invalid(Problem::of(
-        SUBJECT,
-        what,
-        format!(
-            "read PT-v{} again, apply the change to it, and set the subject {:?}",
-            expected - 1,
-            title.to_string()
-        ),
-    ))
+    let set = format!("set the subject {:?}", title.to_string());
+    let fix = match expected {
+        1 => set,
+        _ => format!("read PT-v{} again, apply the change to it, and {set}", expected - 1),
+    };
+    Reason::Invalid(Problem::of(SUBJECT, what, fix))
 }

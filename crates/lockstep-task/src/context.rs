@@ -3,6 +3,7 @@
 //! For clients where such an agent cannot read the Lead's list. Stated as facts, because a model reads it.
 
 use crate::access::{AccessTable, Principal};
+use crate::markdown::fenced;
 use crate::place::Place;
 use crate::scratch::Scratch;
 use crate::version::swap::Held;
@@ -70,16 +71,4 @@ fn task(context: &ForkContext<'_>) -> String {
         held.version,
         fenced("yaml", &held.document.to_yaml())
     )
-}
-
-/// `text` in a fence no line of it can close.
-fn fenced(language: &str, text: &str) -> String {
-    let longest = text
-        .lines()
-        .map(|line| line.trim_start().bytes().take_while(|b| *b == b'`').count())
-        .max()
-        .unwrap_or(0);
-    let fence = "`".repeat(longest.max(2) + 1);
-    let end = if text.ends_with('\n') { "" } else { "\n" };
-    format!("{fence}{language}\n{text}{end}{fence}\n")
 }

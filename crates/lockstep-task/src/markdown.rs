@@ -39,6 +39,22 @@ impl Heading {
         }
         items
     }
+
+    /// The lines under it that belong to no list and are no heading.
+    pub fn prose(&self) -> Vec<String> {
+        let mut in_item = false;
+        let mut prose = Vec::new();
+        for line in visible(&self.body) {
+            let text = line.text.trim();
+            if list_item(&line.text).is_some() {
+                in_item = true;
+            } else if !(text.is_empty() || line.heading.is_some() || in_item && line.text.starts_with(' ')) {
+                in_item = false;
+                prose.push(text.to_owned());
+            }
+        }
+        prose
+    }
 }
 
 /// The text behind `- `, `* `, `+ ` or `1. ` at the start of a line.
@@ -137,4 +153,16 @@ fn heading(line: &str) -> Option<(usize, String)> {
         return None;
     }
     Some((level, rest.trim().trim_end_matches('#').trim().to_owned()))
+}
+
+/// `text` in a fence no line of it can close.
+pub(crate) fn fenced(language: &str, text: &str) -> String {
+    let longest = text
+        .lines()
+        .map(|line| line.trim_start().bytes().take_while(|b| *b == b'`').count())
+        .max()
+        .unwrap_or(0);
+    let fence = "`".repeat(longest.max(2) + 1);
+    let end = if text.ends_with('\n') { "" } else { "\n" };
+    format!("{fence}{language}\n{text}{end}{fence}\n")
 }

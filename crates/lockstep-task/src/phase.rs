@@ -10,6 +10,9 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::document::SECTIONS;
+use crate::shape::{Field, Shape};
+
 /// A phase of the pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Phase {
@@ -98,6 +101,15 @@ impl Phase {
             Self::P8 => &["verification_summary"],
             Self::P7 | Self::P9 => &[],
         }
+    }
+}
+
+/// How to mend a section that is not there. Only a list can say that there is nothing.
+fn write_first(section: &str) -> &'static str {
+    let is_list = |field: &&Field| field.name == section && matches!(field.shape, Shape::List { .. });
+    match SECTIONS.iter().find(is_list) {
+        Some(_) => "write it with `lockstep task update`; `[]` says that there is nothing",
+        None => "write it with `lockstep task update`",
     }
 }
 

@@ -43,7 +43,7 @@ pub struct Row {
     /// What becomes of it; `None` when nobody has said.
     pub fate: Option<Fate>,
     /// Why that cannot be done; empty when it can.
-    pub problems: Vec<String>,
+    pub problems: Vec<Problem>,
     /// What is worth knowing.
     pub notes: Vec<String>,
 }
@@ -78,12 +78,7 @@ impl Plan {
 
     /// Carries the plan out, or says why it cannot be.
     pub fn apply(self) -> Result<Migrated, Vec<Problem>> {
-        let problems = self.rows.iter().flat_map(|row| {
-            row.problems
-                .iter()
-                .map(|what| Problem::of(&row.section, what.clone(), "see the row of this section"))
-        });
-        let problems: Vec<_> = problems.collect();
+        let problems: Vec<_> = self.rows.iter().flat_map(|row| row.problems.clone()).collect();
         if problems.is_empty() {
             Ok(Migrated { document: self.document, scratch: self.scratch })
         } else {
@@ -115,31 +110,32 @@ fn front_matter(text: &str) -> (&str, &str) {
     split.unwrap_or(("", text))
 }
 
-/// `version: GC-v3` or `gc_version: 3` becomes the marker in scratch. Other keys of the front matter only named the file.
+/// `version: GC-v3` or `gc_version: 3` becomes the marker in scratch. Other keys only described the file.
 fn version_marker(front: &str, plan: &mut Plan) {
     if front.is_empty() {
         return;
     }
-    let mut row = Row {
-        section: "(front matter)".to_owned(),
-        line: 1,
-        fate: Some(Fate::Keep),
-        problems: Vec::new(),
-        notes: Vec::new(),
-    };
-    let marker = front.lines().find_map(|line| {
-        let (key, value) = line.split_once(':')?;
+    let (mut marker, mut left) = (None, Vec::new());
+    for (key, value) in front.lines().filter_map(|line| line.split_once(':')) {
         let digits: String = value.chars().filter(char::is_ascii_digit).collect();
-        (matches!(key.trim(), "version" | "gc_version")).then(|| digits.parse::<i64>().ok()).flatten()
-    });
+        match (key.trim(), digits.parse::<i64>()) {
+            ("version" | "gc_version", Ok(n)) => marker = Some(n),
+            (other, _) => left.push(other.to_owned()),
+        }
+    }
+    let mut notes = Vec::new();
     match marker.map(|n| (n, plan.scratch.with(&Place::section("gc_version"), n.into()))) {
         Some((n, Ok(scratch))) => {
             plan.scratch = scratch;
-            row.notes.push(format!("gc_version: {n}"));
+            notes.push(format!("gc_version: {n}"));
         }
-        _ => row.notes.push("it names no version".to_owned()),
+        _ => notes.push("it names no version".to_owned()),
     }
-    plan.rows.push(row);
+    if !left.is_empty() {
+        notes.push(format!("not taken over: {}", left.join(", ")));
+    }
+    let section = "(front matter)".to_owned();
+    plan.rows.push(Row { section, line: 1, fate: Some(Fate::Keep), problems: Vec::new(), notes });
 }
 
 /// Text before the first section has no title, so the table cannot know it.
@@ -162,10 +158,9 @@ fn preamble(body: &str, offset: usize, sections: &[Heading], migrating: &Migrati
     })
 }
 
-fn no_fate(title: &str) -> String {
-    format!(
-        "the fate table does not know {title:?}; move what is needed to the task or an L2 file, and state its fate as discard"
-    )
+fn no_fate(title: &str) -> Problem {
+    let fix = "move what is needed to the task or an L2 file, and state its fate as discard";
+    Problem::of(title, "the fate table does not know it", fix)
 }
 
 fn plan_section(section: &Heading, migrating: &Migrating<'_>, plan: &mut Plan) -> Row {
@@ -188,11 +183,10 @@ fn plan_section(section: &Heading, migrating: &Migrating<'_>, plan: &mut Plan) -
     row
 }
 
-fn keep(section: &Heading, plan: &mut Plan) -> Result<String, Vec<String>> {
+fn keep(section: &Heading, plan: &mut Plan) -> Result<String, Vec<Problem>> {
     let place = Place::section("gate_summaries").child(&section.title);
-    let scratch = plan.scratch.with(&place, section.body.trim().into());
     plan.scratch =
-        scratch.map_err(|findings| findings.problems.iter().map(Problem::to_string).collect::<Vec<_>>())?;
+        plan.scratch.with(&place, section.body.trim().into()).map_err(|findings| findings.problems)?;
     Ok(format!("as {place}"))
 }
 
@@ -201,15 +195,17 @@ fn replaced(
     replacement: Replacement,
     section: &Heading,
     migrating: &Migrating<'_>,
-) -> Result<String, Vec<String>> {
-    let missing =
-        |why: String| vec![format!("{replacement} does not hold it yet: {why}; nothing is dropped")];
+) -> Result<String, Vec<Problem>> {
+    let missing = |why: String| {
+        let fix = format!("put what is needed into {replacement} first; nothing is dropped until then");
+        vec![Problem::of(&section.title, why, fix)]
+    };
     match replacement {
         Replacement::Task(name, field) => {
             let value = migrating.document.section(name);
             let value = field.map_or(value, |field| value.and_then(|v| v.get(field)));
             match value.filter(|value| !value.is_blank()) {
-                None => Err(missing("it is not in the task".to_owned())),
+                None => Err(missing(format!("{replacement} is not there"))),
                 Some(value) => Ok(counted(section, value)),
             }
         }
@@ -256,7 +252,9 @@ impl fmt::Display for Plan {
             let fate = row.fate.map_or("no fate".to_owned(), |fate| fate.to_string());
             writeln!(f, "{:>4}  {}: {fate}", row.line, row.section)?;
             row.notes.iter().try_for_each(|note| writeln!(f, "      {note}"))?;
-            row.problems.iter().try_for_each(|problem| writeln!(f, "      refused: {problem}"))?;
+            row.problems
+                .iter()
+                .try_for_each(|problem| writeln!(f, "      refused: {}; {}", problem.what, problem.fix))?;
         }
         Ok(())
     }

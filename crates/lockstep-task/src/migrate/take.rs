@@ -2,6 +2,7 @@
 
 use crate::document::Document;
 use crate::markdown::Heading;
+use crate::problem::Problem;
 use crate::value::{Map, Value};
 
 /// The items of a section: its list items and the rows of its tables, headers aside.
@@ -20,95 +21,103 @@ fn cells(row: &str) -> Vec<String> {
     row.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()
 }
 
-/// Adds the items as constraints that are not there yet.
-pub(super) fn constraints(section: &Heading, document: &mut Document) -> Result<String, Vec<String>> {
+/// The items of a section all of which must be taken: text that is no item would be lost.
+fn items(section: &Heading, form: &str) -> Result<Vec<String>, Vec<Problem>> {
+    let fix = format!("write each as {form}");
+    let mut problems: Vec<_> = section
+        .prose()
+        .into_iter()
+        .filter(|line| !line.starts_with('|'))
+        .map(|line| {
+            Problem::of(
+                &section.title,
+                format!("{line:?} is no list item and no row of a table"),
+                fix.clone(),
+            )
+        })
+        .collect();
     let items = lines(section);
     if items.is_empty() {
-        return Err(vec![
-            "it has no list items or table rows to take; write each constraint as a list item".to_owned(),
-        ]);
+        problems.push(Problem::of(&section.title, "it has no list items and no table rows to take", fix));
     }
-    let Some(list) = document.section_mut("constraints").list_mut() else {
-        return Err(vec!["the task's constraints are no list".to_owned()]);
-    };
-    let highest =
-        list.iter().filter_map(|c| c.get("id")?.as_text()?.strip_prefix("C-")?.parse::<u32>().ok()).max();
-    let mut next = highest.unwrap_or(0) + 1;
+    if problems.is_empty() { Ok(items) } else { Err(problems) }
+}
+
+/// Adds the items as constraints that are not there yet.
+pub(super) fn constraints(section: &Heading, document: &mut Document) -> Result<String, Vec<Problem>> {
+    let items = items(section, "`- CONSTRAINT`")?;
+    let list =
+        document.section_mut("constraints").list_mut().ok_or_else(|| misshapen(section, "constraints"))?;
+    let number = |entry: &Value| entry.get("id")?.as_text()?.strip_prefix("C-")?.parse::<u32>().ok();
+    let mut next = list.iter().filter_map(number).max().unwrap_or(0) + 1;
     let (mut added, mut there) = (Vec::new(), 0);
     for item in items {
-        if list.iter().any(|c| c.get("constraint").and_then(Value::as_text) == Some(item.as_str())) {
+        if list.iter().any(|entry| entry.get("constraint").and_then(Value::as_text) == Some(item.as_str())) {
             there += 1;
             continue;
         }
-        let mut entry = Map::new();
         let id = format!("C-{next}");
-        entry.set("id", id.clone());
-        entry.set("constraint", item);
-        entry.set("source", format!("global-context.md, {}", section.title));
-        list.push(Value::Map(entry));
-        added.push(id);
         next += 1;
+        let source = format!("global-context.md, {}", section.title);
+        list.push(entry([("id", id.clone()), ("constraint", item), ("source", source)]));
+        added.push(id);
     }
-    Ok(format!(
-        "added {}; {there} were there already",
-        if added.is_empty() { "none".to_owned() } else { added.join(", ") }
-    ))
+    let added = if added.is_empty() { "nothing".to_owned() } else { added.join(", ") };
+    Ok(format!("added {added}; there already: {there}"))
 }
 
 /// Adds the items as interfaces that are not there yet. An item says `FROM → TO: CONTRACT`.
-pub(super) fn interfaces(section: &Heading, document: &mut Document) -> Result<String, Vec<String>> {
-    let items = lines(section);
-    if items.is_empty() {
-        return Err(vec![
-            "it has no list items or table rows to take; write each as `- FROM → TO: CONTRACT`".to_owned(),
-        ]);
-    }
-    let read: Vec<_> = items.iter().map(|item| interface(item).ok_or(item)).collect();
-    let unread: Vec<_> = read
+pub(super) fn interfaces(section: &Heading, document: &mut Document) -> Result<String, Vec<Problem>> {
+    const FORM: &str = "`- FROM → TO: CONTRACT`";
+    let items = items(section, FORM)?;
+    let unread = |item: &&String| interface(item).is_none();
+    let problems: Vec<_> = items
         .iter()
-        .filter_map(|r| r.as_ref().err())
-        .map(|item| format!("{item:?} does not say FROM → TO: CONTRACT; write it so"))
+        .filter(unread)
+        .map(|item| {
+            Problem::of(
+                &section.title,
+                format!("{item:?} does not say who promises what to whom"),
+                format!("write it as {FORM}"),
+            )
+        })
         .collect();
-    if !unread.is_empty() {
-        return Err(unread);
+    if !problems.is_empty() {
+        return Err(problems);
     }
-    let Some(map) = document.section_mut("codebase_impact_map").map_mut() else {
-        return Err(vec!["the task's codebase_impact_map is no mapping".to_owned()]);
-    };
+    let place = "codebase_impact_map";
+    let map = document.section_mut(place).map_mut().ok_or_else(|| misshapen(section, place))?;
     for key in ["modules", "interfaces", "risk_hotspots"] {
-        map.entry(key).list_mut();
+        map.entry(key).list_mut().ok_or_else(|| misshapen(section, place))?;
     }
-    let Some(list) = map.entry("interfaces").list_mut() else {
-        return Err(vec!["the task's codebase_impact_map.interfaces is no list".to_owned()]);
-    };
-    let mut added = 0;
-    for entry in read.into_iter().flatten() {
-        if !list.contains(&entry) {
-            list.push(entry);
-            added += 1;
-        }
-    }
-    Ok(format!("added {added} of {}", items.len()))
+    let list = map.entry("interfaces").list_mut().expect("it is a list by the lines above");
+    let new: Vec<_> =
+        items.iter().filter_map(|item| interface(item)).filter(|entry| !list.contains(entry)).collect();
+    let note = format!("added {} of {}", new.len(), items.len());
+    list.extend(new);
+    Ok(note)
+}
+
+fn misshapen(section: &Heading, place: &str) -> Vec<Problem> {
+    let what = format!("the task's {place} is not of its shape");
+    vec![Problem::of(&section.title, what, "mend it with `lockstep task update` first")]
+}
+
+fn entry<const N: usize>(fields: [(&str, String); N]) -> Value {
+    Value::Map(fields.into_iter().map(|(key, text)| (key.to_owned(), text.into())).collect::<Map>())
 }
 
 fn interface(item: &str) -> Option<Value> {
     let item = item.replace('`', "");
-    let (from, to, contract) = match item.split(" | ").collect::<Vec<_>>().as_slice() {
-        [from, to, contract @ ..] if !contract.is_empty() => {
-            ((*from).to_owned(), (*to).to_owned(), contract.join(" | "))
-        }
+    let (from, to, contract) = match item.splitn(3, " | ").collect::<Vec<_>>().as_slice() {
+        [from, to, contract] => (*from, *to, *contract),
         _ => {
             let (from, rest) = ["→", "->"].iter().find_map(|arrow| item.split_once(arrow))?;
             let (to, contract) = rest.split_once(": ")?;
-            (from.to_owned(), to.to_owned(), contract.to_owned())
+            (from, to, contract)
         }
     };
-    let mut entry = Map::new();
-    for (key, text) in [("from", from), ("to", to), ("contract", contract)] {
-        if text.trim().is_empty() {
-            return None;
-        }
-        entry.set(key, text.trim());
-    }
-    Some(Value::Map(entry))
+    let fields =
+        [("from", from), ("to", to), ("contract", contract)].map(|(key, text)| (key, text.trim().to_owned()));
+    fields.iter().all(|(_, text)| !text.is_empty()).then(|| entry(fields))
 }

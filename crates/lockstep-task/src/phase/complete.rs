@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::enter::incomplete;
-use super::{COMPLETE, Phase};
+use super::{COMPLETE, Phase, write_first};
 use crate::document::Document;
 use crate::gate::{self, GateReading, Verdict};
 use crate::handoff::{HandoffReport, l2};
@@ -91,11 +91,7 @@ fn unwritten(document: &Document, phase: Phase) -> Vec<Problem> {
     missing
         .map(|section| {
             let what = format!("{phase} leaves it in the task, and it is not there");
-            Problem::at(
-                &Place::section(section),
-                what,
-                "write it with `lockstep task update` first; `[]` says that there is nothing",
-            )
+            Problem::at(&Place::section(section), what, write_first(section))
         })
         .collect()
 }

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::{COMPLETE, Phase};
+use super::{COMPLETE, Phase, write_first};
 use crate::access::AccessTable;
 use crate::handoff::scaffold::default_path;
 use crate::handoff::{Handoff, l2};
+use crate::markdown::fenced;
 use crate::place::Place;
 use crate::pointer::{Lookup, PointerFault};
 use crate::problem::Problem;
@@ -153,11 +154,7 @@ fn read_sections(entering: &Entering<'_>, reasons: &mut Vec<Problem>) -> (Option
     };
     for section in rule.must_read.iter().filter(|section| !document.has(section)) {
         let what = format!("{skill} must read it, and the task has none");
-        reasons.push(Problem::at(
-            &Place::section(section),
-            what,
-            "write it with `lockstep task update`; `[]` says that there is nothing",
-        ));
+        reasons.push(Problem::at(&Place::section(section), what, write_first(section)));
     }
     let wanted = rule.must_read.iter().chain(&rule.may_read);
     let pick = |name: &String| Some((name.clone(), document.section(name)?.clone()));
@@ -181,7 +178,11 @@ impl fmt::Display for EntryContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let skill = self.skill.as_deref().map(|skill| format!(" ({skill})")).unwrap_or_default();
         writeln!(f, "# Entry context: {}{skill}, PT-v{}", self.phase, self.version)?;
-        writeln!(f, "\n## The task\n\n```yaml\n{}```", yaml::write(&Value::Map(self.sections.clone())))?;
+        writeln!(
+            f,
+            "\n## The task\n\n{}",
+            fenced("yaml", &yaml::write(&Value::Map(self.sections.clone()))).trim_end()
+        )?;
         for received in &self.handoffs {
             writeln!(
                 f,
