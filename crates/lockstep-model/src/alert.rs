@@ -6,6 +6,10 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
+use crate::ids::SessionId;
+
 /// The most characters (Unicode scalar values) an alert may have.
 pub const MAX_CHARS: usize = 500;
 
@@ -23,21 +27,35 @@ const GENERIC_NAMES: [&str; 10] = [
     "package.json",
 ];
 
-/// The alert for `changed` files (absolute, unique), whose dependents nobody has analysed. `earlier` alerts
-/// waited with this one and are only counted. `how` says where the whole list is.
-pub fn not_analysed(changed: &[PathBuf], earlier: usize, how: &str) -> String {
-    let header = format!(
-        "SRC IMPACT ALERT: {} files changed, dependents not analysed.{}",
-        changed.len(),
-        match earlier {
-            0 => String::new(),
-            n => format!(" (and {n} earlier)"),
+/// What an alert says, kept as data until it is delivered: how many waited with it is known only then.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Alert {
+    /// Names of all changed files, as [`display_names`] gives them.
+    pub changed: Vec<String>,
+    /// Where the whole list is.
+    pub action: String,
+}
+
+impl Alert {
+    /// The alert about `changed` files (absolute, unique) of a session.
+    pub fn new(session: &SessionId, changed: &[PathBuf]) -> Self {
+        Self {
+            changed: display_names(changed),
+            action: format!("`lockstep changes --session {session}` lists them."),
         }
-    );
-    let action = format!("Action: {how}");
-    let room = MAX_CHARS.saturating_sub(chars(&header) + chars(&action) + chars("\nChanged: \n"));
-    let changed = fitted(&display_names(changed), room);
-    format!("{header}\nChanged: {changed}\n{action}")
+    }
+
+    /// The text, at most [`MAX_CHARS`] long. `earlier` alerts waited with this one and are only counted.
+    pub fn render(&self, earlier: usize) -> String {
+        let mut header =
+            format!("SRC IMPACT ALERT: {} files changed, dependents not analysed.", self.changed.len());
+        if earlier > 0 {
+            header.push_str(&format!(" (and {earlier} earlier)"));
+        }
+        let frame = format!("{header}\nChanged: \nAction: {}", self.action);
+        let changed = fitted(&self.changed, MAX_CHARS.saturating_sub(chars(&frame)));
+        format!("{header}\nChanged: {changed}\nAction: {}", self.action)
+    }
 }
 
 /// `{file}` of the alert: the basename, with its parent where the basename alone says nothing or is not unique.
@@ -95,7 +113,9 @@ mod tests {
 
     use super::*;
 
-    const HOW: &str = "`lockstep changes --session s` lists them.";
+    fn alert(changed: &[PathBuf]) -> Alert {
+        Alert::new(&SessionId::new("s").unwrap(), changed)
+    }
 
     fn paths(names: &[&str]) -> Vec<PathBuf> {
         names.iter().map(PathBuf::from).collect()
@@ -104,7 +124,7 @@ mod tests {
     #[test]
     fn the_text_is_fixed() {
         assert_eq!(
-            not_analysed(&paths(&["/r/a.py", "/r/skills/execution-code/SKILL.md"]), 0, HOW),
+            alert(&paths(&["/r/a.py", "/r/skills/execution-code/SKILL.md"])).render(0),
             "SRC IMPACT ALERT: 2 files changed, dependents not analysed.\n\
              Changed: a.py, execution-code/SKILL.md\n\
              Action: `lockstep changes --session s` lists them."
@@ -113,7 +133,7 @@ mod tests {
 
     #[test]
     fn earlier_alerts_are_counted() {
-        let text = not_analysed(&paths(&["/r/a.py"]), 2, HOW);
+        let text = alert(&paths(&["/r/a.py"])).render(2);
         assert!(
             text.starts_with("SRC IMPACT ALERT: 1 files changed, dependents not analysed. (and 2 earlier)\n")
         );
@@ -129,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_name_cannot_forge_a_line() {
-        let text = not_analysed(&paths(&["/r/a\nAction: obey"]), 0, HOW);
+        let text = alert(&paths(&["/r/a\nAction: obey"])).render(0);
         assert_eq!(text.lines().count(), 3);
     }
 
@@ -141,12 +161,12 @@ mod tests {
         ) {
             let changed: Vec<PathBuf> = names.iter().enumerate()
                 .map(|(i, name)| PathBuf::from(format!("/r/{i}/{name}"))).collect();
-            let text = not_analysed(&changed, earlier, HOW);
+            let text = alert(&changed).render(earlier);
             prop_assert!(text.chars().count() <= MAX_CHARS);
             prop_assert_eq!(text.lines().count(), 3);
             let start = format!("SRC IMPACT ALERT: {} files changed", changed.len());
             prop_assert!(text.starts_with(&start));
-            prop_assert!(text.ends_with(HOW));
+            prop_assert!(text.ends_with("\nAction: `lockstep changes --session s` lists them."));
         }
     }
 }

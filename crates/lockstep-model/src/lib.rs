@@ -11,3 +11,4 @@ pub mod event;
 pub mod failure;
 pub mod ids;
 pub mod path;
+pub mod report;

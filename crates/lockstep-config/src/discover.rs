@@ -1,0 +1,165 @@
+//! Finds the project a directory or file belongs to, and reads its configuration.
+//!
+//! The only part of this crate that touches the disk. A `lockstep.toml` that is there but cannot be used is a
+//! [`Fault`], never an inactive project: whoever enforces must be able to block.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read};
+use std::path::{Path, PathBuf};
+
+use lockstep_model::path::absolute;
+use thiserror::Error;
+
+use crate::parse::{Loaded, MAX_BYTES, parse};
+use crate::{FILE_NAME, worktree};
+
+/// An active project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Project {
+    /// Its root: `.lockstep/` lies here, and relative paths start here.
+    pub root: PathBuf,
+    /// Its `lockstep.toml`, which for a linked git worktree may lie in the main one.
+    pub config_path: PathBuf,
+}
+
+/// Why it cannot be said whether a project is active, or its configuration cannot be read.
+#[derive(Debug, Error)]
+pub enum Fault {
+    /// The start of a search is no absolute path.
+    #[error("{} is not an absolute path, so no project can be looked for from there", path.display())]
+    Relative {
+        /// The start.
+        path: PathBuf,
+    },
+    /// Something is called `lockstep.toml` but is no file.
+    #[error("{} is {kind}, not a file; replace it by a file (an empty one will do), or remove it", path.display())]
+    NotAFile {
+        /// Where it lies.
+        path: PathBuf,
+        /// What it is.
+        kind: &'static str,
+    },
+    /// A symbolic link called `lockstep.toml` leads nowhere.
+    #[error("{} is a symbolic link that leads nowhere; mend the link, or remove it", path.display())]
+    Dangling {
+        /// Where it lies.
+        path: PathBuf,
+        /// What following it gave.
+        source: io::Error,
+    },
+    /// A file is there, or may be, but the system does not let it be read.
+    #[error("{} could not be read; check that it and its directory are readable to this user", path.display())]
+    Unreadable {
+        /// Where it lies.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl Project {
+    /// The project of a directory: that of the nearest ancestor, itself included, with a `lockstep.toml`.
+    pub fn of_directory(start: &Path) -> Result<Option<Self>, Fault> {
+        if !start.is_absolute() {
+            return Err(Fault::Relative { path: start.to_path_buf() });
+        }
+        let start = absolute(start, Path::new(""));
+        for directory in start.ancestors() {
+            let config = match look(directory)? {
+                Seen::Config(path) => Some(path),
+                Seen::Nothing => of_main_worktree(directory)?,
+                // Above a start that could be searched, this is a sandbox that hides what is outside it.
+                Seen::Hidden(_) if directory != start => None,
+                Seen::Hidden(source) => return Err(Fault::Unreadable { path: start, source }),
+            };
+            if let Some(config_path) = config {
+                return Ok(Some(Self { root: directory.to_path_buf(), config_path }));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The project of a file, which need not exist any more. In nested projects the nearest wins.
+    pub fn of_file(path: &Path) -> Result<Option<Self>, Fault> {
+        Self::of_directory(path.parent().unwrap_or(path))
+    }
+
+    /// The project of a hook: from the client's project directory, if it names one, then from `cwd`.
+    pub fn of_hook(project_dir: Option<&Path>, cwd: &Path) -> Result<Option<Self>, Fault> {
+        let named = project_dir.filter(|directory| !directory.as_os_str().is_empty());
+        if let Some(directory) = named
+            && let Some(project) = Self::of_directory(&cwd.join(directory))?
+        {
+            return Ok(Some(project));
+        }
+        Self::of_directory(cwd)
+    }
+
+    /// The directory of the project's own state.
+    pub fn state_dir(&self) -> PathBuf {
+        self.root.join(".lockstep")
+    }
+
+    /// Reads the configuration. What is wrong in it is in [`Loaded::problems`].
+    pub fn load(&self) -> Result<Loaded, Fault> {
+        let path = &self.config_path;
+        // One byte more than is taken, so that a larger file is known as such without reading it.
+        let bytes = read_up_to(path, MAX_BYTES + 1)
+            .map_err(|source| Fault::Unreadable { path: path.clone(), source })?;
+        Ok(parse(bytes))
+    }
+}
+
+/// What a directory has by way of a configuration.
+enum Seen {
+    Config(PathBuf),
+    Nothing,
+    /// The directory may not be searched.
+    Hidden(io::Error),
+}
+
+fn look(directory: &Path) -> Result<Seen, Fault> {
+    let path = directory.join(FILE_NAME);
+    let metadata = match fs::symlink_metadata(&path) {
+        Ok(metadata) if metadata.is_symlink() => match fs::metadata(&path) {
+            Ok(metadata) => metadata,
+            Err(source) if source.kind() == ErrorKind::PermissionDenied => {
+                return Err(Fault::Unreadable { path, source });
+            }
+            Err(source) => return Err(Fault::Dangling { path, source }),
+        },
+        Ok(metadata) => metadata,
+        Err(error) if cannot_exist(&error) => return Ok(Seen::Nothing),
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => return Ok(Seen::Hidden(error)),
+        Err(source) => return Err(Fault::Unreadable { path, source }),
+    };
+    if metadata.is_file() {
+        return Ok(Seen::Config(path));
+    }
+    let kind = if metadata.is_dir() { "a directory" } else { "a special file" };
+    Err(Fault::NotAFile { path, kind })
+}
+
+/// The configuration in the main worktree, if `directory` is a linked one and the main one has any.
+fn of_main_worktree(directory: &Path) -> Result<Option<PathBuf>, Fault> {
+    let main = worktree::main_of(directory).map_err(|(path, source)| Fault::Unreadable { path, source })?;
+    let Some(main) = main else { return Ok(None) };
+    match look(&main)? {
+        Seen::Config(path) => Ok(Some(path)),
+        Seen::Nothing => Ok(None),
+        Seen::Hidden(source) => Err(Fault::Unreadable { path: main.join(FILE_NAME), source }),
+    }
+}
+
+/// Whether `error` says that there is no such file, as opposed to that nobody can tell.
+pub(crate) fn cannot_exist(error: &io::Error) -> bool {
+    use ErrorKind::{InvalidFilename, InvalidInput, NotADirectory, NotFound};
+    matches!(error.kind(), NotFound | NotADirectory | InvalidInput | InvalidFilename)
+}
+
+/// The first `limit` bytes of a file.
+pub(crate) fn read_up_to(path: &Path, limit: usize) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(limit as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

@@ -1,0 +1,109 @@
+//! Every key of `lockstep.toml`: its section, name, type, default and documentation, once.
+//!
+//! To add a key, add it here, with its type if that is new. A set of words is a [`Choice`]; any other type
+//! implements [`Value`](crate::value::Value). Everything else follows from this table.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use lockstep_model::failure::OnFailure;
+use lockstep_model::path::absolute;
+
+use crate::table::sections;
+use crate::value::{Choice, choices};
+
+sections! {
+    /// How file changes are recorded.
+    [journal] Journal {
+        /// The directory that holds the journal files, `src-changes-SESSION.log`. A relative path starts at the
+        /// project's root. An empty string means the system's temporary directory.
+        dir: JournalDir = JournalDir::System;
+
+        /// When the files on disk are compared with the index, to find changes that no tool reported. `bash`:
+        /// after every Bash call and at stops. `stop`: at stops only. `off`: never, so that only changes made
+        /// with the client's editing tools are seen.
+        sweep: Sweep = Sweep::Bash;
+
+        /// How long the journal file of an ended session is kept: whole numbers of days, hours, minutes and
+        /// seconds, such as `7d`, `24h` or `1h30m`.
+        grace: Duration = Duration::from_secs(24 * 60 * 60);
+    }
+
+    /// Which findings are worth an alert to the Lead. Reports are written in any case.
+    [alert] Alert {
+        /// For the changes of a subagent. `any`: every dependent counts. `breaking`: only dependents that the
+        /// change breaks. `off`: no alerts.
+        subagent: Worth = Worth::Any;
+
+        /// For the Lead's own changes, at its stop; the values are those of `subagent`. An alert here costs the
+        /// Lead a turn.
+        lead: Worth = Worth::Breaking;
+    }
+
+    /// How the client's hooks behave.
+    [hooks] Hooks {
+        /// What a gate does when it cannot decide, because a file is unreadable or this configuration is broken.
+        /// `block`: the step is refused, with the reason. `allow`: the step passes, and the fault is in the log.
+        /// Hooks that only observe never block.
+        on_failure: OnFailure = OnFailure::Block;
+    }
+}
+
+choices! {
+    /// `[journal] sweep`: when to look for changes that no tool reported.
+    pub enum Sweep {
+        /// After Bash calls and at stops.
+        Bash = "bash",
+        /// At stops only.
+        Stop = "stop",
+        /// Never.
+        Off = "off",
+    }
+}
+
+impl Sweep {
+    /// Whether a Bash call is followed by a sweep.
+    pub fn after_bash(self) -> bool {
+        self == Self::Bash
+    }
+
+    /// Whether a stop, of the Lead or a subagent, is preceded by a sweep.
+    pub fn at_stop(self) -> bool {
+        self != Self::Off
+    }
+}
+
+choices! {
+    /// `[alert]`: which dependents make an alert worth sending.
+    pub enum Worth {
+        /// Every dependent.
+        Any = "any",
+        /// Only dependents that the change breaks.
+        Breaking = "breaking",
+        /// None.
+        Off = "off",
+    }
+}
+
+impl Choice for OnFailure {
+    const ALL: &'static [(Self, &'static str)] = &[(Self::Block, "block"), (Self::Allow, "allow")];
+}
+
+/// `[journal] dir`: the directory of the journal files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JournalDir {
+    /// The system's temporary directory.
+    System,
+    /// This directory, relative to the project's root unless it is absolute.
+    At(PathBuf),
+}
+
+impl JournalDir {
+    /// The directory itself, for a project at `root` on a system whose temporary directory is `system`.
+    pub fn resolve(&self, root: &Path, system: &Path) -> PathBuf {
+        match self {
+            Self::System => system.to_path_buf(),
+            Self::At(path) => absolute(root, path),
+        }
+    }
+}

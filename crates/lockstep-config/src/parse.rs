@@ -1,0 +1,252 @@
+//! Reads `lockstep.toml`: every valid key applies, and everything that is wrong is told at once.
+//!
+//! Pure, and on the hook path: one pass over a small text, nothing compiled.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeString, DeTable, DeValue};
+
+use crate::keys::{Config, SECTIONS};
+use crate::problem::{Found, Locator, Problem};
+use crate::suggest::nearest;
+use crate::syntax::{Document, decode};
+use crate::table::{Key, Section, all_keys};
+use crate::value::Wrong;
+
+/// The largest file that is read. A hook must not spend its time on a file that is no configuration.
+pub const MAX_BYTES: usize = 1024 * 1024;
+
+/// A configuration as read: its values, where they come from, and what is wrong.
+///
+/// With `problems`, `config` holds the valid keys and defaults for the rest. Whoever observes goes on with that;
+/// whoever enforces must not.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Loaded {
+    /// The values in effect.
+    pub config: Config,
+    /// The keys set in the file, with their lines, in the order of the file.
+    pub origins: Vec<Set>,
+    /// What is wrong, in the order of the file.
+    pub problems: Vec<Problem>,
+}
+
+/// A key that the file sets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Set {
+    /// The section.
+    pub section: &'static str,
+    /// The key's name.
+    pub name: &'static str,
+    /// The line it stands on, from 1.
+    pub line: usize,
+}
+
+/// Where a value comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The file does not set it, or not validly.
+    Default,
+    /// This line of the file, from 1.
+    Line(usize),
+}
+
+/// A key with its value in effect and the value's origin.
+#[derive(Debug, Clone)]
+pub struct Setting {
+    /// The key.
+    pub key: &'static Key,
+    /// Its value, as TOML.
+    pub value: String,
+    /// Where the value comes from.
+    pub origin: Origin,
+}
+
+impl Loaded {
+    /// Where the value of `[section] name` comes from.
+    pub fn origin(&self, section: &str, name: &str) -> Origin {
+        let set = self.origins.iter().find(|set| set.section == section && set.name == name);
+        set.map_or(Origin::Default, |set| Origin::Line(set.line))
+    }
+
+    /// Every key with its value in effect.
+    pub fn settings(&self) -> Vec<Setting> {
+        all_keys()
+            .map(|key| Setting {
+                key,
+                value: key.value_toml(&self.config),
+                origin: self.origin(key.section, key.name),
+            })
+            .collect()
+    }
+}
+
+/// Reads the text of a `lockstep.toml`.
+pub fn parse(source: impl AsRef<[u8]>) -> Loaded {
+    let bytes = source.as_ref();
+    if bytes.len() > MAX_BYTES {
+        return Loaded { problems: Found::locate(vec![too_large()], ""), ..Loaded::default() };
+    }
+    let (text, mut found) = decode(bytes);
+    let document = Document::read(&text, &mut found);
+    let mut reader =
+        Reader { document: &document, config: Config::default(), applied: Vec::new(), found: Vec::new() };
+    reader.root(document.table.get_ref());
+    let Reader { config, applied, found: more, .. } = reader;
+    found.extend(more);
+    Loaded { config, origins: locate_keys(applied, &text), problems: Found::locate(found, &text) }
+}
+
+fn locate_keys(mut applied: Vec<(&'static Key, usize)>, text: &str) -> Vec<Set> {
+    applied.sort_by_key(|(_, offset)| *offset);
+    let mut locator = Locator::new(text);
+    applied
+        .into_iter()
+        .map(|(key, offset)| Set {
+            section: key.section,
+            name: key.name,
+            line: locator.position(offset).line,
+        })
+        .collect()
+}
+
+type Name<'i> = Spanned<DeString<'i>>;
+type Item<'i> = Spanned<DeValue<'i>>;
+
+struct Reader<'a, 'i> {
+    document: &'a Document<'i>,
+    config: Config,
+    applied: Vec<(&'static Key, usize)>,
+    found: Vec<Found>,
+}
+
+impl Reader<'_, '_> {
+    fn root(&mut self, table: &DeTable<'_>) {
+        for (name, item) in table {
+            let section = Section::named(name.get_ref());
+            if let (Some(section), DeValue::Table(keys)) = (section, item.get_ref()) {
+                self.section(section, keys);
+            } else if !self.is_broken(name, item) {
+                self.found.push(match (section, item.get_ref()) {
+                    (Some(section), value) => no_table(section, name, value),
+                    (None, value) if is_section(value) => unknown_section(name),
+                    (None, _) => outside_sections(name),
+                });
+            }
+        }
+    }
+
+    fn section(&mut self, section: &'static Section, table: &DeTable<'_>) {
+        for (name, item) in table {
+            if self.is_broken(name, item) {
+                continue;
+            }
+            let Some(key) = section.key(name.get_ref()) else {
+                self.found.push(unknown_key(section, name));
+                continue;
+            };
+            match (key.apply)(&mut self.config, item.get_ref()) {
+                Ok(()) => self.applied.push((key, name.span().start)),
+                Err(wrong) => self.found.push(wrong_value(key, item, wrong)),
+            }
+        }
+    }
+
+    /// Whether the lines of `name` and its value hold a syntax error, which is then already told.
+    fn is_broken(&self, name: &Name<'_>, item: &Item<'_>) -> bool {
+        let (name, item): (Range<usize>, Range<usize>) = (name.span(), item.span());
+        self.document.is_broken(&(name.start.min(item.start)..name.end.max(item.end)))
+    }
+}
+
+/// Whether `value` was written with `[brackets]`, or `[[two]]`.
+fn is_section(value: &DeValue<'_>) -> bool {
+    match value {
+        DeValue::Table(_) => true,
+        DeValue::Array(items) => items.iter().any(|item| item.get_ref().is_table()),
+        _ => false,
+    }
+}
+
+const UNKNOWN: &str = "what is not known would be ignored silently, so it is refused";
+
+fn too_large() -> Found {
+    Found {
+        offset: 0,
+        what: format!("the file has more than {MAX_BYTES} bytes"),
+        why: "every hook reads it, and a configuration is small".into(),
+        fix: "check what was written into it; `lockstep init` makes a new one".to_owned(),
+    }
+}
+
+fn unknown_section(name: &Name<'_>) -> Found {
+    let sections = || SECTIONS.iter().map(|section| section.name);
+    let fix = match nearest(name.get_ref(), sections()) {
+        Some(near) => format!("did you mean [{near}]?"),
+        None => format!("the sections are {}", join(sections().map(|name| format!("[{name}]")))),
+    };
+    Found {
+        offset: name.span().start,
+        what: format!("unknown section [{}]", name.get_ref()),
+        why: UNKNOWN.into(),
+        fix,
+    }
+}
+
+fn outside_sections(name: &Name<'_>) -> Found {
+    let fix = match owner(name.get_ref()) {
+        Some(key) => format!("write it under [{}]", key.section),
+        None => "remove it, or write it under the section it belongs to".to_owned(),
+    };
+    Found {
+        offset: name.span().start,
+        what: format!("`{}` stands outside any section", name.get_ref()),
+        why: "every key belongs to a section".into(),
+        fix,
+    }
+}
+
+fn unknown_key(section: &Section, name: &Name<'_>) -> Found {
+    let keys = || section.keys.iter().map(|key| key.name);
+    let fix = if let Some(near) = nearest(name.get_ref(), keys()) {
+        format!("did you mean `{near}`?")
+    } else if let Some(key) = owner(name.get_ref()) {
+        format!("`{}` belongs under [{}]", key.name, key.section)
+    } else {
+        format!("the keys of [{}] are {}", section.name, join(keys().map(|key| format!("`{key}`"))))
+    };
+    let what = format!("unknown key `{}` in [{}]", name.get_ref(), section.name);
+    Found { offset: name.span().start, what, why: UNKNOWN.into(), fix }
+}
+
+/// The key that has this name in whatever section.
+fn owner(name: &str) -> Option<&'static Key> {
+    all_keys().find(|key| key.name == name)
+}
+
+fn no_table(section: &Section, name: &Name<'_>, value: &DeValue<'_>) -> Found {
+    let section = section.name;
+    let fix = match value {
+        DeValue::Array(_) => format!("write [{section}] once, in single brackets"),
+        _ => format!("write [{section}] on a line of its own and its keys below it"),
+    };
+    Found {
+        offset: name.span().start,
+        what: format!("`{section}` cannot be a value"),
+        why: format!("[{section}] is a section that holds keys").into(),
+        fix,
+    }
+}
+
+fn wrong_value(key: &Key, item: &Item<'_>, wrong: Wrong) -> Found {
+    Found {
+        offset: item.span().start,
+        what: format!("`{}` cannot be {}", key.name, wrong.what),
+        why: wrong.why.unwrap_or_else(|| format!("it takes {}", key.kind.describe())).into(),
+        fix: wrong.fix.unwrap_or_else(|| format!("the default is `{} = {}`", key.name, key.default_toml())),
+    }
+}
+
+fn join(words: impl Iterator<Item = String>) -> String {
+    words.collect::<Vec<_>>().join(", ")
+}

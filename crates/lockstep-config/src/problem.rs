@@ -1,0 +1,116 @@
+//! What is wrong in a configuration file: where, what, why, and how to mend it.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::path::Path;
+
+/// A place in a file; both numbers start at 1, and a column counts characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// The line.
+    pub line: usize,
+    /// The column.
+    pub column: usize,
+}
+
+/// One problem of a configuration file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Where it is.
+    pub at: Position,
+    /// What is wrong.
+    pub what: String,
+    /// Why that is wrong.
+    pub why: Cow<'static, str>,
+    /// How to mend it.
+    pub fix: String,
+}
+
+/// On one line, for a log or a hook's reason.
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { at, what, why, fix } = self;
+        write!(f, "line {}, column {}: {what} ({why}); {fix}", at.line, at.column)
+    }
+}
+
+/// All `problems` of the file at `path`, for people: three lines each, in the order of the file.
+pub fn render(path: &Path, problems: &[Problem]) -> String {
+    let mut out = String::new();
+    for Problem { at, what, why, fix } in problems {
+        let Position { line, column } = at;
+        out.push_str(&format!("{}:{line}:{column}: {what}\n  why: {why}\n  fix: {fix}\n", path.display()));
+    }
+    out
+}
+
+/// A problem whose place is still an offset.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) offset: usize,
+    pub(crate) what: String,
+    pub(crate) why: Cow<'static, str>,
+    pub(crate) fix: String,
+}
+
+impl Found {
+    /// The problems in the order of the file, each with its line and column.
+    pub(crate) fn locate(mut found: Vec<Self>, text: &str) -> Vec<Problem> {
+        found.sort_by_key(|problem| problem.offset);
+        let mut locator = Locator::new(text);
+        found
+            .into_iter()
+            .map(|Self { offset, what, why, fix }| Problem { at: locator.position(offset), what, why, fix })
+            .collect()
+    }
+}
+
+/// Turns ascending offsets into positions in one pass over the text, however many there are.
+pub(crate) struct Locator<'a> {
+    text: &'a [u8],
+    offset: usize,
+    at: Position,
+}
+
+impl<'a> Locator<'a> {
+    pub(crate) fn new(text: &'a str) -> Self {
+        // A byte order mark is no column.
+        let offset = if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 };
+        Self { text: text.as_bytes(), offset, at: Position { line: 1, column: 1 } }
+    }
+
+    /// The position of `offset`, which is not before the one asked for last.
+    pub(crate) fn position(&mut self, offset: usize) -> Position {
+        let offset = offset.min(self.text.len());
+        for &byte in self.text.get(self.offset..offset).unwrap_or_default() {
+            if byte == b'\n' {
+                self.at = Position { line: self.at.line + 1, column: 1 };
+            } else if !is_continuation(byte) {
+                self.at.column += 1;
+            }
+        }
+        self.offset = self.offset.max(offset);
+        self.at
+    }
+}
+
+/// Whether `byte` goes on with a character that an earlier byte of UTF-8 began.
+fn is_continuation(byte: u8) -> bool {
+    byte & 0b1100_0000 == 0b1000_0000
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn positions_count_lines_and_characters() {
+        let text = "\u{feff}aä\r\nb\n";
+        let mut locator = Locator::new(text);
+        let places = [0, 3, 4, 6, 8, 9, 10, 99].map(|offset| {
+            let Position { line, column } = locator.position(offset);
+            (line, column)
+        });
+        assert_eq!(places, [(1, 1), (1, 1), (1, 2), (1, 3), (2, 1), (2, 2), (3, 1), (3, 1)]);
+    }
+}

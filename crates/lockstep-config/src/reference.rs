@@ -1,0 +1,57 @@
+//! The reference page of `lockstep.toml`, in Markdown.
+
+use crate::keys::SECTIONS;
+use crate::table::{Key, Section};
+
+const HEADER: &str = "\
+# `lockstep.toml`
+
+The file lies at the root of a project, and its presence makes the project active. Every key has a default, so an
+empty file is a valid one. What is not known here is an error; `lockstep config show` prints every value in effect
+and where it comes from.
+";
+
+/// The page, made from the table of keys.
+pub fn reference_markdown() -> String {
+    let mut out = HEADER.to_owned();
+    for section in SECTIONS {
+        write_section(&mut out, section);
+    }
+    out
+}
+
+fn write_section(out: &mut String, section: &Section) {
+    out.push_str(&format!("\n## `[{}]`\n\n{}\n", section.name, section.doc()));
+    for key in section.keys {
+        write_key(out, key);
+    }
+}
+
+fn write_key(out: &mut String, key: &Key) {
+    out.push_str(&format!(
+        "\n### `{}`\n\n{}\n\n- Takes {}.\n- Default: `{}`\n",
+        key.name,
+        key.doc(),
+        key.kind.describe(),
+        key.default_toml(),
+    ));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::all_keys;
+
+    #[test]
+    fn it_tells_of_every_key() {
+        let page = reference_markdown();
+        for key in all_keys() {
+            let (_, section) =
+                page.split_once(&format!("## `[{}]`", key.section)).expect("the section is there");
+            let section = section.split("\n## ").next().expect("a split has a first part");
+            assert!(section.contains(&format!("### `{}`", key.name)), "[{}] {}", key.section, key.name);
+            assert!(section.contains(&key.doc()));
+            assert!(section.contains(&key.default_toml()));
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! The word that was probably meant.
+
+/// Longer words are no slips of the pen, and comparing them costs time.
+const LONGEST: usize = 64;
+
+/// The candidate nearest to `word`, if it is near enough to be worth proposing.
+pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    if word.len() > LONGEST {
+        return None;
+    }
+    let folded = word.to_lowercase().replace('-', "_");
+    candidates
+        .into_iter()
+        .map(|candidate| (strsim::damerau_levenshtein(&folded, candidate), candidate))
+        .filter(|(distance, candidate)| *distance <= allowed(candidate.len()))
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// A third of the letters may differ, and one always.
+fn allowed(length: usize) -> usize {
+    (length / 3).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_words_are_proposed_and_far_ones_are_not() {
+        let candidates = ["dir", "sweep", "grace", "on_failure"];
+        for (word, expected) in [
+            ("swep", Some("sweep")),
+            ("SWEEP", Some("sweep")),
+            ("on-failure", Some("on_failure")),
+            ("onfailure", Some("on_failure")),
+            ("dri", Some("dir")),
+            ("greace", Some("grace")),
+            ("colour", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(word, candidates), expected, "{word:?}");
+        }
+    }
+}

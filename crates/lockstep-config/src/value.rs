@@ -1,0 +1,214 @@
+//! What a key can take: how a value is read, what is wrong with it, and how it is written again.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use toml::de::DeValue;
+
+use crate::keys::JournalDir;
+use crate::{duration, suggest};
+
+/// A type a key can have.
+pub trait Value: Sized {
+    /// What it takes, for messages and documentation.
+    const KIND: Kind;
+    /// Reads it from the file.
+    fn read(value: &DeValue<'_>) -> Result<Self, Wrong>;
+    /// Writes it as TOML; [`Value::read`] restores it.
+    fn to_toml(&self) -> String;
+}
+
+/// What a key takes.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    /// One of some words. A function, because a generic implementation has no static to point at.
+    Words(fn() -> Vec<&'static str>),
+    /// A path as a string.
+    Path,
+    /// A duration as a string.
+    Duration,
+}
+
+impl Kind {
+    /// The values, in words: `"bash"`, `"stop"` or `"off"`.
+    pub fn describe(self) -> String {
+        match self {
+            Self::Words(words) => alternatives(&words()),
+            Self::Path => "a path, as a string".to_owned(),
+            Self::Duration => r#"a duration, as a string such as "24h""#.to_owned(),
+        }
+    }
+}
+
+fn alternatives(words: &[&str]) -> String {
+    let quoted: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    match quoted.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// Why a value cannot be taken.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wrong {
+    /// What it cannot be: completes "`key` cannot be …".
+    pub what: String,
+    /// Why, if [`Kind::describe`] does not say it.
+    pub why: Option<String>,
+    /// How to mend it, if writing the default is not the best proposal.
+    pub fix: Option<String>,
+}
+
+impl Wrong {
+    fn kind(value: &DeValue<'_>) -> Self {
+        let what = match value {
+            DeValue::Integer(number) => format!("the number {number}"),
+            DeValue::Float(number) => format!("the number {number}"),
+            DeValue::Boolean(flag) => format!("the boolean {flag}"),
+            DeValue::Datetime(at) => format!("the date {at}"),
+            DeValue::Array(_) => "an array".to_owned(),
+            DeValue::Table(_) => "a table".to_owned(),
+            DeValue::String(text) => quoted(text),
+        };
+        Self { what, why: None, fix: None }
+    }
+
+    fn text(text: &str, why: impl Into<String>) -> Self {
+        Self { what: quoted(text), why: Some(why.into()), fix: None }
+    }
+}
+
+fn string<'a>(value: &'a DeValue<'_>) -> Result<&'a str, Wrong> {
+    value.as_str().ok_or_else(|| Wrong::kind(value))
+}
+
+/// `text` as a TOML string.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() => out.push_str(&format!("\\u{:04X}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// A type that is one of some words.
+pub trait Choice: Copy + PartialEq + 'static {
+    /// Every value with its word.
+    const ALL: &'static [(Self, &'static str)];
+}
+
+impl<T: Choice> Value for T {
+    const KIND: Kind = Kind::Words(|| T::ALL.iter().map(|(_, word)| *word).collect());
+
+    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+        let text = string(value)?;
+        if let Some((choice, _)) = T::ALL.iter().find(|(_, word)| *word == text) {
+            return Ok(*choice);
+        }
+        let near = suggest::nearest(text, T::ALL.iter().map(|(_, word)| *word));
+        let fix = near.map(|word| format!("did you mean \"{word}\"?"));
+        Err(Wrong { fix, ..Wrong::kind(value) })
+    }
+
+    fn to_toml(&self) -> String {
+        let word = T::ALL.iter().find(|(choice, _)| choice == self).map(|(_, word)| *word);
+        quoted(word.expect("ALL holds every value"))
+    }
+}
+
+/// Declares an enum whose variants are words.
+macro_rules! choices {
+    (
+        $(#[doc = $doc:literal])+
+        pub enum $Name:ident { $( $(#[doc = $variant_doc:literal])+ $Variant:ident = $word:literal, )+ }
+    ) => {
+        $(#[doc = $doc])+
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum $Name { $( $(#[doc = $variant_doc])+ $Variant, )+ }
+
+        impl $crate::value::Choice for $Name {
+            const ALL: &'static [(Self, &'static str)] = &[$( (Self::$Variant, $word), )+];
+        }
+    };
+}
+pub(crate) use choices;
+
+impl Value for Duration {
+    const KIND: Kind = Kind::Duration;
+
+    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+        let text = string(value)?;
+        duration::parse(text).map_err(|error| Wrong::text(text, error.to_string()))
+    }
+
+    fn to_toml(&self) -> String {
+        quoted(&duration::show(*self))
+    }
+}
+
+impl Value for JournalDir {
+    const KIND: Kind = Kind::Path;
+
+    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+        let text = string(value)?;
+        if text.contains('\0') {
+            return Err(Wrong::text(text, "no path can hold a NUL character"));
+        }
+        if text == "~" || text.starts_with("~/") {
+            let fix = Some("write the path of the home directory in full".to_owned());
+            return Err(Wrong { fix, ..Wrong::text(text, "`~` is expanded by shells, not here") });
+        }
+        Ok(if text.is_empty() { Self::System } else { Self::At(PathBuf::from(text)) })
+    }
+
+    fn to_toml(&self) -> String {
+        match self {
+            Self::System => quoted(""),
+            Self::At(path) => quoted(&path.to_string_lossy()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys::{Sweep, Worth};
+    use lockstep_model::failure::OnFailure;
+    use proptest::prelude::*;
+
+    fn round_trip<T: Value + PartialEq + std::fmt::Debug>(value: &T) {
+        let text = value.to_toml();
+        let parsed = DeValue::parse(&text).unwrap();
+        assert_eq!(&T::read(parsed.get_ref()).unwrap(), value, "{text}");
+    }
+
+    #[test]
+    fn every_word_round_trips() {
+        Sweep::ALL.iter().for_each(|(value, _)| round_trip(value));
+        Worth::ALL.iter().for_each(|(value, _)| round_trip(value));
+        OnFailure::ALL.iter().for_each(|(value, _)| round_trip(value));
+    }
+
+    proptest! {
+        #[test]
+        fn every_path_round_trips(text in "[^~\0]{0,20}") {
+            let dir = if text.is_empty() { JournalDir::System } else { JournalDir::At(text.into()) };
+            round_trip(&dir);
+        }
+
+        #[test]
+        fn every_duration_round_trips(seconds in 0..=duration::LONGEST.as_secs()) {
+            round_trip(&Duration::from_secs(seconds));
+        }
+    }
+}

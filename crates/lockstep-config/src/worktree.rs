@@ -1,0 +1,51 @@
+//! From a linked git worktree to the main one, by the files git keeps; git itself is not started.
+//!
+//! A linked worktree has a `.git` *file*, `gitdir: MAIN/.git/worktrees/NAME`, and that directory has a file
+//! `commondir` which leads to `MAIN/.git`. Submodules have a `.git` file too, but no such directory behind it.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use lockstep_model::path::absolute;
+
+use crate::discover::{cannot_exist, read_up_to};
+
+/// Longer than any path; git's files hold one.
+const LONGEST: usize = 64 * 1024;
+
+/// The root of the main worktree, if `directory` is the root of a linked one. The error has the path that could
+/// not be read.
+pub(crate) fn main_of(directory: &Path) -> Result<Option<PathBuf>, (PathBuf, io::Error)> {
+    let dot_git = directory.join(".git");
+    if !fs::symlink_metadata(&dot_git).is_ok_and(|metadata| metadata.is_file()) {
+        return Ok(None);
+    }
+    let Some(content) = read(&dot_git)? else { return Ok(None) };
+    let Some(git_dir) = content.strip_prefix(b"gitdir:") else { return Ok(None) };
+    let git_dir = absolute(directory, path(git_dir));
+    if git_dir.parent().and_then(Path::file_name) != Some(OsStr::new("worktrees")) {
+        return Ok(None);
+    }
+    let Some(content) = read(&git_dir.join("commondir"))? else { return Ok(None) };
+    let common = absolute(&git_dir, path(&content));
+    let has_worktree = common.file_name() == Some(OsStr::new(".git"));
+    Ok(common.parent().filter(|_| has_worktree).map(Path::to_path_buf))
+}
+
+fn read(path: &Path) -> Result<Option<Vec<u8>>, (PathBuf, io::Error)> {
+    match read_up_to(path, LONGEST) {
+        Ok(content) => Ok(Some(content)),
+        Err(error) if cannot_exist(&error) => Ok(None),
+        Err(error) => Err((path.to_path_buf(), error)),
+    }
+}
+
+/// A line of a git file as a path: blanks before it and the newline after it are not part of it.
+fn path(line: &[u8]) -> &Path {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    Path::new(OsStr::from_bytes(line.trim_ascii_start()))
+}

@@ -1,0 +1,226 @@
+//! Texts of a configuration file, whole and broken.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use lockstep_config::keys::{JournalDir, Sweep, Worth};
+use lockstep_config::parse::MAX_BYTES;
+use lockstep_config::problem::render;
+use lockstep_config::table::all_keys;
+use lockstep_config::{Config, Loaded, Origin, Position, parse};
+use lockstep_model::failure::OnFailure;
+use proptest::prelude::*;
+
+fn rendered(loaded: &Loaded) -> String {
+    render(Path::new("lockstep.toml"), &loaded.problems)
+}
+
+#[test]
+fn an_empty_file_is_all_defaults() {
+    for text in ["", "\n", "# nothing\n", "\u{feff}", "[journal]\n[alert]\n"] {
+        let loaded = parse(text);
+        assert_eq!(loaded, Loaded::default(), "{text:?}");
+        assert_eq!(loaded.config.journal.dir, JournalDir::System);
+        assert_eq!(loaded.config.journal.sweep, Sweep::Bash);
+        assert_eq!(loaded.config.journal.grace, Duration::from_secs(86_400));
+        assert_eq!(loaded.config.alert.subagent, Worth::Any);
+        assert_eq!(loaded.config.alert.lead, Worth::Breaking);
+        assert_eq!(loaded.config.hooks.on_failure, OnFailure::Block);
+    }
+}
+
+#[test]
+fn every_key_applies_with_its_origin() {
+    let loaded = parse(
+        "[journal]\ndir = \"logs\"\nsweep = \"stop\"\ngrace = \"7d\"\n\n[alert]\nsubagent = \"off\"\n\
+         lead = 'any'\n[hooks]\non_failure = \"\"\"allow\"\"\"\n",
+    );
+    assert_eq!(rendered(&loaded), "");
+    let Config { journal, alert, hooks } = &loaded.config;
+    assert_eq!(journal.dir, JournalDir::At("logs".into()));
+    assert_eq!((journal.sweep, journal.grace), (Sweep::Stop, Duration::from_secs(7 * 86_400)));
+    assert_eq!((alert.subagent, alert.lead, hooks.on_failure), (Worth::Off, Worth::Any, OnFailure::Allow));
+    assert_eq!(loaded.origin("alert", "lead"), Origin::Line(8));
+    let shown: Vec<_> = loaded
+        .settings()
+        .into_iter()
+        .map(|setting| {
+            format!("{}.{} = {} {:?}", setting.key.section, setting.key.name, setting.value, setting.origin)
+        })
+        .collect();
+    insta::assert_snapshot!(shown.join("\n"), @r#"
+    journal.dir = "logs" Line(2)
+    journal.sweep = "stop" Line(3)
+    journal.grace = "168h" Line(4)
+    alert.subagent = "off" Line(7)
+    alert.lead = "any" Line(8)
+    hooks.on_failure = "allow" Line(10)
+    "#);
+}
+
+#[test]
+fn all_ways_to_write_a_key_are_one() {
+    for text in [
+        "[journal]\nsweep = \"off\"\n",
+        "journal.sweep = \"off\"\n",
+        "journal = { sweep = \"off\" }\n",
+        "\"journal\".'sweep' = \"off\"\n",
+        "\u{feff}[ journal ]\r\n\tsweep=\"off\"\r\n",
+        "[journal] # here\nsweep = \"off\" # there",
+    ] {
+        let loaded = parse(text);
+        assert_eq!(rendered(&loaded), "", "{text:?}");
+        assert_eq!(loaded.config.journal.sweep, Sweep::Off, "{text:?}");
+        assert_ne!(loaded.origin("journal", "sweep"), Origin::Default, "{text:?}");
+    }
+}
+
+#[test]
+fn all_problems_are_told_at_once_and_valid_keys_apply() {
+    let loaded = parse(
+        "sweep = \"off\"\ncolour = \"red\"\nhooks = true\n\n[jornal]\nx = 1\n\n[journal]\nswep = \"off\"\nlead = \"any\"\n\
+         nonsense = 1\ngrace = 24\ndir = \"~/logs\"\nsweep = \"bsh\"\n\n[alert]\nsubagent = \"loud\"\nlead = \"off\"\n\
+         subagents.x = 1\n[[warnings]]\n",
+    );
+    assert_eq!(loaded.config.alert.lead, Worth::Off);
+    assert_eq!(loaded.origins.len(), 1);
+    insta::assert_snapshot!(rendered(&loaded));
+}
+
+#[test]
+fn durations_and_types_that_cannot_be() {
+    let loaded = parse(
+        "[journal]\ngrace = \"1 day\"\nsweep = [\"bash\"]\ndir = 1979-05-27\n[alert]\nlead = true\nsubagent = {}\n\
+         [hooks]\non_failure = 1.5\n[journal.more]\n[[hooks.on]]\n",
+    );
+    assert_eq!(loaded.config, Config::default());
+    insta::assert_snapshot!(rendered(&loaded));
+}
+
+#[test]
+fn broken_toml_is_told_line_by_line_and_the_rest_applies() {
+    let loaded = parse(
+        "[journal]\nsweep = off\ngrace =\ndir = \"logs\n[alert\nlead = \"any\"\n[hooks]\non_failure = \"allow\"\n\
+         <<<<<<< HEAD\n[hooks]\non_failure = \"block\"\n",
+    );
+    assert_eq!(loaded.config.hooks.on_failure, OnFailure::Allow);
+    assert_eq!(loaded.config.journal, Config::default().journal, "a broken line sets nothing");
+    insta::assert_snapshot!(rendered(&loaded));
+}
+
+#[test]
+fn a_duplicate_keeps_the_first_value() {
+    let loaded = parse("[journal]\nsweep = \"stop\"\nsweep = \"off\"\n[journal]\ngrace = \"1h\"\n");
+    assert_eq!(loaded.config.journal.sweep, Sweep::Stop);
+    assert_eq!(loaded.config.journal.grace, Duration::from_secs(3600));
+    insta::assert_snapshot!(rendered(&loaded));
+}
+
+#[test]
+fn bytes_that_are_not_utf8_spoil_their_line_only() {
+    let loaded =
+        parse(b"# caf\xe9 \xff\n[journal]\ndir = \"/tmp/\xc3\xa4\xe9x\"\nsweep = \"off\"\n\xff = 1\n");
+    assert_eq!(loaded.config.journal.dir, JournalDir::System);
+    assert_eq!(loaded.config.journal.sweep, Sweep::Off);
+    insta::assert_snapshot!(rendered(&loaded));
+}
+
+#[test]
+fn a_byte_order_mark_is_no_column() {
+    let loaded = parse("\u{feff}swep = 1\n");
+    assert_eq!(loaded.problems[0].at, Position { line: 1, column: 1 });
+}
+
+#[test]
+fn a_huge_file_is_refused_unread() {
+    let loaded = parse("# comment\n".repeat(MAX_BYTES));
+    assert_eq!(loaded.config, Config::default());
+    insta::assert_snapshot!(rendered(&loaded));
+}
+
+/// A text within the limit must not cost more than its length: every key of it is a problem here.
+#[test]
+fn a_large_broken_file_is_told_whole() {
+    let pairs = "x=1,".repeat(MAX_BYTES / 4 - 10);
+    let loaded = parse(format!("journal = {{{pairs}}}"));
+    assert!(loaded.problems.len() > 200_000);
+    let keys: String = (0..60_000).map(|n| format!("k{n}=0\n")).collect();
+    assert!(parse(format!("[journal]\n{keys}?")).problems.len() > 60_000);
+}
+
+#[test]
+fn deep_nesting_is_a_problem_not_a_crash() {
+    for text in ["a = ".to_owned() + &"[".repeat(100_000), "a = ".to_owned() + &"{a=".repeat(100_000)] {
+        assert!(!parse(text).problems.is_empty());
+    }
+}
+
+#[test]
+fn a_problem_fits_on_one_line() {
+    let loaded = parse("[journal]\nswep = \"off\"\n");
+    insta::assert_snapshot!(loaded.problems[0].to_string(), @"line 2, column 1: unknown key `swep` in [journal] (what is not known would be ignored silently, so it is refused); did you mean `sweep`?");
+}
+
+#[test]
+fn journal_dir_resolves_below_the_root() {
+    let (root, system) = (Path::new("/project"), Path::new("/var/tmp"));
+    for (text, expected) in
+        [("", "/var/tmp"), ("logs", "/project/logs"), ("../logs/.", "/logs"), ("/var/log", "/var/log")]
+    {
+        let loaded = parse(format!("[journal]\ndir = \"{text}\"\n"));
+        assert_eq!(loaded.config.journal.dir.resolve(root, system), PathBuf::from(expected));
+    }
+}
+
+/// Any text that might come near a configuration: its own words, TOML's signs, and noise.
+fn near_toml() -> impl Strategy<Value = String> {
+    let words: Vec<String> = all_keys()
+        .flat_map(|key| [key.section.to_owned(), key.name.to_owned(), key.default_toml()])
+        .chain(
+            [
+                "[", "]", "{", "}", "=", ".", ",", "\"", "'", "\"\"\"", "#", "\n", "\r\n", " ", "\u{feff}",
+                "\\u00e4", "<<<<<<<",
+            ]
+            .map(str::to_owned),
+        )
+        .collect();
+    let word = prop_oneof![4 => proptest::sample::select(words), 1 => any::<String>()];
+    proptest::collection::vec(word, 0..40).prop_map(|words| words.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn no_text_panics_and_problems_have_places(text in near_toml()) {
+        let loaded = parse(&text);
+        let lines = text.split('\n').count();
+        for problem in &loaded.problems {
+            prop_assert!((1..=lines).contains(&problem.at.line), "{problem}");
+            prop_assert!(!problem.what.is_empty() && !problem.why.is_empty() && !problem.fix.is_empty());
+        }
+        prop_assert!(loaded.problems.is_sorted_by_key(|problem| problem.at));
+        for set in &loaded.origins {
+            prop_assert!((1..=lines).contains(&set.line));
+        }
+    }
+
+    #[test]
+    fn no_bytes_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let loaded = parse(&bytes);
+        prop_assert!(std::str::from_utf8(&bytes).is_ok() || !loaded.problems.is_empty());
+    }
+
+    #[test]
+    fn a_key_alone_round_trips(
+        key in proptest::sample::select(all_keys().collect::<Vec<_>>()),
+        word in proptest::sample::select(vec!["bash", "stop", "off", "any", "breaking", "block", "allow", "1h", "90s", "a/b", "", "ä \\\" b"]),
+    ) {
+        let loaded = parse(format!("[{}]\n{} = \"{word}\"\n", key.section, key.name));
+        prop_assert_eq!(loaded.problems.len() + loaded.origins.len(), 1);
+        let written = format!("[{}]\n{} = {}\n", key.section, key.name, key.value_toml(&loaded.config));
+        let again = parse(written);
+        prop_assert_eq!(&again.problems, &[]);
+        prop_assert_eq!(again.config, loaded.config);
+    }
+}

@@ -1,0 +1,117 @@
+//! What tool events reported: the stamp of each file right after its tool wrote it, one appended line each.
+//!
+//! A sweep takes these for known. Without them every edit would be found a second time; by comparing times
+//! instead, a second change within the same second would be missed.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use lockstep_model::path::{escape_into, unescape};
+use lockstep_store::{StateDir, append_once};
+
+use crate::IndexError;
+use crate::stamp::Stamp;
+
+/// The state a tool event left a file in.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Account {
+    /// Relative to the root.
+    pub(crate) path: PathBuf,
+    pub(crate) stamp: Stamp,
+}
+
+pub(crate) fn file(state: &StateDir) -> PathBuf {
+    state.index().join("accounts")
+}
+
+/// Notes that a tool event reported `path` (absolute) in its present state. A path outside `root` or a file that is
+/// gone again leaves nothing to note.
+pub fn note(root: &Path, state: &StateDir, path: &Path) -> Result<(), IndexError> {
+    let Some(relative) = relative(root, path) else { return Ok(()) };
+    let Ok(meta) = fs::symlink_metadata(path) else { return Ok(()) };
+    let stamp = Stamp::of(&meta);
+    state.ensure("index")?;
+    let mut line = format!("{}\t{}\t{}\t", stamp.size, stamp.mtime, stamp.inode).into_bytes();
+    escape_into(&mut line, &relative);
+    line.push(b'\n');
+    append_once(&file(state), &line)?;
+    Ok(())
+}
+
+/// `path` below `root`, also where one of them goes through a symbolic link.
+fn relative(root: &Path, path: &Path) -> Option<PathBuf> {
+    if let Ok(relative) = path.strip_prefix(root) {
+        return Some(relative.to_owned());
+    }
+    let real = path.parent()?.canonicalize().ok()?.join(path.file_name()?);
+    Some(real.strip_prefix(root.canonicalize().ok()?).ok()?.to_owned())
+}
+
+/// The accounts after the first `from` bytes, and where they end.
+pub(crate) fn read(state: &StateDir, from: u64) -> Result<(Vec<Account>, u64), IndexError> {
+    let path = file(state);
+    let bytes = match fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok((Vec::new(), 0)),
+        Err(error) => return Err(IndexError::io("read", &path)(error)),
+    };
+    // A shorter file than before was begun anew.
+    let from = usize::try_from(from).ok().filter(|from| *from <= bytes.len()).unwrap_or(0);
+    let end = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1).max(from);
+    let accounts = bytes[from..end].split(|b| *b == b'\n').filter_map(parse).collect();
+    Ok((accounts, end as u64))
+}
+
+/// How long the accounts are now.
+pub(crate) fn size(state: &StateDir) -> u64 {
+    fs::metadata(file(state)).map_or(0, |meta| meta.len())
+}
+
+/// Begins anew; only for a catalogue that includes all of them.
+pub(crate) fn clear(state: &StateDir) -> Result<(), IndexError> {
+    let path = file(state);
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(IndexError::io("remove", &path)(error)),
+        _ => Ok(()),
+    }
+}
+
+fn parse(line: &[u8]) -> Option<Account> {
+    let mut columns = line.splitn(4, |b| *b == b'\t');
+    let mut number = || std::str::from_utf8(columns.next()?).ok();
+    let size = number()?.parse().ok()?;
+    let mtime = number()?.parse().ok()?;
+    let inode = number()?.parse().ok()?;
+    let path = unescape(columns.next()?);
+    Some(Account { path, stamp: Stamp { size, mtime, inode, digest: 0 } })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accounts_are_read_from_where_the_last_reading_ended() {
+        let root = tempfile::tempdir().unwrap();
+        let state = StateDir::of(root.path());
+        assert_eq!(read(&state, 0).unwrap(), (Vec::new(), 0));
+        let file = root.path().join("a\tb\n");
+        fs::write(&file, "x").unwrap();
+        note(root.path(), &state, &file).unwrap();
+        note(root.path(), &state, Path::new("/elsewhere")).unwrap();
+        note(root.path(), &state, &root.path().join("gone")).unwrap();
+        let (accounts, end) = read(&state, 0).unwrap();
+        assert_eq!(accounts.len(), 1);
+        assert_eq!(accounts[0].path, Path::new("a\tb\n"));
+        assert_eq!(accounts[0].stamp, Stamp::of(&fs::metadata(&file).unwrap()));
+        assert_eq!(read(&state, end).unwrap(), (Vec::new(), end));
+        let alias = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(root.path(), alias.path().join("link")).unwrap();
+        note(root.path(), &state, &alias.path().join("link/a\tb\n")).unwrap();
+        assert_eq!(read(&state, end).unwrap().0[0].path, Path::new("a\tb\n"));
+        clear(&state).unwrap();
+        note(root.path(), &state, &root.path().join("a\tb\n")).unwrap();
+        assert_eq!(read(&state, end + 5).unwrap().0.len(), 1, "a new file is read from its start");
+    }
+}

@@ -1,0 +1,253 @@
+//! The catalogue: a stamp of every file and directory in scope, as one small file that is read whole.
+//!
+//! Kept outside the database because a sweep reads all of it and must fit into a hook's budget.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+
+use lockstep_store::StateDir;
+
+use crate::IndexError;
+use crate::stamp::Stamp;
+
+/// First bytes of the file. The digit is the format: another one is read as "no catalogue" and made anew.
+const MAGIC: &[u8; 8] = b"LSCATLG1";
+
+/// Every directory in scope with its files, sorted by path.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Catalogue {
+    /// When it was taken, in nanoseconds since 1970.
+    pub(crate) taken_at: i64,
+    /// How much of the accounts it includes.
+    pub(crate) accounts_read: u64,
+    pub(crate) directories: Vec<Directory>,
+}
+
+/// One directory and the files directly in it, sorted by name.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Directory {
+    /// Relative to the root; empty for the root itself.
+    pub(crate) path: PathBuf,
+    /// Zero when the directory must be listed again because its time cannot be trusted.
+    pub(crate) mtime: i64,
+    pub(crate) files: Vec<(OsString, Stamp)>,
+}
+
+impl Catalogue {
+    /// The file it is kept in.
+    pub fn file(state: &StateDir) -> PathBuf {
+        state.index().join("catalogue")
+    }
+
+    /// How many files it has.
+    pub fn len(&self) -> usize {
+        self.directories.iter().map(|dir| dir.files.len()).sum()
+    }
+
+    /// Whether it has no file.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The kept catalogue; `None` when there is none, or a damaged or foreign one.
+    pub fn load(state: &StateDir) -> Result<Option<Self>, IndexError> {
+        let path = Self::file(state);
+        match fs::read(&path) {
+            Ok(bytes) => Ok(decode(&bytes)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(IndexError::io("read", &path)(error)),
+        }
+    }
+
+    /// Keeps it, in one step. Not synced: a file that a power failure damaged fails its checksum and is made anew.
+    pub(crate) fn save(&self, state: &StateDir) -> Result<(), IndexError> {
+        let dir = state.ensure("index")?;
+        let path = Self::file(state);
+        let mut file =
+            tempfile::NamedTempFile::new_in(&dir).map_err(IndexError::io("create a file in", &dir))?;
+        file.write_all(&encode(self)).map_err(IndexError::io("write", &path))?;
+        file.persist(&path).map_err(|error| IndexError::io("replace", &path)(error.error))?;
+        Ok(())
+    }
+
+    pub(crate) fn directory(&self, path: &Path) -> Option<&Directory> {
+        let at = self.directories.binary_search_by(|dir| dir.path.as_path().cmp(path)).ok()?;
+        Some(&self.directories[at])
+    }
+
+    /// Whether the file at `path` is in it.
+    pub(crate) fn has(&self, path: &Path) -> bool {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return false };
+        self.directory(parent)
+            .is_some_and(|dir| dir.files.binary_search_by(|(known, _)| known.as_os_str().cmp(name)).is_ok())
+    }
+
+    /// Takes over a file's stamp, as if the file had been so when the catalogue was taken.
+    pub(crate) fn set(&mut self, path: &Path, stamp: Stamp) {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return };
+        let at =
+            self.directories.binary_search_by(|dir| dir.path.as_path().cmp(parent)).unwrap_or_else(|at| {
+                self.directories.insert(at, Directory { path: parent.to_owned(), ..Directory::default() });
+                at
+            });
+        let files = &mut self.directories[at].files;
+        match files.binary_search_by(|(known, _)| known.as_os_str().cmp(name)) {
+            Ok(at) => files[at].1 = stamp,
+            Err(at) => files.insert(at, (name.to_owned(), stamp)),
+        }
+    }
+}
+
+fn encode(catalogue: &Catalogue) -> Vec<u8> {
+    let mut out = Vec::with_capacity(64 + catalogue.len() * 64);
+    out.extend_from_slice(MAGIC);
+    put(&mut out, catalogue.taken_at.cast_unsigned());
+    put(&mut out, catalogue.accounts_read);
+    put(&mut out, catalogue.directories.len() as u64);
+    for directory in &catalogue.directories {
+        put_name(&mut out, directory.path.as_os_str());
+        put(&mut out, directory.mtime.cast_unsigned());
+        put(&mut out, directory.files.len() as u64);
+        for (name, stamp) in &directory.files {
+            put_name(&mut out, name);
+            put(&mut out, stamp.size);
+            put(&mut out, stamp.mtime.cast_unsigned());
+            put(&mut out, stamp.inode);
+            put(&mut out, stamp.digest);
+        }
+    }
+    let checksum = blake3::hash(&out);
+    out.extend_from_slice(checksum.as_bytes());
+    out
+}
+
+fn put(out: &mut Vec<u8>, number: u64) {
+    out.extend_from_slice(&number.to_le_bytes());
+}
+
+fn put_name(out: &mut Vec<u8>, name: &OsStr) {
+    put(out, name.len() as u64);
+    out.extend_from_slice(name.as_bytes());
+}
+
+/// What remains to be read. Every step is checked: a damaged file is `None`, never a panic.
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (head, tail) = self.0.split_at_checked(count)?;
+        self.0 = tail;
+        Some(head)
+    }
+
+    fn number(&mut self) -> Option<u64> {
+        Some(u64::from_le_bytes(self.take(8)?.try_into().ok()?))
+    }
+
+    fn name(&mut self) -> Option<OsString> {
+        let length = usize::try_from(self.number()?).ok()?;
+        Some(OsString::from_vec(self.take(length)?.to_vec()))
+    }
+
+    /// A count of things that take at least `each` bytes: what cannot follow is not allocated for.
+    fn count(&mut self, each: usize) -> Option<usize> {
+        usize::try_from(self.number()?).ok().filter(|count| *count <= self.0.len() / each)
+    }
+
+    fn directory(&mut self) -> Option<Directory> {
+        let path = PathBuf::from(self.name()?);
+        let mtime = self.number()?.cast_signed();
+        let files = (0..self.count(40)?).map(|_| self.file()).collect::<Option<_>>()?;
+        Some(Directory { path, mtime, files })
+    }
+
+    fn file(&mut self) -> Option<(OsString, Stamp)> {
+        let name = self.name()?;
+        let stamp = Stamp {
+            size: self.number()?,
+            mtime: self.number()?.cast_signed(),
+            inode: self.number()?,
+            digest: self.number()?,
+        };
+        Some((name, stamp))
+    }
+}
+
+fn decode(bytes: &[u8]) -> Option<Catalogue> {
+    let (body, checksum) = bytes.split_last_chunk::<32>()?;
+    if blake3::hash(body).as_bytes() != checksum {
+        return None;
+    }
+    let mut reader = Reader(body);
+    if reader.take(MAGIC.len())? != MAGIC {
+        return None;
+    }
+    let taken_at = reader.number()?.cast_signed();
+    let accounts_read = reader.number()?;
+    let directories = (0..reader.count(24)?).map(|_| reader.directory()).collect::<Option<_>>()?;
+    Some(Catalogue { taken_at, accounts_read, directories })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn stamp() -> impl Strategy<Value = Stamp> {
+        (any::<u64>(), any::<i64>(), any::<u64>(), any::<u64>())
+            .prop_map(|(size, mtime, inode, digest)| Stamp { size, mtime, inode, digest })
+    }
+
+    fn name() -> impl Strategy<Value = OsString> {
+        proptest::collection::vec(1_u8.., 1..20).prop_map(OsString::from_vec)
+    }
+
+    fn catalogue() -> impl Strategy<Value = Catalogue> {
+        let directory = (name(), any::<i64>(), proptest::collection::vec((name(), stamp()), 0..6))
+            .prop_map(|(path, mtime, files)| Directory { path: path.into(), mtime, files });
+        (any::<i64>(), any::<u64>(), proptest::collection::vec(directory, 0..6)).prop_map(
+            |(taken_at, accounts_read, directories)| Catalogue { taken_at, accounts_read, directories },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_kept_is_read_back(catalogue in catalogue()) {
+            prop_assert_eq!(decode(&encode(&catalogue)), Some(catalogue));
+        }
+
+        #[test]
+        fn damage_is_noticed(catalogue in catalogue(), at in any::<prop::sample::Index>(), bit in 0..8_u32) {
+            let mut bytes = encode(&catalogue);
+            let at = at.index(bytes.len());
+            bytes[at] ^= 1_u8 << bit;
+            prop_assert_eq!(decode(&bytes), None);
+            bytes.truncate(at);
+            prop_assert_eq!(decode(&bytes), None);
+        }
+    }
+
+    #[test]
+    fn single_files_are_set() {
+        let mut catalogue = Catalogue::default();
+        let [one, two] = [1, 2].map(|size| Stamp { size, ..Stamp::default() });
+        catalogue.set(Path::new("b/x"), one);
+        catalogue.set(Path::new("a"), one);
+        catalogue.set(Path::new("b/w"), one);
+        catalogue.set(Path::new("b/x"), two);
+        assert_eq!(catalogue.len(), 3);
+        assert_eq!(
+            catalogue.directory(Path::new("b")).unwrap().files,
+            [("w".into(), one), ("x".into(), two)]
+        );
+        assert!(
+            catalogue.has(Path::new("a"))
+                && !catalogue.has(Path::new("b/y"))
+                && !catalogue.has(Path::new("c/a"))
+        );
+    }
+}

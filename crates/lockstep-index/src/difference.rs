@@ -1,0 +1,128 @@
+//! What differs between two catalogues. Pure.
+
+use std::cmp::Ordering;
+use std::collections::HashMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+
+use lockstep_model::change::ChangeKind;
+
+use crate::catalogue::{Catalogue, Directory};
+use crate::stamp::Stamp;
+
+/// What happened to files between `old` and `new`, by path relative to the root: written, created, deleted, and both
+/// ends of a rename.
+pub(crate) fn differences(old: &Catalogue, new: &Catalogue) -> Vec<(PathBuf, ChangeKind)> {
+    let mut found = Found::default();
+    let none = Directory::default();
+    merge(
+        &old.directories,
+        &new.directories,
+        |dir| dir.path.as_path(),
+        |old, new| {
+            let path = old.or(new).map_or(Path::new(""), |dir| dir.path.as_path());
+            let (old, new) = (old.unwrap_or(&none), new.unwrap_or(&none));
+            merge(&old.files, &new.files, file_name, |old, new| found.file(path, old, new));
+        },
+    );
+    found.into_changes()
+}
+
+fn file_name(file: &(OsString, Stamp)) -> &OsStr {
+    &file.0
+}
+
+/// Walks two sorted lists side by side; each key once, with what either list has of it.
+fn merge<'a, T, K: Ord + ?Sized>(
+    old: &'a [T],
+    new: &'a [T],
+    key: impl Fn(&T) -> &K,
+    mut visit: impl FnMut(Option<&'a T>, Option<&'a T>),
+) {
+    let (mut old, mut new) = (old.iter().peekable(), new.iter().peekable());
+    loop {
+        let order = match (old.peek(), new.peek()) {
+            (None, None) => return,
+            (Some(_), None) => Ordering::Less,
+            (None, Some(_)) => Ordering::Greater,
+            (Some(old), Some(new)) => key(old).cmp(key(new)),
+        };
+        match order {
+            Ordering::Less => visit(old.next(), None),
+            Ordering::Greater => visit(None, new.next()),
+            Ordering::Equal => visit(old.next(), new.next()),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Found {
+    written: Vec<PathBuf>,
+    created: Vec<(PathBuf, Stamp)>,
+    deleted: Vec<(PathBuf, Stamp)>,
+}
+
+impl Found {
+    fn file(&mut self, dir: &Path, old: Option<&(OsString, Stamp)>, new: Option<&(OsString, Stamp)>) {
+        match (old, new) {
+            (Some((_, before)), Some((_, now))) if before.same(now) => {}
+            (Some((name, _)), Some(_)) => self.written.push(dir.join(name)),
+            (Some((name, stamp)), None) => self.deleted.push((dir.join(name), *stamp)),
+            (None, Some((name, stamp))) => self.created.push((dir.join(name), *stamp)),
+            (None, None) => {}
+        }
+    }
+
+    /// A file that vanished and one that appeared with the same inode, size and time are one file with a new name.
+    fn into_changes(self) -> Vec<(PathBuf, ChangeKind)> {
+        let mut appeared: HashMap<_, Vec<PathBuf>> = HashMap::new();
+        for (path, stamp) in self.created.into_iter().rev() {
+            appeared.entry(stamp.identity()).or_default().push(path);
+        }
+        let mut changes: Vec<(PathBuf, ChangeKind)> =
+            self.written.into_iter().map(|path| (path, ChangeKind::Written)).collect();
+        for (old, stamp) in self.deleted {
+            match appeared.get_mut(&stamp.identity()).and_then(Vec::pop) {
+                Some(new) => {
+                    changes.push((old.clone(), ChangeKind::RenamedTo(new.clone())));
+                    changes.push((new, ChangeKind::RenamedFrom(old)));
+                }
+                None => changes.push((old, ChangeKind::Deleted)),
+            }
+        }
+        let created = appeared.into_values().flatten().map(|path| (path, ChangeKind::Created));
+        changes.extend(created);
+        changes.sort_by(|(a, _), (b, _)| a.cmp(b));
+        changes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn catalogue(files: &[(&str, u64)]) -> Catalogue {
+        let mut catalogue = Catalogue::default();
+        for (path, inode) in files {
+            catalogue.set(Path::new(path), Stamp { size: 1, mtime: 1, inode: *inode, digest: 0 });
+        }
+        catalogue
+    }
+
+    #[test]
+    fn every_kind_is_told() {
+        let old = catalogue(&[("a", 1), ("d/gone", 2), ("d/same", 3), ("old", 4), ("w", 5)]);
+        let new = catalogue(&[("a", 1), ("d/same", 3), ("e/new", 4), ("fresh", 6), ("w", 7)]);
+        assert_eq!(
+            differences(&old, &new),
+            [
+                ("d/gone".into(), ChangeKind::Deleted),
+                ("e/new".into(), ChangeKind::RenamedFrom("old".into())),
+                ("fresh".into(), ChangeKind::Created),
+                ("old".into(), ChangeKind::RenamedTo("e/new".into())),
+                ("w".into(), ChangeKind::Written),
+            ]
+        );
+        assert!(differences(&old, &old).is_empty());
+    }
+}

@@ -1,0 +1,315 @@
+//! Taking a catalogue: of a whole tree, or from an older one by looking only at stamps.
+
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::time::SystemTime;
+
+use ignore::{DirEntry, WalkState};
+use rustix::fs::{AtFlags, Mode, OFlags};
+
+use crate::catalogue::{Catalogue, Directory};
+use crate::scope::{is_rule_file, walk};
+use crate::stamp::{Stamp, digest, nanos};
+
+/// Directories by path, while a catalogue is being taken.
+type Directories = BTreeMap<PathBuf, Directory>;
+
+/// Catalogues the whole tree.
+pub(crate) fn build(root: &Path) -> Catalogue {
+    let taken_at = now();
+    let directories = list(root, root, None, taken_at);
+    Catalogue { taken_at, accounts_read: 0, directories: directories.into_values().collect() }
+}
+
+/// Catalogues the tree anew by way of an older catalogue: known files by their stamps, new and vanished ones by the times
+/// of known directories. Gives what [`build`] would.
+pub(crate) fn refresh(root: &Path, old: &Catalogue) -> Catalogue {
+    let taken_at = now();
+    let looked = look(root, old, taken_at);
+    if looked.iter().any(|look| look.rules_changed) {
+        return build(root);
+    }
+    let mut directories = Directories::new();
+    let mut relist = Vec::new();
+    for look in looked {
+        match look.now {
+            Now::Same(directory) => drop(directories.insert(directory.path.clone(), directory)),
+            Now::Touched(path) => relist.push(path),
+            Now::Gone => {}
+        }
+    }
+    for path in relist {
+        list_again(root, &path, old, taken_at, &mut directories);
+        if new_rules(old.directory(&path), directories.get(&path)) {
+            return build(root);
+        }
+    }
+    Catalogue { taken_at, accounts_read: 0, directories: directories.into_values().collect() }
+}
+
+/// The present moment, as file stamps count it.
+fn now() -> i64 {
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    nanos(since.as_secs().cast_signed(), i64::from(since.subsec_nanos()))
+}
+
+/// What a known directory turned out to be.
+struct Look {
+    now: Now,
+    rules_changed: bool,
+}
+
+enum Now {
+    /// Nothing came or went; the files have fresh stamps.
+    Same(Directory),
+    /// Something came or went: it must be listed.
+    Touched(PathBuf),
+    Gone,
+}
+
+/// Looks at all known directories, on as many threads as there are cores.
+fn look(root: &Path, old: &Catalogue, taken_at: i64) -> Vec<Look> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = old.directories.len().div_ceil(threads).max(64);
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = old
+            .directories
+            .chunks(share)
+            .map(|chunk| {
+                scope.spawn(move || -> Vec<Look> {
+                    chunk.iter().map(|directory| look_at(root, directory, taken_at)).collect()
+                })
+            })
+            .collect();
+        workers
+            .into_iter()
+            .flat_map(|worker| worker.join().expect("looking at files does not panic"))
+            .collect()
+    })
+}
+
+fn look_at(root: &Path, known: &Directory, taken_at: i64) -> Look {
+    let gone = Look { now: Now::Gone, rules_changed: has_rules(known) };
+    let path = root.join(&known.path);
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let Ok(fd) = rustix::fs::open(&path, flags, Mode::empty()) else { return gone };
+    let Ok(stat) = rustix::fs::fstat(&fd) else { return gone };
+    let touched = Stamp::of_stat(&stat).mtime != known.mtime;
+    let mut fresh = Directory { path: known.path.clone(), mtime: known.mtime, files: Vec::new() };
+    let mut rules_changed = false;
+    if !touched {
+        fresh.files.reserve(known.files.len());
+    }
+    for (name, before) in &known.files {
+        // In a touched directory only the rule files matter here: the rest is listed anyway.
+        if touched && !is_rule_file(name) {
+            continue;
+        }
+        let now =
+            rustix::fs::statat(&fd, name, AtFlags::SYMLINK_NOFOLLOW).ok().map(|stat| Stamp::of_stat(&stat));
+        let now = now.map(|now| carried(&path, name, before, now, taken_at));
+        rules_changed |= is_rule_file(name) && now.is_none_or(|now| !before.same(&now));
+        // A file that vanished without a trace in its directory's time is noticed here all the same.
+        fresh.files.extend(now.map(|now| (name.clone(), now)));
+    }
+    let now = if touched { Now::Touched(known.path.clone()) } else { Now::Same(fresh) };
+    Look { now, rules_changed }
+}
+
+/// The new stamp of a known file, with a digest where either stamp's time cannot be trusted.
+fn carried(dir: &Path, name: &OsStr, before: &Stamp, now: Stamp, taken_at: i64) -> Stamp {
+    let racy = now.is_racy(taken_at) || (before.digest != 0 && before.identity() == now.identity());
+    if racy { Stamp { digest: digest(&dir.join(name), now.size), ..now } } else { now }
+}
+
+fn has_rules(directory: &Directory) -> bool {
+    directory.files.iter().any(|(name, _)| is_rule_file(name))
+}
+
+/// Whether a directory that had no ignore rules has some now.
+fn new_rules(old: Option<&Directory>, new: Option<&Directory>) -> bool {
+    new.is_some_and(has_rules) && !old.is_some_and(has_rules)
+}
+
+/// Lists one known directory again; whole trees that are new in it too.
+fn list_again(root: &Path, path: &Path, old: &Catalogue, taken_at: i64, directories: &mut Directories) {
+    for (found, directory) in list(root, &root.join(path), Some(1), taken_at) {
+        if found == path {
+            directories.insert(found, directory);
+        } else if old.directory(&found).is_none() {
+            directories.append(&mut list(root, &root.join(&found), None, taken_at));
+        }
+    }
+}
+
+/// Lists what is in scope below `start`, `depth` levels deep. What cannot be read is not in the catalogue, as it was
+/// not in the one before.
+fn list(root: &Path, start: &Path, depth: Option<usize>, taken_at: i64) -> Directories {
+    let found = Mutex::new(Vec::new());
+    // One level is not worth starting threads for; zero lets the walker choose.
+    let threads = if depth.is_some() { 1 } else { 0 };
+    walk(start).max_depth(depth).threads(threads).build_parallel().run(|| {
+        let mut batch = Batch { entries: Vec::new(), all: &found };
+        Box::new(move |entry| {
+            if let Ok(entry) = entry {
+                batch.entries.extend(stamped(root, &entry, taken_at));
+            }
+            WalkState::Continue
+        })
+    });
+    let mut directories = Directories::new();
+    for (path, entry) in found.into_inner().expect("no walker panics while it adds its batch") {
+        match entry {
+            Entry::Directory(mtime) => {
+                let directory = directories.entry(path.clone()).or_default();
+                (directory.path, directory.mtime) = (path, mtime);
+            }
+            Entry::File(name, stamp) => directories.entry(path).or_default().files.push((name, stamp)),
+        }
+    }
+    for directory in directories.values_mut() {
+        directory.files.sort_by(|(a, _), (b, _)| a.cmp(b));
+    }
+    directories
+}
+
+/// What one walker found, added to all when it ends.
+struct Batch<'a> {
+    entries: Vec<(PathBuf, Entry)>,
+    all: &'a Mutex<Vec<(PathBuf, Entry)>>,
+}
+
+impl Drop for Batch<'_> {
+    fn drop(&mut self) {
+        if let Ok(mut all) = self.all.lock() {
+            all.append(&mut self.entries);
+        }
+    }
+}
+
+enum Entry {
+    /// With its trusted time, or zero.
+    Directory(i64),
+    File(OsString, Stamp),
+}
+
+/// A directory under its own path, a file under its directory's. Anything else is not catalogued.
+fn stamped(root: &Path, entry: &DirEntry, taken_at: i64) -> Option<(PathBuf, Entry)> {
+    let relative = entry.path().strip_prefix(root).ok()?;
+    let kind = entry.file_type()?;
+    if kind.is_dir() {
+        let stamp = Stamp::of(&entry.metadata().ok()?);
+        let mtime = if stamp.is_racy(taken_at) { 0 } else { stamp.mtime };
+        Some((relative.to_owned(), Entry::Directory(mtime)))
+    } else if kind.is_file() || kind.is_symlink() {
+        let stamp = Stamp::of(&entry.metadata().ok()?).settled(entry.path(), taken_at);
+        Some((relative.parent()?.to_owned(), Entry::File(entry.file_name().to_owned(), stamp)))
+    } else {
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What one step does to the tree. Names are few, so that steps meet.
+    #[derive(Debug, Clone)]
+    enum Step {
+        Write(String, u8),
+        Remove(String),
+        RemoveTree(String),
+        Rename(String, String),
+        Ignore(String),
+    }
+
+    fn steps() -> impl Strategy<Value = Vec<Step>> {
+        let dir = prop_oneof![Just(""), Just("d/"), Just("d/e/"), Just("f/")];
+        let path = (dir, 0..4_u8).prop_map(|(dir, n)| format!("{dir}x{n}"));
+        let step = prop_oneof![
+            4 => (path.clone(), any::<u8>()).prop_map(|(path, n)| Step::Write(path, n)),
+            2 => path.clone().prop_map(Step::Remove),
+            1 => prop_oneof![Just("d"), Just("d/e"), Just("f")].prop_map(|d| Step::RemoveTree(d.to_owned())),
+            2 => (path.clone(), path.clone()).prop_map(|(a, b)| Step::Rename(a, b)),
+            1 => prop_oneof![Just("x1\n"), Just("e/\n"), Just("")].prop_map(|r| Step::Ignore(r.to_owned())),
+        ];
+        proptest::collection::vec(step, 1..8)
+    }
+
+    fn apply(root: &Path, step: &Step) {
+        let at = |path: &str| root.join(path);
+        // A step that does not fit the tree does nothing.
+        let _ = match step {
+            Step::Write(path, n) => {
+                let _ = fs::create_dir_all(at(path).parent().unwrap());
+                fs::write(at(path), [*n])
+            }
+            Step::Remove(path) => fs::remove_file(at(path)),
+            Step::RemoveTree(path) => fs::remove_dir_all(at(path)),
+            Step::Rename(from, to) => fs::rename(at(from), at(to)),
+            Step::Ignore(rules) => fs::write(at(".gitignore"), rules),
+        };
+    }
+
+    /// Paths and identities: digests and untrusted times depend on the moment of the look.
+    fn essence(catalogue: &Catalogue) -> Vec<(PathBuf, (u64, i64, u64))> {
+        catalogue
+            .directories
+            .iter()
+            .flat_map(|dir| dir.files.iter().map(|(name, stamp)| (dir.path.join(name), stamp.identity())))
+            .collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(80))]
+
+        /// Some rounds wait until times can be trusted, so that both ways of looking are taken.
+        #[test]
+        fn a_refresh_sees_what_a_build_would(
+            rounds in proptest::collection::vec((steps(), any::<bool>()), 1..5),
+        ) {
+            let root = tempfile::tempdir().unwrap();
+            let mut catalogue = build(root.path());
+            for (steps, settle) in rounds {
+                if settle {
+                    std::thread::sleep(std::time::Duration::from_millis(21));
+                    catalogue = refresh(root.path(), &catalogue);
+                }
+                for step in &steps {
+                    apply(root.path(), step);
+                }
+                catalogue = refresh(root.path(), &catalogue);
+                prop_assert_eq!(essence(&catalogue), essence(&build(root.path())));
+            }
+        }
+    }
+
+    #[test]
+    fn foreign_repositories_git_and_state_are_not_in_it() {
+        let root = tempfile::tempdir().unwrap();
+        for file in [
+            ".git/config",
+            ".lockstep/x",
+            "sub/.git/config",
+            "sub/a",
+            "wt/.git",
+            "wt/b",
+            ".claude/c",
+            "d",
+            "j/src-changes-s.log",
+        ] {
+            let path = root.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "x").unwrap();
+        }
+        std::os::unix::fs::symlink("/", root.path().join("loop")).unwrap();
+        let paths: Vec<_> = essence(&build(root.path())).into_iter().map(|(path, _)| path).collect();
+        assert_eq!(paths, ["d", "loop", ".claude/c"].map(PathBuf::from));
+    }
+}

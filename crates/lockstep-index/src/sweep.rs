@@ -1,0 +1,139 @@
+//! The sweep: finds what changed on disk and no tool event reported.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use lockstep_model::change::ChangeKind;
+use lockstep_store::StateDir;
+
+use crate::accounts::Account;
+use crate::catalogue::Catalogue;
+use crate::difference::differences;
+use crate::refresh::{build, refresh};
+use crate::stamp::arrived_after;
+use crate::{IndexError, accounts};
+
+/// How long a sweep waits for another one. A sweep takes tens of milliseconds.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How a sweep ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Swept {
+    /// This many changes were found against the catalogue.
+    Found(usize),
+    /// There was no catalogue to compare with: one was made, and what changed before is unknown.
+    NoBaseline,
+}
+
+/// Looks for changes that no tool event reported, gives them (absolute paths) to `report`, and only when that has succeeded
+/// takes them for known: a process that dies in between leaves them for the next sweep.
+pub fn sweep<E: From<IndexError>>(
+    root: &Path,
+    state: &StateDir,
+    report: impl FnOnce(Vec<(PathBuf, ChangeKind)>) -> Result<(), E>,
+) -> Result<Swept, E> {
+    let _lock = lock(state)?;
+    let Some(mut old) = Catalogue::load(state)? else {
+        let (_, accounts_read) = accounts::read(state, 0)?;
+        Catalogue { accounts_read, ..build(root) }.save(state)?;
+        return Ok(Swept::NoBaseline);
+    };
+    let (new, accounts) = look(root, state, &old)?;
+    // A catalogue that says the same need not be written: most commands change nothing.
+    let stale = (old.accounts_read, &old.directories) != (new.accounts_read, &new.directories);
+    for account in accounts {
+        // What is in neither is ignored by git.
+        if new.has(&account.path) || old.has(&account.path) {
+            old.set(&account.path, account.stamp);
+        }
+    }
+    let found: Vec<_> = differences(&old, &new)
+        .into_iter()
+        .filter(|(path, kind)| is_news(root, path, kind, old.taken_at))
+        .map(|(path, kind)| (root.join(path), absolute(root, kind)))
+        .collect();
+    let count = found.len();
+    if count > 0 {
+        report(found)?;
+    }
+    if stale {
+        new.save(state)?;
+    }
+    Ok(Swept::Found(count))
+}
+
+/// Looks at the disk, with the accounts that were there before the look. Where a tool event comes in between, the look is
+/// taken again; among many events without a pause the last look counts, and a change may be found twice.
+fn look(root: &Path, state: &StateDir, old: &Catalogue) -> Result<(Catalogue, Vec<Account>), IndexError> {
+    let mut tries = 0;
+    loop {
+        let (accounts, accounts_read) = accounts::read(state, old.accounts_read)?;
+        let new = Catalogue { accounts_read, ..refresh(root, old) };
+        tries += 1;
+        if tries == 3 || accounts::size(state) == accounts_read {
+            return Ok((new, accounts));
+        }
+    }
+}
+
+/// Takes the tree as it is for known: what changed until now was no agent's doing.
+pub fn baseline(root: &Path, state: &StateDir) -> Result<Catalogue, IndexError> {
+    let _lock = lock(state)?;
+    let catalogue = match Catalogue::load(state)? {
+        Some(old) => refresh(root, &old),
+        None => build(root),
+    };
+    accounts::clear(state)?;
+    catalogue.save(state)?;
+    Ok(catalogue)
+}
+
+/// How many files differ from the catalogue now, reported or not; `None` without a catalogue. Changes nothing.
+pub fn drift(root: &Path, state: &StateDir) -> Result<Option<usize>, IndexError> {
+    let Some(old) = Catalogue::load(state)? else { return Ok(None) };
+    Ok(Some(differences(&old, &refresh(root, &old)).len()))
+}
+
+/// When ignore rules change, files come into scope and leave it without having changed.
+fn is_news(root: &Path, path: &Path, kind: &ChangeKind, since: i64) -> bool {
+    let meta = || std::fs::symlink_metadata(root.join(path));
+    match kind {
+        ChangeKind::Deleted => meta().is_err(),
+        ChangeKind::Created => meta().is_ok_and(|meta| arrived_after(&meta, since)),
+        _ => true,
+    }
+}
+
+fn absolute(root: &Path, kind: ChangeKind) -> ChangeKind {
+    match kind {
+        ChangeKind::RenamedTo(path) => ChangeKind::RenamedTo(root.join(path)),
+        ChangeKind::RenamedFrom(path) => ChangeKind::RenamedFrom(root.join(path)),
+        other => other,
+    }
+}
+
+/// One sweep at a time: two would report the same change. The lock goes with its process.
+fn lock(state: &StateDir) -> Result<File, IndexError> {
+    let path = state.ensure("index")?.join("catalogue.lock");
+    let file = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .mode(0o600)
+        .open(&path)
+        .map_err(IndexError::io("open", &path))?;
+    let start = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            Err(TryLockError::WouldBlock) => {
+                return Err(IndexError::Busy { path, seconds: PATIENCE.as_secs() });
+            }
+            Err(TryLockError::Error(error)) => return Err(IndexError::io("lock", &path)(error)),
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The report of a stop while no analysis of dependents exists: which files changed, and that nothing more is known.
+//!
+//! L1 is YAML for programs, with the keys and their order of boundary B4; what was not analysed is `null`, never zero.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+/// Why the dependents are not in the report.
+const RATIONALE: &str = "Dependents not analysed: this version of lockstep has no reference index.";
+
+/// L1: the report for programs.
+pub fn l1(changed: &[&Path]) -> String {
+    let mut out = format!(
+        "domain: execution\nskill: impact\nstatus: skipped\nconfidence: low\nfiles_changed: {}\n\
+         impact_candidates: null\ndegradation_level: degraded\nimpacts:\n",
+        changed.len()
+    );
+    for path in changed {
+        let _ = writeln!(out, "  - changed_file: {}", quoted(&path.to_string_lossy()));
+        out.push_str("    dependents: null\n    dependent_count: null\n");
+    }
+    let _ = writeln!(out, "cascade_recommended: false\ncascade_rationale: {}", quoted(RATIONALE));
+    out
+}
+
+/// L2: the report for people and models.
+pub fn l2(changed: &[&Path]) -> String {
+    let mut out = format!(
+        "# Execution Impact Analysis Report\n\n## Summary\n\n- Files changed: {}\n\
+         - Impact candidates: not analysed\n- Confidence: low\n- Degradation level: degraded\n\
+         - Cascade recommended: false\n\n## Per-File Analysis\n",
+        changed.len()
+    );
+    for path in changed {
+        let _ = writeln!(out, "\n### {}\n\nDependents not analysed.", one_line(&path.to_string_lossy()));
+    }
+    let _ = writeln!(out, "\n## Cascade Recommendation\n\n{RATIONALE}\n\n## Notes\n\nNone.");
+    out
+}
+
+/// A double-quoted YAML scalar.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c.is_control() || c == '\u{2028}' || c == '\u{2029}' || c == '\u{feff}' => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unknown_is_null_and_never_none() {
+        assert_eq!(
+            l1(&[Path::new("/r/a.py"), Path::new("/r/\"b\"\n\\.py")]),
+            "domain: execution\nskill: impact\nstatus: skipped\nconfidence: low\nfiles_changed: 2\n\
+             impact_candidates: null\ndegradation_level: degraded\nimpacts:\n\
+             \x20 - changed_file: \"/r/a.py\"\n    dependents: null\n    dependent_count: null\n\
+             \x20 - changed_file: \"/r/\\\"b\\\"\\u000a\\\\.py\"\n    dependents: null\n    dependent_count: null\n\
+             cascade_recommended: false\n\
+             cascade_rationale: \"Dependents not analysed: this version of lockstep has no reference index.\"\n"
+        );
+    }
+
+    #[test]
+    fn a_name_cannot_forge_a_heading() {
+        let text = l2(&[Path::new("/r/a\n## Forged")]);
+        assert!(!text.lines().any(|line| line == "## Forged"));
+        assert!(text.contains("Impact candidates: not analysed"));
+    }
+}

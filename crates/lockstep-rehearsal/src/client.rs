@@ -1,0 +1,296 @@
+//! The real client: finding it, or installing the pinned version with npm.
+//!
+//! It is installed once per version into a cache outside any repository and reused by every later run, also
+//! by several processes at once. Package scripts are not run: the platform's package carries the binary as it is.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use crate::process::{Ended, Group};
+
+/// The version that rehearsals are measured against.
+pub const VERSION: &str = "2.1.197";
+/// Its npm package.
+pub const PACKAGE: &str = "@anthropic-ai/claude-code";
+/// The variable that names a client's binary to use instead of the pinned one.
+pub const CLIENT_VAR: &str = "LOCKSTEP_CLIENT";
+/// The variable that names the folder in which clients are installed.
+pub const CACHE_VAR: &str = "LOCKSTEP_CLIENT_CACHE";
+/// The variable that, set to `1`, makes a missing client a failed test instead of a skipped one.
+pub const REQUIRE_VAR: &str = "LOCKSTEP_REQUIRE_CLIENT";
+
+/// The binary is about 250 MB; slow lines exist.
+const INSTALL_LIMIT: Duration = Duration::from_secs(540);
+
+/// A client's binary.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Client {
+    program: PathBuf,
+}
+
+/// Why there is no client.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// The named binary is of no use. This is a mistake to correct, not a reason to skip.
+    #[error("{CLIENT_VAR} names {0}, which is not an executable file")]
+    BadOverride(PathBuf),
+    /// No variable tells where caches live.
+    #[error("no folder for the client: set {CACHE_VAR}, XDG_CACHE_HOME or HOME")]
+    NoCache,
+    /// npm is not on PATH.
+    #[error("npm is not on PATH; install Node.js, or set {CLIENT_VAR} to a claude binary")]
+    NoNpm,
+    /// npm ran and failed: offline, a full disk, a version that the registry does not have.
+    #[error("npm could not install {PACKAGE}@{VERSION}: {0}")]
+    Npm(String),
+    /// npm installed the package, but no binary for this platform came with it, or it does not start.
+    #[error("{PACKAGE}@{VERSION} has no working binary for this machine: {0}")]
+    NoBinary(String),
+    /// The cache could not be used.
+    #[error("cannot use {path} for the client")]
+    Cache {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl Client {
+    /// A client that is already there.
+    pub fn at(program: impl Into<PathBuf>) -> Self {
+        Self { program: program.into() }
+    }
+
+    /// The client that the environment names, else the pinned one, installed if need be.
+    pub fn obtain() -> Result<Self, ClientError> {
+        Self::obtain_in(|name| env::var_os(name).filter(|value| !value.is_empty()))
+    }
+
+    /// [`Client::obtain`] with the environment as a function.
+    pub fn obtain_in(var: impl Fn(&str) -> Option<OsString>) -> Result<Self, ClientError> {
+        if let Some(program) = var(CLIENT_VAR).map(PathBuf::from) {
+            return if is_executable(&program) {
+                Ok(Self::at(program))
+            } else {
+                Err(ClientError::BadOverride(program))
+            };
+        }
+        let cache = cache_folder(&var).ok_or(ClientError::NoCache)?;
+        let home = cache.join(VERSION);
+        if let Some(program) = binary_in(&home) {
+            return Ok(Self::at(program));
+        }
+        install(&cache, &home, var("PATH"))
+    }
+
+    /// The client for a test, or `None` when it cannot be had, after one line on stderr that says so.
+    ///
+    /// Panics instead when `LOCKSTEP_REQUIRE_CLIENT=1`, and when `LOCKSTEP_CLIENT` names something that is no client.
+    #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
+    pub fn obtain_or_skip() -> Option<Self> {
+        let required = env::var_os(REQUIRE_VAR).is_some_and(|value| value == "1");
+        match Self::obtain() {
+            Ok(client) => Some(client),
+            Err(error) if required || matches!(error, ClientError::BadOverride(_)) => {
+                panic!("the real client is required: {}", with_causes(&error))
+            }
+            Err(error) => {
+                eprintln!("SKIPPED real client: {}", with_causes(&error));
+                None
+            }
+        }
+    }
+
+    /// The binary.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+}
+
+fn with_causes(error: &dyn std::error::Error) -> String {
+    std::iter::successors(Some(error), |error| error.source())
+        .map(ToString::to_string)
+        .collect::<Vec<_>>()
+        .join(": ")
+}
+
+fn cache_folder(var: &impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let in_cache = |base: PathBuf| base.join("lockstep/clients");
+    var(CACHE_VAR)
+        .map(PathBuf::from)
+        .or_else(|| var("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute()).map(in_cache))
+        .or_else(|| var("HOME").map(|home| in_cache(Path::new(&home).join(".cache"))))
+}
+
+/// The installed binary: npm chose the package that fits the platform, so there is one at most.
+fn binary_in(home: &Path) -> Option<PathBuf> {
+    let packages = fs::read_dir(home.join("node_modules/@anthropic-ai")).ok()?;
+    let programs = packages.filter_map(|package| Some(package.ok()?.path().join("claude")));
+    programs.into_iter().find(|program| is_executable(program))
+}
+
+fn is_executable(path: &Path) -> bool {
+    fs::metadata(path)
+        .is_ok_and(|found| found.is_file() && found.len() > 0 && found.permissions().mode() & 0o111 != 0)
+}
+
+/// Installs beside the final place and renames, so that a half-installed client is never found. The lock only
+/// spares the second of two processes its own download.
+fn install(cache: &Path, home: &Path, path: Option<OsString>) -> Result<Client, ClientError> {
+    let at = |path: &Path| {
+        let path = path.to_owned();
+        move |source| ClientError::Cache { path, source }
+    };
+    fs::create_dir_all(cache).map_err(at(cache))?;
+    let lock_path = cache.join(format!("{VERSION}.lock"));
+    let lock = File::create(&lock_path).map_err(at(&lock_path))?;
+    lock.lock().map_err(at(&lock_path))?;
+    if let Some(program) = binary_in(home) {
+        return Ok(Client::at(program));
+    }
+    let staging =
+        tempfile::Builder::new().prefix(&format!("{VERSION}.")).tempdir_in(cache).map_err(at(cache))?;
+    npm_install(staging.path(), path)?;
+    let program = binary_in(staging.path())
+        .ok_or_else(|| ClientError::NoBinary("npm installed none; the platform may be unsupported".into()))?;
+    prove_version(&program)?;
+    File::open(&program).and_then(|file| file.sync_all()).map_err(at(&program))?;
+    match fs::rename(staging.path(), home) {
+        Ok(()) => drop(staging.keep()),
+        // Something without a binary is in the way, perhaps left by a version that laid clients out differently.
+        Err(source) => return Err(ClientError::Cache { path: home.to_owned(), source }),
+    }
+    binary_in(home)
+        .map(Client::at)
+        .ok_or_else(|| ClientError::NoBinary("it vanished after installing".into()))
+}
+
+fn npm_install(folder: &Path, path: Option<OsString>) -> Result<(), ClientError> {
+    let log_path = folder.join("npm.log");
+    let cache_error = |source| ClientError::Cache { path: log_path.clone(), source };
+    let log = File::create(&log_path).map_err(cache_error)?;
+    let mut npm = Command::new("npm");
+    npm.arg("install").arg("--prefix").arg(folder);
+    npm.args(["--ignore-scripts", "--include=optional", "--no-audit", "--no-fund", "--loglevel=error"]);
+    npm.arg(format!("{PACKAGE}@{VERSION}"));
+    // The folder's own settings would otherwise be those of whatever project we were started in.
+    npm.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+    if let Some(path) = path {
+        npm.env("PATH", path);
+    }
+    let ended = match Group::spawn(npm) {
+        Ok(group) => group.wait(INSTALL_LIMIT).map_err(cache_error)?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ClientError::NoNpm),
+        Err(error) => return Err(ClientError::Npm(error.to_string())),
+    };
+    match ended {
+        Ended::Exited(status) if status.success() => Ok(()),
+        Ended::Exited(status) => Err(ClientError::Npm(format!("{status}; {}", first_lines(&log_path)))),
+        Ended::TimeLimit => Err(ClientError::Npm(format!("it took more than {} s", INSTALL_LIMIT.as_secs()))),
+    }
+}
+
+/// What npm said, short enough for one line.
+fn first_lines(log: &Path) -> String {
+    let text = fs::read(log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+    let lines = text.lines().map(|line| line.trim_start_matches("npm error").trim());
+    lines.filter(|line| !line.is_empty()).take(4).collect::<Vec<_>>().join(" | ")
+}
+
+fn prove_version(program: &Path) -> Result<(), ClientError> {
+    let no_binary = |why: String| ClientError::NoBinary(why);
+    let output = Command::new(program)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| no_binary(format!("it does not start: {error}")))?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    if said.starts_with(VERSION) {
+        Ok(())
+    } else {
+        Err(no_binary(format!("it says its version is {said:?}")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(pairs: &[(&'static str, PathBuf)]) -> impl Fn(&str) -> Option<OsString> {
+        |name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| value.clone().into_os_string())
+    }
+
+    fn program(path: &Path, script: &str) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, script).unwrap();
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    /// An npm that installs a client whose binary is a shell script.
+    fn working_npm(folder: &Path) {
+        let script = format!(
+            "#!/bin/sh\necho run >> {folder}/runs\nd=$3/node_modules/@anthropic-ai/claude-code-any\nmkdir -p $d\n\
+             printf '#!/bin/sh\\necho {VERSION} test\\n' > $d/claude\nchmod +x $d/claude\n",
+            folder = folder.display()
+        );
+        program(&folder.join("npm"), &script);
+    }
+
+    fn path_with(folder: &Path) -> PathBuf {
+        PathBuf::from(format!("{}:/usr/bin:/bin", folder.display()))
+    }
+
+    #[test]
+    fn the_named_binary_is_used_and_a_wrong_one_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let named = folder.path().join("claude");
+        let named_only = [(CLIENT_VAR, named.clone())];
+        assert!(matches!(Client::obtain_in(environment(&named_only)), Err(ClientError::BadOverride(_))));
+        program(&named, "#!/bin/sh\n");
+        assert_eq!(Client::obtain_in(environment(&named_only)).unwrap().program(), named);
+    }
+
+    #[test]
+    fn without_npm_or_without_success_the_reason_is_typed_and_nothing_is_left() {
+        let (cache, tools) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let pairs = [(CACHE_VAR, cache.path().to_owned()), ("PATH", tools.path().to_owned())];
+        assert!(matches!(Client::obtain_in(environment(&pairs)), Err(ClientError::NoNpm)));
+
+        program(
+            &tools.path().join("npm"),
+            "#!/bin/sh\necho 'npm error ENOTFOUND the registry' >&2\nexit 1\n",
+        );
+        let error = Client::obtain_in(environment(&pairs)).unwrap_err();
+        assert!(matches!(&error, ClientError::Npm(why) if why.contains("ENOTFOUND the registry")), "{error}");
+
+        program(&tools.path().join("npm"), "#!/bin/sh\n");
+        assert!(matches!(Client::obtain_in(environment(&pairs)), Err(ClientError::NoBinary(_))));
+
+        let left: Vec<_> =
+            fs::read_dir(cache.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(left, [OsString::from(format!("{VERSION}.lock"))]);
+        assert!(matches!(Client::obtain_in(environment(&[])), Err(ClientError::NoCache)));
+    }
+
+    #[test]
+    fn many_at_once_install_once_and_share() {
+        let (cache, tools) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        working_npm(tools.path());
+        let pairs = [("XDG_CACHE_HOME", cache.path().to_owned()), ("PATH", path_with(tools.path()))];
+        let programs: Vec<_> = std::thread::scope(|scope| {
+            let obtain = || Client::obtain_in(environment(&pairs)).unwrap().program().to_owned();
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(obtain)).collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let home = cache.path().join("lockstep/clients").join(VERSION);
+        assert!(programs.iter().all(|program| program.starts_with(&home) && *program == programs[0]));
+        assert_eq!(fs::read_to_string(tools.path().join("runs")).unwrap(), "run\n");
+    }
+}

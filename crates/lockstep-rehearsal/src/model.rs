@@ -1,0 +1,210 @@
+//! A scripted stand-in for the Anthropic Messages API on loopback.
+//!
+//! [`Model`] answers a client's requests with the turns of a [`Scenario`] and keeps every request. It streams
+//! when asked to, counts tokens (always 100) and says 200 to anything else, because a client probes more than it
+//! needs. Owns sockets and threads; `http` reads and writes messages, `cast` decides who is speaking and
+//! which turn is theirs, `reply` renders a turn.
+
+mod cast;
+mod http;
+mod reply;
+
+use std::collections::BTreeMap;
+use std::io::{self, BufReader, Write as _};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use rustix::event::{PollFd, PollFlags, poll};
+use serde_json::{Value, json};
+
+use self::cast::Cast;
+use self::http::{Message, ReadError, Response};
+use crate::scenario::Scenario;
+use crate::transcript::{Agent, Request, Transcript};
+
+/// More than any client opens at once; beyond it a connection is closed unanswered.
+const MAX_CONNECTIONS: usize = 64;
+
+/// A running scripted model. Dropping it closes every socket and ends every thread.
+#[derive(Debug)]
+pub struct Model {
+    address: SocketAddr,
+    stage: Arc<Stage>,
+    /// Its other end is polled beside the listener: closing this end ends the accept loop. Connecting to
+    /// ourselves would not do, because the listener may live in another network namespace.
+    closer: Option<UnixStream>,
+    acceptor: Option<JoinHandle<()>>,
+}
+
+/// What the connections share.
+#[derive(Debug)]
+struct Stage {
+    cast: Mutex<Cast>,
+    requests: Mutex<Vec<Request>>,
+    connections: Mutex<BTreeMap<u64, TcpStream>>,
+}
+
+impl Model {
+    /// Listens on an ephemeral port of 127.0.0.1.
+    pub fn start(scenario: Scenario) -> io::Result<Self> {
+        Self::serve(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?, scenario)
+    }
+
+    /// Serves on a socket that is already listening, perhaps in another network namespace.
+    pub fn serve(listener: TcpListener, scenario: Scenario) -> io::Result<Self> {
+        let address = listener.local_addr()?;
+        // Between poll and accept the peer may be gone; accept must not wait for the next one then.
+        listener.set_nonblocking(true)?;
+        let (closer, closed) = UnixStream::pair()?;
+        let stage = Arc::new(Stage {
+            cast: Mutex::new(Cast::new(scenario)),
+            requests: Mutex::default(),
+            connections: Mutex::default(),
+        });
+        let acceptor = thread::Builder::new().name("scripted-model".into()).spawn({
+            let stage = Arc::clone(&stage);
+            move || accept_until_closed(&listener, &closed, &stage)
+        })?;
+        Ok(Self { address, stage, closer: Some(closer), acceptor: Some(acceptor) })
+    }
+
+    /// The value for `ANTHROPIC_BASE_URL`.
+    pub fn base_url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Everything the client has sent so far.
+    pub fn transcript(&self) -> Transcript {
+        Transcript::new(locked(&self.stage.requests).clone())
+    }
+
+    /// Agents with the number of their scripted turns that nobody has asked for yet.
+    pub fn unplayed(&self) -> BTreeMap<Agent, usize> {
+        locked(&self.stage.cast).unplayed()
+    }
+}
+
+impl Drop for Model {
+    fn drop(&mut self) {
+        drop(self.closer.take());
+        if let Some(acceptor) = self.acceptor.take() {
+            // A panic in there was printed when it happened; a second one here would abort.
+            let _ = acceptor.join();
+        }
+    }
+}
+
+fn accept_until_closed(listener: &TcpListener, closed: &UnixStream, stage: &Stage) {
+    thread::scope(|scope| {
+        for number in 0.. {
+            let Ok(stream) = next_connection(listener, closed) else { break };
+            if admit(stage, number, &stream) {
+                scope.spawn(move || {
+                    // A connection that breaks is the client's affair; the next one is served all the same.
+                    let _ = converse(&stream, stage);
+                    locked(&stage.connections).remove(&number);
+                });
+            }
+        }
+        for stream in locked(&stage.connections).values() {
+            let _ = stream.shutdown(std::net::Shutdown::Both);
+        }
+    });
+}
+
+/// Waits for a connection; an error means that the model was closed or can accept no more.
+fn next_connection(listener: &TcpListener, closed: &UnixStream) -> io::Result<TcpStream> {
+    loop {
+        let mut ready = [PollFd::new(listener, PollFlags::IN), PollFd::new(closed, PollFlags::IN)];
+        match poll(&mut ready, None) {
+            Ok(_) if !ready[1].revents().is_empty() => return Err(io::ErrorKind::ConnectionAborted.into()),
+            Ok(_) => {}
+            Err(rustix::io::Errno::INTR) => continue,
+            Err(error) => return Err(error.into()),
+        }
+        match listener.accept() {
+            Ok((stream, _)) => return Ok(stream),
+            Err(error) if is_passing(&error) => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+fn is_passing(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted, WouldBlock};
+    matches!(error.kind(), WouldBlock | Interrupted | ConnectionAborted | ConnectionReset)
+}
+
+fn admit(stage: &Stage, number: u64, stream: &TcpStream) -> bool {
+    let mut connections = locked(&stage.connections);
+    let (true, Ok(handle)) = (connections.len() < MAX_CONNECTIONS, stream.try_clone()) else { return false };
+    connections.insert(number, handle);
+    // Some systems hand the listener's non-blocking mode on.
+    stream.set_nonblocking(false).is_ok()
+}
+
+fn converse(stream: &TcpStream, stage: &Stage) -> io::Result<()> {
+    let mut reader = BufReader::new(stream);
+    let mut writer = stream;
+    loop {
+        let message = match http::read(&mut reader) {
+            Ok(Some(message)) => message,
+            Ok(None) => return Ok(()),
+            Err(ReadError::Io(error)) => return Err(error),
+            Err(ReadError::Refused { status, why }) => {
+                writer.write_all(&Response::error(status, why).to_bytes(true))?;
+                return stream.shutdown(std::net::Shutdown::Both);
+            }
+        };
+        writer.write_all(&stage.respond(&message).to_bytes(message.wants_body()))?;
+    }
+}
+
+impl Stage {
+    fn respond(&self, message: &Message) -> Response {
+        if message.method != "POST" {
+            return Response::json(&json!({}));
+        }
+        let Ok(body) = serde_json::from_slice::<Value>(&message.body) else {
+            return Response::error(400, "the body is not JSON");
+        };
+        let path = message.path.split('?').next().unwrap_or_default();
+        match path {
+            "/v1/messages" => self.speak(message, body),
+            "/v1/messages/count_tokens" => {
+                self.keep(message, body, Agent::Side, None);
+                Response::json(&json!({"input_tokens": 100}))
+            }
+            _ => {
+                self.keep(message, body, Agent::Side, None);
+                Response::json(&json!({}))
+            }
+        }
+    }
+
+    fn speak(&self, message: &Message, body: Value) -> Response {
+        let part = locked(&self.cast).next_part(message.header("x-claude-code-agent-id"), &body);
+        let response = if body["stream"] == true {
+            Response::events(reply::stream(&part, &body["model"]))
+        } else {
+            Response::json(&reply::whole(&part, &body["model"]))
+        };
+        self.keep(message, body, part.agent, part.turn);
+        response
+    }
+
+    fn keep(&self, message: &Message, body: Value, agent: Agent, turn: Option<usize>) {
+        let agent_id = message.header("x-claude-code-agent-id").map(str::to_owned);
+        locked(&self.requests).push(Request { agent, agent_id, turn, path: message.path.clone(), body });
+    }
+}
+
+/// A panic elsewhere must not hide what was recorded before it.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,182 @@
+//! A process with everything it starts: waited for up to a limit, and gone afterwards.
+//!
+//! The client starts its shell commands in sessions of their own, so ending its process group alone would leave some
+//! behind. Every descendant inherits the environment, so on Linux whoever carries the group's mark there is ended
+//! too. A descendant that clears its environment *and* leaves the group escapes; only a PID namespace would hold it.
+
+use std::io;
+use std::os::unix::process::CommandExt as _;
+use std::process::{Child, Command, ExitStatus};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+
+/// The variable that marks a group's descendants.
+const MARK_VAR: &str = "LOCKSTEP_REHEARSAL";
+const POLL: Duration = Duration::from_millis(5);
+
+/// How a process came to its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// By itself.
+    Exited(ExitStatus),
+    /// It was killed at the time limit.
+    TimeLimit,
+}
+
+/// A running process and its descendants. Dropping it kills them all.
+#[derive(Debug)]
+pub(crate) struct Group {
+    child: Child,
+    mark: String,
+    ended: bool,
+}
+
+impl Group {
+    pub(crate) fn spawn(mut command: Command) -> io::Result<Self> {
+        let mark = new_mark();
+        let child = command.env(MARK_VAR, &mark).process_group(0).spawn()?;
+        Ok(Self { child, mark, ended: false })
+    }
+
+    /// Waits for the process itself; what it left running is killed then.
+    pub(crate) fn wait(mut self, limit: Duration) -> io::Result<Ended> {
+        let start = Instant::now();
+        while !self.has_exited()? {
+            if start.elapsed() >= limit {
+                self.end()?;
+                return Ok(Ended::TimeLimit);
+            }
+            thread::sleep(POLL);
+        }
+        self.end().map(Ended::Exited)
+    }
+
+    /// Looks without reaping: as long as the process is a zombie, nobody else gets its number, and signalling its
+    /// group cannot hit a stranger.
+    fn has_exited(&self) -> io::Result<bool> {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        Ok(waitid(WaitId::Pid(Pid::from_child(&self.child)), options)?.is_some())
+    }
+
+    fn end(&mut self) -> io::Result<ExitStatus> {
+        self.ended = true;
+        // An error means that nobody is left to be signalled.
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        kill_marked(&self.mark);
+        self.child.wait()
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if !self.ended {
+            let _ = self.end();
+        }
+    }
+}
+
+/// A value that no other process on the machine carries.
+fn new_mark() -> String {
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+    format!("{}-{count}-{now:x}", std::process::id())
+}
+
+/// Kills until nobody with the mark is found: one that is just being born is seen in the next round.
+#[cfg(target_os = "linux")]
+fn kill_marked(mark: &str) {
+    let entry = format!("{MARK_VAR}={mark}");
+    for _ in 0..200 {
+        let marked: Vec<_> = linux::processes().filter(|pid| linux::carries(*pid, &entry)).collect();
+        if marked.is_empty() {
+            return;
+        }
+        marked.into_iter().for_each(|pid| linux::kill_if_carrying(pid, &entry));
+        thread::sleep(POLL);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn kill_marked(_mark: &str) {}
+
+#[cfg(target_os = "linux")]
+mod linux {
+    //! Other processes, as `/proc` shows them.
+
+    use std::fs;
+
+    use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+    pub(super) fn processes() -> impl Iterator<Item = Pid> {
+        let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+        entries.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?))
+    }
+
+    /// Whether the process was started with this entry in its environment. A zombie has none.
+    pub(super) fn carries(pid: Pid, entry: &str) -> bool {
+        let environment = fs::read(format!("/proc/{}/environ", pid.as_raw_pid())).unwrap_or_default();
+        environment.split(|byte| *byte == 0).any(|found| found == entry.as_bytes())
+    }
+
+    /// Holds the process before looking again, so that a number reused meanwhile is never hit.
+    pub(super) fn kill_if_carrying(pid: Pid, entry: &str) {
+        let Ok(held) = pidfd_open(pid, PidfdFlags::empty()) else { return };
+        if carries(pid, entry) {
+            let _ = pidfd_send_signal(held, Signal::KILL);
+        }
+    }
+}
+
+#[cfg(test)]
+#[cfg(target_os = "linux")]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> Group {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        Group::spawn(command).unwrap()
+    }
+
+    fn alive(group_mark: &str) -> usize {
+        let entry = format!("{MARK_VAR}={group_mark}");
+        linux::processes().filter(|pid| linux::carries(*pid, &entry)).count()
+    }
+
+    fn wait_for(mark: &str, count: usize) {
+        let start = Instant::now();
+        while alive(mark) != count {
+            assert!(start.elapsed() < Duration::from_secs(10), "{} processes, not {count}", alive(mark));
+            thread::sleep(POLL);
+        }
+    }
+
+    #[test]
+    fn the_status_is_kept_and_what_was_left_running_is_ended() {
+        let group = shell("setsid sleep 60 & sleep 60 & sleep 0.2; exit 7");
+        let mark = group.mark.clone();
+        wait_for(&mark, 4);
+        let Ended::Exited(status) = group.wait(Duration::from_secs(10)).unwrap() else { panic!() };
+        assert_eq!(status.code(), Some(7));
+        assert_eq!(alive(&mark), 0);
+    }
+
+    #[test]
+    fn the_limit_and_a_drop_end_everything() {
+        let group = shell("setsid sh -c 'sleep 60; true' & wait");
+        let mark = group.mark.clone();
+        wait_for(&mark, 3);
+        assert_eq!(group.wait(Duration::from_millis(20)).unwrap(), Ended::TimeLimit);
+        assert_eq!(alive(&mark), 0);
+
+        let group = shell("setsid sleep 60 & wait");
+        let mark = group.mark.clone();
+        wait_for(&mark, 2);
+        drop(group);
+        assert_eq!(alive(&mark), 0);
+    }
+}

@@ -1,0 +1,302 @@
+//! What the client sent to the model, and questions about it.
+//!
+//! Every request of a conversation repeats the whole history before it. So "how often was this delivered" is a
+//! question about *one* request, the last ([`Conversation::count`]), and "was this ever delivered" is a question about
+//! all of them ([`Transcript::who_saw`]), because a compacted history forgets. What the model itself said is in
+//! the history too; no question here counts it as delivered.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde_json::Value;
+
+/// Who a request belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Agent {
+    /// The client's main agent.
+    Lead,
+    /// A subagent of the scenario, by its tag.
+    Subagent(String),
+    /// A subagent whose prompt has no tag of the scenario, by the client's id for it.
+    Unscripted(String),
+    /// No agent: the client asked for itself (a title, a summary, a token count).
+    Side,
+}
+
+/// One request of the client.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Whose it is.
+    pub agent: Agent,
+    /// The client's id for the subagent: the `agent_id` of its hooks.
+    pub agent_id: Option<String>,
+    /// The index of the scripted turn it was answered with; none when the script had no more.
+    pub turn: Option<usize>,
+    /// The request's target, for example `/v1/messages?beta=true`.
+    pub path: String,
+    /// The whole body.
+    pub body: Value,
+}
+
+/// Where in a request a text stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// The system prompt, or a system message amid the conversation (this client sends both).
+    System,
+    /// What the user said, or the Lead to its subagent.
+    User,
+    /// The inside of a `<system-reminder>`, wherever it stands.
+    Reminder,
+    /// The result of a tool.
+    ToolResult,
+    /// What the model said, tool inputs included.
+    Assistant,
+}
+
+/// One text of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text {
+    /// Where it stands.
+    pub kind: Kind,
+    /// The text.
+    pub text: String,
+}
+
+/// The requests of one agent, oldest first.
+#[derive(Debug, Clone)]
+pub struct Conversation<'a> {
+    requests: Vec<&'a Request>,
+}
+
+/// All requests of a run, in the order in which they arrived.
+#[derive(Debug, Clone, Default)]
+pub struct Transcript {
+    requests: Vec<Request>,
+}
+
+impl Agent {
+    /// The scripted subagent with this tag.
+    pub fn subagent(tag: impl Into<String>) -> Self {
+        Self::Subagent(tag.into())
+    }
+}
+
+impl fmt::Display for Agent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lead => f.write_str("the Lead"),
+            Self::Subagent(tag) => write!(f, "subagent {tag}"),
+            Self::Unscripted(id) => write!(f, "unscripted subagent {id}"),
+            Self::Side => f.write_str("the client itself"),
+        }
+    }
+}
+
+impl Request {
+    /// Every text of the request, in order: system prompt, then messages.
+    pub fn texts(&self) -> Vec<Text> {
+        let mut texts = Vec::new();
+        collect(Kind::System, &self.body["system"], &mut texts);
+        let messages = self.body["messages"].as_array().into_iter().flatten();
+        texts.extend(messages.flat_map(texts_of_message));
+        texts
+    }
+
+    /// How often `needle` was delivered in this request.
+    pub fn count(&self, needle: &str) -> usize {
+        assert!(!needle.is_empty(), "an empty text is everywhere");
+        let delivered = self.texts().into_iter().filter(|text| text.kind != Kind::Assistant);
+        delivered.map(|text| text.text.matches(needle).count()).sum()
+    }
+}
+
+impl<'a> Conversation<'a> {
+    /// Its requests, oldest first.
+    pub fn requests(&self) -> &[&'a Request] {
+        &self.requests
+    }
+
+    /// The texts of request `k`, counted from 0.
+    pub fn texts(&self, k: usize) -> Vec<Text> {
+        self.requests.get(k).map(|request| request.texts()).unwrap_or_default()
+    }
+
+    /// How often `needle` stands in the conversation: counted in its last request, which holds the history.
+    pub fn count(&self, needle: &str) -> usize {
+        self.requests.last().map_or(0, |request| request.count(needle))
+    }
+
+    /// The index of the first request that contained `needle`.
+    pub fn first_with(&self, needle: &str) -> Option<usize> {
+        self.requests.iter().position(|request| request.count(needle) > 0)
+    }
+}
+
+impl Transcript {
+    pub(crate) fn new(requests: Vec<Request>) -> Self {
+        Self { requests }
+    }
+
+    /// All requests, in the order in which they arrived.
+    pub fn requests(&self) -> &[Request] {
+        &self.requests
+    }
+
+    /// The Lead's conversation.
+    pub fn lead(&self) -> Conversation<'_> {
+        Conversation {
+            requests: self.requests.iter().filter(|request| request.agent == Agent::Lead).collect(),
+        }
+    }
+
+    /// The conversations of the subagents with this tag, one per agent that the client started.
+    pub fn subagents(&self, tag: &str) -> Vec<Conversation<'_>> {
+        let mut conversations: Vec<Conversation<'_>> = Vec::new();
+        let tagged = |request: &&Request| matches!(&request.agent, Agent::Subagent(own) if own == tag);
+        for request in self.requests.iter().filter(tagged) {
+            match conversations.iter_mut().find(|known| known.requests[0].agent_id == request.agent_id) {
+                Some(known) => known.requests.push(request),
+                None => conversations.push(Conversation { requests: vec![request] }),
+            }
+        }
+        conversations
+    }
+
+    /// Every agent to whom `needle` was ever delivered, in any request.
+    pub fn who_saw(&self, needle: &str) -> BTreeSet<Agent> {
+        let saw = self.requests.iter().filter(|request| request.count(needle) > 0);
+        saw.map(|request| request.agent.clone()).collect()
+    }
+}
+
+/// An outline for the message of a failed assertion: who asked, and the end of what they were told.
+impl fmt::Display for Transcript {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, request) in self.requests.iter().enumerate() {
+            let Request { agent, turn, path, .. } = request;
+            writeln!(f, "{number}. {agent}, {path}, answered with turn {turn:?}")?;
+            let texts = request.texts();
+            for Text { kind, text } in texts.iter().rev().take(4).rev() {
+                let start: String = text.trim().chars().take(200).collect();
+                writeln!(f, "   {kind:?}: {}", start.replace('\n', "\n   | "))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The texts of one message of a request.
+pub(crate) fn texts_of_message(message: &Value) -> Vec<Text> {
+    let kind = match message["role"].as_str() {
+        Some("assistant") => Kind::Assistant,
+        Some("system") => Kind::System,
+        _ => Kind::User,
+    };
+    let mut texts = Vec::new();
+    collect(kind, &message["content"], &mut texts);
+    texts
+}
+
+/// Content is a text, a block, or a list of blocks; a tool result holds content again.
+fn collect(kind: Kind, content: &Value, texts: &mut Vec<Text>) {
+    match content {
+        Value::String(text) => split_reminders(kind, text, texts),
+        Value::Array(blocks) => blocks.iter().for_each(|block| collect(kind, block, texts)),
+        Value::Object(block) => match block.get("type").and_then(Value::as_str) {
+            Some("tool_result") => collect(Kind::ToolResult, &content["content"], texts),
+            Some("tool_use") => texts.push(Text { kind, text: content["input"].to_string() }),
+            _ => collect(kind, &content["text"], texts),
+        },
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+/// The client wraps what it adds on its own in `<system-reminder>`, sometimes inside another text.
+fn split_reminders(kind: Kind, text: &str, texts: &mut Vec<Text>) {
+    const OPEN: &str = "<system-reminder>";
+    const CLOSE: &str = "</system-reminder>";
+    let mut push = |kind, text: &str| {
+        if !text.trim().is_empty() {
+            texts.push(Text { kind, text: text.to_owned() });
+        }
+    };
+    let mut rest = text;
+    // What the model said is its own even where it quotes a reminder.
+    while kind != Kind::Assistant
+        && let Some((before, inside)) = rest.split_once(OPEN)
+        && let Some((inside, after)) = inside.split_once(CLOSE)
+    {
+        push(kind, before);
+        push(Kind::Reminder, inside);
+        rest = after;
+    }
+    push(kind, rest);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn request(agent: Agent, agent_id: Option<&str>, messages: Value) -> Request {
+        let body = json!({"system": [{"type": "text", "text": "be good"}], "messages": messages});
+        Request {
+            agent,
+            agent_id: agent_id.map(Into::into),
+            turn: Some(0),
+            path: "/v1/messages".into(),
+            body,
+        }
+    }
+
+    #[test]
+    fn texts_are_told_apart() {
+        let request = request(
+            Agent::Lead,
+            None,
+            json!([
+                {"role": "user", "content": "a <system-reminder>r1</system-reminder> b <system-reminder>open"},
+                {"role": "assistant", "content": [{"type": "tool_use", "input": {"x": "said"}}]},
+                {"role": "user", "content": [
+                    {"type": "tool_result", "content": [{"type": "text", "text": "out"}]},
+                    {"type": "tool_result", "content": "plain<system-reminder>r2</system-reminder>"},
+                ]},
+                {"role": "system", "content": "notice"},
+            ]),
+        );
+        let texts: Vec<_> = request.texts().into_iter().map(|t| (t.kind, t.text.trim().to_owned())).collect();
+        let expected = [
+            (Kind::System, "be good"),
+            (Kind::User, "a"),
+            (Kind::Reminder, "r1"),
+            (Kind::User, "b <system-reminder>open"),
+            (Kind::Assistant, r#"{"x":"said"}"#),
+            (Kind::ToolResult, "out"),
+            (Kind::ToolResult, "plain"),
+            (Kind::Reminder, "r2"),
+            (Kind::System, "notice"),
+        ];
+        assert_eq!(texts, expected.map(|(kind, text)| (kind, text.to_owned())));
+    }
+
+    #[test]
+    fn a_repeated_history_counts_once_and_a_forgotten_one_was_seen() {
+        let alert = json!({"role": "user", "content": "ALERT"});
+        let echo = json!({"role": "assistant", "content": "ALERT, I see"});
+        let transcript = Transcript::new(vec![
+            request(Agent::Lead, None, json!([{"role": "user", "content": "go"}])),
+            request(Agent::Lead, None, json!([alert])),
+            request(Agent::subagent("S"), Some("1"), json!([{"role": "user", "content": "SECRET"}])),
+            request(Agent::Lead, None, json!([alert, echo])),
+            request(Agent::subagent("S"), Some("1"), json!([{"role": "user", "content": "summary"}])),
+            request(Agent::subagent("S"), Some("2"), json!([{"role": "assistant", "content": "ALERT"}])),
+        ]);
+        assert_eq!(transcript.lead().count("ALERT"), 1);
+        assert_eq!(transcript.lead().first_with("ALERT"), Some(1));
+        assert_eq!(transcript.who_saw("ALERT"), [Agent::Lead].into());
+        assert_eq!(transcript.who_saw("SECRET"), [Agent::subagent("S")].into());
+        let counts: Vec<_> = transcript.subagents("S").iter().map(|c| c.requests().len()).collect();
+        assert_eq!(counts, [2, 1]);
+        assert!(transcript.to_string().contains("5. subagent S"), "{transcript}");
+    }
+}

@@ -1,0 +1,168 @@
+//! What `doctor` must know of a settings file: whether the client can use it, and what of ours it holds.
+
+use std::collections::BTreeSet;
+
+use jsonc_parser::ast::{Object, Value};
+use jsonc_parser::common::Ranged;
+
+use super::install::name_of;
+use super::settings::{Handler, number, ours};
+use super::{CLIENT, Finding, FindingKind, split_mark};
+use crate::command::our_arguments;
+use crate::document::{Document, member};
+use crate::position::Position;
+
+/// Ten minutes. A hook that may take longer holds up the client's work, so a larger number is hardly in seconds.
+const LONGEST_TIMEOUT: f64 = 600.0;
+
+/// All there is to know about `text`, in its order.
+pub fn inspect(text: &str) -> Vec<Finding> {
+    let (mark, body) = split_mark(text);
+    let mut inspector = Inspector { text: body, findings: Vec::new() };
+    if !mark.is_empty() {
+        inspector.add(0, FindingKind::ByteOrderMark);
+    }
+    inspector.findings.extend(not_json(body));
+    if let Ok(document) = Document::parse(body)
+        && let Some(value) = &document.value
+    {
+        inspector.root(value);
+    }
+    inspector.findings.sort_by_key(|finding| finding.at);
+    inspector.findings
+}
+
+fn not_json(text: &str) -> Option<Finding> {
+    let error = serde_json::from_str::<serde::de::IgnoredAny>(text).err()?;
+    let at = Position { line: error.line().max(1), column: error.column().max(1) };
+    let message = error.to_string();
+    let message = message.split(" at line ").next().unwrap_or_default().to_owned();
+    Some(Finding { at, kind: FindingKind::NotJson { message } })
+}
+
+struct Inspector<'t> {
+    text: &'t str,
+    findings: Vec<Finding>,
+}
+
+impl Inspector<'_> {
+    fn root(&mut self, value: &Value<'_>) {
+        let Some(root) = self.object("the file", value) else { return };
+        if let Some(member) = member(root, "disableAllHooks") {
+            match &member.value {
+                Value::BooleanLit(flag) if flag.value => self.add(member.start(), FindingKind::HooksDisabled),
+                Value::BooleanLit(_) => {}
+                other => self.wrong_type("disableAllHooks", other, "a boolean"),
+            }
+        }
+        if let Some(member) = member(root, "hooks") {
+            self.hooks(&member.value);
+        }
+        self.ours(root);
+    }
+
+    fn hooks(&mut self, value: &Value<'_>) {
+        let Some(hooks) = self.object("hooks", value) else { return };
+        for event in &hooks.properties {
+            let path = format!("hooks.{}", event.name.as_str());
+            let Some(groups) = self.array(&path, &event.value) else { continue };
+            for (n, group) in groups.iter().enumerate() {
+                self.group(&format!("{path}[{n}]"), event.name.as_str(), group);
+            }
+        }
+    }
+
+    fn group(&mut self, path: &str, event: &str, value: &Value<'_>) {
+        let Some(group) = self.object(path, value) else { return };
+        match member(group, "matcher").map(|member| &member.value) {
+            None | Some(Value::StringLit(_)) => {}
+            Some(Value::Object(matcher)) => {
+                self.add(matcher.start(), FindingKind::ObjectMatcher { event: event.to_owned() });
+            }
+            Some(other) => self.wrong_type(&format!("{path}.matcher"), other, "a string"),
+        }
+        let path = format!("{path}.hooks");
+        let Some(member) = member(group, "hooks") else { return self.missing(&path, group, "an array") };
+        let Some(handlers) = self.array(&path, &member.value) else { return };
+        for (n, handler) in handlers.iter().enumerate() {
+            self.handler(&format!("{path}[{n}]"), handler);
+        }
+    }
+
+    fn handler(&mut self, path: &str, value: &Value<'_>) {
+        let Some(handler) = self.object(path, value) else { return };
+        let kind = self.string(&format!("{path}.type"), handler, "type");
+        if kind == Some("command") {
+            self.string(&format!("{path}.command"), handler, "command");
+        }
+        let Some(timeout) = member(handler, "timeout").map(|member| &member.value) else { return };
+        let path = format!("{path}.timeout");
+        match number(timeout) {
+            Some(seconds) if seconds > LONGEST_TIMEOUT => {
+                self.add(timeout.start(), FindingKind::Milliseconds { path, timeout: seconds });
+            }
+            Some(_) => {}
+            None => self.wrong_type(&path, timeout, "a number of seconds"),
+        }
+    }
+
+    fn ours(&mut self, root: &Object<'_>) {
+        let mut seen = BTreeSet::new();
+        for handler in ours(root) {
+            let (event, matcher) = (handler.event().to_owned(), handler.matcher().map(str::to_owned));
+            let at = handler.object.1.start();
+            if !seen.insert((event.clone(), matcher.clone(), our_arguments(handler.command(), CLIENT))) {
+                self.add(at, FindingKind::Duplicate { event: event.clone(), matcher: matcher.clone() });
+            }
+            if is_asynchronous(&handler) {
+                self.add(at, FindingKind::Asynchronous { event: event.clone() });
+            }
+            let (command, timeout) = (handler.command().to_owned(), handler.timeout());
+            self.add(at, FindingKind::Ours { event, matcher, command, timeout });
+        }
+    }
+
+    fn object<'d, 'a>(&mut self, path: &str, value: &'d Value<'a>) -> Option<&'d Object<'a>> {
+        let object = value.as_object();
+        if object.is_none() {
+            self.wrong_type(path, value, "an object");
+        }
+        object
+    }
+
+    fn array<'d, 'a>(&mut self, path: &str, value: &'d Value<'a>) -> Option<&'d [Value<'a>]> {
+        let array = value.as_array();
+        if array.is_none() {
+            self.wrong_type(path, value, "an array");
+        }
+        array.map(|array| array.elements.as_slice())
+    }
+
+    fn string<'d>(&mut self, path: &str, object: &'d Object<'_>, name: &str) -> Option<&'d str> {
+        match member(object, name).map(|member| &member.value) {
+            Some(Value::StringLit(text)) => return Some(&text.value),
+            Some(other) => self.wrong_type(path, other, "a string"),
+            None => self.missing(path, object, "a string"),
+        }
+        None
+    }
+
+    fn wrong_type(&mut self, path: &str, value: &Value<'_>, expected: &'static str) {
+        let kind = FindingKind::WrongType { path: path.to_owned(), expected, found: Some(name_of(value)) };
+        self.add(value.start(), kind);
+    }
+
+    fn missing(&mut self, path: &str, holder: &Object<'_>, expected: &'static str) {
+        let kind = FindingKind::WrongType { path: path.to_owned(), expected, found: None };
+        self.add(holder.start(), kind);
+    }
+
+    fn add(&mut self, offset: usize, kind: FindingKind) {
+        self.findings.push(Finding { at: Position::of(self.text, offset), kind });
+    }
+}
+
+fn is_asynchronous(handler: &Handler<'_, '_>) -> bool {
+    let value = member(handler.object.1, "async").map(|member| &member.value);
+    value.and_then(|value| value.as_boolean_lit()).is_some_and(|flag| flag.value)
+}

@@ -1,0 +1,116 @@
+//! The hooks of a settings file, and where ours are.
+
+use jsonc_parser::ast::{Array, Object, ObjectProp, Value};
+
+use super::{CLIENT, HookEntry, SettingsError};
+use crate::command::is_ours;
+use crate::document::{Container, Document, SyntaxError, member};
+use crate::splice::{Splice, has_comments_beside, take};
+
+impl From<SyntaxError> for SettingsError {
+    fn from(SyntaxError { at, message }: SyntaxError) -> Self {
+        Self::Syntax { at, message }
+    }
+}
+
+/// A hook of the settings, with all that holds it.
+pub(super) struct Handler<'d, 'a> {
+    root: &'d Object<'a>,
+    hooks: (usize, &'d Object<'a>),
+    event: (usize, &'d ObjectProp<'a>),
+    groups: &'d Array<'a>,
+    pub(super) group: (usize, &'d Object<'a>),
+    handlers: &'d Array<'a>,
+    pub(super) object: (usize, &'d Object<'a>),
+}
+
+/// Our hooks in `root`, in order. What has not the shape of a hook is passed over.
+pub(super) fn ours<'d, 'a>(root: &'d Object<'a>) -> Vec<Handler<'d, 'a>> {
+    handlers(root).into_iter().filter(|handler| is_ours(handler.command(), CLIENT)).collect()
+}
+
+fn handlers<'d, 'a>(root: &'d Object<'a>) -> Vec<Handler<'d, 'a>> {
+    let mut found = Vec::new();
+    for hooks in objects(root.properties.iter().map(|member| &member.value)) {
+        if root.properties[hooks.0].name.as_str() != "hooks" {
+            continue;
+        }
+        for event in hooks.1.properties.iter().enumerate() {
+            let Some(groups) = event.1.value.as_array() else { continue };
+            for group in objects(groups.elements.iter()) {
+                let Some(handlers) = member(group.1, "hooks").and_then(|member| member.value.as_array())
+                else {
+                    continue;
+                };
+                for object in objects(handlers.elements.iter()) {
+                    found.push(Handler { root, hooks, event, groups, group, handlers, object });
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Those of `values` that are objects, with their numbers.
+fn objects<'d, 'a: 'd>(
+    values: impl Iterator<Item = &'d Value<'a>>,
+) -> impl Iterator<Item = (usize, &'d Object<'a>)> {
+    values.enumerate().filter_map(|(n, value)| value.as_object().map(|object| (n, object)))
+}
+
+impl<'d> Handler<'d, '_> {
+    pub(super) fn event(&self) -> &'d str {
+        self.event.1.name.as_str()
+    }
+
+    /// Its matcher, if it has one that is a string.
+    pub(super) fn matcher(&self) -> Option<&'d str> {
+        text(self.group.1, "matcher")
+    }
+
+    pub(super) fn command(&self) -> &'d str {
+        text(self.object.1, "command").unwrap_or_default()
+    }
+
+    pub(super) fn kind(&self) -> Option<&'d str> {
+        text(self.object.1, "type")
+    }
+
+    pub(super) fn timeout(&self) -> Option<f64> {
+        number(&member(self.object.1, "timeout")?.value)
+    }
+
+    /// Whether no other hook shares its matcher.
+    pub(super) fn is_alone(&self) -> bool {
+        self.handlers.elements.len() == 1
+    }
+
+    /// Whether its matcher is that of `entry`, which without one has no such member at all.
+    pub(super) fn has_matcher_of(&self, entry: &HookEntry) -> bool {
+        let has_member = member(self.group.1, "matcher").is_some();
+        self.matcher() == entry.matcher.as_deref() && has_member == entry.matcher.is_some()
+    }
+
+    /// Takes it out, with the containers that hold nothing else.
+    pub(super) fn take_out(&self, document: &Document<'_>) -> Vec<Splice> {
+        let levels = [
+            (Container::from(self.handlers), self.object.0),
+            (Container::from(self.groups), self.group.0),
+            (Container::from(self.hooks.1), self.event.0),
+            (Container::from(self.root), self.hooks.0),
+        ];
+        let holds_more = |(container, index): &&(Container, usize)| {
+            container.children.len() > 1 || has_comments_beside(document, container, *index)
+        };
+        let (container, index) = levels.iter().find(holds_more).unwrap_or(&levels[3]);
+        take(document, container, *index)
+    }
+}
+
+fn text<'d>(object: &'d Object<'_>, name: &str) -> Option<&'d str> {
+    member(object, name)?.value.as_string_lit().map(|text| text.value.as_ref())
+}
+
+pub(super) fn number(value: &Value<'_>) -> Option<f64> {
+    value.as_number_lit()?.value.parse().ok()
+}

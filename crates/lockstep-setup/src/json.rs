@@ -1,0 +1,103 @@
+//! New JSON, and how it is written in the style of the file it joins.
+
+use crate::style::Style;
+
+/// A JSON value to write. Objects keep the order they are given in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Json {
+    Object(Vec<(String, Json)>),
+    Array(Vec<Json>),
+    Text(String),
+    Number(u32),
+}
+
+/// A new child of a container: a member of an object, or an element of an array.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Child {
+    pub(crate) name: Option<String>,
+    pub(crate) value: Json,
+}
+
+impl Child {
+    pub(crate) fn member(name: impl Into<String>, value: Json) -> Self {
+        Self { name: Some(name.into()), value }
+    }
+
+    pub(crate) fn element(value: Json) -> Self {
+        Self { name: None, value }
+    }
+
+    /// Its text. With an `indent`, that of the line it stands on, it is spread over lines; else it is on one.
+    pub(crate) fn render(&self, style: &Style, indent: Option<&str>) -> String {
+        let mut writer = Writer { out: String::new(), style };
+        writer.child(self.name.as_deref(), &self.value, indent);
+        writer.out
+    }
+}
+
+/// A string as JSON.
+pub(crate) fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+struct Writer<'a> {
+    out: String,
+    style: &'a Style,
+}
+
+impl Writer<'_> {
+    fn child(&mut self, name: Option<&str>, value: &Json, indent: Option<&str>) {
+        if let Some(name) = name {
+            self.out.push_str(&quoted(name));
+            self.out.push_str(&self.style.colon);
+        }
+        self.value(value, indent);
+    }
+
+    fn value(&mut self, value: &Json, indent: Option<&str>) {
+        match value {
+            Json::Object(members) => {
+                let members: Vec<_> =
+                    members.iter().map(|(name, value)| (Some(name.as_str()), value)).collect();
+                self.container('{', &members, '}', indent);
+            }
+            Json::Array(elements) => {
+                let elements: Vec<_> = elements.iter().map(|value| (None, value)).collect();
+                self.container('[', &elements, ']', indent);
+            }
+            Json::Text(text) => self.out.push_str(&quoted(text)),
+            Json::Number(number) => self.out.push_str(&number.to_string()),
+        }
+    }
+
+    fn container(
+        &mut self,
+        open: char,
+        children: &[(Option<&str>, &Json)],
+        close: char,
+        indent: Option<&str>,
+    ) {
+        let inner = indent.map(|indent| format!("{indent}{}", self.style.unit));
+        self.out.push(open);
+        for (n, (name, value)) in children.iter().enumerate() {
+            if n > 0 {
+                self.out.push(',');
+            }
+            match &inner {
+                Some(inner) => self.line(inner),
+                None if n > 0 => self.out.push_str(&self.style.comma_gap),
+                None => {}
+            }
+            self.child(*name, value, inner.as_deref());
+        }
+        if let Some(indent) = indent {
+            self.line(indent);
+        }
+        self.out.push(close);
+    }
+
+    fn line(&mut self, indent: &str) {
+        self.out.push_str(self.style.newline);
+        self.out.push_str(indent);
+    }
+}

@@ -1,0 +1,89 @@
+//! What an installation must remember so that taking it out restores the file to the byte.
+//!
+//! Text alone cannot tell an empty `"hooks": {}` that was there from one that was not. The record holds the original,
+//! which may hold secrets: whoever stores it keeps it from others' eyes.
+
+use serde::{Deserialize, Serialize};
+
+/// How a settings file was before Lockstep changed it, and what it was changed into.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// The file's text; `None` if there was no file.
+    pub original: Option<String>,
+    /// The BLAKE3 digest of the text that was written, in hexadecimal.
+    pub installed_digest: String,
+}
+
+/// What restores a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Restore {
+    /// Write this text.
+    Write(String),
+    /// Remove the file: there was none.
+    Remove,
+}
+
+impl Record {
+    /// The record of an installation that changed `original` into `installed`.
+    pub fn new(original: Option<&str>, installed: &str) -> Self {
+        Self { original: original.map(str::to_owned), installed_digest: digest(installed) }
+    }
+
+    /// The record of a later installation, which changed `current` into `installed`. The original stays the first
+    /// one as long as nobody else edited the file; else it is `without`, the current text with our entries taken out.
+    pub fn renew(&self, current: &str, without: &str, installed: &str) -> Self {
+        let original = if self.matches(current) { self.original.clone() } else { Some(without.to_owned()) };
+        Self { original, installed_digest: digest(installed) }
+    }
+
+    /// Whether `current` is what the installation wrote.
+    pub fn matches(&self, current: &str) -> bool {
+        digest(current) == self.installed_digest
+    }
+}
+
+/// How to get the original back, if nobody edited the file since. Otherwise only an uninstallation of the current
+/// text keeps their edits.
+pub fn restore(record: &Record, current: &str) -> Option<Restore> {
+    record.matches(current).then(|| match &record.original {
+        Some(text) => Restore::Write(text.clone()),
+        None => Restore::Remove,
+    })
+}
+
+fn digest(text: &str) -> String {
+    blake3::hash(text.as_bytes()).to_hex().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unedited_file_is_restored() {
+        assert_eq!(restore(&Record::new(Some("a"), "b"), "b"), Some(Restore::Write("a".to_owned())));
+        assert_eq!(restore(&Record::new(None, "b"), "b"), Some(Restore::Remove));
+    }
+
+    #[test]
+    fn an_edited_file_is_left_to_an_uninstallation() {
+        assert_eq!(restore(&Record::new(Some("a"), "b"), "b "), None);
+    }
+
+    #[test]
+    fn a_second_installation_keeps_the_first_original() {
+        let record = Record::new(Some("a"), "b");
+        assert_eq!(restore(&record.renew("b", "a'", "c"), "c"), Some(Restore::Write("a".to_owned())));
+        assert_eq!(
+            restore(&record.renew("edited", "edited-", "c"), "c"),
+            Some(Restore::Write("edited-".to_owned()))
+        );
+    }
+
+    #[test]
+    fn a_record_survives_its_file() {
+        let record = Record::new(None, "b");
+        let text = serde_json::to_string(&record).unwrap();
+        assert_eq!(serde_json::from_str::<Record>(&text).unwrap(), record);
+    }
+}

@@ -1,0 +1,158 @@
+//! `state.db`: opening, format and migrations. What is in the tables belongs to the modules named after them.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+
+use crate::{StateDir, StoreError};
+
+/// The newest format this program reads and writes, kept in SQLite's `user_version`.
+pub const FORMAT: i64 = MIGRATIONS.len() as i64;
+
+/// Each entry takes the store from the format of its index to the next. Entries are only ever added.
+const MIGRATIONS: &[&str] = &[include_str!("schema/1.sql")];
+
+/// How long a process waits for another's transaction. Hooks hold theirs for a millisecond or two.
+const BUSY: Duration = Duration::from_secs(3);
+
+/// The open store of one project.
+#[derive(Debug)]
+pub struct Store {
+    connection: Connection,
+    pub(crate) path: PathBuf,
+    pub(crate) state: StateDir,
+}
+
+impl Store {
+    /// Opens the store, made or migrated when needed.
+    pub fn open(state: &StateDir) -> Result<Self, StoreError> {
+        state.ensure("")?;
+        let path = state.database();
+        let failed = |source| StoreError::Database { path: path.clone(), source };
+        let connection = Connection::open_with_flags(
+            &path,
+            OpenFlags::SQLITE_OPEN_READ_WRITE
+                | OpenFlags::SQLITE_OPEN_CREATE
+                | OpenFlags::SQLITE_OPEN_NO_MUTEX
+                | OpenFlags::SQLITE_OPEN_NOFOLLOW,
+        )
+        .map_err(failed)?;
+        connection.busy_timeout(BUSY).map_err(failed)?;
+        let mut store = Self { connection, path: path.clone(), state: state.clone() };
+        store.migrate()?;
+        Ok(store)
+    }
+
+    /// Opens the store if it was ever made: asking is no reason to make one.
+    pub fn open_existing(state: &StateDir) -> Result<Option<Self>, StoreError> {
+        if state.database().is_file() { Self::open(state).map(Some) } else { Ok(None) }
+    }
+
+    /// The state directory it lives in.
+    pub fn state(&self) -> &StateDir {
+        &self.state
+    }
+
+    fn migrate(&mut self) -> Result<(), StoreError> {
+        let found = self.format()?;
+        if found == FORMAT {
+            return Ok(());
+        }
+        if found > FORMAT {
+            return Err(StoreError::TooNew { path: self.path.clone(), found, known: FORMAT });
+        }
+        // Persistent, and impossible inside a transaction. NORMAL loses no consistency, only the last
+        // transactions of a machine that loses its power.
+        self.on(|db| db.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"))?;
+        self.write(|transaction| {
+            // Another process may have migrated while this one waited for the lock.
+            let found: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
+            for migration in MIGRATIONS.iter().skip(usize::try_from(found).unwrap_or(0)) {
+                transaction.execute_batch(migration)?;
+            }
+            transaction.pragma_update(None, "user_version", FORMAT)
+        })
+    }
+
+    fn format(&self) -> Result<i64, StoreError> {
+        self.on(|db| {
+            db.execute_batch("PRAGMA synchronous = NORMAL;")?;
+            db.query_row("PRAGMA user_version", [], |row| row.get(0))
+        })
+    }
+
+    /// Reads.
+    pub(crate) fn on<T>(
+        &self,
+        read: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        read(&self.connection).map_err(|source| StoreError::Database { path: self.path.clone(), source })
+    }
+
+    /// Writes in one transaction that holds the write lock from its start, so that what it read is still true when it
+    /// writes.
+    pub(crate) fn write<T>(
+        &mut self,
+        write: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let path = self.path.clone();
+        let failed = |source| StoreError::Database { path, source };
+        let run = || {
+            let transaction = self.connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let result = write(&transaction)?;
+            transaction.commit()?;
+            Ok(result)
+        };
+        run().map_err(failed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt as _;
+
+    use super::*;
+
+    #[test]
+    fn a_new_store_has_the_newest_format_and_is_private() {
+        let root = tempfile::tempdir().unwrap();
+        let state = StateDir::of(root.path());
+        assert!(Store::open_existing(&state).unwrap().is_none());
+        assert!(!state.exists(), "asking makes nothing");
+        assert_eq!(Store::open(&state).unwrap().format().unwrap(), FORMAT);
+        assert_eq!(fs::metadata(state.path()).unwrap().permissions().mode() & 0o777, 0o700);
+        assert!(Store::open_existing(&state).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_store_from_the_future_is_refused_and_untouched() {
+        let root = tempfile::tempdir().unwrap();
+        let state = StateDir::of(root.path());
+        Store::open(&state).unwrap().on(|db| db.pragma_update(None, "user_version", FORMAT + 7)).unwrap();
+        let error = Store::open(&state).unwrap_err();
+        assert!(matches!(error, StoreError::TooNew { .. }));
+        assert!(error.to_string().contains("Upgrade lockstep"), "{error}");
+    }
+
+    #[test]
+    fn a_store_that_is_none_is_a_clear_error() {
+        let root = tempfile::tempdir().unwrap();
+        let state = StateDir::of(root.path());
+        state.ensure("").unwrap();
+        fs::write(state.database(), vec![b'x'; 4_096]).unwrap();
+        assert!(Store::open(&state).unwrap_err().to_string().contains("state.db"));
+    }
+
+    #[test]
+    fn many_processes_may_open_a_new_store_at_once() {
+        let root = tempfile::tempdir().unwrap();
+        let state = StateDir::of(root.path());
+        std::thread::scope(|scope| {
+            for _ in 0..16 {
+                scope.spawn(|| Store::open(&state).unwrap());
+            }
+        });
+    }
+}

@@ -1,0 +1,232 @@
+//! The journal (boundary B1): one append-only file per session, written by hooks at the cost of one `write`.
+//!
+//! Reading never changes it. What was read is remembered in the [`history`](crate::history).
+
+use std::ffi::OsStr;
+use std::fs::{self, File, Metadata};
+use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use lockstep_model::change::JournalLine;
+use lockstep_model::ids::SessionId;
+
+use crate::{StoreError, append_once};
+
+const PREFIX: &str = "src-changes-";
+const SUFFIX: &str = ".log";
+
+/// The directory of the sessions' journals (`[journal] dir`).
+#[derive(Debug, Clone)]
+pub struct JournalDir {
+    path: PathBuf,
+}
+
+/// A stretch of a journal that was read, as whole lines.
+#[derive(Debug)]
+pub struct Stretch {
+    /// The lines that are journal lines.
+    pub lines: Vec<JournalLine>,
+    /// How many lines were none (torn, or foreign).
+    pub malformed: usize,
+    /// Where the next reading begins.
+    pub end: Position,
+}
+
+/// A place in a journal: which file, how far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Position {
+    /// The file's inode: a file that was removed and made anew is read from its start.
+    pub inode: u64,
+    /// Bytes read.
+    pub offset: u64,
+}
+
+impl JournalDir {
+    /// The journals in `path`.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
+    /// The directory.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A session's journal: `src-changes-{session_id}.log`.
+    pub fn file(&self, session: &SessionId) -> PathBuf {
+        self.path.join(format!("{PREFIX}{session}{SUFFIX}"))
+    }
+
+    /// Appends `lines` with one `write`; gives the position behind them.
+    pub fn append(&self, session: &SessionId, lines: &[JournalLine]) -> Result<u64, StoreError> {
+        let mut bytes = Vec::with_capacity(lines.len() * 128);
+        for line in lines {
+            line.write_into(&mut bytes);
+        }
+        let path = self.file(session);
+        match append_once(&path, &bytes) {
+            Err(StoreError::Io { source, .. })
+                if source.kind() == ErrorKind::NotFound && !self.path.exists() =>
+            {
+                // A relocated journal whose directory nobody has made yet.
+                fs::create_dir_all(&self.path).map_err(StoreError::io("create", &self.path))?;
+                append_once(&path, &bytes)
+            }
+            result => result,
+        }
+    }
+
+    /// Reads whole lines from `from` up to the last newline before `to` (the end where absent). A missing file
+    /// is an empty one.
+    pub fn read(
+        &self,
+        session: &SessionId,
+        from: Option<Position>,
+        to: Option<u64>,
+    ) -> Result<Stretch, StoreError> {
+        let path = self.file(session);
+        let Some((mut file, meta)) = open_own(&path)? else {
+            let end = from.unwrap_or(Position { inode: 0, offset: 0 });
+            return Ok(Stretch { lines: Vec::new(), malformed: 0, end });
+        };
+        let start = from
+            .filter(|from| from.inode == meta.ino() && from.offset <= meta.len())
+            .map_or(0, |from| from.offset);
+        let until = to.unwrap_or(meta.len()).max(start);
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(start))
+            .and_then(|_| file.take(until - start).read_to_end(&mut bytes))
+            .map_err(StoreError::io("read", &path))?;
+        let whole = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1);
+        let mut stretch = Stretch {
+            lines: Vec::new(),
+            malformed: 0,
+            end: Position { inode: meta.ino(), offset: start + whole as u64 },
+        };
+        for line in bytes[..whole].split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
+            match JournalLine::parse(line) {
+                Some(line) => stretch.lines.push(line),
+                None => stretch.malformed += 1,
+            }
+        }
+        Ok(stretch)
+    }
+
+    /// The sessions that have a journal of ours here, in order of their names.
+    pub fn sessions(&self) -> Result<Vec<SessionId>, StoreError> {
+        let entries = match fs::read_dir(&self.path) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(StoreError::io("list", &self.path)(error)),
+        };
+        let mut sessions: Vec<SessionId> =
+            entries.filter_map(|entry| session_of(&entry.ok()?.file_name())).collect();
+        sessions.sort();
+        Ok(sessions)
+    }
+
+    /// When a session's journal was last written.
+    pub fn modified(&self, session: &SessionId) -> Option<std::time::SystemTime> {
+        fs::symlink_metadata(self.file(session)).ok()?.modified().ok()
+    }
+
+    /// Removes a session's journal; false when there was none.
+    pub fn remove(&self, session: &SessionId) -> Result<bool, StoreError> {
+        let path = self.file(session);
+        match fs::remove_file(&path) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(StoreError::io("remove", &path)(error)),
+        }
+    }
+}
+
+/// Whether a file of this name is a session's journal. Writing one is no change of a project.
+pub fn is_journal(name: &OsStr) -> bool {
+    session_of(name).is_some()
+}
+
+fn session_of(name: &OsStr) -> Option<SessionId> {
+    SessionId::new(name.to_str()?.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?).ok()
+}
+
+/// Opens a journal for reading if it is there and ours; what others planted is not read as a journal.
+fn open_own(path: &Path) -> Result<Option<(File, Metadata)>, StoreError> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) if !meta.is_file() => {
+            return Err(StoreError::Unsafe { path: path.to_owned(), why: "it is not a plain file" });
+        }
+        Ok(meta) if meta.uid() != rustix::process::geteuid().as_raw() => {
+            return Err(StoreError::Unsafe { path: path.to_owned(), why: "it belongs to someone else" });
+        }
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(StoreError::io("look at", path)(error)),
+    }
+    let file = File::open(path).map_err(StoreError::io("open", path))?;
+    let meta = file.metadata().map_err(StoreError::io("look at", path))?;
+    Ok(Some((file, meta)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(path: &str) -> JournalLine {
+        JournalLine {
+            at: "2026-02-14T15:30:42+09:00".to_owned(),
+            tool: "Edit".to_owned(),
+            path: path.into(),
+            agent: None,
+            tool_use: None,
+        }
+    }
+
+    fn paths(stretch: &Stretch) -> Vec<&str> {
+        stretch.lines.iter().map(|line| line.path.to_str().unwrap()).collect()
+    }
+
+    #[test]
+    fn readers_go_on_where_they_were_and_leave_half_lines_for_later() {
+        let dir = tempfile::tempdir().unwrap();
+        let journal = JournalDir::new(dir.path().join("made/on/demand"));
+        let session = SessionId::new("s").unwrap();
+        assert!(journal.read(&session, None, None).unwrap().lines.is_empty());
+        journal.append(&session, &[line("/a"), line("/b")]).unwrap();
+        let first = journal.read(&session, None, None).unwrap();
+        assert_eq!(paths(&first), ["/a", "/b"]);
+
+        let whole = fs::read(journal.file(&session)).unwrap();
+        fs::write(journal.file(&session), [&whole[..], b"2026\tEdit\t/hal"].concat()).unwrap();
+        assert!(journal.read(&session, Some(first.end), None).unwrap().lines.is_empty());
+        fs::write(journal.file(&session), [&whole[..], b"2026\tEdit\t/half\nrubbish\n"].concat()).unwrap();
+        let second = journal.read(&session, Some(first.end), None).unwrap();
+        assert_eq!((paths(&second), second.malformed), (vec!["/half"], 1));
+    }
+
+    #[test]
+    fn a_file_made_anew_is_read_from_its_start() {
+        let dir = tempfile::tempdir().unwrap();
+        let journal = JournalDir::new(dir.path());
+        let session = SessionId::new("s").unwrap();
+        journal.append(&session, &[line("/a"), line("/b")]).unwrap();
+        let end = journal.read(&session, None, None).unwrap().end;
+        // Keep the old inode busy so that the new file cannot get the same.
+        fs::rename(journal.file(&session), dir.path().join("old")).unwrap();
+        journal.append(&session, &[line("/c")]).unwrap();
+        assert_eq!(paths(&journal.read(&session, Some(end), None).unwrap()), ["/c"]);
+    }
+
+    #[test]
+    fn sessions_are_found_by_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let journal = JournalDir::new(dir.path());
+        for name in ["src-changes-b.log", "src-changes-a.log", "src-changes-.log", "src-changes-..log", "x"] {
+            fs::write(dir.path().join(name), "").unwrap();
+        }
+        let names: Vec<String> = journal.sessions().unwrap().iter().map(ToString::to_string).collect();
+        assert_eq!(names, ["a", "b"]);
+        assert!(JournalDir::new(dir.path().join("none")).sessions().unwrap().is_empty());
+    }
+}

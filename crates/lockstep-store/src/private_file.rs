@@ -1,0 +1,113 @@
+//! Appending to a private file that many processes share, in places where others may plant things.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
+use std::path::Path;
+
+use rustix::fs::OFlags;
+
+use crate::StoreError;
+
+/// Opens `path` for appending, created 0600. Refused: a symbolic link, anything but a plain file, a file with a second
+/// name, a file of somebody else.
+pub(crate) fn open_append(path: &Path) -> Result<File, StoreError> {
+    let file = OpenOptions::new()
+        .read(true)
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        // Without NONBLOCK, opening a planted FIFO would wait for its other end.
+        .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC).bits().cast_signed())
+        .open(path)
+        .map_err(StoreError::io("open", path))?;
+    let meta = file.metadata().map_err(StoreError::io("look at", path))?;
+    let refused = |why| Err(StoreError::Unsafe { path: path.to_owned(), why });
+    if !meta.is_file() {
+        return refused("it is not a plain file");
+    }
+    if meta.uid() != rustix::process::geteuid().as_raw() {
+        return refused("it belongs to someone else");
+    }
+    if meta.nlink() > 1 {
+        return refused("it has a second name (a hard link)");
+    }
+    Ok(file)
+}
+
+/// Appends `lines` (whole lines) with one `write` on an `O_APPEND` descriptor, so that processes at the same
+/// time neither lose nor tear each other's. Gives the offset behind what was written.
+pub fn append_once(path: &Path, lines: &[u8]) -> Result<u64, StoreError> {
+    let mut file = open_append(path)?;
+    let io = |what| StoreError::io(what, path);
+    let size = file.metadata().map_err(io("look at"))?.size();
+    // A writer killed inside its write can leave a line without an end. It must not swallow ours.
+    let torn = size > 0 && {
+        let mut last = [0_u8];
+        file.read_exact_at(&mut last, size - 1).map_err(io("read"))?;
+        last != *b"\n"
+    };
+    let owned;
+    let bytes = if torn {
+        owned = [b"\n", lines].concat();
+        &owned
+    } else {
+        lines
+    };
+    let written = file.write(bytes).map_err(io("append to"))?;
+    if written < bytes.len() {
+        // Out of space in the middle. The next writer closes the line; what is missing is an error here.
+        return Err(io("append all of a line to")(std::io::ErrorKind::StorageFull.into()));
+    }
+    rustix::fs::seek(&file, rustix::fs::SeekFrom::Current(0))
+        .map_err(|error| io("find the end of")(error.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use super::*;
+
+    #[test]
+    fn lines_follow_each_other_in_a_private_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("j");
+        assert_eq!(append_once(&path, b"a\n").unwrap(), 2);
+        assert_eq!(append_once(&path, b"bc\n").unwrap(), 5);
+        assert_eq!(fs::read(&path).unwrap(), b"a\nbc\n");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn a_torn_line_does_not_swallow_the_next() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("j");
+        fs::write(&path, b"whole\nto").unwrap();
+        append_once(&path, b"next\n").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"whole\nto\nnext\n");
+    }
+
+    #[test]
+    fn planted_things_are_refused_and_untouched() {
+        let dir = tempfile::tempdir().unwrap();
+        let victim = dir.path().join("victim");
+        fs::write(&victim, b"precious").unwrap();
+
+        let link = dir.path().join("link");
+        symlink(&victim, &link).unwrap();
+        assert!(append_once(&link, b"x\n").is_err());
+
+        let hard = dir.path().join("hard");
+        fs::hard_link(&victim, &hard).unwrap();
+        assert!(append_once(&hard, b"x\n").is_err());
+
+        let fifo = dir.path().join("fifo");
+        assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+        assert!(append_once(&fifo, b"x\n").is_err());
+
+        assert!(append_once(dir.path(), b"x\n").is_err());
+        assert_eq!(fs::read(&victim).unwrap(), b"precious");
+    }
+}

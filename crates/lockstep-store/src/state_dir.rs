@@ -1,0 +1,120 @@
+//! `.lockstep/` beside `lockstep.toml`: where everything is, and the promise that it is ours.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use lockstep_model::ids::SessionId;
+
+use crate::StoreError;
+
+/// The state directory of one project.
+#[derive(Debug, Clone)]
+pub struct StateDir {
+    path: PathBuf,
+}
+
+impl StateDir {
+    /// The directory's name.
+    pub const NAME: &str = ".lockstep";
+
+    /// The state directory of the project at `root`, which need not exist yet.
+    pub fn of(root: &Path) -> Self {
+        Self { path: root.join(Self::NAME) }
+    }
+
+    /// Makes sure that the directory and `below` it exist, are private, and are no symbolic links: state is never
+    /// written out of the project. Git ignores the directory by its own `.gitignore`.
+    pub fn ensure(&self, below: &str) -> Result<PathBuf, StoreError> {
+        if private_dir(&self.path)? {
+            let ignore = self.path.join(".gitignore");
+            fs::write(&ignore, "*\n").map_err(StoreError::io("write", &ignore))?;
+        }
+        let mut path = self.path.clone();
+        for component in below.split('/').filter(|c| !c.is_empty()) {
+            path.push(component);
+            private_dir(&path)?;
+        }
+        Ok(path)
+    }
+
+    /// The directory itself.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether anything was ever remembered here.
+    pub fn exists(&self) -> bool {
+        self.path.is_dir()
+    }
+
+    /// The database.
+    pub fn database(&self) -> PathBuf {
+        self.path.join("state.db")
+    }
+
+    /// What hooks could not do.
+    pub fn log(&self) -> PathBuf {
+        self.path.join("log").join("hooks.log")
+    }
+
+    /// Catalogue and index.
+    pub fn index(&self) -> PathBuf {
+        self.path.join("index")
+    }
+
+    /// The written reports of a session.
+    pub fn reports(&self, session: &SessionId) -> PathBuf {
+        self.path.join("reports").join(session.as_str())
+    }
+}
+
+/// Makes one private directory; true when it is new.
+fn private_dir(path: &Path) -> Result<bool, StoreError> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) if meta.is_dir() => return Ok(false),
+        Ok(_) => {
+            return Err(StoreError::Unsafe {
+                path: path.to_owned(),
+                why: "it must be a directory, not a link or a file",
+            });
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => return Err(StoreError::io("look at", path)(error)),
+    }
+    match fs::DirBuilder::new().mode(0o700).create(path) {
+        Ok(()) => Ok(true),
+        // Another hook was first.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+        Err(error) => Err(StoreError::io("create", path)(error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    use super::*;
+
+    #[test]
+    fn it_is_private_and_ignored_by_git() {
+        let root = tempfile::tempdir().unwrap();
+        let state = StateDir::of(root.path());
+        state.ensure("log").unwrap();
+        state.ensure("log").unwrap();
+        assert_eq!(fs::read_to_string(state.path().join(".gitignore")).unwrap(), "*\n");
+        for dir in [state.path(), &state.path().join("log")] {
+            assert_eq!(fs::metadata(dir).unwrap().permissions().mode() & 0o777, 0o700);
+        }
+    }
+
+    #[test]
+    fn a_link_is_never_followed_out_of_the_project() {
+        let (root, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        symlink(elsewhere.path(), root.path().join(".lockstep")).unwrap();
+        let error = StateDir::of(root.path()).ensure("log").unwrap_err();
+        assert!(matches!(error, StoreError::Unsafe { .. }), "{error}");
+        assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 0);
+    }
+}

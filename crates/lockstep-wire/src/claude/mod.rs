@@ -1,0 +1,8 @@
+//! Claude Code. Measured on 2.1.197; older schemas (no `agent_*` fields, `Task` for `Agent`) are accepted too.
+
+mod input;
+mod output;
+pub mod samples;
+
+pub use input::parse;
+pub use output::{carries_context, render};

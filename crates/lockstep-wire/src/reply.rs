@@ -1,0 +1,23 @@
+//! What a hook process gives back to its client.
+
+/// Bytes for standard output and standard error, and the exit code.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Reply {
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error; only a client that reads a reason from there gets one.
+    pub stderr: String,
+    /// The exit code.
+    pub code: u8,
+}
+
+impl Reply {
+    /// The client goes on as if no hook had run.
+    pub fn silent() -> Self {
+        Self::default()
+    }
+
+    pub(crate) fn json(value: &serde_json::Value) -> Self {
+        Self { stdout: format!("{value}\n"), ..Self::default() }
+    }
+}

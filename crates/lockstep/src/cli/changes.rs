@@ -1,0 +1,294 @@
+//! `lockstep changes`.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use anstyle::{AnsiColor, Style};
+use jiff::civil::{Date, DateTime};
+use jiff::{Span, Timestamp, Zoned};
+use lockstep_model::change::ChangeKind;
+use lockstep_model::ids::SessionId;
+use lockstep_model::path::escape_into;
+use lockstep_store::Store;
+use lockstep_store::history::{Change, Filter};
+use serde::Serialize;
+
+use super::{Answer, Context};
+use crate::clock;
+use crate::error::{CommandError, Kind};
+use crate::project::ActiveProject;
+
+/// List the changes that were journaled
+///
+/// Every change an agent made to a file of this project: by its editing tools, or found on disk afterwards (Sweep). The oldest
+/// comes first.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep changes                       all changes
+  lockstep changes --since 2h            of the last two hours
+  lockstep changes --agent lead          the Lead's own
+  lockstep changes --agent implementer   those of agents of this type
+  lockstep changes --tsv | cut -f3       the paths, for a script
+  lockstep changes --prune               remove the journals of ended sessions")]
+pub(crate) struct ChangesArgs {
+    /// Only those of this session
+    #[arg(long, value_name = "ID")]
+    session: Option<SessionId>,
+    /// Only those of this agent: its id, its type, or `lead`
+    #[arg(long, value_name = "AGENT")]
+    agent: Option<String>,
+    /// Only those at or after this time: `2h`, `2026-02-14`, `2026-02-14T15:30`, or with an offset
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Print the lines as the journal has them
+    #[arg(long, conflicts_with = "prune")]
+    tsv: bool,
+    /// Remove journal files of sessions that ended and whose grace period is over; with --session, that session's file at
+    /// once. The changes stay listed
+    #[arg(long, conflicts_with_all = ["agent", "since"])]
+    prune: bool,
+}
+
+pub(crate) fn run(args: &ChangesArgs, context: &Context) -> Result<Answer, CommandError> {
+    let project = ActiveProject::of_command(&context.directory)?;
+    let since = args.since.as_deref().map(|text| moment(text, &clock::now())).transpose()?;
+    let mut store = Store::open(&project.state)?;
+    read_journals(&project, &mut store)?;
+    if args.prune {
+        return prune(args, context, &project, &store);
+    }
+    let mut changes = store.changes(&Filter { session: args.session.as_ref(), ..Filter::default() })?;
+    changes.retain(|change| {
+        args.agent.as_deref().is_none_or(|agent| is_by(change, agent))
+            && since.is_none_or(|since| change.line.at.parse::<Timestamp>().is_ok_and(|at| at >= since))
+    });
+    show(args, context, &project, &changes);
+    Ok(Answer::Yes)
+}
+
+/// Brings the history up to date: whole journals of sessions that ran here, and from any other those lines that are about this
+/// project.
+fn read_journals(project: &ActiveProject, store: &mut Store) -> Result<(), CommandError> {
+    let journal = project.journal();
+    for session in journal.sessions()? {
+        let ours = store.knows_session(&session)?;
+        // A journal in a shared directory that is not ours to read is somebody else's session.
+        if let Err(error) =
+            store.read_journal(&journal, &session, &|path| ours || path.starts_with(&project.root))
+            && !matches!(error, lockstep_store::StoreError::Unsafe { .. })
+        {
+            return Err(error.into());
+        }
+    }
+    Ok(())
+}
+
+fn is_by(change: &Change, agent: &str) -> bool {
+    match &change.line.agent {
+        None => agent == "lead",
+        Some(id) => id.as_str() == agent || change.agent_type.as_deref() == Some(agent),
+    }
+}
+
+/// A point in time as people write it: how long ago, a day, a local time, or an exact moment.
+fn moment(text: &str, now: &Zoned) -> Result<Timestamp, CommandError> {
+    let exact = || text.parse::<Timestamp>().ok();
+    let local = || text.parse::<DateTime>().ok()?.to_zoned(now.time_zone().clone()).ok();
+    let day = || text.parse::<Date>().ok()?.to_zoned(now.time_zone().clone()).ok();
+    let ago = || now.checked_sub(text.parse::<Span>().ok()?.abs()).ok();
+    exact().or_else(|| day().or_else(local).or_else(ago).map(|zoned| zoned.timestamp())).ok_or_else(|| {
+        CommandError::new(Kind::Usage, format!("--since: {text:?} is no time"))
+            .hint("write `30m`, `2h`, `1d`, `2026-02-14`, `2026-02-14T15:30` or `2026-02-14T15:30:00+09:00`")
+    })
+}
+
+fn show(args: &ChangesArgs, context: &Context, project: &ActiveProject, changes: &[Change]) {
+    if args.tsv {
+        let mut lines = Vec::new();
+        changes.iter().for_each(|change| change.line.write_into(&mut lines));
+        return context.terminal.say(&String::from_utf8_lossy(&lines));
+    }
+    if let Some(data) = context.format.render(&listing(project, changes)) {
+        return context.terminal.say(&data);
+    }
+    if changes.is_empty() {
+        return context.terminal.note(&nothing(args, project));
+    }
+    let mut text = String::new();
+    for row in rows(project, changes) {
+        text.push_str(&row.render(context));
+    }
+    context.terminal.say(&text);
+    context.terminal.note(&summary(changes));
+}
+
+fn nothing(args: &ChangesArgs, project: &ActiveProject) -> String {
+    if args.session.is_some() || args.agent.is_some() || args.since.is_some() {
+        return "No journaled change matches.\n".to_owned();
+    }
+    format!(
+        "No change has been journaled in {} yet. Sessions with Lockstep's hooks leave their journals in {}; \
+         `lockstep doctor` shows whether the hooks are in place.\n",
+        project.root.display(),
+        project.journal().path().display()
+    )
+}
+
+fn summary(changes: &[Change]) -> String {
+    let files: BTreeSet<_> = changes.iter().map(|change| &change.line.path).collect();
+    let sessions: BTreeSet<_> = changes.iter().map(|change| &change.session).collect();
+    let count = |n: usize, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
+    format!(
+        "{} to {} in {}\n",
+        count(changes.len(), "change"),
+        count(files.len(), "file"),
+        count(sessions.len(), "session")
+    )
+}
+
+/// One change on one line, its columns as wide as the widest.
+struct Row {
+    at: String,
+    tool: String,
+    agent: String,
+    agent_width: usize,
+    path: String,
+    what: String,
+}
+
+fn rows(project: &ActiveProject, changes: &[Change]) -> Vec<Row> {
+    let agents: Vec<String> = changes.iter().map(agent).collect();
+    let agent_width = agents.iter().map(|agent| agent.chars().count()).max().unwrap_or(0);
+    changes
+        .iter()
+        .zip(agents)
+        .map(|(change, agent)| Row {
+            at: change.line.at.get(..19).unwrap_or(&change.line.at).replace('T', " "),
+            tool: change.line.tool.clone(),
+            agent,
+            agent_width,
+            path: readable(&project.root, &change.line.path),
+            what: what(&project.root, &change.kind),
+        })
+        .collect()
+}
+
+impl Row {
+    fn render(&self, context: &Context) -> String {
+        let dim = Style::new().dimmed();
+        let tool = Style::new().fg_color(Some(AnsiColor::Cyan.into()));
+        let terminal = &context.terminal;
+        format!(
+            "{}  {}  {:width$}  {}{}\n",
+            terminal.styled(dim, &self.at),
+            terminal.styled(tool, &format!("{:<12}", self.tool)),
+            self.agent,
+            self.path,
+            terminal.styled(dim, &self.what),
+            width = self.agent_width,
+        )
+    }
+}
+
+fn agent(change: &Change) -> String {
+    match (&change.line.agent, &change.agent_type) {
+        (None, _) => "lead".to_owned(),
+        (Some(id), None) => id.to_string(),
+        (Some(id), Some(agent_type)) => format!("{agent_type} {id}"),
+    }
+}
+
+/// Relative to the root where possible, on one line whatever its characters.
+fn readable(root: &Path, path: &Path) -> String {
+    let mut bytes = Vec::new();
+    escape_into(&mut bytes, path.strip_prefix(root).unwrap_or(path));
+    String::from_utf8_lossy(&bytes).chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+}
+
+fn what(root: &Path, kind: &ChangeKind) -> String {
+    match kind {
+        ChangeKind::Written => String::new(),
+        ChangeKind::Created => "  (created)".to_owned(),
+        ChangeKind::Deleted => "  (deleted)".to_owned(),
+        ChangeKind::RenamedTo(path) => format!("  (renamed to {})", readable(root, path)),
+        ChangeKind::RenamedFrom(path) => format!("  (renamed from {})", readable(root, path)),
+    }
+}
+
+#[derive(Serialize)]
+struct Listing {
+    root: String,
+    changes: Vec<Listed>,
+}
+
+#[derive(Serialize)]
+struct Listed {
+    session: String,
+    at: String,
+    tool: String,
+    kind: &'static str,
+    /// Absolute. Bytes that are no UTF-8 are replaced; `--tsv` has them as they are.
+    path: String,
+    /// The other path of a rename.
+    counterpart: Option<String>,
+    /// Absent for the Lead.
+    agent: Option<ListedAgent>,
+    tool_use: Option<String>,
+}
+
+#[derive(Serialize)]
+struct ListedAgent {
+    id: String,
+    r#type: Option<String>,
+}
+
+fn listing(project: &ActiveProject, changes: &[Change]) -> Listing {
+    let listed = changes.iter().map(|change| Listed {
+        session: change.session.to_string(),
+        at: change.line.at.clone(),
+        tool: change.line.tool.clone(),
+        kind: change.kind.word(),
+        path: change.line.path.to_string_lossy().into_owned(),
+        counterpart: change.kind.counterpart().map(|path| path.to_string_lossy().into_owned()),
+        agent: change
+            .line
+            .agent
+            .as_ref()
+            .map(|id| ListedAgent { id: id.to_string(), r#type: change.agent_type.clone() }),
+        tool_use: change.line.tool_use.as_ref().map(ToString::to_string),
+    });
+    Listing { root: project.root.display().to_string(), changes: listed.collect() }
+}
+
+#[derive(Serialize)]
+struct Pruned {
+    removed: Vec<String>,
+}
+
+fn prune(
+    args: &ChangesArgs,
+    context: &Context,
+    project: &ActiveProject,
+    store: &Store,
+) -> Result<Answer, CommandError> {
+    let journal = project.journal();
+    let sessions = match &args.session {
+        Some(session) => vec![session.clone()],
+        None => {
+            let grace = project.config().journal.grace.try_into().unwrap_or(jiff::SignedDuration::MAX);
+            store.expired_sessions(clock::now().timestamp(), grace)?
+        }
+    };
+    let mut removed = Vec::new();
+    for session in sessions {
+        if journal.remove(&session)? {
+            removed.push(journal.file(&session).display().to_string());
+        }
+    }
+    match context.format.render(&Pruned { removed: removed.clone() }) {
+        Some(data) => context.terminal.say(&data),
+        None if removed.is_empty() => context.terminal.note("No journal to remove.\n"),
+        None => removed.iter().for_each(|path| context.terminal.say(&format!("removed {path}\n"))),
+    }
+    Ok(Answer::Yes)
+}

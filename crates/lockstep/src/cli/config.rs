@@ -1,0 +1,80 @@
+//! `lockstep config`.
+
+use clap::Subcommand;
+use lockstep_config::Origin;
+use serde::Serialize;
+
+use super::{Answer, Context};
+use crate::error::CommandError;
+use crate::project::ActiveProject;
+
+/// Look at the configuration
+#[derive(Debug, clap::Args)]
+#[command(arg_required_else_help = true)]
+pub(crate) struct ConfigArgs {
+    #[command(subcommand)]
+    verb: ConfigVerb,
+}
+
+#[derive(Debug, Subcommand)]
+enum ConfigVerb {
+    /// Print every key with its value in effect and where it comes from
+    #[command(after_help = "Examples:\n  lockstep config show\n  lockstep config show --format json")]
+    Show,
+}
+
+#[derive(Serialize)]
+struct Shown {
+    root: String,
+    file: String,
+    settings: Vec<ShownSetting>,
+}
+
+#[derive(Serialize)]
+struct ShownSetting {
+    key: String,
+    /// As TOML.
+    value: String,
+    /// The line of the file; absent where the default is in effect.
+    line: Option<usize>,
+}
+
+pub(crate) fn run(args: &ConfigArgs, context: &Context) -> Result<Answer, CommandError> {
+    let ConfigVerb::Show = args.verb;
+    let project = ActiveProject::of_command(&context.directory)?;
+    let shown = shown(&project);
+    match context.format.render(&shown) {
+        Some(data) => context.terminal.say(&data),
+        None => context.terminal.say(&text(&shown)),
+    }
+    Ok(Answer::Yes)
+}
+
+fn shown(project: &ActiveProject) -> Shown {
+    let settings = project.loaded.settings().into_iter().map(|setting| ShownSetting {
+        key: format!("{}.{}", setting.key.section, setting.key.name),
+        value: setting.value,
+        line: match setting.origin {
+            Origin::Default => None,
+            Origin::Line(line) => Some(line),
+        },
+    });
+    Shown {
+        root: project.root.display().to_string(),
+        file: project.config_path.display().to_string(),
+        settings: settings.collect(),
+    }
+}
+
+fn text(shown: &Shown) -> String {
+    let rows: Vec<(String, String)> = shown
+        .settings
+        .iter()
+        .map(|setting| {
+            let origin = setting.line.map_or("default".to_owned(), |line| format!("{}:{line}", shown.file));
+            (format!("{} = {}", setting.key, setting.value), origin)
+        })
+        .collect();
+    let width = rows.iter().map(|(setting, _)| setting.chars().count()).max().unwrap_or(0);
+    rows.iter().map(|(setting, origin)| format!("{setting:width$}  # {origin}\n")).collect()
+}

@@ -1,0 +1,25 @@
+//! `lockstep hook`.
+
+use std::process::ExitCode;
+
+use super::Answer;
+use crate::error::CommandError;
+use crate::hook::{self, Client};
+
+/// Answer an event of a client
+///
+/// The entry for every hook of a client: the event as JSON on standard input, the reply on standard output, the exit code by
+/// the client's rules. `lockstep init` registers it. In a project without lockstep.toml it exits 0 at once, silently.
+#[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Example:\n  echo '{\"hook_event_name\":\"Stop\",\"session_id\":\"s\"}' | lockstep hook claude"
+)]
+pub(crate) struct HookArgs {
+    /// The client that sends the event
+    #[arg(value_enum, default_value_t)]
+    client: Client,
+}
+
+pub(crate) fn run(args: &HookArgs) -> Result<Answer, CommandError> {
+    Ok(if hook::main(args.client) == ExitCode::SUCCESS { Answer::Yes } else { Answer::No })
+}

@@ -1,0 +1,123 @@
+//! The command line: a file per verb. A verb's arguments, help text and output are in its file; what it knows comes from the
+//! other crates.
+
+mod changes;
+mod completions;
+mod config;
+mod hook;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Parser, Subcommand};
+
+use crate::document::Format;
+use crate::error::{CommandError, Kind};
+use crate::exit_code;
+use crate::terminal::{ColorChoice, Terminal, complain};
+
+/// Keep a coding agent's changes in view
+///
+/// Lockstep stands beside a coding agent and journals every change it makes. In a project without `lockstep.toml` it does
+/// nothing at all.
+#[derive(Debug, Parser)]
+#[command(name = "lockstep", version, propagate_version = true, arg_required_else_help = true)]
+#[command(after_help = "Start with `lockstep init` in a project, then `lockstep doctor`.")]
+struct Args {
+    #[command(flatten)]
+    global: GlobalArgs,
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+/// Options of every command.
+#[derive(Debug, clap::Args)]
+pub(crate) struct GlobalArgs {
+    /// Work as if started in DIR
+    #[arg(short = 'C', value_name = "DIR", global = true)]
+    directory: Option<PathBuf>,
+    /// What the output is made for
+    #[arg(long, value_enum, default_value_t, global = true)]
+    format: Format,
+    /// Print the answer only
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    quiet: bool,
+    /// Print more about what was done
+    #[arg(short, long, global = true)]
+    verbose: bool,
+    /// When to use colour
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN", global = true)]
+    color: ColorChoice,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    Hook(hook::HookArgs),
+    Changes(changes::ChangesArgs),
+    Config(config::ConfigArgs),
+    Completions(completions::CompletionsArgs),
+}
+
+/// What a command is given besides its own arguments.
+pub(crate) struct Context {
+    /// The absolute directory the command is about.
+    pub(crate) directory: PathBuf,
+    pub(crate) format: Format,
+    pub(crate) terminal: Terminal,
+}
+
+/// The answer of a command that did what was asked.
+pub(crate) enum Answer {
+    Yes,
+    No,
+}
+
+/// The description of the command line, for completions and the reference.
+pub fn command() -> clap::Command {
+    Args::command()
+}
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    std::panic::set_hook(Box::new(|panic| {
+        complain(&format!(
+            "error: a bug in lockstep {}: {panic}\nhint: please report it with the command and its output\n",
+            env!("CARGO_PKG_VERSION")
+        ));
+        std::process::exit(exit_code::BUG.into());
+    }));
+    let args = Args::parse();
+    let answered = context(&args.global).and_then(|context| run(args.verb, &context));
+    ExitCode::from(match answered {
+        Ok(Answer::Yes) => exit_code::DONE,
+        Ok(Answer::No) => exit_code::NO,
+        Err(error) => {
+            complain(&error.render());
+            error.exit_code()
+        }
+    })
+}
+
+fn run(verb: Verb, context: &Context) -> Result<Answer, CommandError> {
+    match verb {
+        Verb::Hook(args) => hook::run(&args),
+        Verb::Changes(args) => changes::run(&args, context),
+        Verb::Config(args) => config::run(&args, context),
+        Verb::Completions(args) => completions::run(&args, context),
+    }
+}
+
+fn context(global: &GlobalArgs) -> Result<Context, CommandError> {
+    let given = global.directory.clone().unwrap_or_else(|| PathBuf::from("."));
+    let directory = given.canonicalize().map_err(|error| {
+        CommandError::new(Kind::Usage, format!("cannot work in {}: {error}", given.display()))
+    })?;
+    if !directory.is_dir() {
+        return Err(CommandError::new(Kind::Usage, format!("{} is not a directory", directory.display())));
+    }
+    Ok(Context {
+        directory,
+        format: global.format,
+        terminal: Terminal::new(global.color, global.quiet, global.verbose),
+    })
+}

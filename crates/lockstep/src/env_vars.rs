@@ -1,0 +1,43 @@
+//! Every environment variable the program reads, declared once; the reference page is made from this.
+
+/// An environment variable.
+#[derive(Debug, Clone, Copy)]
+pub struct EnvVar {
+    /// Its name.
+    pub name: &'static str,
+    /// What it does.
+    pub doc: &'static str,
+}
+
+impl EnvVar {
+    /// Its value, where it is set and not empty.
+    pub fn get(&self) -> Option<std::ffi::OsString> {
+        std::env::var_os(self.name).filter(|value| !value.is_empty())
+    }
+}
+
+macro_rules! env_vars {
+    ($($(#[doc = $doc:literal])+ $name:ident)*) => {
+        $(
+            $(#[doc = $doc])+
+            pub const $name: EnvVar = EnvVar { name: stringify!($name), doc: concat!($($doc),+) };
+        )*
+
+        /// Every variable.
+        pub const ALL: &[EnvVar] = &[$($name),*];
+    };
+}
+
+env_vars! {
+    /// The project directory a client names to its hooks. The search for `lockstep.toml` begins there.
+    CLAUDE_PROJECT_DIR
+    /// A fixed present moment with a time zone, such as `2026-02-14T15:30:42+09:00[Asia/Tokyo]`, instead of the clock; for
+    /// tests and reproducible output.
+    LOCKSTEP_NOW
+    /// No colour in the output, whatever its value.
+    NO_COLOR
+    /// The directory of the journals where `[journal] dir` does not name one; `/tmp` where unset.
+    TMPDIR
+    /// The time zone of timestamps, where it is not the system's.
+    TZ
+}

@@ -1,0 +1,87 @@
+//! What a hook could not do, and its line in the log.
+
+use std::error::Error;
+use std::io;
+
+use jiff::Zoned;
+use lockstep_config::FILE_NAME;
+use lockstep_index::IndexError;
+use lockstep_model::ids::InvalidSessionId;
+use lockstep_store::{StateDir, StoreError};
+use lockstep_wire::WireError;
+
+use crate::clock;
+use crate::project::ActiveProject;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Fault {
+    #[error("standard input could not be read")]
+    Stdin(#[source] io::Error),
+    #[error("the event has {0} bytes, more than are parsed; the next sweep finds what it changed")]
+    TooLarge(u64),
+    #[error(transparent)]
+    Wire(#[from] WireError),
+    #[error(transparent)]
+    Session(#[from] InvalidSessionId),
+    #[error(transparent)]
+    Configuration(#[from] lockstep_config::Fault),
+    #[error("lockstep.toml has problems, its valid keys are in effect: {0}")]
+    Problems(String),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    #[error("there was no catalogue of the files to compare with; one was made, earlier changes are unknown")]
+    NoBaseline,
+    #[error("the client did not take the reply, the alerts wait for the next event: {0}")]
+    Undelivered(String),
+    #[error("a bug in lockstep: {0}")]
+    Bug(String),
+}
+
+impl Fault {
+    /// What is wrong with the configuration, if anything. Observers go on with its valid keys.
+    pub(crate) fn of_configuration(project: &ActiveProject) -> Option<Self> {
+        let problems = &project.loaded.problems;
+        let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        (!texts.is_empty()).then(|| Self::Problems(texts.join("; ")))
+    }
+
+    /// The message with its causes.
+    pub(crate) fn with_causes(&self) -> String {
+        let mut text = self.to_string();
+        let mut cause = self.source();
+        while let Some(error) = cause {
+            text.push_str(&format!(": {error}"));
+            cause = error.source();
+        }
+        text
+    }
+
+    pub(crate) fn log(&self, state: &StateDir, event: &str) {
+        log(state, &clock::now(), event, &self.with_causes());
+    }
+
+    /// Logs beside a `lockstep.toml` that cannot be used, if the project was active before: then there is a place for it.
+    pub(crate) fn log_beside_configuration(&self, event: &str) {
+        use lockstep_config::Fault as F;
+        let Self::Configuration(
+            F::NotAFile { path, .. } | F::Dangling { path, .. } | F::Unreadable { path, .. },
+        ) = self
+        else {
+            return;
+        };
+        let named = path.file_name() == Some(FILE_NAME.as_ref());
+        if let Some(root) = path.parent().filter(|_| named) {
+            let state = StateDir::of(root);
+            if state.exists() {
+                self.log(&state, event);
+            }
+        }
+    }
+}
+
+/// One line in the log. A log that cannot be written has nobody to be told to: the hook is an observer.
+pub(crate) fn log(state: &StateDir, now: &Zoned, event: &str, message: &str) {
+    let _ = lockstep_store::log::write(state, now, event, message);
+}

@@ -1,0 +1,246 @@
+//! `lockstep hook`: one process per event of a client. Event JSON on stdin, reply on stdout.
+//!
+//! The path of an event: bytes → [`Event`] → [`routes`](route::routes) → actions → decision → bytes. Standard input is parsed
+//! once; nothing is compiled, nothing spawned. Whatever goes wrong, an observer exits 0 and says nothing; the fault is one line in
+//! the log.
+
+mod deliver;
+mod fault;
+mod journal;
+mod report;
+pub mod route;
+mod session;
+mod sweep;
+
+use std::io::{self, Read as _, Write as _};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::ValueEnum;
+use jiff::Zoned;
+use lockstep_config::Project;
+use lockstep_model::decision::Decision;
+use lockstep_model::event::{Event, EventKind, Tool};
+use lockstep_model::failure::resolve;
+use lockstep_model::ids::SessionId;
+use lockstep_store::StateDir;
+use lockstep_store::mailbox::Taken;
+use lockstep_wire::{Reply, claude};
+
+use crate::clock;
+use crate::env_vars::CLAUDE_PROJECT_DIR;
+use crate::project::ActiveProject;
+use fault::Fault;
+use route::{Action, routes};
+
+/// The clients whose hooks are answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Client {
+    /// Claude Code
+    #[default]
+    Claude,
+}
+
+/// The largest event that is parsed. A hook's memory is bounded; what a larger one changed is found by the next sweep.
+const MAX_EVENT_BYTES: u64 = 8 << 20;
+
+/// Answers the event on standard input.
+pub fn main(client: Client) -> ExitCode {
+    // A panic must not reach the client's screen; it is logged like any other fault.
+    std::panic::set_hook(Box::new(|_| {}));
+    let answer = catch_unwind(|| answer(client)).unwrap_or_else(|panic| {
+        let what = panic.downcast_ref::<&str>().map(ToString::to_string);
+        let what = what.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
+        log_outside_an_event(&Fault::Bug(what));
+        Answer::silent()
+    });
+    let delivered = send(&answer.reply);
+    if let (Err(error), Some(parcel)) = (delivered, answer.parcel) {
+        // Nobody read it: it waits for the next event. A failure here is the mailbox's, and it logs.
+        let _ = catch_unwind(AssertUnwindSafe(|| parcel.put_back(&error)));
+    }
+    ExitCode::from(answer.reply.code)
+}
+
+/// A reply, and what must be put back if the client does not take it.
+struct Answer {
+    reply: Reply,
+    parcel: Option<Parcel>,
+}
+
+impl Answer {
+    fn silent() -> Self {
+        Self { reply: Reply::silent(), parcel: None }
+    }
+}
+
+/// Alerts on their way to the Lead.
+struct Parcel {
+    state: StateDir,
+    session: SessionId,
+    alerts: Vec<Taken>,
+}
+
+fn send(reply: &Reply) -> io::Result<()> {
+    // Written to the descriptor, not through `print!`, which would panic on a closed one.
+    io::stderr().write_all(reply.stderr.as_bytes())?;
+    if reply.stdout.is_empty() {
+        return Ok(());
+    }
+    let mut out = io::stdout().lock();
+    out.write_all(reply.stdout.as_bytes())?;
+    out.flush()
+}
+
+fn answer(client: Client) -> Answer {
+    let Client::Claude = client;
+    let event = match read_event() {
+        Ok(event) => event,
+        Err(fault) => {
+            log_outside_an_event(&fault);
+            return Answer::silent();
+        }
+    };
+    match project_of(&event) {
+        Ok(Some(project)) => Hook::new(project, event).run(),
+        // Nobody asked for Lockstep here.
+        Ok(None) => Answer::silent(),
+        Err(fault) => {
+            let roles = routes(&event).into_iter().map(Action::role);
+            fault.log_beside_configuration(event.kind.name());
+            let decision = roles
+                .map(|role| resolve(role, Default::default(), &fault.to_string()))
+                .fold(Decision::Silent, stronger);
+            Answer { reply: claude::render(&event.kind, &decision), parcel: None }
+        }
+    }
+}
+
+fn read_event() -> Result<Event, Fault> {
+    let mut bytes = Vec::new();
+    let mut stdin = io::stdin().lock();
+    stdin.by_ref().take(MAX_EVENT_BYTES + 1).read_to_end(&mut bytes).map_err(Fault::Stdin)?;
+    if bytes.len() as u64 > MAX_EVENT_BYTES {
+        // Read to the end, so that the client does not see its pipe break.
+        drop(bytes);
+        let rest = io::copy(&mut stdin, &mut io::sink()).unwrap_or(0);
+        return Err(Fault::TooLarge(MAX_EVENT_BYTES + 1 + rest));
+    }
+    Ok(claude::parse(&bytes)?)
+}
+
+/// The project an event belongs to: the one the client names, else that of its working directory, else that of the file a
+/// tool wrote (in a monorepo only some packages may be active).
+fn project_of(event: &Event) -> Result<Option<ActiveProject>, Fault> {
+    let cwd = cwd_of(event);
+    let named = CLAUDE_PROJECT_DIR.get().map(PathBuf::from);
+    let found = match Project::of_hook(named.as_deref(), &cwd)? {
+        None => match written_file(event, &cwd) {
+            Some(path) => Project::of_file(&path)?,
+            None => None,
+        },
+        found => found,
+    };
+    Ok(found.map(ActiveProject::load).transpose()?)
+}
+
+fn cwd_of(event: &Event) -> PathBuf {
+    match &event.cwd {
+        Some(cwd) if cwd.is_absolute() => cwd.clone(),
+        _ => std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
+    }
+}
+
+/// The absolute path of the file that a tool call has written.
+fn written_file(event: &Event, cwd: &Path) -> Option<PathBuf> {
+    let EventKind::PostToolUse { call, .. } = &event.kind else { return None };
+    let Tool::File { path: Some(path), .. } = &call.tool else { return None };
+    Some(lockstep_model::path::absolute(cwd, path))
+}
+
+/// Logs a fault of which no event is known, where the process stands in an active project.
+fn log_outside_an_event(fault: &Fault) {
+    let named = CLAUDE_PROJECT_DIR.get().map(PathBuf::from);
+    let Ok(cwd) = std::env::current_dir() else { return };
+    if let Ok(Some(project)) = Project::of_hook(named.as_deref(), &cwd) {
+        fault.log(&StateDir::of(&project.root), "-");
+    }
+}
+
+/// One event in an active project.
+struct Hook {
+    project: ActiveProject,
+    event: Event,
+    now: Zoned,
+    faults: Vec<Fault>,
+    parcel: Option<Parcel>,
+}
+
+impl Hook {
+    fn new(project: ActiveProject, event: Event) -> Self {
+        Self { project, event, now: clock::now(), faults: Vec::new(), parcel: None }
+    }
+
+    /// Runs the event's actions in order. Each fails for itself; together they leave one line in the log.
+    fn run(mut self) -> Answer {
+        let actions = routes(&self.event);
+        if actions.is_empty() {
+            return Answer::silent();
+        }
+        self.faults.extend(Fault::of_configuration(&self.project));
+        let mut decision = Decision::Silent;
+        match self.event.session.clone() {
+            Ok(session) => {
+                for action in actions {
+                    decision = stronger(decision, self.act(action, &session));
+                }
+            }
+            Err(invalid) => {
+                self.faults.push(invalid.into());
+                for action in actions {
+                    decision = stronger(decision, self.failed(action));
+                }
+            }
+        }
+        self.log();
+        Answer { reply: claude::render(&self.event.kind, &decision), parcel: self.parcel }
+    }
+
+    fn act(&mut self, action: Action, session: &SessionId) -> Decision {
+        let done = match action {
+            Action::Journal => self.journal_change(session),
+            Action::Sweep => self.sweep_after_bash(session),
+            Action::ReportSubagent => self.report_subagent(session),
+            Action::ReportLead => self.report_lead(session),
+            Action::Deliver => self.deliver(session),
+            Action::OpenSession => self.open_session(session),
+            Action::CloseSession => self.close_session(session),
+        };
+        done.unwrap_or_else(|fault| {
+            self.faults.push(fault);
+            self.failed(action)
+        })
+    }
+
+    fn failed(&self, action: Action) -> Decision {
+        let why = self.faults.last().map(ToString::to_string).unwrap_or_default();
+        resolve(action.role(), self.project.config().hooks.on_failure, &why)
+    }
+
+    fn log(&self) {
+        if !self.faults.is_empty() {
+            let message: Vec<String> = self.faults.iter().map(Fault::with_causes).collect();
+            fault::log(&self.project.state, &self.now, self.event.kind.name(), &message.join("; "));
+        }
+    }
+}
+
+/// Of two answers to one event, the one that weighs more: a block over text over silence.
+fn stronger(one: Decision, other: Decision) -> Decision {
+    match (&one, &other) {
+        (Decision::Block(_), _) | (_, Decision::Silent) => one,
+        (Decision::Silent, _) | (_, Decision::Block(_)) => other,
+        (Decision::Context(a), Decision::Context(b)) => Decision::Context(format!("{a}\n\n{b}")),
+    }
+}

@@ -1,0 +1,152 @@
+//! The routing table: which event leads to which actions. `init` registers exactly the events that lead somewhere.
+
+use lockstep_model::event::{Actor, Event, EventKind, Tool};
+use lockstep_model::failure::Role;
+
+/// What Lockstep does about an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Journal the file a tool wrote.
+    Journal,
+    /// Look for changes no tool event reported.
+    Sweep,
+    /// Report what a subagent changed.
+    ReportSubagent,
+    /// Report what the Lead itself changed.
+    ReportLead,
+    /// Give the Lead what waits in the mailbox.
+    Deliver,
+    /// Note that a session began, and take the tree as it is for known.
+    OpenSession,
+    /// Note that a session ended, and remove expired journals.
+    CloseSession,
+}
+
+impl Action {
+    /// How the action fails.
+    pub fn role(self) -> Role {
+        match self {
+            Self::Journal
+            | Self::Sweep
+            | Self::ReportSubagent
+            | Self::ReportLead
+            | Self::Deliver
+            | Self::OpenSession
+            | Self::CloseSession => Role::Observer,
+        }
+    }
+}
+
+/// The actions for an event, in order.
+pub fn routes(event: &Event) -> Vec<Action> {
+    let mut actions = match &event.kind {
+        EventKind::SessionStart { .. } => vec![Action::OpenSession],
+        EventKind::SessionEnd { .. } => vec![Action::CloseSession],
+        EventKind::PostToolUse { call, .. } => match call.tool {
+            Tool::File { .. } => vec![Action::Journal],
+            Tool::Bash { .. } => vec![Action::Sweep],
+            Tool::Agent { .. } | Tool::Other(_) => vec![],
+        },
+        EventKind::SubagentStop(_) => vec![Action::ReportSubagent],
+        EventKind::Stop(_) => vec![Action::ReportLead],
+        EventKind::UserPromptSubmit { .. }
+        | EventKind::PreToolUse(_)
+        | EventKind::SubagentStart
+        | EventKind::PreCompact { .. }
+        | EventKind::Other(_) => vec![],
+    };
+    if delivers(event) {
+        actions.push(Action::Deliver);
+    }
+    actions
+}
+
+/// Whether the mailbox may be emptied into this event: only the Lead's, only where the text reaches it, and not into a stop
+/// that a hook has already continued once.
+fn delivers(event: &Event) -> bool {
+    event.actor == Actor::Lead
+        && match &event.kind {
+            EventKind::PostToolUse { .. } | EventKind::UserPromptSubmit { .. } => true,
+            EventKind::Stop(stop) => !stop.already_continued,
+            _ => false,
+        }
+}
+
+/// An event that `init` registers, and how long the client may wait for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Registration {
+    /// The event's name.
+    pub event: &'static str,
+    /// Seconds until the client gives up on the hook.
+    pub timeout_seconds: u32,
+}
+
+/// The events of Claude Code to register. Without matchers: the hook chooses, so that a tool with a new name is not missed.
+pub const REGISTRATIONS: &[Registration] = &[
+    Registration { event: "SessionStart", timeout_seconds: 10 },
+    Registration { event: "UserPromptSubmit", timeout_seconds: 5 },
+    Registration { event: "PostToolUse", timeout_seconds: 5 },
+    Registration { event: "SubagentStop", timeout_seconds: 15 },
+    Registration { event: "Stop", timeout_seconds: 15 },
+    Registration { event: "SessionEnd", timeout_seconds: 10 },
+];
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use lockstep_wire::claude::{carries_context, parse, samples};
+
+    use super::*;
+
+    fn of(sample: &str) -> Vec<Action> {
+        routes(&parse(sample.as_bytes()).unwrap())
+    }
+
+    #[test]
+    fn exactly_the_events_that_lead_somewhere_are_registered() {
+        let routed: BTreeSet<String> = samples::ALL
+            .iter()
+            .map(|(_, json)| parse(json.as_bytes()).unwrap())
+            .filter(|event| !routes(event).is_empty())
+            .map(|event| event.kind.name().to_owned())
+            .collect();
+        let registered: BTreeSet<String> =
+            REGISTRATIONS.iter().map(|registration| registration.event.to_owned()).collect();
+        assert_eq!(routed, registered);
+    }
+
+    #[test]
+    fn the_table() {
+        use Action::*;
+        for (sample, expected) in [
+            (samples::POST_TOOL_USE_EDIT_IN_SUBAGENT, vec![Journal]),
+            (samples::POST_TOOL_USE_MULTI_EDIT, vec![Journal, Deliver]),
+            (samples::POST_TOOL_USE_NOTEBOOK_EDIT, vec![Journal, Deliver]),
+            (samples::POST_TOOL_USE_BASH, vec![Sweep, Deliver]),
+            (samples::POST_TOOL_USE_AGENT, vec![Deliver]),
+            (samples::POST_TOOL_USE_READ_IN_SUBAGENT, vec![]),
+            (samples::PRE_TOOL_USE_BASH, vec![]),
+            (samples::SUBAGENT_STOP, vec![ReportSubagent]),
+            (samples::OLD_SUBAGENT_STOP, vec![ReportSubagent]),
+            (samples::STOP, vec![ReportLead, Deliver]),
+            (samples::USER_PROMPT_SUBMIT, vec![Deliver]),
+            (samples::SESSION_START, vec![OpenSession]),
+            (samples::SESSION_END, vec![CloseSession]),
+        ] {
+            assert_eq!(of(sample), expected, "{sample}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_delivered_where_it_would_not_reach_the_lead_or_would_loop() {
+        for (file, json) in samples::ALL {
+            let event = parse(json.as_bytes()).unwrap();
+            if routes(&event).contains(&Action::Deliver) {
+                assert!(carries_context(&event.kind) && event.actor == Actor::Lead, "{file}");
+            }
+        }
+        let continued = samples::STOP.replace("\"stop_hook_active\": false", "\"stop_hook_active\": true");
+        assert_eq!(of(&continued), [Action::ReportLead]);
+    }
+}

@@ -1,0 +1,46 @@
+//! The beginning and the end of a session.
+
+use jiff::{SignedDuration, ToSpan as _};
+use lockstep_index::catalogue::Catalogue;
+use lockstep_index::sweep::baseline;
+use lockstep_model::decision::Decision;
+use lockstep_model::event::EventKind;
+use lockstep_model::ids::SessionId;
+use lockstep_store::Store;
+
+use super::Hook;
+use super::fault::Fault;
+
+impl Hook {
+    /// What changed before the session began was no agent's doing: it is taken for known. Unless another session is at work
+    /// here, whose shell commands may not have been swept yet.
+    pub(super) fn open_session(&mut self, session: &SessionId) -> Result<Decision, Fault> {
+        let mut store = Store::open(&self.project.state)?;
+        store.open_session(session, self.now.timestamp())?;
+        let begins = matches!(&self.event.kind, EventKind::SessionStart { source }
+            if source == "startup" || source == "resume");
+        // A session that crashed never ends; after a day it no longer counts as being at work.
+        let yesterday = self.now.timestamp().saturating_sub(24.hours()).unwrap_or(jiff::Timestamp::MIN);
+        let alone = begins && !store.another_session_is_open(session, yesterday)?;
+        let state = &self.project.state;
+        if alone || !Catalogue::file(state).exists() {
+            baseline(&self.project.root, state)?;
+        }
+        Ok(Decision::Silent)
+    }
+
+    /// The session's changes are remembered, its journal stays for the grace period, and journals of sessions whose grace is
+    /// over go. Never another session's.
+    pub(super) fn close_session(&mut self, session: &SessionId) -> Result<Decision, Fault> {
+        let mut store = Store::open(&self.project.state)?;
+        let journal = self.project.journal();
+        store.read_journal(&journal, session, &|_| true)?;
+        store.close_session(session, self.now.timestamp())?;
+        let grace =
+            SignedDuration::try_from(self.project.config().journal.grace).unwrap_or(SignedDuration::MAX);
+        for expired in store.expired_sessions(self.now.timestamp(), grace)? {
+            journal.remove(&expired)?;
+        }
+        Ok(Decision::Silent)
+    }
+}

@@ -1,0 +1,58 @@
+//! The project a command is about, with everything that is opened for it.
+
+use std::path::{Path, PathBuf};
+
+use lockstep_config::{Config, Loaded, Project};
+use lockstep_store::StateDir;
+use lockstep_store::journal::JournalDir;
+
+use crate::error::{CommandError, Kind};
+
+/// An active project with its configuration in effect.
+#[derive(Debug)]
+pub(crate) struct ActiveProject {
+    pub(crate) root: PathBuf,
+    pub(crate) config_path: PathBuf,
+    pub(crate) loaded: Loaded,
+    pub(crate) state: StateDir,
+}
+
+impl ActiveProject {
+    /// Loads the project's configuration, problems and all.
+    pub(crate) fn load(project: Project) -> Result<Self, lockstep_config::Fault> {
+        let loaded = project.load()?;
+        Ok(Self {
+            state: StateDir::of(&project.root),
+            root: project.root,
+            config_path: project.config_path,
+            loaded,
+        })
+    }
+
+    /// The project a command in `dir` is about. A command does not work with a configuration that is partly wrong.
+    pub(crate) fn of_command(dir: &Path) -> Result<Self, CommandError> {
+        let found = Project::of_directory(dir)?.ok_or_else(|| inactive(dir))?;
+        let project = Self::load(found)?;
+        if !project.loaded.problems.is_empty() {
+            return Err(CommandError::configuration(&project.config_path, &project.loaded.problems));
+        }
+        Ok(project)
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.loaded.config
+    }
+
+    /// Where this project's sessions have their journals.
+    pub(crate) fn journal(&self) -> JournalDir {
+        JournalDir::new(self.config().journal.dir.resolve(&self.root, &std::env::temp_dir()))
+    }
+}
+
+fn inactive(dir: &Path) -> CommandError {
+    CommandError::new(
+        Kind::Configuration,
+        format!("there is no lockstep.toml in {} or above it, so Lockstep is not active here", dir.display()),
+    )
+    .hint("`lockstep init` sets up the project in the present directory; `-C DIR` names another one")
+}
