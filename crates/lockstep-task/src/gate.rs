@@ -206,21 +206,27 @@ fn check_length(record: &Value, findings: &mut Findings) {
     }
 }
 
-/// FAIL if anything failed; CONDITIONAL_PASS if something was skipped; else PASS.
+/// FAIL if anything failed; CONDITIONAL_PASS if something was skipped; else PASS. A status nobody can read allows no
+/// conclusion.
 fn compute(record: &Value) -> Option<Verdict> {
-    let statuses = statuses(record).filter(|statuses| !statuses.is_empty())?;
     let of = |status: &str| match status {
-        "PASS" => Verdict::Pass,
-        "SKIP" => Verdict::ConditionalPass,
-        _ => Verdict::Fail,
+        "PASS" => Some(Verdict::Pass),
+        "SKIP" => Some(Verdict::ConditionalPass),
+        "FAIL" => Some(Verdict::Fail),
+        _ => None,
     };
-    statuses.into_iter().map(of).max()
+    let verdicts: Option<Vec<_>> = statuses(record)?.into_iter().map(of).collect();
+    verdicts?.into_iter().max()
 }
 
 /// A record may be stricter than its checklist, never more lenient.
 fn check_verdict(record: &Value, computed: Option<Verdict>) -> Option<Problem> {
     let stated = Verdict::parse(record.get("verdict")?.as_text()?)?;
     let Some(computed) = computed else {
+        // A status that cannot be read is a problem of its own; only a checklist without items is told here.
+        if record.get("checklist").and_then(Value::as_list).is_some_and(|items| !items.is_empty()) {
+            return None;
+        }
         let what = format!("it says {stated} over no checklist");
         return Some(Problem::of(
             "verdict",

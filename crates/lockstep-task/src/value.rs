@@ -19,7 +19,7 @@ pub enum Value {
     Bool(bool),
     /// A whole number.
     Int(i64),
-    /// A finite number with a fraction or an exponent, or one too large for [`Value::Int`].
+    /// A finite number with a fraction or an exponent, or a whole one beyond 64 bits. Its spelling (`1.10`) is not kept.
     Float(f64),
     /// Text.
     Text(String),
@@ -278,7 +278,8 @@ impl<'de> Visitor<'de> for ValueVisitor {
     }
 
     fn visit_u64<E>(self, n: u64) -> Result<Value, E> {
-        Ok(i64::try_from(n).map_or(Value::Float(n as f64), Value::Int))
+        // Digits are kept as they were rather than rounded.
+        Ok(i64::try_from(n).map_or_else(|_| Value::Text(n.to_string()), Value::Int))
     }
 
     fn visit_f64<E>(self, n: f64) -> Result<Value, E> {

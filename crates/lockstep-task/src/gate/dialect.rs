@@ -160,6 +160,7 @@ fn evidence(text: &str) -> Value {
 fn item(name: Option<&str>, value: &Value) -> Value {
     let field = |keys: &[&str]| keys.iter().find_map(|key| value.get(key)?.as_text());
     let (status, evidence) = match value.as_text() {
+        Some(text) if text.starts_with("N/A") => ("SKIP", Some(text)),
         Some(text) => {
             let end = text.find(|c: char| !(c.is_ascii_alphabetic() || c == '_')).unwrap_or(text.len());
             (&text[..end], Some(text[end..].trim()))

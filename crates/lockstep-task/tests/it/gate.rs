@@ -148,6 +148,10 @@ fn an_old_record_is_held_to_its_checklist_too() {
         told.contains("checklist.0.status: expected one of PASS, FAIL, SKIP, found \"mostly\""),
         "{told}"
     );
+    assert!(!told.contains("it says"), "no verdict follows from what cannot be read: {told}");
+    let skipped =
+        "phase: 1\nresult: APPROVED\ndate: 2026-02-07\ncriteria: {a: PASS, b: N/A (no schema), c: PASS}\n";
+    assert!(problems(skipped).contains("it says PASS over SKIP: b"));
     let bare = "phase: 1\nresult: APPROVED\ndate: 2026-02-07\n";
     assert!(problems(bare).contains("checklist: it is missing"));
     assert!(problems(bare).contains("it says PASS over no checklist"));

@@ -57,6 +57,14 @@ fn words_stay_words() {
 }
 
 #[test]
+fn no_digit_of_a_large_number_is_lost() {
+    for digits in ["9223372036854775807", "-9223372036854775808", "18446744073709551615"] {
+        let text = yaml::write(&yaml::read(format!("a: {digits}\n").as_bytes(), 100).unwrap());
+        assert!(text.contains(digits), "{text}");
+    }
+}
+
+#[test]
 fn refusals_name_the_place_and_the_remedy() {
     let deep = format!("a: {}1{}", "[".repeat(40), "]".repeat(40));
     let many = format!("a: [{}]", "1,".repeat(30_000));
