@@ -1,5 +1,7 @@
 //! A value against a shape: every problem, each with its place and its remedy.
 
+use std::collections::BTreeSet;
+
 use super::{Field, Shape, is_id, is_numbered, is_percent, is_timestamp};
 use crate::phase::Phase;
 use crate::place::Place;
@@ -93,24 +95,19 @@ impl Check<'_> {
             );
             return;
         };
-        let mut seen: Vec<&Value> = Vec::new();
+        let mut seen = BTreeSet::new();
         for (n, inner) in items.iter().enumerate() {
-            let key = unique.and_then(|field| inner.get(field));
-            let here = match key.and_then(Value::as_text) {
-                Some(name) => place.child(name),
-                None => place.child(&n.to_string()),
-            };
+            let key = unique.and_then(|field| inner.get(field)?.as_text());
+            let here = key.map_or_else(|| place.child(&n.to_string()), |name| place.child(name));
             self.value(item, inner, &here);
-            // Pairwise, because the reader's size limit keeps lists short.
-            if let (Some(key), Some(field)) = (key, unique) {
-                if seen.contains(&key) {
-                    self.problem(
-                        &here,
-                        format!("{field} {} is there twice", key.brief()),
-                        "give each its own, or keep one",
-                    );
-                }
-                seen.push(key);
+            if let (Some(key), Some(field)) = (key, unique)
+                && !seen.insert(key)
+            {
+                self.problem(
+                    &here,
+                    format!("{field} {key:?} is there twice"),
+                    "give each its own, or keep one",
+                );
             }
         }
     }
