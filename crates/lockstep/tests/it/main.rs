@@ -2,13 +2,21 @@
 
 #![allow(clippy::unwrap_used)] // A helper that panics fails its test, which is its purpose.
 
+mod doctor;
 mod hooks;
+mod real_client;
+mod setup;
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use lockstep_testkit::TestEnv;
+
+/// An environment whose project has no `lockstep.toml`.
+fn inactive() -> TestEnv {
+    TestEnv::inactive(env!("CARGO_BIN_EXE_lockstep"))
+}
 
 /// An environment with an active project.
 fn active() -> TestEnv {
