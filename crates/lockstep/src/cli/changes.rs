@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use jiff::civil::{Date, DateTime};
+use jiff::civil::DateTime;
 use jiff::{Span, Timestamp, Zoned};
 use lockstep_model::change::ChangeKind;
 use lockstep_model::ids::SessionId;
@@ -93,10 +93,10 @@ fn is_by(change: &Change, agent: &str) -> bool {
 /// A point in time as people write it: how long ago, a day, a local time, or an exact moment.
 fn moment(text: &str, now: &Zoned) -> Result<Timestamp, CommandError> {
     let exact = || text.parse::<Timestamp>().ok();
+    // A day alone is its midnight.
     let local = || text.parse::<DateTime>().ok()?.to_zoned(now.time_zone().clone()).ok();
-    let day = || text.parse::<Date>().ok()?.to_zoned(now.time_zone().clone()).ok();
     let ago = || now.checked_sub(text.parse::<Span>().ok()?.abs()).ok();
-    exact().or_else(|| day().or_else(local).or_else(ago).map(|zoned| zoned.timestamp())).ok_or_else(|| {
+    exact().or_else(|| local().or_else(ago).map(|zoned| zoned.timestamp())).ok_or_else(|| {
         CommandError::new(Kind::Usage, format!("--since: {text:?} is no time"))
             .hint("write `30m`, `2h`, `1d`, `2026-02-14`, `2026-02-14T15:30` or `2026-02-14T15:30:00+09:00`")
     })

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)] // A helper that panics fails its test, which is its purpose.
 
 mod doctor;
+mod documents;
 mod hooks;
 mod real_client;
 mod setup;
