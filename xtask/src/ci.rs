@@ -27,6 +27,8 @@ const STEPS: &[Step] = &[
     step("reference pages", "cargo xtask docs --check"),
     step("house rules", "cargo xtask tidy"),
     step("licences", "cargo xtask licences"),
+    // On the programs the tests have built already: it is about whether benchmarks work, and no time is asserted.
+    step("benchmarks run", "cargo xtask bench hooks --smoke"),
 ];
 
 const fn step(name: &'static str, line: &'static str) -> Step {

@@ -2,6 +2,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a developer's tool talks to its terminal")]
 
+mod bench;
 mod ci;
 mod docs;
 mod licences;
@@ -34,6 +35,8 @@ enum Verb {
     Tidy,
     /// Check that every dependency has a licence that the project may ship
     Licences,
+    #[command(subcommand)]
+    Bench(bench::Bench),
 }
 
 fn main() -> ExitCode {
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
         Verb::Docs(args) => docs::run(&args),
         Verb::Tidy => tidy::run(),
         Verb::Licences => licences::run(),
+        Verb::Bench(bench) => bench::run(&bench),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,6 +1,7 @@
 //! What `cargo metadata` says about packages and who depends on whom.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use serde::Deserialize;
 
@@ -10,6 +11,8 @@ use crate::{Outcome, workspace};
 #[derive(Debug, Deserialize)]
 pub(crate) struct Metadata {
     pub(crate) packages: Vec<Package>,
+    /// Where programs are built.
+    pub(crate) target_directory: PathBuf,
     workspace_members: BTreeSet<String>,
     resolve: Resolve,
 }

@@ -66,7 +66,7 @@ mod tests {
                 json!({"id": name, "deps": deps})
             })
             .collect();
-        let value = json!({"packages": packages, "workspace_members": members, "resolve": {"nodes": nodes}});
+        let value = json!({"packages": packages, "target_directory": "target", "workspace_members": members, "resolve": {"nodes": nodes}});
         serde_json::from_value(value).unwrap()
     }
 
