@@ -4,13 +4,22 @@
 
 mod concurrency;
 mod crashes;
+mod doctor;
+mod documents;
 mod hooks;
+mod real_client;
+mod setup;
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
 use lockstep_testkit::TestEnv;
+
+/// An environment whose project has no `lockstep.toml`.
+fn inactive() -> TestEnv {
+    TestEnv::inactive(env!("CARGO_BIN_EXE_lockstep"))
+}
 
 /// An environment with an active project.
 fn active() -> TestEnv {
