@@ -209,6 +209,16 @@ impl TestEnv {
         child
     }
 
+    /// Sends events to as many hooks at the same time: all of them run before the first one gets its event.
+    pub fn hooks_at_once(&self, events: &[Event]) -> Vec<Output> {
+        let command = self.hook_command();
+        let mut hooks: Vec<Child> = events.iter().map(|_| self.hook_command().spawn().unwrap()).collect();
+        for (hook, event) in hooks.iter_mut().zip(events) {
+            hook.stdin.take().unwrap().write_all(event.json(&self.project()).as_bytes()).unwrap();
+        }
+        hooks.into_iter().map(|hook| Output::new(self, &command, hook.wait_with_output().unwrap())).collect()
+    }
+
     /// Runs a command made by [`Self::command`] or [`Self::hook_command`].
     pub fn run(&self, mut command: Command, stdin: &[u8]) -> Output {
         let mut child = command.spawn().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));

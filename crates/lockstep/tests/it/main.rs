@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)] // A helper that panics fails its test, which is its purpose.
 
+mod concurrency;
+mod crashes;
 mod doctor;
 mod documents;
 mod hooks;
