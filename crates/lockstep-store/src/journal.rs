@@ -132,7 +132,7 @@ impl JournalDir {
     }
 
     /// Removes a session's journal; false when there was none.
-    pub fn remove(&self, session: &SessionId) -> Result<bool, StoreError> {
+    pub(crate) fn remove(&self, session: &SessionId) -> Result<bool, StoreError> {
         let path = self.file(session);
         match fs::remove_file(&path) {
             Ok(()) => Ok(true),
