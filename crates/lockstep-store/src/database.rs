@@ -174,7 +174,8 @@ mod tests {
         let state = StateDir::of(root.path());
         state.ensure("").unwrap();
         fs::write(state.database(), vec![b'x'; 4_096]).unwrap();
-        assert!(Store::open(&state).unwrap_err().to_string().contains("state.db"));
+        let error = Store::open(&state).unwrap_err();
+        assert!(error.is_damage() && error.to_string().contains("state.db"), "{error}");
     }
 
     #[test]
