@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)] // A helper that panics fails its test, which is its purpose.
 
+mod changes;
+mod command_line;
 mod concurrency;
 mod crashes;
 mod doctor;
@@ -10,7 +12,11 @@ mod hooks;
 mod hostile_files;
 mod hostile_input;
 mod hostile_system;
+mod inactive;
+mod paths;
+mod projects;
 mod real_client;
+mod sessions;
 mod setup;
 
 use std::collections::BTreeSet;
