@@ -27,7 +27,7 @@ pub struct TestEnv {
     /// Seconds since [`START`].
     clock: AtomicI64,
     user: Option<u32>,
-    _dir: tempfile::TempDir,
+    _dirs: Vec<tempfile::TempDir>,
 }
 
 impl TestEnv {
@@ -38,7 +38,7 @@ impl TestEnv {
         for name in ["project", "home", "tmp", "elsewhere"] {
             fs::create_dir(root.join(name)).unwrap();
         }
-        Self { root, binary: binary.into(), clock: AtomicI64::new(0), user: None, _dir: dir }
+        Self { root, binary: binary.into(), clock: AtomicI64::new(0), user: None, _dirs: vec![dir] }
     }
 
     /// An environment whose project is active, with every default.
@@ -52,11 +52,15 @@ impl TestEnv {
     /// test about modes would prove nothing. Where the tests themselves run as an ordinary user, nothing changes.
     pub fn as_ordinary_user(mut self) -> Self {
         if rustix::process::geteuid().is_root() {
-            let own = self.root.join("lockstep");
-            fs::copy(&self.binary, &own).unwrap();
-            self.binary = own;
             self.user = Some(NOBODY);
             self.give_to_user(&self.root);
+            // The binary may lie where only root can reach it.
+            let dir = tempfile::Builder::new().prefix("lockstep-test-binary-").tempdir().unwrap();
+            let own = dir.path().join("lockstep");
+            fs::copy(&self.binary, &own).unwrap();
+            self.give_to_user(dir.path());
+            self.binary = own;
+            self._dirs.push(dir);
         }
         self
     }

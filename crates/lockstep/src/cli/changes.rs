@@ -55,7 +55,7 @@ pub(crate) fn run(args: &ChangesArgs, context: &Context) -> Result<Answer, Comma
     let mut store = Store::open(&project.state)?;
     read_journals(&project, &mut store)?;
     if args.prune {
-        return prune(args, context, &project, &store);
+        return prune(args, context, &project, &mut store);
     }
     let mut changes = store.changes(&Filter { session: args.session.as_ref(), ..Filter::default() })?;
     changes.retain(|change| {
@@ -106,7 +106,7 @@ fn show(args: &ChangesArgs, context: &Context, project: &ActiveProject, changes:
     if args.tsv {
         let mut lines = Vec::new();
         changes.iter().for_each(|change| change.line.write_into(&mut lines));
-        return context.terminal.say(&String::from_utf8_lossy(&lines));
+        return context.terminal.say_bytes(&lines);
     }
     if let Some(data) = context.format.render(&listing(project, changes)) {
         return context.terminal.say(&data);
@@ -278,7 +278,7 @@ fn prune(
     args: &ChangesArgs,
     context: &Context,
     project: &ActiveProject,
-    store: &Store,
+    store: &mut Store,
 ) -> Result<Answer, CommandError> {
     let journal = project.journal();
     let sessions = match &args.session {
@@ -290,7 +290,8 @@ fn prune(
     };
     let mut removed = Vec::new();
     for session in sessions {
-        if journal.remove(&session)? {
+        let ours = store.knows_session(&session)?;
+        if store.remove_journal(&journal, &session, &|path| ours || path.starts_with(&project.root))? {
             removed.push(journal.file(&session).display().to_string());
         }
     }
