@@ -40,7 +40,7 @@ impl Header {
         format!("{BEGINNING}{} | Sources: {} | Hash: {} -->", self.generated, self.sources, self.hash)
     }
 
-    fn parse(line: &str) -> Option<Self> {
+    pub(crate) fn parse(line: &str) -> Option<Self> {
         let (generated, rest) = line.strip_prefix(BEGINNING)?.split_once(" | Sources: ")?;
         let (sources, rest) = rest.split_once(" | Hash: ")?;
         let hash = rest.strip_suffix(" -->")?;

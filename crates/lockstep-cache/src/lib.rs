@@ -6,11 +6,13 @@
 //! call touch the disk. Knows nothing of clients' wire formats, and of `lockstep.toml` only what [`Settings`] hold; text of
 //! other subsystems comes through a [`Provider`].
 
+pub mod blocks;
 pub mod body;
 mod cache;
 pub mod compose;
 pub mod delivery;
 pub mod document;
+mod error;
 pub mod escape;
 pub mod external;
 pub mod external_edit;
@@ -24,8 +26,10 @@ pub mod inputs;
 pub mod json;
 pub mod layout;
 pub mod listing;
+mod lock;
 pub mod measure;
 mod memo;
+mod outcome;
 mod provider;
 mod reader;
 mod record;
@@ -38,9 +42,13 @@ pub mod skill_index;
 mod skill_walk;
 pub mod skills_manifest;
 mod stamp;
+mod state;
+mod target;
 
-pub use cache::{BuildOptions, Built, Cache, CacheError, Checked, Freshness};
+pub use cache::Cache;
+pub use error::CacheError;
 pub use gather::Resolved;
+pub use outcome::{BuildOptions, Built, Checked, Freshness};
 pub use provider::{Given, Provider};
 pub use section::{Section, SectionName, SectionProblem, Strategy};
 pub use settings::{DEFAULT_BUDGET, LEAST_BUDGET, Plugin, Preset, Settings};

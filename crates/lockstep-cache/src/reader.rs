@@ -100,6 +100,8 @@ pub(crate) struct Reader<'a> {
     deadline: Option<Instant>,
     now: i64,
     seen: BTreeMap<String, Seen>,
+    /// Directories that were listed, and where they really are.
+    real: BTreeMap<String, PathBuf>,
     pub(crate) looks: BTreeMap<String, Look>,
     /// How many files were opened.
     pub(crate) opened: usize,
@@ -113,6 +115,7 @@ impl<'a> Reader<'a> {
             deadline,
             now: stamp::now(),
             seen: BTreeMap::new(),
+            real: BTreeMap::new(),
             looks: BTreeMap::new(),
             opened: 0,
         }
@@ -139,13 +142,18 @@ impl<'a> Reader<'a> {
     pub(crate) fn known_digest(&mut self, base: &Base, path: &str) -> Option<Hash> {
         let label = base.label(path);
         let look = self.known.looks.get(&label)?;
-        let Look::File(digest, _) = look else { return None };
-        let (at, _) = self.located(base, path).ok()??;
-        if !look.still(&at) {
+        let Look::File(digest, stamp) = look else { return None };
+        let (_, meta) = self.located(base, path).ok()??;
+        if !(meta.is_file() && stamp.still(&meta)) {
             return None;
         }
         self.looks.insert(label, look.clone());
         Some(*digest)
+    }
+
+    /// Lets go of a file's text, which no other section wants.
+    pub(crate) fn forget(&mut self, label: &str) {
+        self.seen.remove(label);
     }
 
     /// The digest of a file that was read.
@@ -183,13 +191,24 @@ impl<'a> Reader<'a> {
             }
         };
         // Stamped before it was listed: what comes later changes the stamp.
-        self.looks.insert(label, Look::Directory(Stamp::of(&meta, self.now)));
+        self.looks.insert(label.clone(), Look::Directory(Stamp::of(&meta, self.now)));
+        self.real.insert(label, at);
         Ok(Some(listing))
     }
 
     /// Where `path` really is and what is there, if that is inside `base`.
     pub(crate) fn located(&self, base: &Base, path: &str) -> Result<Option<(PathBuf, fs::Metadata)>, String> {
-        let at = self.root.join(base.label(path));
+        let label = base.label(path);
+        // Below a directory that was found to be inside, only a link can lead out. Most are none, and finding out what is
+        // really where costs ten times as much.
+        if let Some((dir, name)) = label.rsplit_once('/')
+            && let Some(dir) = self.real.get(dir).filter(|dir| dir.starts_with(&base.canonical))
+            && let Ok(meta) = fs::symlink_metadata(dir.join(name))
+            && !meta.is_symlink()
+        {
+            return Ok(Some((dir.join(name), meta)));
+        }
+        let at = self.root.join(label);
         match at.canonicalize() {
             Ok(real) if !real.starts_with(&base.canonical) => Err("it is a link that leads out".into()),
             Ok(real) => {
@@ -223,7 +242,7 @@ impl<'a> Reader<'a> {
             return self.unusable(label, &format!("it has {} bytes, more than {MAX_BYTES}", meta.len()));
         }
         self.opened += 1;
-        match content(at) {
+        match content(at, meta.len()) {
             Ok((kept, digest, longer)) => {
                 self.looks.insert(label.to_owned(), Look::File(digest, Stamp::of(meta, self.now)));
                 Seen::File(Rc::new(text(kept, longer)))
@@ -241,9 +260,10 @@ impl<'a> Reader<'a> {
 }
 
 /// The beginning of a file, the digest of all of it, and whether there is more.
-fn content(path: &Path) -> io::Result<(Vec<u8>, Hash, bool)> {
+fn content(path: &Path, size: u64) -> io::Result<(Vec<u8>, Hash, bool)> {
     let mut file = open(path)?;
-    let mut kept = Vec::new();
+    // With room for one byte more, one read finds the end; growing step by step takes ten.
+    let mut kept = Vec::with_capacity(usize::try_from(size).unwrap_or(KEPT_BYTES).min(KEPT_BYTES) + 1);
     (&mut file).take(KEPT_BYTES as u64).read_to_end(&mut kept)?;
     let mut hasher = blake3::Hasher::new();
     hasher.update(&kept);
@@ -265,7 +285,7 @@ fn content(path: &Path) -> io::Result<(Vec<u8>, Hash, bool)> {
 }
 
 /// Opens a plain file. Without `NONBLOCK`, a pipe put in its place since would hold us.
-fn open(path: &Path) -> io::Result<File> {
+pub(crate) fn open(path: &Path) -> io::Result<File> {
     let flags = (OFlags::NONBLOCK | OFlags::CLOEXEC).bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no plain file")) }

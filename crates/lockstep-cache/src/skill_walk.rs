@@ -70,6 +70,7 @@ impl Walk<'_, '_> {
             None => match self.reader.file(base, path)? {
                 Seen::File(file) => {
                     let facts = SkillFacts::of(&file.text);
+                    self.reader.forget(&label);
                     if let Some(digest) = self.reader.digest(&label) {
                         self.memo.insert(&digest, facts.clone());
                     }

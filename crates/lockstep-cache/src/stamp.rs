@@ -4,6 +4,8 @@ use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use rustix::fs::Stat;
+
 /// A file written this shortly before it was stamped may be written again within the same tick of the file system's
 /// clock, with no trace in its times.
 const RACY_NANOS: i64 = 20_000_000;
@@ -26,7 +28,6 @@ impl Stamp {
     }
 
     fn plain(meta: &Metadata) -> Self {
-        let nanos = |seconds: i64, nanos: i64| seconds.saturating_mul(1_000_000_000).saturating_add(nanos);
         Self {
             size: meta.size(),
             mtime: nanos(meta.mtime(), meta.mtime_nsec()),
@@ -39,6 +40,21 @@ impl Stamp {
     pub(crate) fn still(&self, meta: &Metadata) -> bool {
         *self != Self::default() && *self == Self::plain(meta)
     }
+
+    /// The same, for what `statat` says.
+    pub(crate) fn still_stat(&self, stat: &Stat) -> bool {
+        let now = Self {
+            size: stat.st_size.cast_unsigned(),
+            mtime: nanos(stat.st_mtime, stat.st_mtime_nsec.cast_signed()),
+            ctime: nanos(stat.st_ctime, stat.st_ctime_nsec.cast_signed()),
+            inode: stat.st_ino,
+        };
+        *self != Self::default() && *self == now
+    }
+}
+
+fn nanos(seconds: i64, nanos: i64) -> i64 {
+    seconds.saturating_mul(1_000_000_000).saturating_add(nanos)
 }
 
 /// Nanoseconds since 1970.

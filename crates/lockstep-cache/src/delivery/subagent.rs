@@ -1,7 +1,7 @@
 //! What a subagent gets: its own agent's skills, and the external skills that are meant for it.
 
+use crate::blocks::{ExternalView, agent_block, external_blocks};
 use crate::document::{Content, Document};
-use crate::extract::{ExternalView, agent_block, external_blocks};
 
 use super::{Delivery, Mode, Part};
 

@@ -30,6 +30,40 @@ fn a_touch_changes_nothing() {
 }
 
 #[test]
+fn after_a_touch_nothing_is_read_twice() {
+    let project = Project::of(Shape::SMALL);
+    project.build();
+    project.age();
+    let skill = project.root().join("src/claude/skills/area-1/skill-1/SKILL.md");
+    touch(&skill);
+    project.age();
+    let record = || project.read(".lockstep/cache/inputs");
+    let before = record();
+    assert_eq!(project.cache().freshness(&project.given, None).unwrap(), Freshness::Fresh);
+    let after = record();
+    assert_ne!(after, before, "the new stamp is kept");
+    assert_eq!(project.cache().freshness(&project.given, None).unwrap(), Freshness::Fresh);
+    assert_eq!(record(), after);
+}
+
+#[test]
+fn a_time_set_back_hides_no_change() {
+    let project = Project::of(Shape::SMALL);
+    project.build();
+    project.age();
+    project.build();
+    let path = project.root().join("src/claude/skills/area-1/skill-1/SKILL.md");
+    let modified = fs::metadata(&path).unwrap().modified().unwrap();
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replace("number 1 ", "number 9 ")).unwrap();
+    fs::File::options().append(true).open(&path).unwrap().set_modified(modified).unwrap();
+    assert_eq!(
+        project.cache().freshness(&project.given, None).unwrap(),
+        changed("src/claude/skills/area-1/skill-1/SKILL.md")
+    );
+}
+
+#[test]
 fn one_byte_in_any_input_makes_it_stale_and_is_named() {
     let project = Project::of(Shape::SMALL);
     let inputs = [
@@ -127,6 +161,7 @@ fn a_missing_or_edited_cache_is_not_fresh() {
     let text = fs::read_to_string(&path).unwrap();
     fs::write(&path, text.replace("agreed", "argued")).unwrap();
     assert_eq!(project.cache().freshness(&project.given, None).unwrap(), Freshness::Altered(None));
+    assert!(!project.cache().check(&project.given).unwrap().passes());
     fs::write(&path, &text[..text.len() / 2]).unwrap();
     assert!(matches!(project.cache().freshness(&project.given, None).unwrap(), Freshness::Altered(Some(_))));
     assert!(project.build().written);
@@ -139,6 +174,7 @@ fn without_a_record_it_is_stale_by_an_unknown_input() {
     project.build();
     project.remove(".lockstep");
     assert_eq!(project.cache().freshness(&project.given, None).unwrap(), Freshness::Fresh);
+    project.remove(".lockstep");
     project.put("docs/isdlc/constitution.md", "x\n");
     assert_eq!(project.cache().freshness(&project.given, None).unwrap(), Freshness::Stale(vec![]));
 }

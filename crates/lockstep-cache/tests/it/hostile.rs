@@ -185,7 +185,8 @@ fn unreadable_files() {
             .success()
     );
     // Permissions stop everyone but root.
-    fs::set_permissions(at("src/claude/agents/persona-kind-0.md"), fs::Permissions::from_mode(0o000)).unwrap();
+    fs::set_permissions(at("src/claude/agents/persona-kind-0.md"), fs::Permissions::from_mode(0o000))
+        .unwrap();
     let stopped = fs::read(at("src/claude/agents/persona-kind-0.md")).is_err();
     let built = project.build();
     assert!(
@@ -269,4 +270,14 @@ fn state_that_cannot_be_kept_does_not_stop_the_build() {
     assert!(built.written);
     assert_eq!(built.warnings.len(), 2, "{:?}", built.warnings);
     assert_eq!(built.sections.len(), 8);
+}
+
+#[test]
+fn a_pipe_where_the_cache_should_be_holds_nobody() {
+    let project = Project::of(Shape::SMALL);
+    let pipe = project.root().join(".isdlc/session-cache.md");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    assert!(matches!(project.cache().read().unwrap_err(), CacheError::Target { .. }));
+    let error = project.cache().build(&project.given, time(0), BuildOptions::default()).unwrap_err();
+    assert!(matches!(error, CacheError::Foreign { .. }), "{error}");
 }
