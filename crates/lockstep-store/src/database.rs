@@ -1,8 +1,12 @@
 //! `state.db`: opening, format and migrations. What is in the tables belongs to the modules named after them.
 
-use std::path::PathBuf;
+use std::fs::OpenOptions;
+use std::io::ErrorKind;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::{StateDir, StoreError};
@@ -29,16 +33,19 @@ impl Store {
     pub fn open(state: &StateDir) -> Result<Self, StoreError> {
         state.ensure("")?;
         let path = state.database();
+        private(&path)?;
         let failed = |source| StoreError::Database { path: path.clone(), source };
         let connection = Connection::open_with_flags(
             &path,
             OpenFlags::SQLITE_OPEN_READ_WRITE
-                | OpenFlags::SQLITE_OPEN_CREATE
                 | OpenFlags::SQLITE_OPEN_NO_MUTEX
                 | OpenFlags::SQLITE_OPEN_NOFOLLOW,
         )
         .map_err(failed)?;
         connection.busy_timeout(BUSY).map_err(failed)?;
+        // Otherwise every process that is alone would move its pages and sync three times before it exits. The log is moved
+        // by whoever finds it long.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(failed)?;
         let mut store = Self { connection, path: path.clone(), state: state.clone() };
         store.migrate()?;
         Ok(store)
@@ -108,6 +115,14 @@ impl Store {
     }
 }
 
+/// Makes the file before SQLite would, so that it and the files beside it are private from the start.
+fn private(path: &Path) -> Result<(), StoreError> {
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(StoreError::io("create", path)(error)),
+        _ => Ok(()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -122,7 +137,9 @@ mod tests {
         assert!(Store::open_existing(&state).unwrap().is_none());
         assert!(!state.exists(), "asking makes nothing");
         assert_eq!(Store::open(&state).unwrap().format().unwrap(), FORMAT);
-        assert_eq!(fs::metadata(state.path()).unwrap().permissions().mode() & 0o777, 0o700);
+        for (path, mode) in [(state.path(), 0o700), (&state.database(), 0o600)] {
+            assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, mode);
+        }
         assert!(Store::open_existing(&state).unwrap().is_some());
     }
 

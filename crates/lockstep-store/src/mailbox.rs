@@ -4,13 +4,15 @@
 //! optimisation: it is set and cleared under the store's write lock, and the events that open the store
 //! anyway look without it.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::io::ErrorKind;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
 use lockstep_model::alert::Alert;
 use lockstep_model::ids::SessionId;
+use rusqlite::Transaction;
 
 use crate::{StateDir, Store, StoreError};
 
@@ -32,33 +34,52 @@ fn flag(state: &StateDir, session: &SessionId) -> PathBuf {
     state.path().join("mailbox").join(session.as_str())
 }
 
-impl Store {
-    /// Puts a report's alert in. A second alert for the same report replaces nothing and is not kept.
-    pub fn put_alert(
-        &mut self,
-        session: &SessionId,
-        report: u32,
-        alert: &Alert,
-        at: Timestamp,
-    ) -> Result<(), StoreError> {
-        let text = serde_json::to_string(alert).expect("an alert is plain text and lists");
-        self.state.ensure("mailbox")?;
-        let flag = flag(&self.state, session);
-        let flagged = self.write(|db| {
-            db.execute(
-                "INSERT INTO mailbox (session, report, alert, put_at) VALUES (?1, ?2, ?3, ?4)
-                 ON CONFLICT (session, report) DO NOTHING",
-                (session.as_str(), report, text, at.as_millisecond()),
-            )?;
-            Ok(fs::write(&flag, ""))
-        })?;
-        flagged.map_err(StoreError::io("write", &flag))
-    }
+/// Puts a report's alert in, under the write lock of the transaction that enters the report. A second alert for the same report
+/// replaces nothing and is not kept.
+pub(crate) fn put(
+    db: &Transaction<'_>,
+    session: &SessionId,
+    report: u32,
+    alert: &Alert,
+    at: Timestamp,
+) -> rusqlite::Result<()> {
+    let text = serde_json::to_string(alert).expect("an alert is plain text and lists");
+    db.execute(
+        "INSERT INTO mailbox (session, report, alert, put_at) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (session, report) DO NOTHING",
+        (session.as_str(), report, text, at.as_millisecond()),
+    )
+    .map(drop)
+}
 
+/// Tells hooks that something waits; under the same lock.
+pub(crate) fn raise_flag(state: &StateDir, session: &SessionId) -> Result<(), StoreError> {
+    state.ensure("mailbox")?;
+    let flag = flag(state, session);
+    // Never through a link that somebody planted.
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&flag) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(StoreError::io("write", &flag)(error)),
+        _ => Ok(()),
+    }
+}
+
+fn lower_flag(state: &StateDir, session: &SessionId) -> Result<(), StoreError> {
+    if !state.path().join("mailbox").exists() {
+        return Ok(());
+    }
+    state.ensure("mailbox")?;
+    let flag = flag(state, session);
+    match fs::remove_file(&flag) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(StoreError::io("remove", &flag)(error)),
+        _ => Ok(()),
+    }
+}
+
+impl Store {
     /// Takes all that wait, oldest first. Two processes never take the same one.
     pub fn take_alerts(&mut self, session: &SessionId, at: Timestamp) -> Result<Vec<Taken>, StoreError> {
-        let flag = flag(&self.state, session);
-        let (rows, cleared) = self.write(|db| {
+        let state = self.state.clone();
+        let (rows, lowered) = self.write(|db| {
             let rows: Vec<(i64, String)> = db
                 .prepare("SELECT id, alert FROM mailbox WHERE session = ?1 AND taken_at IS NULL ORDER BY id")?
                 .query_map([session.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?
@@ -67,30 +88,25 @@ impl Store {
                 "UPDATE mailbox SET taken_at = ?2 WHERE session = ?1 AND taken_at IS NULL",
                 (session.as_str(), at.as_millisecond()),
             )?;
-            Ok((rows, fs::remove_file(&flag)))
+            Ok((rows, lower_flag(&state, session)))
         })?;
-        match cleared {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(StoreError::io("remove", &flag)(error));
-            }
-            _ => {}
-        }
-        Ok(rows
+        let taken: Vec<Taken> = rows
             .into_iter()
             .filter_map(|(id, text)| Some(Taken { id, alert: serde_json::from_str(&text).ok()? }))
-            .collect())
+            .collect();
+        // A flag that stays up costs the next hooks a look; alerts that are taken must be given on.
+        if taken.is_empty() { lowered.map(|()| taken) } else { Ok(taken) }
     }
 
     /// Puts back what could not be delivered.
     pub fn put_back(&mut self, session: &SessionId, taken: &[Taken]) -> Result<(), StoreError> {
-        let flag = flag(&self.state, session);
-        let flagged = self.write(|db| {
+        let state = self.state.clone();
+        self.write(|db| {
             for Taken { id, .. } in taken {
                 db.execute("UPDATE mailbox SET taken_at = NULL WHERE id = ?1", [id])?;
             }
-            Ok(fs::write(&flag, ""))
-        })?;
-        flagged.map_err(StoreError::io("write", &flag))
+            Ok(raise_flag(&state, session))
+        })?
     }
 }
 
@@ -104,6 +120,18 @@ mod tests {
         Alert { changed: vec![name.to_owned()], action: "look".to_owned() }
     }
 
+    impl Store {
+        fn put_alert(&mut self, session: &SessionId, report: u32, name: &str) {
+            let state = self.state.clone();
+            self.write(|db| {
+                put(db, session, report, &alert(name), Timestamp::UNIX_EPOCH)?;
+                Ok(raise_flag(&state, session))
+            })
+            .unwrap()
+            .unwrap();
+        }
+    }
+
     #[test]
     fn alerts_wait_are_taken_once_and_can_be_put_back() {
         let root = tempfile::tempdir().unwrap();
@@ -112,9 +140,9 @@ mod tests {
         let [session, other] = ["s", "t"].map(|id| SessionId::new(id).unwrap());
         let at = Timestamp::UNIX_EPOCH;
         assert!(!may_wait(&state, &session));
-        store.put_alert(&session, 1, &alert("a"), at).unwrap();
-        store.put_alert(&session, 2, &alert("b"), at).unwrap();
-        store.put_alert(&session, 2, &alert("again"), at).unwrap();
+        store.put_alert(&session, 1, "a");
+        store.put_alert(&session, 2, "b");
+        store.put_alert(&session, 2, "again");
         assert!(may_wait(&state, &session) && !may_wait(&state, &other));
         assert!(store.take_alerts(&other, at).unwrap().is_empty());
         let taken = store.take_alerts(&session, at).unwrap();
@@ -139,9 +167,7 @@ mod tests {
                 scope.spawn(move || {
                     let mut store = Store::open(state).unwrap();
                     for n in 0..25 {
-                        store
-                            .put_alert(session, putter * 100 + n, &alert("a"), Timestamp::UNIX_EPOCH)
-                            .unwrap();
+                        store.put_alert(session, putter * 100 + n, "a");
                     }
                 });
             }

@@ -31,11 +31,17 @@ macro_rules! env_vars {
 env_vars! {
     /// The project directory a client names to its hooks. The search for `lockstep.toml` begins there.
     CLAUDE_PROJECT_DIR
+    /// The user's directory, where a client has settings of the user's own.
+    HOME
     /// A fixed present moment with a time zone, such as `2026-02-14T15:30:42+09:00[Asia/Tokyo]`, instead of the clock; for
     /// tests and reproducible output.
     LOCKSTEP_NOW
     /// No colour in the output, whatever its value.
     NO_COLOR
+    /// Where programs are looked for.
+    PATH
     /// The directory of the journals where `[journal] dir` does not name one; `/tmp` where unset.
     TMPDIR
+    /// The time zone of timestamps, where it is not the system's.
+    TZ
 }

@@ -5,13 +5,16 @@
 
 pub mod cli;
 mod clock;
+mod doctor;
 mod document;
 pub mod env_vars;
 mod error;
 pub mod exit_code;
 pub mod hook;
+mod program;
 mod project;
 pub mod reference;
+mod setup;
 mod terminal;
 
 use std::process::ExitCode;

@@ -245,6 +245,18 @@ fn a_fault_in_the_main_worktree_is_a_fault_in_the_linked_one() {
 }
 
 #[test]
+fn a_bare_repository_has_no_main_worktree() {
+    let place = Place::new();
+    let (main, _) = place.linked_worktree("main", "unused");
+    let store = place.dir("store");
+    place.git(&store, &["clone", "-q", "--bare", main.to_str().unwrap(), "repo.git"]);
+    let linked = place.path.join("linked");
+    place.git(&store.join("repo.git"), &["worktree", "add", "-q", linked.to_str().unwrap(), "side"]);
+    place.file("store/lockstep.toml", "");
+    assert_eq!(found(&linked), None);
+}
+
+#[test]
 fn a_submodule_is_no_worktree() {
     let place = Place::new();
     let library = place.dir("library");

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use jiff::civil::{Date, DateTime};
+use jiff::civil::DateTime;
 use jiff::{Span, Timestamp, Zoned};
 use lockstep_model::change::ChangeKind;
 use lockstep_model::ids::SessionId;
@@ -93,10 +93,10 @@ fn is_by(change: &Change, agent: &str) -> bool {
 /// A point in time as people write it: how long ago, a day, a local time, or an exact moment.
 fn moment(text: &str, now: &Zoned) -> Result<Timestamp, CommandError> {
     let exact = || text.parse::<Timestamp>().ok();
+    // A day alone is its midnight.
     let local = || text.parse::<DateTime>().ok()?.to_zoned(now.time_zone().clone()).ok();
-    let day = || text.parse::<Date>().ok()?.to_zoned(now.time_zone().clone()).ok();
     let ago = || now.checked_sub(text.parse::<Span>().ok()?.abs()).ok();
-    exact().or_else(|| day().or_else(local).or_else(ago).map(|zoned| zoned.timestamp())).ok_or_else(|| {
+    exact().or_else(|| local().or_else(ago).map(|zoned| zoned.timestamp())).ok_or_else(|| {
         CommandError::new(Kind::Usage, format!("--since: {text:?} is no time"))
             .hint("write `30m`, `2h`, `1d`, `2026-02-14`, `2026-02-14T15:30` or `2026-02-14T15:30:00+09:00`")
     })
@@ -154,6 +154,8 @@ struct Row {
     agent_width: usize,
     path: String,
     what: String,
+    /// The session and the tool call, for `--verbose`.
+    details: String,
 }
 
 fn rows(project: &ActiveProject, changes: &[Change]) -> Vec<Row> {
@@ -169,6 +171,7 @@ fn rows(project: &ActiveProject, changes: &[Change]) -> Vec<Row> {
             agent_width,
             path: readable(&project.root, &change.line.path),
             what: what(&project.root, &change.kind),
+            details: details(change),
         })
         .collect()
 }
@@ -179,15 +182,21 @@ impl Row {
         let tool = Style::new().fg_color(Some(AnsiColor::Cyan.into()));
         let terminal = &context.terminal;
         format!(
-            "{}  {}  {:width$}  {}{}\n",
+            "{}  {}  {:width$}  {}{}{}\n",
             terminal.styled(dim, &self.at),
             terminal.styled(tool, &format!("{:<12}", self.tool)),
             self.agent,
             self.path,
             terminal.styled(dim, &self.what),
+            if terminal.verbose() { terminal.styled(dim, &self.details) } else { String::new() },
             width = self.agent_width,
         )
     }
+}
+
+fn details(change: &Change) -> String {
+    let call = change.line.tool_use.as_ref().map(|id| format!(", call {id}")).unwrap_or_default();
+    format!("  [session {}{call}]", change.session)
 }
 
 fn agent(change: &Change) -> String {

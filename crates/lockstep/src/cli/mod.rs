@@ -4,7 +4,11 @@
 mod changes;
 mod completions;
 mod config;
+mod doctor;
 mod hook;
+mod init;
+mod planned;
+mod uninstall;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -52,9 +56,12 @@ pub(crate) struct GlobalArgs {
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    Hook(hook::HookArgs),
+    Init(init::InitArgs),
+    Uninstall(uninstall::UninstallArgs),
+    Doctor(doctor::DoctorArgs),
     Changes(changes::ChangesArgs),
     Config(config::ConfigArgs),
+    Hook(hook::HookArgs),
     Completions(completions::CompletionsArgs),
 }
 
@@ -100,9 +107,12 @@ pub fn main() -> ExitCode {
 
 fn run(verb: Verb, context: &Context) -> Result<Answer, CommandError> {
     match verb {
-        Verb::Hook(args) => hook::run(&args),
+        Verb::Init(args) => init::run(&args, context),
+        Verb::Uninstall(args) => uninstall::run(&args, context),
+        Verb::Doctor(args) => doctor::run(&args, context),
         Verb::Changes(args) => changes::run(&args, context),
         Verb::Config(args) => config::run(&args, context),
+        Verb::Hook(args) => hook::run(&args),
         Verb::Completions(args) => completions::run(&args, context),
     }
 }

@@ -1,0 +1,53 @@
+//! Who may do what with the task: by agent, and by the skill the agent runs.
+//!
+//! The rules are data ([`table::AccessTable`]) with documented defaults; a project changes them in its configuration. This
+//! module decides and explains; enforcing is the hook's and the command line's part.
+
+pub mod check;
+pub mod grant;
+pub mod table;
+
+use std::fmt;
+
+pub use check::{Access, Action, Refusal, Request};
+pub use grant::Grant;
+pub use table::{AccessTable, AgentRule, Create, SkillRule};
+
+/// Who acts on the task.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Principal {
+    /// The client's main agent, or a person at the command line.
+    Lead,
+    /// An agent the Lead started, by its type.
+    Agent(String),
+}
+
+impl Principal {
+    /// The principal of a client's event. Without an agent id it is the Lead; a subagent whose client does not say its
+    /// type is an agent nobody named.
+    pub fn of(agent_id: Option<&str>, agent_type: Option<&str>) -> Self {
+        match (agent_id, agent_type) {
+            (None, _) => Self::Lead,
+            (Some(_), Some(agent_type)) => Self::Agent(agent_type.to_owned()),
+            (Some(_), None) => Self::Agent("unknown".to_owned()),
+        }
+    }
+
+    /// The principal of an agent's name; `None` and `lead` are the Lead.
+    pub fn named(agent: Option<&str>) -> Self {
+        match agent {
+            None => Self::Lead,
+            Some(name) if name.eq_ignore_ascii_case("lead") => Self::Lead,
+            Some(name) => Self::Agent(name.to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Principal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lead => f.write_str("the Lead"),
+            Self::Agent(name) => f.write_str(name),
+        }
+    }
+}

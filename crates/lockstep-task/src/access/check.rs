@@ -1,0 +1,177 @@
+//! The decision, and its explanation: who, what, by which rule, and who could.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::{AccessTable, AgentRule, Create, Grant, Principal};
+use crate::place::Place;
+
+/// What somebody wants to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Action {
+    /// Create the task. `open` is the present version of one that is not delivered.
+    CreateTask {
+        /// The version of the task that is there already.
+        open: Option<u64>,
+    },
+    /// Update the task.
+    UpdateTask,
+    /// Create an ordinary task of the client's list.
+    CreateOther,
+    /// Update an ordinary task of the client's list.
+    UpdateOther,
+    /// Read.
+    Read,
+}
+
+/// One request.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// Who asks.
+    pub principal: &'a Principal,
+    /// The skill it runs, where it is known.
+    pub skill: Option<&'a str>,
+    /// What it wants to do.
+    pub action: Action,
+    /// The places it would change: those of a [`crate::version::diff::Diff`], and `subject`.
+    pub places: &'a [Place],
+    /// The `validation_verdict` of the new document.
+    pub verdict: Option<&'a str>,
+}
+
+/// The answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Access {
+    /// It may.
+    Granted,
+    /// It may not.
+    Refused(Refusal),
+}
+
+/// Why something may not be done.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Refusal {
+    /// Who asked.
+    pub who: String,
+    /// What they may not do.
+    pub what: String,
+    /// The rules that say so.
+    pub rule: String,
+    /// Who could.
+    pub who_could: Vec<String>,
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} may not {}: {}.", self.who, self.what, self.rule)?;
+        match self.who_could.as_slice() {
+            [] => write!(f, " Nobody could."),
+            names => write!(f, " Who could: {}.", names.join(", ")),
+        }
+    }
+}
+
+impl AccessTable {
+    /// Decides one request. Both the agent's rule and, where a skill is named, the skill's must allow it.
+    pub fn check(&self, request: &Request<'_>) -> Access {
+        let mut refusals = Vec::new();
+        refusals.extend(self.by_agent(request));
+        refusals.extend(self.by_skill(request));
+        let Some((what, _)) = refusals.first().cloned() else { return Access::Granted };
+        let rules: Vec<_> = refusals.into_iter().map(|(_, rule)| rule).collect();
+        Access::Refused(Refusal {
+            who: request.principal.to_string(),
+            what,
+            rule: rules.join("; "),
+            who_could: self.who_could(request),
+        })
+    }
+
+    /// What may not be done, and the agent's rule that says so.
+    fn by_agent(&self, request: &Request<'_>) -> Option<(String, String)> {
+        let rule = self.rule(request.principal);
+        match request.action {
+            Action::Read => None,
+            Action::CreateTask { open } => may_create_task(&rule, open),
+            Action::CreateOther if rule.create == Create::Any => None,
+            Action::CreateOther => Some(("create a task".to_owned(), create_rule(&rule))),
+            Action::UpdateOther if *request.principal == Principal::Lead => None,
+            Action::UpdateOther => Some((
+                "update this task".to_owned(),
+                "only the Lead updates tasks that are not the task".to_owned(),
+            )),
+            Action::UpdateTask => {
+                if rule.update.is_empty() {
+                    return Some((
+                        "update the task".to_owned(),
+                        "an agent that is not named in the access table only reads".to_owned(),
+                    ));
+                }
+                outside(&rule.update, request).map(|what| {
+                    (what, format!("{} may update only {}", request.principal, listed(&rule.update)))
+                })
+            }
+        }
+    }
+
+    /// What may not be done, and the skill's rule that says so.
+    fn by_skill(&self, request: &Request<'_>) -> Option<(String, String)> {
+        let writes = matches!(request.action, Action::CreateTask { .. } | Action::UpdateTask);
+        let name = request.skill.filter(|_| writes)?;
+        let Some(skill) = self.skills.get(name) else {
+            let known: Vec<_> = self.skills.keys().map(String::as_str).collect();
+            let rule = format!("no skill {name:?} is in the access table, which has {}", known.join(", "));
+            return Some((format!("write the task for {name:?}"), rule));
+        };
+        let grants = skill.grants();
+        outside(&grants, request).map(|what| (what, format!("{name} may write only {}", listed(&grants))))
+    }
+
+    /// Agents that could where the agent's rule refused, skills that could where the skill's did.
+    fn who_could(&self, request: &Request<'_>) -> Vec<String> {
+        let mut names = Vec::new();
+        if self.by_agent(request).is_some() {
+            let agents = self.agents.keys().map(|name| Principal::Agent(name.clone()));
+            let could = |principal: &Principal| self.by_agent(&Request { principal, ..*request }).is_none();
+            names.extend(std::iter::once(Principal::Lead).chain(agents).filter(could).map(|p| p.to_string()));
+        }
+        if self.by_skill(request).is_some() {
+            let could = |name: &&String| self.by_skill(&Request { skill: Some(name), ..*request }).is_none();
+            names.extend(self.skills.keys().filter(could).map(|name| format!("the skill {name}")));
+        }
+        names
+    }
+}
+
+fn may_create_task(rule: &AgentRule, open: Option<u64>) -> Option<(String, String)> {
+    match (rule.create, open) {
+        (Create::None, _) => Some(("create the task".to_owned(), create_rule(rule))),
+        (_, Some(version)) => Some((
+            "create another task".to_owned(),
+            format!("there is one task, and it is at PT-v{version}: it is updated, or delivered first"),
+        )),
+        (Create::Task | Create::Any, None) => None,
+    }
+}
+
+fn create_rule(rule: &AgentRule) -> String {
+    match rule.create {
+        Create::Task => "it may create the task only, and no other".to_owned(),
+        Create::None | Create::Any => "only the Lead, and the agents named for it, create tasks".to_owned(),
+    }
+}
+
+/// The places no grant covers, as something that may not be done.
+fn outside(grants: &[Grant], request: &Request<'_>) -> Option<String> {
+    let covered = |place: &Place| grants.iter().any(|grant| grant.covers(place, request.verdict));
+    let places: Vec<_> = request.places.iter().filter(|p| !covered(p)).map(Place::to_string).collect();
+    (!places.is_empty()).then(|| format!("change {}", places.join(", ")))
+}
+
+fn listed(grants: &[Grant]) -> String {
+    if grants.is_empty() {
+        return "nothing".to_owned();
+    }
+    grants.iter().map(Grant::to_string).collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,72 @@
+//! A grant: a place of the task somebody may write, perhaps only under a condition.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::place::{InvalidPlace, Place};
+
+/// Leave to write a place and all that lies in it. Written as `*`, `constraints`,
+/// `codebase_impact_map.interfaces` or `constraints when CONDITIONAL_PASS`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Grant {
+    /// What may be written; the top is everything.
+    pub place: Place,
+    /// The `validation_verdict` the new document must have.
+    pub when: Option<String>,
+}
+
+impl Grant {
+    /// Leave to write everything.
+    pub fn everything() -> Self {
+        Self { place: Place::top(), when: None }
+    }
+
+    /// Whether `place` may be written when the new document has `verdict`.
+    pub fn covers(&self, place: &Place, verdict: Option<&str>) -> bool {
+        place.is_within(&self.place) && self.when.as_deref().is_none_or(|when| verdict == Some(when))
+    }
+}
+
+impl FromStr for Grant {
+    type Err = InvalidPlace;
+
+    fn from_str(text: &str) -> Result<Self, InvalidPlace> {
+        let (place, when) = match text.split_once(" when ") {
+            Some((place, when)) => (place, Some(when.trim().to_owned())),
+            None => (text, None),
+        };
+        let place = if place.trim() == "*" { Place::top() } else { place.trim().parse()? };
+        Ok(Self { place, when })
+    }
+}
+
+impl fmt::Display for Grant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.place == Place::top() {
+            f.write_str("*")?
+        } else {
+            write!(f, "{}", self.place)?
+        }
+        match &self.when {
+            Some(when) => write!(f, " when {when}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl TryFrom<String> for Grant {
+    type Error = InvalidPlace;
+
+    fn try_from(text: String) -> Result<Self, InvalidPlace> {
+        text.parse()
+    }
+}
+
+impl From<Grant> for String {
+    fn from(grant: Grant) -> Self {
+        grant.to_string()
+    }
+}

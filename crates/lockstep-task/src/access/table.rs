@@ -1,0 +1,207 @@
+//! The rules as data: agents and skills, with the documented defaults.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Principal;
+use super::grant::Grant;
+use crate::phase::Phase;
+use crate::place::Place;
+
+/// Which tasks an agent may create.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Create {
+    /// None.
+    #[default]
+    None,
+    /// The task, while there is none.
+    Task,
+    /// Any.
+    Any,
+}
+
+/// What an agent may do.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AgentRule {
+    /// Which tasks it may create.
+    pub create: Create,
+    /// What it may update; nothing when empty.
+    pub update: Vec<Grant>,
+    /// Whether it runs in a context of its own, and so may not write scratch.
+    pub fork: bool,
+}
+
+/// What a skill may write and must find.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SkillRule {
+    /// The phases it runs. It may write their entries in `phase_status`.
+    pub phases: Vec<Phase>,
+    /// What it may write besides.
+    pub writes: Vec<Grant>,
+    /// The sections that must be there when it starts.
+    pub must_read: Vec<String>,
+    /// The sections it is shown where they are there.
+    pub may_read: Vec<String>,
+}
+
+impl SkillRule {
+    /// Everything it may write: its grants, and its phases' entries in `phase_status`.
+    pub fn grants(&self) -> Vec<Grant> {
+        let own = self
+            .phases
+            .iter()
+            .map(|phase| Grant { place: Place::section("phase_status").child(phase.name()), when: None });
+        self.writes.iter().cloned().chain(own).collect()
+    }
+}
+
+/// Who may do what. The Lead is not in it: the Lead may do everything.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct AccessTable {
+    /// Agents by type. One that is not named here only reads.
+    pub agents: BTreeMap<String, AgentRule>,
+    /// Skills by name.
+    pub skills: BTreeMap<String, SkillRule>,
+}
+
+impl AccessTable {
+    /// The defaults, with every agent and skill of `project` in place of the one of the same name.
+    #[must_use]
+    pub fn with(mut self, project: Self) -> Self {
+        self.agents.extend(project.agents);
+        self.skills.extend(project.skills);
+        self
+    }
+
+    /// A table without any rule.
+    pub fn empty() -> Self {
+        Self { agents: BTreeMap::new(), skills: BTreeMap::new() }
+    }
+
+    /// The rule of a principal.
+    pub fn rule(&self, principal: &Principal) -> AgentRule {
+        match principal {
+            Principal::Lead => {
+                AgentRule { create: Create::Any, update: vec![Grant::everything()], fork: false }
+            }
+            Principal::Agent(name) => self.agents.get(name).cloned().unwrap_or_default(),
+        }
+    }
+
+    /// The skill that runs a phase, by name and rule.
+    pub fn skill_of(&self, phase: Phase) -> Option<(&str, &SkillRule)> {
+        let runs = |rule: &SkillRule| rule.phases.contains(&phase);
+        self.skills.iter().find(|(_, rule)| runs(rule)).map(|(name, rule)| (name.as_str(), rule))
+    }
+}
+
+impl Default for AccessTable {
+    fn default() -> Self {
+        Self { agents: default_agents(), skills: default_skills() }
+    }
+}
+
+fn grants(texts: &[&str]) -> Vec<Grant> {
+    texts.iter().map(|text| text.parse().expect("the default grants are places")).collect()
+}
+
+fn default_agents() -> BTreeMap<String, AgentRule> {
+    let fork = |create, update: &[&str]| AgentRule { create, update: grants(update), fork: true };
+    BTreeMap::from([
+        ("pt-manager".to_owned(), fork(Create::Task, &["*"])),
+        ("delivery-agent".to_owned(), fork(Create::None, &["phase_status", "metrics", "subject"])),
+        ("rsil-agent".to_owned(), fork(Create::None, &["phase_status"])),
+    ])
+}
+
+/// Name, phases, writes, must read, may read.
+type SkillRow = (
+    &'static str,
+    &'static [Phase],
+    &'static [&'static str],
+    &'static [&'static str],
+    &'static [&'static str],
+);
+
+const SKILLS: [SkillRow; 9] = [
+    (
+        "brainstorming-pipeline",
+        &[Phase::P1, Phase::P2, Phase::P3],
+        &["user_intent", "codebase_impact_map", "architecture_decisions", "phase_status", "constraints"],
+        &["user_intent"],
+        &["constraints", "codebase_impact_map"],
+    ),
+    (
+        "agent-teams-write-plan",
+        &[Phase::P4],
+        &["implementation_plan"],
+        &["user_intent", "codebase_impact_map", "architecture_decisions", "constraints"],
+        &[],
+    ),
+    (
+        "plan-validation-pipeline",
+        &[Phase::P5],
+        &["validation_verdict", "constraints when CONDITIONAL_PASS"],
+        &["user_intent", "architecture_decisions", "constraints", "implementation_plan"],
+        &[],
+    ),
+    (
+        "agent-teams-execution-plan",
+        &[Phase::P6],
+        &["implementation_results", "codebase_impact_map.interfaces"],
+        &[
+            "user_intent",
+            "codebase_impact_map",
+            "architecture_decisions",
+            "implementation_plan",
+            "constraints",
+        ],
+        &["validation_verdict"],
+    ),
+    (
+        "verification-pipeline",
+        &[Phase::P7, Phase::P8],
+        &["verification_summary"],
+        &["user_intent", "codebase_impact_map", "implementation_results", "constraints"],
+        &[],
+    ),
+    (
+        "delivery-pipeline",
+        &[Phase::P9],
+        &["phase_status", "metrics", "subject"],
+        &[
+            "user_intent",
+            "codebase_impact_map",
+            "architecture_decisions",
+            "phase_status",
+            "constraints",
+            "implementation_plan",
+            "implementation_results",
+            "validation_verdict",
+            "verification_summary",
+        ],
+        &["budget_constraints"],
+    ),
+    ("rsil-review", &[], &["phase_status"], &["phase_status"], &[]),
+    ("rsil-global", &[], &["phase_status"], &["phase_status"], &["constraints"]),
+    ("permanent-tasks", &[], &["*"], &[], &["*"]),
+];
+
+fn default_skills() -> BTreeMap<String, SkillRule> {
+    let owned = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect();
+    let rule = |(name, phases, writes, must_read, may_read): SkillRow| {
+        let rule = SkillRule {
+            phases: phases.to_vec(),
+            writes: grants(writes),
+            must_read: owned(must_read),
+            may_read: owned(may_read),
+        };
+        (name.to_owned(), rule)
+    };
+    SKILLS.into_iter().map(rule).collect()
+}

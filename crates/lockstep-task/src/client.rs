@@ -1,0 +1,194 @@
+//! The task in a client's own list: what a call of `TaskCreate` or `TaskUpdate` means, and whether it may stand.
+//!
+//! The store holds the truth; the list mirrors it. [`judge`] decides before the call, and what it returns is written
+//! to the store after it. [`compare`] says whether the two still agree.
+
+mod agreement;
+mod revise;
+
+pub use agreement::{Agreement, compare};
+
+use self::revise::Revision;
+use crate::access::{Access, Action, Principal, Refusal, Request};
+use crate::document::{Document, SUBJECT};
+use crate::problem::Problem;
+use crate::update::{self, Reason, Rules};
+use crate::version::subject::Subject;
+use crate::version::swap::Held;
+
+/// A call that writes the client's list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Call<'a> {
+    /// `TaskCreate`.
+    Create {
+        /// The subject.
+        subject: &'a str,
+        /// The description: for the task, its document.
+        description: &'a str,
+    },
+    /// `TaskUpdate`.
+    Update {
+        /// The task's id in the list.
+        task_id: &'a str,
+        /// The new subject, if it changes.
+        subject: Option<&'a str>,
+        /// The new description, if it changes.
+        description: Option<&'a str>,
+        /// The new status, if it changes.
+        status: Option<&'a str>,
+    },
+}
+
+/// What the store knows of the task.
+#[derive(Debug, Clone, Copy)]
+pub struct Known<'a> {
+    /// Its id in the client's list, once it was mirrored.
+    pub task_id: Option<&'a str>,
+    /// Its subject.
+    pub subject: &'a str,
+    /// Its present version.
+    pub held: Held<'a>,
+}
+
+/// What a call means for the store.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Effect {
+    /// It is about an ordinary task, or changes nothing of the task's content.
+    Nothing,
+    /// It writes a version.
+    Write(Box<Write>),
+}
+
+/// A version that a call writes.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Write {
+    /// Its number.
+    pub version: u64,
+    /// Its subject.
+    pub subject: Subject,
+    /// Its content.
+    pub document: Document,
+    /// The sections it changes, `subject` among them.
+    pub sections: Vec<String>,
+    /// What is worth a look.
+    pub warnings: Vec<Problem>,
+}
+
+/// Decides a call, with all reasons why it may not stand.
+pub fn judge(
+    call: Call<'_>,
+    principal: &Principal,
+    known: Option<Known<'_>>,
+    rules: Rules<'_>,
+) -> Result<Effect, Vec<Reason>> {
+    match call {
+        Call::Create { subject, description } => match Subject::parse(subject) {
+            Some(subject) => create(subject, description, principal, known, rules),
+            None => ordinary(Action::CreateOther, principal, rules),
+        },
+        Call::Update { task_id, subject, description, status } => {
+            let the_task = known.filter(|known| known.task_id == Some(task_id));
+            match (the_task, subject.and_then(Subject::parse)) {
+                (Some(known), _) => {
+                    revise::revise(known, &Revision { subject, description, status }, principal, rules)
+                }
+                // A task that is not the one we know must not become another one by its subject.
+                (None, Some(_)) => match known {
+                    Some(known) => Err(vec![another(principal, known.held.version)]),
+                    None => adopt(subject, description, principal, rules),
+                },
+                (None, None) => ordinary(Action::UpdateOther, principal, rules),
+            }
+        }
+    }
+}
+
+fn ordinary(action: Action, principal: &Principal, rules: Rules<'_>) -> Result<Effect, Vec<Reason>> {
+    match rules.access.check(&Request { principal, skill: None, action, places: &[], verdict: None }) {
+        Access::Granted => Ok(Effect::Nothing),
+        Access::Refused(refusal) => Err(vec![Reason::Access(refusal)]),
+    }
+}
+
+fn another(principal: &Principal, version: u64) -> Reason {
+    Reason::Access(Refusal {
+        who: principal.to_string(),
+        what: "make another task the task".to_owned(),
+        rule: format!("there is one task, and it is at PT-v{version}: it is updated, or delivered first"),
+        who_could: Vec::new(),
+    })
+}
+
+fn create(
+    subject: Subject,
+    description: &str,
+    principal: &Principal,
+    known: Option<Known<'_>>,
+    rules: Rules<'_>,
+) -> Result<Effect, Vec<Reason>> {
+    let open = known.filter(|known| !known.held.delivered).map(|known| known.held.version);
+    let mut reasons = Vec::new();
+    if subject.version.is_some_and(|version| version != 1) {
+        reasons.push(wrong_version(&subject, 1, None));
+    }
+    let document = parsed(description, rules, &mut reasons);
+    match update::judge_new(principal, None, open, document.as_ref().unwrap_or(&Document::default()), rules) {
+        Ok(warnings) if reasons.is_empty() => {
+            let document = document.unwrap_or_default();
+            let mut sections: Vec<_> = document.root().keys().map(str::to_owned).collect();
+            sections.push(SUBJECT.to_owned());
+            let subject = Subject { version: Some(1), ..subject };
+            Ok(Effect::Write(Box::new(Write { version: 1, subject, document, sections, warnings })))
+        }
+        Ok(_) => Err(reasons),
+        Err(more) => {
+            // Without a document the judgement of an empty one would only repeat that there is none.
+            reasons.extend(
+                more.into_iter().filter(|reason| document.is_some() || matches!(reason, Reason::Access(_))),
+            );
+            Err(reasons)
+        }
+    }
+}
+
+/// An ordinary task that is given the task's subject while there is no task: the same as creating it.
+fn adopt(
+    subject: Option<&str>,
+    description: Option<&str>,
+    principal: &Principal,
+    rules: Rules<'_>,
+) -> Result<Effect, Vec<Reason>> {
+    let subject = subject.and_then(Subject::parse).expect("the caller saw the task's subject");
+    create(subject, description.unwrap_or_default(), principal, None, rules)
+}
+
+fn parsed(text: &str, rules: Rules<'_>, reasons: &mut Vec<Reason>) -> Option<Document> {
+    let reading = Document::read(text.as_bytes(), rules.limits, rules.lookup);
+    if reading.document.is_none() {
+        reasons.extend(reading.findings.problems.into_iter().map(Reason::Invalid));
+    }
+    reading.document
+}
+
+fn wrong_version(subject: &Subject, expected: u64, stated: Option<u64>) -> Reason {
+    let what = match (stated.or(subject.version), expected) {
+        (stated, 1) => {
+            format!("the first version is PT-v1, and the subject says PT-v{}", stated.unwrap_or(0))
+        }
+        (Some(stated), _) if stated >= expected => {
+            format!("the subject says PT-v{stated}, and the next version is PT-v{expected}")
+        }
+        (Some(stated), _) => format!(
+            "the subject says PT-v{stated}, and the present version is PT-v{}: the write is stale, or kept its version",
+            expected - 1
+        ),
+        (None, _) => format!("the subject names no version, and the next is PT-v{expected}"),
+    };
+    let title = Subject { version: Some(expected), ..subject.clone() };
+    let set = format!("set the subject {:?}", title.to_string());
+    let fix = match expected {
+        1 => set,
+        _ => format!("read PT-v{} again, apply the change to it, and {set}", expected - 1),
+    };
+    Reason::Invalid(Problem::of(SUBJECT, what, fix))
+}

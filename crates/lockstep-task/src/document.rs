@@ -1,0 +1,178 @@
+//! The task's document: one mapping whose top-level keys are its sections.
+//!
+//! Owns reading, writing, size and shape. Its versions are in [`crate::version`]; who may change it is in
+//! [`crate::access`]. Comments and formatting are not part of it: what is written back is its content, sections
+//! in the order of [`SECTIONS`], unknown keys after them in the order they came.
+
+mod sections;
+mod size;
+
+pub use sections::{METRICS, SECTIONS, SUBJECT, TASK, is_section};
+pub use size::Limits;
+
+use crate::place::Place;
+use crate::pointer::{Lookup, POINTER_KEYS};
+use crate::problem::{Findings, Problem};
+use crate::value::{Map, Value};
+use crate::yaml;
+
+/// The content of one version of the task.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Document {
+    root: Map,
+}
+
+/// What reading a text gave: a document where there is one, and everything that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    /// The document, unless the text is no mapping or too large to be read at all.
+    pub document: Option<Document>,
+    /// Problems and warnings, all at once.
+    pub findings: Findings,
+}
+
+impl Reading {
+    /// The document if nothing must be mended, with the warnings; else everything that was found.
+    pub fn valid(self) -> Result<(Document, Vec<Problem>), Findings> {
+        match self.document {
+            Some(document) if self.findings.is_valid() => Ok((document, self.findings.warnings)),
+            _ => Err(self.findings),
+        }
+    }
+}
+
+impl Document {
+    /// Reads a text and checks its size, its shape and its pointers.
+    pub fn read(bytes: &[u8], limits: Limits, lookup: &Lookup<'_>) -> Reading {
+        let mut findings = Findings::default();
+        if bytes.len() > limits.readable() {
+            findings.problems.push(size::over(bytes, limits));
+            return Reading { document: None, findings };
+        }
+        match Self::parse(bytes, limits) {
+            Ok(document) => {
+                findings.extend(document.check(limits, lookup));
+                Reading { document: Some(document), findings }
+            }
+            Err(problem) => {
+                if bytes.len() > limits.max_bytes {
+                    findings.problems.push(size::over(bytes, limits));
+                }
+                findings.problems.push(problem);
+                Reading { document: None, findings }
+            }
+        }
+    }
+
+    /// Reads a text without judging what it says: a version that was stored once.
+    pub fn parse(bytes: &[u8], limits: Limits) -> Result<Self, Problem> {
+        let value = yaml::read(bytes, limits.readable())
+            .map_err(|error| Problem::of("document", error.to_string(), "nothing was stored"))?;
+        match value {
+            Value::Map(root) => Ok(Self::from_root(root)),
+            Value::Null => Err(Problem::of(
+                "document",
+                "it is empty",
+                "begin with user_intent: what is wanted, in one to three sentences",
+            )),
+            other => Err(Problem::of(
+                "document",
+                format!("expected sections, found {}", other.kind()),
+                "write the sections as top-level keys, beginning with user_intent",
+            )),
+        }
+    }
+
+    /// A document of these sections.
+    pub fn from_root(mut root: Map) -> Self {
+        root.sort_by_rank(sections::rank);
+        Self { root }
+    }
+
+    /// The text of this document.
+    pub fn to_yaml(&self) -> String {
+        yaml::write(&Value::Map(self.root.clone()))
+    }
+
+    /// Everything about this document that is not as it should be: size, shape, pointers.
+    pub fn check(&self, limits: Limits, lookup: &Lookup<'_>) -> Findings {
+        let mut findings = TASK.check(&Value::Map(self.root.clone()), &Place::top(), lookup);
+        if let Some(problem) = size::check(self, limits) {
+            findings.problems.insert(0, problem);
+        }
+        findings
+    }
+
+    /// The sections and unknown keys, in order.
+    pub fn root(&self) -> &Map {
+        &self.root
+    }
+
+    /// A section, if it is there.
+    pub fn section(&self, name: &str) -> Option<&Value> {
+        self.root.get(name)
+    }
+
+    /// Whether a section is there and says something. An empty list says "none"; an absent one says nothing.
+    pub fn has(&self, name: &str) -> bool {
+        match self.section(name) {
+            None | Some(Value::Null) => false,
+            Some(Value::List(_)) => true,
+            Some(other) => !other.is_blank(),
+        }
+    }
+
+    /// The value at a place of mappings.
+    pub fn get(&self, place: &Place) -> Option<&Value> {
+        let (first, rest) = place.keys().split_first()?;
+        rest.iter().try_fold(self.root.get(first)?, |value, key| value.get(key))
+    }
+
+    /// Text at a place given by its keys.
+    pub fn text(&self, keys: &[&str]) -> Option<&str> {
+        let (first, rest) = keys.split_first()?;
+        rest.iter().try_fold(self.root.get(first)?, |value, key| value.get(key))?.as_text()
+    }
+
+    /// Sets a section.
+    pub fn set(&mut self, name: &str, value: impl Into<Value>) {
+        self.root.set(name, value);
+        self.root.sort_by_rank(sections::rank);
+    }
+
+    /// A section to be changed, `null` if it was not there.
+    pub(crate) fn section_mut(&mut self, name: &str) -> &mut Value {
+        if self.root.get(name).is_none() {
+            self.set(name, Value::Null);
+        }
+        self.root.entry(name)
+    }
+
+    /// Every pointer of the document with its place, in order.
+    pub fn pointers(&self) -> Vec<(Place, String)> {
+        let mut found = Vec::new();
+        for (key, value) in self.root.iter() {
+            collect_pointers(value, key, &Place::section(key), &mut found);
+        }
+        found
+    }
+}
+
+fn collect_pointers(value: &Value, key: &str, place: &Place, found: &mut Vec<(Place, String)>) {
+    match value {
+        Value::Text(text) if POINTER_KEYS.contains(&key) && !text.trim().is_empty() => {
+            found.push((place.clone(), text.clone()));
+        }
+        Value::Map(map) => {
+            map.iter().for_each(|(key, inner)| collect_pointers(inner, key, &place.child(key), found));
+        }
+        Value::List(items) => {
+            let names = crate::version::entries::names(items);
+            for (n, inner) in items.iter().enumerate() {
+                let name = names.as_ref().map_or_else(|| n.to_string(), |names| names[n].clone());
+                collect_pointers(inner, "", &place.child(&name), found);
+            }
+        }
+        _ => {}
+    }
+}

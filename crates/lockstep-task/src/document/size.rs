@@ -1,0 +1,86 @@
+//! How large a task may be. A task holds pointers; bulk belongs in the files they lead to.
+
+use super::Document;
+use crate::problem::Problem;
+use crate::value::{Map, Value};
+use crate::yaml;
+
+/// How large a document may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The most bytes a version may have.
+    pub max_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { max_bytes: 16 * 1024 }
+    }
+}
+
+impl Limits {
+    /// How much is parsed so that other problems can be told at the same time. Beyond it only the size is.
+    pub fn readable(self) -> usize {
+        self.max_bytes.saturating_mul(4)
+    }
+}
+
+/// The size of a document against its limit.
+pub(super) fn check(document: &Document, limits: Limits) -> Option<Problem> {
+    let bytes = document.to_yaml().len();
+    if bytes <= limits.max_bytes {
+        return None;
+    }
+    let largest =
+        document.root().iter().map(|(key, value)| (section_bytes(key, value), key.to_owned())).max();
+    Some(problem(bytes, largest, limits))
+}
+
+fn section_bytes(key: &str, value: &Value) -> usize {
+    let mut alone = Map::new();
+    alone.set(key, value.clone());
+    yaml::write(&Value::Map(alone)).len()
+}
+
+/// The size of a text too large to be parsed. Sections are found by the lines that begin with a key.
+pub(super) fn over(text: &[u8], limits: Limits) -> Problem {
+    let mut largest: Option<(usize, &[u8])> = None;
+    let mut current: Option<(usize, &[u8])> = None;
+    for line in text.split_inclusive(|b| *b == b'\n') {
+        if let Some(key) = top_level_key(line) {
+            largest = largest.max(current);
+            current = Some((0, key));
+        }
+        if let Some((bytes, _)) = &mut current {
+            *bytes += line.len();
+        }
+    }
+    let largest = largest.max(current).map(|(bytes, key)| (bytes, String::from_utf8_lossy(key).into_owned()));
+    problem(text.len(), largest, limits)
+}
+
+fn top_level_key(line: &[u8]) -> Option<&[u8]> {
+    const LONGEST: usize = 64;
+    let end = line.iter().take(LONGEST).position(|b| *b == b':')?;
+    let key = &line[..end];
+    let is_key = !key.is_empty() && key.iter().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'-'));
+    (is_key && line.get(end + 1).is_none_or(u8::is_ascii_whitespace)).then_some(key)
+}
+
+fn problem(bytes: usize, largest: Option<(usize, String)>, limits: Limits) -> Problem {
+    let limit = limits.max_bytes;
+    let Some((section_bytes, section)) = largest else {
+        return Problem::of(
+            "document",
+            format!("it has {bytes} bytes, over the limit of {limit}"),
+            "move bulk to a file and point to it",
+        );
+    };
+    Problem::of(
+        &section,
+        format!(
+            "the document has {bytes} bytes, over the limit of {limit}, and {section_bytes} of them are in this section"
+        ),
+        "move the detail to a file (an L2 or L3 file) and keep a pointer or one sentence here",
+    )
+}

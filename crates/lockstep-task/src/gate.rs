@@ -1,0 +1,249 @@
+//! The record of a gate: what was checked, and the verdict that follows from it.
+//!
+//! The verdict is recomputed from the checklist: a record is evidence, not a claim. Records in older dialects
+//! are imported with a note for everything that was translated.
+
+mod dialect;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::place::Place;
+use crate::pointer::Lookup;
+use crate::problem::{Findings, Problem};
+use crate::shape::{Field, Shape, list, required};
+use crate::value::Value;
+use crate::yaml;
+
+/// The most bytes of a record that are read.
+pub const MAX_BYTES: usize = 256 * 1024;
+
+/// The shape of a record.
+pub const GATE_RECORD: Shape = Shape::Record(&FIELDS);
+
+const FIELDS: [Field; 10] = [
+    required("gate", Shape::Gate, "the gate, as in G4"),
+    required("phase_from", Shape::PhaseName, "the phase that ends"),
+    required("phase_to", Shape::NextPhase, "the phase that begins, or DELIVERED"),
+    required("tier", Shape::Word(&["TRIVIAL", "STANDARD", "COMPLEX"]), "how deep the gate looks"),
+    required("timestamp", Shape::Timestamp, "when it was evaluated, in ISO 8601"),
+    required("evidence", list(&EVIDENCE), "what was produced; `[]` when nothing"),
+    required("checklist", list(&CHECKLIST_ITEM), "what was verified"),
+    required(
+        "verdict",
+        Shape::Word(&["PASS", "CONDITIONAL_PASS", "FAIL"]),
+        "what follows from the checklist",
+    ),
+    required("justification", Shape::Text, "one to three sentences"),
+    required("downstream", Shape::Named(&Shape::Any), "what the next phase needs to know; `{}` when nothing"),
+];
+
+const EVIDENCE: Shape = Shape::Record(&[
+    required("artifact", Shape::Text, "the file's name"),
+    required("type", Shape::Word(&["L1", "L2", "L3", "reference", "code"]), "what kind of evidence it is"),
+    required("location", Shape::Text, "its path"),
+]);
+
+const CHECKLIST_ITEM: Shape = Shape::Record(&[
+    required("item", Shape::Text, "the criterion"),
+    required("status", Shape::Word(&["PASS", "FAIL", "SKIP"]), "what was found"),
+    required("evidence_ref", Shape::Text, "where it can be seen; for SKIP, why"),
+]);
+
+/// What a gate says. The order matters: a later one is stricter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum Verdict {
+    /// Everything was checked and holds.
+    Pass,
+    /// Nothing failed, but something was not checked.
+    ConditionalPass,
+    /// Something failed.
+    Fail,
+}
+
+impl Verdict {
+    /// Reads a verdict.
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Pass, Self::ConditionalPass, Self::Fail].into_iter().find(|v| v.as_str() == text)
+    }
+
+    /// The verdict as records spell it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pass => "PASS",
+            Self::ConditionalPass => "CONDITIONAL_PASS",
+            Self::Fail => "FAIL",
+        }
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A record as it was read.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GateReading {
+    /// The record in the present dialect, as far as it could be read.
+    pub record: Option<Value>,
+    /// The verdict that follows from the checklist; `None` when there is no checklist to follow from.
+    pub computed: Option<Verdict>,
+    /// What was translated from an older dialect, and what could not be.
+    pub notes: Vec<String>,
+    /// What was found.
+    #[serde(flatten)]
+    pub findings: Findings,
+}
+
+impl GateReading {
+    /// The phase that ends, `P4`.
+    pub fn phase_from(&self) -> Option<&str> {
+        self.record.as_ref()?.get("phase_from")?.as_text()
+    }
+
+    /// The verdict that stands: the stricter of the one stated and the one computed.
+    pub fn verdict(&self) -> Option<Verdict> {
+        let stated = self.record.as_ref().and_then(|r| Verdict::parse(r.get("verdict")?.as_text()?));
+        stated.max(self.computed)
+    }
+}
+
+/// Reads and checks a record. Where evidence lies is asked of `lookup`.
+pub fn read(bytes: &[u8], lookup: &Lookup<'_>) -> GateReading {
+    let record = match yaml::read(bytes, MAX_BYTES) {
+        Ok(Value::Map(map)) => map,
+        Ok(other) => return refused(format!("expected a mapping, found {}", other.kind())),
+        Err(error) => return refused(format!("it is not valid YAML: {error}")),
+    };
+    let (record, notes, imported) = match dialect::import(&record) {
+        Some((imported, notes)) => (Value::Map(imported), notes, true),
+        None => (Value::Map(record), Vec::new(), false),
+    };
+    let mut findings = GATE_RECORD.check(&record, &Place::top(), lookup);
+    if imported {
+        // An older record may not say how deep it looked; the notes tell that nothing was concluded from it.
+        findings.problems.retain(|problem| problem.at != "tier" || record.get("tier").is_some());
+    } else {
+        findings.problems.extend(check_locations(&record, lookup));
+    }
+    findings.problems.extend(check_phases(&record));
+    check_length(&record, &mut findings);
+    let computed = compute(&record);
+    findings.problems.extend(check_verdict(&record, computed));
+    GateReading { record: Some(record), computed, notes, findings }
+}
+
+fn refused(what: String) -> GateReading {
+    let fix = "write one YAML mapping with gate, phase_from, phase_to, tier, timestamp, evidence, checklist, verdict, justification, downstream";
+    let findings =
+        Findings { problems: vec![Problem::of("gate-record.yaml", what, fix)], warnings: Vec::new() };
+    GateReading { record: None, computed: None, notes: Vec::new(), findings }
+}
+
+fn check_locations(record: &Value, lookup: &Lookup<'_>) -> Vec<Problem> {
+    let evidence = record.get("evidence").and_then(Value::as_list).unwrap_or_default();
+    let mut problems = Vec::new();
+    for (n, item) in evidence.iter().enumerate() {
+        let is_file = item.get("type").and_then(Value::as_text).is_some_and(|kind| kind != "reference");
+        let location = item.get("location").and_then(Value::as_text).filter(|l| !l.trim().is_empty());
+        if let (true, Some(location)) = (is_file, location)
+            && let Err(fault) = lookup.resolve(location)
+        {
+            let place = Place::section("evidence").child(&n.to_string()).child("location");
+            problems.push(Problem::at(&place, fault.what(location), fault.fix()));
+        }
+    }
+    problems
+}
+
+/// The gate's number is that of the phase that ends, and the phase that begins comes after it.
+fn check_phases(record: &Value) -> Vec<Problem> {
+    let number = |key: &str| record.get(key)?.as_text()?.get(1..2)?.parse::<u8>().ok();
+    let mut problems = Vec::new();
+    let Some(from) = number("phase_from") else { return problems };
+    if number("gate").is_some_and(|gate| gate != from) {
+        problems.push(Problem::of(
+            "gate",
+            format!("the gate after P{from} is G{from}"),
+            "name the gate after the phase that ends",
+        ));
+    }
+    if number("phase_to").is_some_and(|to| to < from) {
+        problems.push(Problem::of("phase_to", "it comes before phase_from", "name the phase that begins"));
+    }
+    problems
+}
+
+fn statuses(record: &Value) -> Option<Vec<&str>> {
+    let items = record.get("checklist")?.as_list()?;
+    items.iter().map(|item| item.get("status")?.as_text()).collect()
+}
+
+/// At least 3, 5 or 7 items by tier. More than 10 is too many to be looked at.
+fn check_length(record: &Value, findings: &mut Findings) {
+    let Some(length) = record.get("checklist").and_then(Value::as_list).map(<[_]>::len) else { return };
+    let tier = record.get("tier").and_then(Value::as_text).unwrap_or_default();
+    let least = match tier {
+        "TRIVIAL" => 3,
+        "STANDARD" => 5,
+        "COMPLEX" => 7,
+        _ => return,
+    };
+    if length < least {
+        let what = format!("a {tier} gate checks at least {least} items, and this record has {length}");
+        findings.problems.push(Problem::of(
+            "checklist",
+            what,
+            "check the items that are missing, or state the tier that was meant",
+        ));
+    } else if length > 10 {
+        let what = format!("{length} items are more than the 10 a gate looks at");
+        findings.warnings.push(Problem::of("checklist", what, "bring items together"));
+    }
+}
+
+/// FAIL if anything failed; CONDITIONAL_PASS if something was skipped; else PASS. A status nobody can read allows no
+/// conclusion.
+fn compute(record: &Value) -> Option<Verdict> {
+    let of = |status: &str| match status {
+        "PASS" => Some(Verdict::Pass),
+        "SKIP" => Some(Verdict::ConditionalPass),
+        "FAIL" => Some(Verdict::Fail),
+        _ => None,
+    };
+    let verdicts: Option<Vec<_>> = statuses(record)?.into_iter().map(of).collect();
+    verdicts?.into_iter().max()
+}
+
+/// A record may be stricter than its checklist, never more lenient.
+fn check_verdict(record: &Value, computed: Option<Verdict>) -> Option<Problem> {
+    let stated = Verdict::parse(record.get("verdict")?.as_text()?)?;
+    let Some(computed) = computed else {
+        // A status that cannot be read is a problem of its own; only a checklist without items is told here.
+        if record.get("checklist").and_then(Value::as_list).is_some_and(|items| !items.is_empty()) {
+            return None;
+        }
+        let what = format!("it says {stated} over no checklist");
+        return Some(Problem::of(
+            "verdict",
+            what,
+            "list what was checked; a verdict follows from its checklist",
+        ));
+    };
+    if stated >= computed {
+        return None;
+    }
+    let because = if computed == Verdict::Fail { "FAIL" } else { "SKIP" };
+    let items = record.get("checklist").and_then(Value::as_list).unwrap_or_default();
+    let culprits: Vec<_> = items
+        .iter()
+        .filter(|item| item.get("status").and_then(Value::as_text) == Some(because))
+        .filter_map(|item| item.get("item")?.as_text())
+        .collect();
+    let what = format!("it says {stated} over {because}: {}", culprits.join("; "));
+    Some(Problem::of("verdict", what, format!("the verdict that follows from the checklist is {computed}")))
+}

@@ -1,0 +1,142 @@
+//! The fate table: which section of an old context file goes where.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::phase::Phase;
+
+/// What becomes of a section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(tag = "action", rename_all = "snake_case")]
+pub enum Fate {
+    /// It is kept as a gate summary in scratch.
+    Keep,
+    /// Its items become constraints of the task.
+    IntoConstraints,
+    /// Its items become interfaces of the task's impact map.
+    IntoInterfaces,
+    /// It is dropped, because this holds it now.
+    Drop {
+        /// What holds it.
+        replacement: Replacement,
+    },
+    /// It is dropped because somebody said so.
+    Discard,
+}
+
+/// What holds a dropped section now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Replacement {
+    /// A section of the task, or a field of one.
+    Task(&'static str, Option<&'static str>),
+    /// The L2 file of a phase.
+    L2(Phase),
+    /// The handoff in the L2 file of a phase.
+    Handoff(Phase),
+    /// The full output of a phase, to which a section of the task points.
+    L3(&'static str),
+}
+
+impl fmt::Display for Replacement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Task(section, None) => write!(f, "the task's {section}"),
+            Self::Task(section, Some(field)) => write!(f, "the task's {section}.{field}"),
+            Self::L2(phase) => write!(f, "the L2 file of {phase} ({})", phase.coordinator()),
+            Self::Handoff(phase) => write!(f, "the Downstream Handoff of {phase} ({})", phase.coordinator()),
+            Self::L3(section) => write!(f, "the files {section}.l3_path points to"),
+        }
+    }
+}
+
+impl fmt::Display for Fate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Keep => f.write_str("keep in scratch"),
+            Self::IntoConstraints => f.write_str("migrate to the task's constraints"),
+            Self::IntoInterfaces => f.write_str("migrate to the task's codebase_impact_map.interfaces"),
+            Self::Drop { replacement } => write!(f, "drop for {replacement}"),
+            Self::Discard => f.write_str("discard"),
+        }
+    }
+}
+
+const fn task(section: &'static str) -> Fate {
+    Fate::Drop { replacement: Replacement::Task(section, None) }
+}
+
+const fn l2(phase: Phase) -> Fate {
+    Fate::Drop { replacement: Replacement::L2(phase) }
+}
+
+const fn handoff(phase: Phase) -> Fate {
+    Fate::Drop { replacement: Replacement::Handoff(phase) }
+}
+
+/// Sections by their words, most telling first: a title that begins with these words has this fate.
+pub const FATES: [(&str, Fate); 22] = [
+    ("scope", task("user_intent")),
+    ("phase pipeline status", Fate::Keep),
+    ("constraints", task("constraints")),
+    ("decisions log", task("architecture_decisions")),
+    ("research findings", l2(Phase::P2)),
+    ("phase 2 research findings", l2(Phase::P2)),
+    ("codebase constraints", Fate::IntoConstraints),
+    ("phase 3 input", handoff(Phase::P2)),
+    ("architecture summary", l2(Phase::P3)),
+    ("architecture decisions", task("architecture_decisions")),
+    ("phase 5 validation targets", handoff(Phase::P4)),
+    ("implementation plan ref", task("implementation_plan")),
+    ("task decomposition", Fate::Drop { replacement: Replacement::L3("implementation_plan") }),
+    (
+        "file ownership map",
+        Fate::Drop { replacement: Replacement::Task("implementation_plan", Some("file_ownership")) },
+    ),
+    ("commit strategy", handoff(Phase::P4)),
+    ("implementation results", Fate::Keep),
+    ("phase 6 implementation results", Fate::Keep),
+    ("interface changes", Fate::IntoInterfaces),
+    ("gate records", Fate::Keep),
+    ("verification results", Fate::Keep),
+    ("execution metrics", Fate::Keep),
+    ("phase 7 verification results", Fate::Keep),
+];
+
+/// The fate of a section by its title; `None` when the table does not know it.
+pub fn fate(title: &str) -> Option<Fate> {
+    let words = words(title);
+    entry_requirements(&words).or_else(|| {
+        let begins = |name: &str| {
+            words == name
+                || words
+                    .strip_prefix(name)
+                    .is_some_and(|rest| !rest.starts_with(char::is_alphanumeric) || name.ends_with(" ref"))
+        };
+        FATES.iter().find(|(name, _)| begins(name)).map(|(_, fate)| *fate)
+    })
+}
+
+/// `Phase N Entry Requirements` and `Phase N Entry Conditions`: the handoff they were copied from.
+fn entry_requirements(words: &str) -> Option<Fate> {
+    let rest = words.strip_prefix("phase ")?;
+    let (number, rest) = rest.split_once(' ')?;
+    if !rest.starts_with("entry ") {
+        return None;
+    }
+    let phase = Phase::ALL.into_iter().find(|phase| number == phase.number().to_string())?;
+    // Execution starts from the plan; what validation adds to it is in the task.
+    let source = if phase == Phase::P6 { Phase::P4 } else { phase.previous()? };
+    Some(handoff(source))
+}
+
+/// The title in lower case, single spaces, without a remark in brackets or behind a dash.
+fn words(title: &str) -> String {
+    let end = [" (", " — ", " – ", " - ", " ["]
+        .iter()
+        .filter_map(|mark| title.find(mark))
+        .min()
+        .unwrap_or(title.len());
+    title[..end].split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
+}

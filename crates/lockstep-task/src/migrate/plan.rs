@@ -1,0 +1,261 @@
+//! The plan of a migration: a row per section, and whether it can be carried out.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::fate::{Fate, Replacement, fate};
+use super::take;
+use crate::document::Document;
+use crate::handoff::{HANDOFF, l2};
+use crate::markdown::{Heading, outline};
+use crate::place::Place;
+use crate::pointer::Lookup;
+use crate::problem::Problem;
+use crate::scratch::Scratch;
+use crate::value::Value;
+
+/// What is needed to plan a migration.
+pub struct Migrating<'a> {
+    /// The old context file.
+    pub text: &'a str,
+    /// The task as it is.
+    pub document: &'a Document,
+    /// The session's scratch as it is.
+    pub scratch: &'a Scratch,
+    /// Fates somebody stated, by title, for sections the table does not know or treats otherwise.
+    pub stated: &'a BTreeMap<String, Fate>,
+    /// Where pointers lead.
+    pub lookup: &'a Lookup<'a>,
+    /// The content of a file of the project, or why it cannot be read.
+    pub content: &'a dyn Fn(&Path) -> Result<Vec<u8>, String>,
+}
+
+/// One section of the old file.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Row {
+    /// Its title.
+    pub section: String,
+    /// Its line.
+    pub line: usize,
+    /// What becomes of it; `None` when nobody has said.
+    pub fate: Option<Fate>,
+    /// Why that cannot be done; empty when it can.
+    pub problems: Vec<Problem>,
+    /// What is worth knowing.
+    pub notes: Vec<String>,
+}
+
+/// What a migration would do.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Plan {
+    /// A row per section.
+    pub rows: Vec<Row>,
+    /// The task's content afterwards.
+    #[serde(skip)]
+    document: Document,
+    /// The scratch afterwards.
+    #[serde(skip)]
+    scratch: Scratch,
+}
+
+/// What a migration leaves.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Migrated {
+    /// The task's content.
+    pub document: Document,
+    /// The session's scratch.
+    pub scratch: Scratch,
+}
+
+impl Plan {
+    /// Whether every section has a fate that can be carried out.
+    pub fn is_possible(&self) -> bool {
+        self.rows.iter().all(|row| row.problems.is_empty())
+    }
+
+    /// Carries the plan out, or says why it cannot be.
+    pub fn apply(self) -> Result<Migrated, Vec<Problem>> {
+        let problems: Vec<_> = self.rows.iter().flat_map(|row| row.problems.clone()).collect();
+        if problems.is_empty() {
+            Ok(Migrated { document: self.document, scratch: self.scratch })
+        } else {
+            Err(problems)
+        }
+    }
+}
+
+/// Plans a migration. Nothing of the old file is left without a row.
+pub fn plan(migrating: &Migrating<'_>) -> Plan {
+    let mut plan =
+        Plan { rows: Vec::new(), document: migrating.document.clone(), scratch: migrating.scratch.clone() };
+    let (front, body) = front_matter(migrating.text);
+    let offset = migrating.text.lines().count() - body.lines().count();
+    version_marker(front, &mut plan);
+    let sections: Vec<_> = outline(body, offset).into_iter().filter(|h| h.level == 2).collect();
+    if let Some(row) = preamble(body, offset, &sections, migrating) {
+        plan.rows.push(row);
+    }
+    for section in &sections {
+        let row = plan_section(section, migrating, &mut plan);
+        plan.rows.push(row);
+    }
+    plan
+}
+
+fn front_matter(text: &str) -> (&str, &str) {
+    let split = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n"));
+    split.unwrap_or(("", text))
+}
+
+/// `version: GC-v3` or `gc_version: 3` becomes the marker in scratch. Other keys only described the file.
+fn version_marker(front: &str, plan: &mut Plan) {
+    if front.is_empty() {
+        return;
+    }
+    let (mut marker, mut left) = (None, Vec::new());
+    for (key, value) in front.lines().filter_map(|line| line.split_once(':')) {
+        let digits: String = value.chars().filter(char::is_ascii_digit).collect();
+        match (key.trim(), digits.parse::<i64>()) {
+            ("version" | "gc_version", Ok(n)) => marker = Some(n),
+            (other, _) => left.push(other.to_owned()),
+        }
+    }
+    let mut notes = Vec::new();
+    match marker.map(|n| (n, plan.scratch.with(&Place::section("gc_version"), n.into()))) {
+        Some((n, Ok(scratch))) => {
+            plan.scratch = scratch;
+            notes.push(format!("gc_version: {n}"));
+        }
+        _ => notes.push("it names no version".to_owned()),
+    }
+    if !left.is_empty() {
+        notes.push(format!("not taken over: {}", left.join(", ")));
+    }
+    let section = "(front matter)".to_owned();
+    plan.rows.push(Row { section, line: 1, fate: Some(Fate::Keep), problems: Vec::new(), notes });
+}
+
+/// Text before the first section has no title, so the table cannot know it.
+fn preamble(body: &str, offset: usize, sections: &[Heading], migrating: &Migrating<'_>) -> Option<Row> {
+    let until = sections.first().map_or(body.lines().count(), |h| h.line - 1 - offset);
+    let text: Vec<_> =
+        body.lines().take(until).filter(|line| !line.trim().is_empty() && !line.starts_with("# ")).collect();
+    if text.is_empty() {
+        return None;
+    }
+    let title = "(before the first section)";
+    let stated = migrating.stated.get(title).copied();
+    let problems = if stated == Some(Fate::Discard) { Vec::new() } else { vec![no_fate(title)] };
+    Some(Row {
+        section: title.to_owned(),
+        line: offset + 1,
+        fate: stated,
+        problems,
+        notes: vec![format!("{} lines", text.len())],
+    })
+}
+
+fn no_fate(title: &str) -> Problem {
+    let fix = "move what is needed to the task or an L2 file, and state its fate as discard";
+    Problem::of(title, "the fate table does not know it", fix)
+}
+
+fn plan_section(section: &Heading, migrating: &Migrating<'_>, plan: &mut Plan) -> Row {
+    let title = section.title.clone();
+    let fate = migrating.stated.get(&title).copied().or_else(|| fate(&title));
+    let mut row = Row { section: title, line: section.line, fate, problems: Vec::new(), notes: Vec::new() };
+    let result = match fate {
+        None => Err(vec![no_fate(&row.section)]),
+        Some(Fate::Discard) => Ok("discarded as stated".to_owned()),
+        Some(_) if section.is_blank() && section.children().is_empty() => Ok("it is empty".to_owned()),
+        Some(Fate::Keep) => keep(section, plan),
+        Some(Fate::IntoConstraints) => take::constraints(section, &mut plan.document),
+        Some(Fate::IntoInterfaces) => take::interfaces(section, &mut plan.document),
+        Some(Fate::Drop { replacement }) => replaced(replacement, section, migrating),
+    };
+    match result {
+        Ok(note) => row.notes.push(note),
+        Err(problems) => row.problems = problems,
+    }
+    row
+}
+
+fn keep(section: &Heading, plan: &mut Plan) -> Result<String, Vec<Problem>> {
+    let place = Place::section("gate_summaries").child(&section.title);
+    plan.scratch =
+        plan.scratch.with(&place, section.body.trim().into()).map_err(|findings| findings.problems)?;
+    Ok(format!("as {place}"))
+}
+
+/// What replaces the section is there, or the section is not dropped.
+fn replaced(
+    replacement: Replacement,
+    section: &Heading,
+    migrating: &Migrating<'_>,
+) -> Result<String, Vec<Problem>> {
+    let missing = |why: String| {
+        let fix = format!("put what is needed into {replacement} first; nothing is dropped until then");
+        vec![Problem::of(&section.title, why, fix)]
+    };
+    match replacement {
+        Replacement::Task(name, field) => {
+            let value = migrating.document.section(name);
+            let value = field.map_or(value, |field| value.and_then(|v| v.get(field)));
+            match value.filter(|value| !value.is_blank()) {
+                None => Err(missing(format!("{replacement} is not there"))),
+                Some(value) => Ok(counted(section, value)),
+            }
+        }
+        Replacement::L2(phase) | Replacement::Handoff(phase) => {
+            let pointer = migrating.document.text(&["phase_status", phase.name(), "l2_path"]);
+            let pointer =
+                pointer.ok_or_else(|| missing(format!("the task has no phase_status.{phase}.l2_path")))?;
+            let path = migrating.lookup.resolve(pointer).map_err(|fault| missing(fault.what(pointer)))?;
+            if replacement == Replacement::Handoff(phase) {
+                let bytes = (migrating.content)(&path).map_err(missing)?;
+                has_handoff(&path, &bytes, migrating.lookup).map_err(missing)?;
+            }
+            Ok(format!("{} holds it", path.display()))
+        }
+        Replacement::L3(name) => {
+            let pointer = migrating.document.text(&[name, "l3_path"]);
+            let pointer = pointer.ok_or_else(|| missing(format!("the task has no {name}.l3_path")))?;
+            let path = migrating.lookup.resolve(pointer).map_err(|fault| missing(fault.what(pointer)))?;
+            Ok(format!("{} holds it", path.display()))
+        }
+    }
+}
+
+fn has_handoff(path: &Path, bytes: &[u8], lookup: &Lookup<'_>) -> Result<(), String> {
+    let report = l2::check(path, bytes, lookup);
+    if report.handoff.text.is_empty() {
+        return Err(format!("{} has no {HANDOFF:?}", path.display()));
+    }
+    Ok(())
+}
+
+/// How many items the old section and its replacement have, so that a difference can be seen.
+fn counted(section: &Heading, value: &Value) -> String {
+    let old = take::lines(section).len();
+    match value.as_list().map(<[_]>::len) {
+        Some(new) => format!("{old} items here, {new} in the task"),
+        None => "the task holds it".to_owned(),
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for row in &self.rows {
+            let fate = row.fate.map_or("no fate".to_owned(), |fate| fate.to_string());
+            writeln!(f, "{:>4}  {}: {fate}", row.line, row.section)?;
+            row.notes.iter().try_for_each(|note| writeln!(f, "      {note}"))?;
+            row.problems
+                .iter()
+                .try_for_each(|problem| writeln!(f, "      refused: {}; {}", problem.what, problem.fix))?;
+        }
+        Ok(())
+    }
+}

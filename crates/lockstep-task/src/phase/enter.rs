@@ -1,0 +1,195 @@
+//! Entering a phase: what the phase before handed over, and what the task says.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::{COMPLETE, Phase, write_first};
+use crate::access::AccessTable;
+use crate::handoff::scaffold::default_path;
+use crate::handoff::{Handoff, l2};
+use crate::markdown::fenced;
+use crate::place::Place;
+use crate::pointer::{Lookup, PointerFault};
+use crate::problem::Problem;
+use crate::value::{Map, Value};
+use crate::version::swap::Held;
+use crate::yaml;
+
+/// What is needed to decide whether a phase can begin.
+pub struct Entering<'a> {
+    /// The phase.
+    pub phase: Phase,
+    /// The present version of the task.
+    pub held: Held<'a>,
+    /// The rules, for what the phase's skill must read.
+    pub access: &'a AccessTable,
+    /// The session, for an L2 file the task does not name. An id that was checked.
+    pub session: Option<&'a str>,
+    /// Where pointers lead.
+    pub lookup: &'a Lookup<'a>,
+    /// The content of a file of the project, or why it cannot be read.
+    pub content: &'a dyn Fn(&Path) -> Result<Vec<u8>, String>,
+}
+
+/// What a phase starts from.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct EntryContext {
+    /// The phase.
+    pub phase: Phase,
+    /// The skill that runs it.
+    pub skill: Option<String>,
+    /// The version of the task.
+    pub version: u64,
+    /// The sections its skill reads.
+    pub sections: Map,
+    /// The handoffs it starts from.
+    pub handoffs: Vec<Received>,
+}
+
+/// A handoff a phase starts from.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Received {
+    /// The phase that handed over.
+    pub phase: Phase,
+    /// Its L2 file.
+    pub file: String,
+    /// What it handed over.
+    pub handoff: Handoff,
+}
+
+/// The entry context of a phase, or all reasons why it cannot begin.
+pub fn enter(entering: &Entering<'_>) -> Result<EntryContext, Vec<Problem>> {
+    let mut reasons = Vec::new();
+    if entering.held.delivered {
+        let what = format!("PT-v{} is DELIVERED", entering.held.version);
+        reasons.push(Problem::of("task", what, "`lockstep task reopen --why …` opens it again"));
+    }
+    let mut handoffs = Vec::new();
+    for source in entering.phase.sources() {
+        match receive(entering, source) {
+            Ok(received) => handoffs.push(received),
+            Err(problems) => reasons.extend(problems),
+        }
+    }
+    let (skill, sections) = read_sections(entering, &mut reasons);
+    reasons.extend(failed_validation(entering));
+    if reasons.is_empty() {
+        let (phase, version) = (entering.phase, entering.held.version);
+        Ok(EntryContext { phase, skill, version, sections, handoffs })
+    } else {
+        Err(reasons)
+    }
+}
+
+/// A source phase is COMPLETE, its L2 file is there, and its handoff is valid.
+fn receive(entering: &Entering<'_>, source: Phase) -> Result<Received, Vec<Problem>> {
+    let mut reasons: Vec<_> = incomplete(entering.held, source).into_iter().collect();
+    let received = match l2_file(entering, source) {
+        Err(problem) => Err(vec![problem]),
+        Ok(path) => read_handoff(entering, source, &path),
+    };
+    match received {
+        Ok(received) if reasons.is_empty() => Ok(received),
+        Ok(_) => Err(reasons),
+        Err(problems) => {
+            reasons.extend(problems);
+            Err(reasons)
+        }
+    }
+}
+
+/// The reason why a later phase cannot start from `source` yet.
+pub(super) fn incomplete(held: Held<'_>, source: Phase) -> Option<Problem> {
+    let place = Place::section("phase_status").child(source.name());
+    let what = match held.document.text(&["phase_status", source.name(), "status"]) {
+        Some(COMPLETE) => return None,
+        Some(status) => format!("{source} is {status}"),
+        None => format!("{source} has no status"),
+    };
+    let fix = format!("`lockstep phase complete {source} --l2 FILE` completes it");
+    Some(Problem::at(&place.child("status"), what, fix))
+}
+
+fn l2_file(entering: &Entering<'_>, source: Phase) -> Result<PathBuf, Problem> {
+    let place = Place::section("phase_status").child(source.name()).child("l2_path");
+    let stated = entering.held.document.text(&["phase_status", source.name(), "l2_path"]);
+    let default = entering.session.map(|session| default_path(session, source));
+    let Some(pointer) = stated.or(default.as_deref()) else {
+        let fix = format!("`lockstep phase complete {source} --l2 FILE` records it");
+        return Err(Problem::at(
+            &place,
+            format!("the task does not say where the L2 file of {source} is"),
+            fix,
+        ));
+    };
+    entering.lookup.resolve(pointer).map_err(|fault| {
+        let fix = match (&fault, stated) {
+            (PointerFault::Missing(_), None) => {
+                format!("write it, or record another with `lockstep phase complete {source} --l2 FILE`")
+            }
+            _ => fault.fix(),
+        };
+        Problem::at(&place, fault.what(pointer), fix)
+    })
+}
+
+fn read_handoff(entering: &Entering<'_>, source: Phase, path: &Path) -> Result<Received, Vec<Problem>> {
+    let file = path.display().to_string();
+    let bytes = (entering.content)(path)
+        .map_err(|why| vec![Problem::of(&file, format!("it cannot be read: {why}"), "make it readable")])?;
+    let report = l2::check(path, &bytes, entering.lookup);
+    if report.valid {
+        return Ok(Received { phase: source, file, handoff: report.handoff });
+    }
+    let in_file = |problem: Problem| Problem { at: format!("{file}: {}", problem.at), ..problem };
+    Err(report.problems.into_iter().map(in_file).collect())
+}
+
+fn read_sections(entering: &Entering<'_>, reasons: &mut Vec<Problem>) -> (Option<String>, Map) {
+    let document = entering.held.document;
+    let Some((skill, rule)) = entering.access.skill_of(entering.phase) else {
+        return (None, document.root().clone());
+    };
+    for section in rule.must_read.iter().filter(|section| !document.has(section)) {
+        let what = format!("{skill} must read it, and the task has none");
+        reasons.push(Problem::at(&Place::section(section), what, write_first(section)));
+    }
+    let wanted = rule.must_read.iter().chain(&rule.may_read);
+    let pick = |name: &String| Some((name.clone(), document.section(name)?.clone()));
+    (Some(skill.to_owned()), wanted.filter_map(pick).collect())
+}
+
+/// Nothing is built on a plan that failed its validation.
+fn failed_validation(entering: &Entering<'_>) -> Option<Problem> {
+    let failed =
+        entering.held.document.section("validation_verdict").and_then(Value::as_text) == Some("FAIL");
+    (failed && entering.phase == Phase::P6).then(|| {
+        Problem::of(
+            "validation_verdict",
+            "the plan failed its validation",
+            "mend the plan, and validate it again (P5)",
+        )
+    })
+}
+
+impl fmt::Display for EntryContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let skill = self.skill.as_deref().map(|skill| format!(" ({skill})")).unwrap_or_default();
+        writeln!(f, "# Entry context: {}{skill}, PT-v{}", self.phase, self.version)?;
+        writeln!(
+            f,
+            "\n## The task\n\n{}",
+            fenced("yaml", &yaml::write(&Value::Map(self.sections.clone()))).trim_end()
+        )?;
+        for received in &self.handoffs {
+            writeln!(
+                f,
+                "\n## Handoff from {} ({})\n\n{}",
+                received.phase, received.file, received.handoff.text
+            )?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,88 @@
+//! Who works from an older version of the task.
+
+use std::fmt;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// One reading of the task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReadRecord {
+    /// The agent's id; `None` is the Lead.
+    pub agent_id: Option<String>,
+    /// The agent's type, where the client says so.
+    pub agent_type: Option<String>,
+    /// The version it read.
+    pub version: u64,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// An agent that is at work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ActiveAgent {
+    /// Its id; `None` is the Lead.
+    pub agent_id: Option<String>,
+    /// Its type.
+    pub agent_type: Option<String>,
+}
+
+/// What an agent at work knows of the task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Reader {
+    /// Its id; `None` is the Lead.
+    pub agent_id: Option<String>,
+    /// Its type.
+    pub agent_type: Option<String>,
+    /// The version it read last; `None` if it has read none, which is not the same as an old one.
+    pub version: Option<u64>,
+    /// When it read it.
+    pub at: Option<Timestamp>,
+    /// How many versions it is behind; `None` if it has read none.
+    pub behind: Option<u64>,
+}
+
+/// Every active agent with what it read last, furthest behind first, then those that have read nothing.
+pub fn readers(records: &[ReadRecord], active: &[ActiveAgent], present: u64) -> Vec<Reader> {
+    let mut readers: Vec<_> = active.iter().map(|agent| reader(records, agent, present)).collect();
+    readers.sort_by_key(|reader| (reader.behind.is_none(), std::cmp::Reverse(reader.behind)));
+    readers
+}
+
+fn reader(records: &[ReadRecord], agent: &ActiveAgent, present: u64) -> Reader {
+    // An agent that went back to an older version works from that one, so the last reading counts, not the highest.
+    let last = records.iter().filter(|r| r.agent_id == agent.agent_id).max_by_key(|r| (r.at, r.version));
+    Reader {
+        agent_id: agent.agent_id.clone(),
+        agent_type: agent.agent_type.clone().or_else(|| last?.agent_type.clone()),
+        version: last.map(|r| r.version),
+        at: last.map(|r| r.at),
+        behind: last.map(|r| present.saturating_sub(r.version)),
+    }
+}
+
+/// What the Lead is told after a new version: who works from an older one. `None` when nobody does.
+pub fn notice(readers: &[Reader], present: u64) -> Option<String> {
+    let stale: Vec<_> = readers
+        .iter()
+        .filter(|reader| reader.agent_id.is_some() && reader.behind.is_some_and(|n| n > 0))
+        .map(Reader::to_string)
+        .collect();
+    (!stale.is_empty()).then(|| {
+        format!("The task is at PT-v{present}. Agents at work from an older version: {}.", stale.join(", "))
+    })
+}
+
+impl fmt::Display for Reader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.agent_id, &self.agent_type) {
+            (None, _) => f.write_str("the Lead")?,
+            (Some(id), Some(agent_type)) => write!(f, "{agent_type} {id}")?,
+            (Some(id), None) => write!(f, "agent {id}")?,
+        }
+        match self.version {
+            Some(version) => write!(f, " (PT-v{version})"),
+            None => f.write_str(" (has not read it)"),
+        }
+    }
+}

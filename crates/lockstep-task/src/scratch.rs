@@ -1,0 +1,123 @@
+//! Scratch: what a session keeps for itself. Nobody downstream reads it.
+//!
+//! It holds exactly three concerns — execution metrics, gate summaries, a version marker — and nothing else is accepted,
+//! so that it cannot become a second truth beside the task.
+
+use crate::access::{AccessTable, Principal, Refusal};
+use crate::place::Place;
+use crate::pointer::Lookup;
+use crate::problem::{Findings, Problem};
+use crate::shape::{Field, Shape, list, optional};
+use crate::value::{Map, Value};
+use crate::yaml;
+
+/// The most bytes of scratch.
+pub const MAX_BYTES: usize = 256 * 1024;
+
+/// The shape of scratch.
+pub const SCRATCH: Shape = Shape::Record(&CONCERNS);
+
+const CONCERNS: [Field; 3] = [
+    optional("execution_metrics", METRICS, "how many agents were started, which, and how long it took"),
+    optional(
+        "gate_summaries",
+        Shape::Named(&Shape::Text),
+        "what gates said, in short; the task points to their records",
+    ),
+    optional("gc_version", Shape::Count, "the marker by which the session is found"),
+];
+
+const METRICS: Shape = Shape::Record(&[
+    optional("spawn_count", Shape::Count, "how many agents were started"),
+    optional("spawn_log", list(&Shape::Any), "which"),
+    optional("timing", Shape::Named(&Shape::Any), "how long it took"),
+]);
+
+/// The scratch of one session.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Scratch {
+    root: Map,
+}
+
+impl Scratch {
+    /// Reads scratch; what is none of the three concerns is refused.
+    pub fn read(bytes: &[u8]) -> Result<Self, Findings> {
+        let refuse = |what: String, fix: &str| Findings {
+            problems: vec![Problem::of("scratch", what, fix)],
+            warnings: Vec::new(),
+        };
+        match yaml::read(bytes, MAX_BYTES) {
+            Ok(Value::Null) => Ok(Self::default()),
+            Ok(Value::Map(root)) => Self { root }.checked(),
+            Ok(other) => Err(refuse(
+                format!("expected a mapping, found {}", other.kind()),
+                "write the three concerns as keys",
+            )),
+            Err(error) => Err(refuse(error.to_string(), "nothing was stored")),
+        }
+    }
+
+    /// This scratch with `value` at `place`; refused where that is none of the three concerns.
+    pub fn with(&self, place: &Place, value: Value) -> Result<Self, Findings> {
+        let mut next = self.clone();
+        let Some((last, path)) = place.keys().split_last() else {
+            return Err(not_a_concern(&Place::top()));
+        };
+        let mut map = &mut next.root;
+        for key in path {
+            let Some(inner) = map.entry(key).map_mut() else { return Err(not_a_concern(place)) };
+            map = inner;
+        }
+        map.set(last, value);
+        next.checked()
+    }
+
+    /// The text of this scratch.
+    pub fn to_yaml(&self) -> String {
+        yaml::write(&Value::Map(self.root.clone()))
+    }
+
+    /// The concerns.
+    pub fn root(&self) -> &Map {
+        &self.root
+    }
+
+    fn checked(mut self) -> Result<Self, Findings> {
+        let nothing_exists = |_: &std::path::Path| false;
+        let mut findings =
+            SCRATCH.check(&Value::Map(self.root.clone()), &Place::top(), &Lookup::new(&nothing_exists));
+        let unknown = std::mem::take(&mut findings.warnings);
+        findings.problems.extend(unknown.into_iter().map(|warning| Problem {
+            what: NOT_A_CONCERN.to_owned(),
+            fix: WHERE_ELSE.to_owned(),
+            ..warning
+        }));
+        if !findings.is_valid() {
+            return Err(findings);
+        }
+        let rank = |key: &str| CONCERNS.iter().position(|field| field.name == key).unwrap_or(CONCERNS.len());
+        self.root.sort_by_rank(rank);
+        Ok(self)
+    }
+}
+
+const NOT_A_CONCERN: &str =
+    "scratch holds execution_metrics, gate_summaries and gc_version, and nothing else";
+const WHERE_ELSE: &str = "what another phase needs belongs in the task, or in the L2 file of this one";
+
+fn not_a_concern(place: &Place) -> Findings {
+    Findings { problems: vec![Problem::at(place, NOT_A_CONCERN, WHERE_ELSE)], warnings: Vec::new() }
+}
+
+/// Whether `principal` may write scratch. An agent in a context of its own knows no session, so it may not.
+pub fn may_write(principal: &Principal, table: &AccessTable) -> Result<(), Refusal> {
+    if !table.rule(principal).fork {
+        return Ok(());
+    }
+    Err(Refusal {
+        who: principal.to_string(),
+        what: "write scratch".to_owned(),
+        rule: "a fork agent runs outside the session whose scratch it is".to_owned(),
+        who_could: vec![Principal::Lead.to_string(), "an agent of the session".to_owned()],
+    })
+}

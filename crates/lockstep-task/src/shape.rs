@@ -1,0 +1,107 @@
+//! Shapes: what a document may look like, as data.
+//!
+//! One table per document is both the check ([`Shape::check`], all problems at once) and the published JSON Schema
+//! ([`Shape::json_schema`]), so the two cannot drift apart.
+
+mod check;
+mod schema;
+
+/// What a value may be.
+#[derive(Debug, Clone, Copy)]
+pub enum Shape {
+    /// Anything.
+    Any,
+    /// Text that says something.
+    Text,
+    /// A whole number, zero or more.
+    Count,
+    /// A share, as in `"98.5%"`.
+    Percent,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// `PREFIX-1`, `PREFIX-2`, ….
+    Id(&'static str),
+    /// A gate, `G0` … `G9`, with a letter for a gate between two phases (`G2b`).
+    Gate,
+    /// A phase as records name it, `P0` … `P9`, with a letter between two phases (`P2b`).
+    PhaseName,
+    /// The phase a gate opens: a phase, or `DELIVERED` after the last.
+    NextPhase,
+    /// A date, or a date with a time, in ISO 8601.
+    Timestamp,
+    /// A path to a file of the project.
+    Pointer,
+    /// A list. `unique` is a field no two items may share.
+    List {
+        /// Each item.
+        item: &'static Shape,
+        /// A field no two items may share.
+        unique: Option<&'static str>,
+    },
+    /// A mapping with known fields. Unknown ones are kept and warned about, unless it is open.
+    Record(&'static [Field]),
+    /// A mapping with known fields that is meant to hold others too.
+    Open(&'static [Field]),
+    /// A mapping from phases, `P1` … `P9`.
+    Phases(&'static Shape),
+    /// A mapping from names to one shape.
+    Named(&'static Shape),
+}
+
+/// One field of a record.
+#[derive(Debug, Clone, Copy)]
+pub struct Field {
+    /// Its key.
+    pub name: &'static str,
+    /// Whether it must be there.
+    pub required: bool,
+    /// What it may be.
+    pub shape: Shape,
+    /// What it is for, in one line.
+    pub doc: &'static str,
+}
+
+/// A field that must be there.
+pub(crate) const fn required(name: &'static str, shape: Shape, doc: &'static str) -> Field {
+    Field { name, required: true, shape, doc }
+}
+
+/// A field that may be left out.
+pub(crate) const fn optional(name: &'static str, shape: Shape, doc: &'static str) -> Field {
+    Field { name, required: false, shape, doc }
+}
+
+/// A list of `item`.
+pub(crate) const fn list(item: &'static Shape) -> Shape {
+    Shape::List { item, unique: None }
+}
+
+/// Whether `text` is `prefix` and a digit, and perhaps a letter between two phases: `P2b`.
+fn is_numbered(prefix: char, text: &str) -> bool {
+    let Some(rest) = text.strip_prefix(prefix) else { return false };
+    let mut chars = rest.chars();
+    chars.next().is_some_and(|c| c.is_ascii_digit())
+        && chars.next().is_none_or(|c| c.is_ascii_lowercase())
+        && chars.next().is_none()
+}
+
+/// Whether `text` is `prefix-N` with N from one on.
+fn is_id(prefix: &str, text: &str) -> bool {
+    text.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('-')).is_some_and(|n| {
+        (1..=9).contains(&n.len()) && !n.starts_with('0') && n.bytes().all(|b| b.is_ascii_digit())
+    })
+}
+
+/// Whether `text` is a share from 0 % to 100 %.
+fn is_percent(text: &str) -> bool {
+    let Some(number) = text.strip_suffix('%') else { return false };
+    let plain = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    plain && number.parse::<f64>().is_ok_and(|n| (0.0..=100.0).contains(&n))
+}
+
+/// Whether `text` is a date or a date with a time, in ISO 8601.
+pub(crate) fn is_timestamp(text: &str) -> bool {
+    text.parse::<jiff::Timestamp>().is_ok()
+        || text.parse::<jiff::civil::DateTime>().is_ok()
+        || text.parse::<jiff::civil::Date>().is_ok()
+}

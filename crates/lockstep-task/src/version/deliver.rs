@@ -1,0 +1,102 @@
+//! Delivery, which is final, and its undoing.
+
+use super::swap::Held;
+use crate::document::{Document, METRICS};
+use crate::phase::{COMPLETE, Phase};
+use crate::place::Place;
+use crate::problem::Problem;
+use crate::value::{Map, Value};
+
+/// The delivered document: every phase COMPLETE, `metrics` added to those that are there.
+///
+/// P9 is completed by delivering. An earlier phase that is not COMPLETE is a reason to refuse, unless it is in
+/// `assumed`: then it is marked so, because a delivery must not claim a phase nobody went through.
+pub fn deliver(current: Held<'_>, metrics: &Map, assumed: &[Phase]) -> Result<Document, Vec<Problem>> {
+    if current.delivered {
+        let what = format!("PT-v{} is DELIVERED already", current.version);
+        return Err(vec![Problem::of("task", what, "`lockstep task reopen --why …` opens it again")]);
+    }
+    let open: Vec<_> =
+        Phase::ALL.into_iter().filter(|phase| status(current.document, *phase) != Some(COMPLETE)).collect();
+    let reasons: Vec<_> = open
+        .iter()
+        .filter(|phase| **phase != Phase::P9 && !assumed.contains(phase))
+        .map(|phase| not_complete(current.document, *phase))
+        .collect();
+    if !reasons.is_empty() {
+        return Err(reasons);
+    }
+    let mut document = current.document.clone();
+    for phase in open {
+        let entry = status_entry(&mut document, phase);
+        entry.set("status", COMPLETE);
+        if phase != Phase::P9 {
+            entry.set("assumed", "at delivery");
+        }
+    }
+    add_metrics(&mut document, metrics);
+    Ok(document)
+}
+
+fn not_complete(document: &Document, phase: Phase) -> Problem {
+    let place = Place::section("phase_status").child(phase.name());
+    let what = match status(document, phase) {
+        Some(status) => format!("{phase} is {status}"),
+        None => format!("{phase} has no status"),
+    };
+    Problem::at(
+        &place,
+        what,
+        format!(
+            "complete it with `lockstep phase complete {phase} --l2 FILE`, or deliver with `--assume {phase}`"
+        ),
+    )
+}
+
+fn add_metrics(document: &mut Document, metrics: &Map) {
+    let section = document.section_mut(METRICS);
+    if section.as_map().is_none() {
+        *section = Value::Map(Map::new());
+    }
+    if let Some(map) = section.map_mut() {
+        metrics.iter().for_each(|(key, value)| map.set(key, value.clone()));
+    }
+}
+
+/// The reasons why `document` cannot be a delivered one: its phases that are not COMPLETE.
+pub fn incomplete(document: &Document) -> Vec<Problem> {
+    let open = Phase::ALL.into_iter().filter(|phase| status(document, *phase) != Some(COMPLETE));
+    open.map(|phase| not_complete(document, phase)).collect()
+}
+
+/// The document of a delivered task that is opened again: P9 is IN_PROGRESS, all else stays.
+pub fn reopen(current: Held<'_>, why: &str) -> Result<Document, Problem> {
+    if !current.delivered {
+        let what = format!("PT-v{} is not delivered", current.version);
+        return Err(Problem::of("task", what, "it is open to changes as it is"));
+    }
+    if why.trim().is_empty() {
+        return Err(Problem::of("task", "no reason is given", "say with --why what must still change"));
+    }
+    let mut document = current.document.clone();
+    status_entry(&mut document, Phase::P9).set("status", "IN_PROGRESS");
+    Ok(document)
+}
+
+fn status(document: &Document, phase: Phase) -> Option<&str> {
+    document.text(&["phase_status", phase.name(), "status"])
+}
+
+/// The entry of a phase, made if it is not there. A malformed one is replaced.
+pub(crate) fn status_entry(document: &mut Document, phase: Phase) -> &mut Map {
+    let section = document.section_mut("phase_status");
+    if section.as_map().is_none() {
+        *section = Value::Map(Map::new());
+    }
+    let phases = section.map_mut().expect("it is a mapping by the line above");
+    if phases.get(phase.name()).and_then(Value::as_map).is_none() {
+        phases.set(phase.name(), Value::Map(Map::new()));
+        phases.sort_by_rank(|key| key.parse::<Phase>().map_or(Phase::ALL.len(), |p| p as usize));
+    }
+    phases.entry(phase.name()).map_mut().expect("it is a mapping by the line above")
+}

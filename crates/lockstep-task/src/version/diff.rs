@@ -1,0 +1,104 @@
+//! What changed between two documents, by section.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::entries;
+use crate::document::Document;
+use crate::place::Place;
+use crate::value::Value;
+
+/// One place whose value is not the same in two documents.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Change {
+    /// Where.
+    #[serde(rename = "where")]
+    pub place: Place,
+    /// What was there; `None` if it was added.
+    pub before: Option<Value>,
+    /// What is there; `None` if it was removed.
+    pub after: Option<Value>,
+}
+
+/// All changes from one document to another, in the order of the documents.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Diff {
+    /// The changes, smallest places first named by their keys.
+    pub changes: Vec<Change>,
+}
+
+/// What changed from `before` to `after`. The order of keys and of named items is no change.
+pub fn diff(before: &Document, after: &Document) -> Diff {
+    let mut changes = Vec::new();
+    let (before, after) = (Value::Map(before.root().clone()), Value::Map(after.root().clone()));
+    walk(Some(&before), Some(&after), &Place::top(), &mut changes);
+    Diff { changes }
+}
+
+fn walk(before: Option<&Value>, after: Option<&Value>, place: &Place, changes: &mut Vec<Change>) {
+    if let (Some(b), Some(a)) = (before, after)
+        && entries::comparable(b, a)
+        && let (Some(b), Some(a)) = (entries::of(b), entries::of(a))
+    {
+        for (name, inner) in &b {
+            walk(Some(inner), entries::find(&a, name), &place.child(name), changes);
+        }
+        for (name, inner) in a.iter().filter(|(name, _)| entries::find(&b, name).is_none()) {
+            walk(None, Some(inner), &place.child(name), changes);
+        }
+    } else if before != after {
+        changes.push(Change { place: place.clone(), before: before.cloned(), after: after.cloned() });
+    }
+}
+
+impl Diff {
+    /// Whether nothing changed.
+    pub fn is_empty(&self) -> bool {
+        self.changes.is_empty()
+    }
+
+    /// The changed sections, each once, in order.
+    pub fn sections(&self) -> Vec<String> {
+        let mut sections: Vec<String> = Vec::new();
+        for change in &self.changes {
+            let section = change.place.section_name();
+            if !sections.iter().any(|s| s == section) {
+                sections.push(section.to_owned());
+            }
+        }
+        sections
+    }
+
+    /// The changed places, in order.
+    pub fn places(&self) -> Vec<Place> {
+        self.changes.iter().map(|change| change.place.clone()).collect()
+    }
+
+    /// The changes of one section.
+    pub fn of_section(&self, section: &str) -> Vec<Change> {
+        self.changes.iter().filter(|c| c.place.section_name() == section).cloned().collect()
+    }
+}
+
+impl fmt::Display for Diff {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for section in self.sections() {
+            writeln!(f, "{section}")?;
+            self.of_section(&section).iter().try_for_each(|change| writeln!(f, "  {change}"))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = &self.place;
+        match (&self.before, &self.after) {
+            (None, Some(after)) => write!(f, "+ {place}: {}", after.brief()),
+            (Some(before), None) => write!(f, "- {place}: {}", before.brief()),
+            (Some(before), Some(after)) => write!(f, "~ {place}: {} → {}", before.brief(), after.brief()),
+            (None, None) => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Lists whose items have names: decisions by id, modules by name, files by path.
+//!
+//! Two versions of such a list are compared item by item, whatever the order; any other list is one value.
+
+use crate::value::Value;
+
+/// The fields that name an item, most telling first.
+const NAMING: [&[&str]; 4] = [&["id"], &["name"], &["file"], &["from", "to"]];
+
+/// The names of all items, if every item has one and no two are the same.
+pub(crate) fn names(items: &[Value]) -> Option<Vec<String>> {
+    NAMING.iter().find_map(|fields| named_by(fields, items))
+}
+
+fn named_by(fields: &[&str], items: &[Value]) -> Option<Vec<String>> {
+    let names: Option<Vec<_>> = items.iter().map(|item| name(fields, item)).collect();
+    let names = names?;
+    let mut sorted: Vec<_> = names.iter().collect();
+    sorted.sort_unstable();
+    sorted.windows(2).all(|pair| pair[0] != pair[1]).then_some(names)
+}
+
+fn name(fields: &[&str], item: &Value) -> Option<String> {
+    let parts: Option<Vec<_>> = fields.iter().map(|field| item.get(field)?.as_text()).collect();
+    parts.map(|parts| parts.join(" → "))
+}
+
+/// The named items of a value, if it has some: the entries of a mapping, or of a list that names its items.
+pub(crate) fn of(value: &Value) -> Option<Vec<(String, &Value)>> {
+    match value {
+        Value::Map(map) => Some(map.iter().map(|(key, inner)| (key.to_owned(), inner)).collect()),
+        Value::List(items) => Some(names(items)?.into_iter().zip(items).collect()),
+        _ => None,
+    }
+}
+
+/// Whether both are mappings, or both are lists that name their items.
+pub(crate) fn comparable(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Map(_), Value::Map(_)) => true,
+        (Value::List(a), Value::List(b)) => names(a).is_some() && names(b).is_some(),
+        _ => false,
+    }
+}
+
+/// Whether two values say the same, whatever the order of keys and of named items.
+pub(crate) fn same(a: &Value, b: &Value) -> bool {
+    if !comparable(a, b) {
+        return a == b;
+    }
+    let (Some(a), Some(b)) = (of(a), of(b)) else { return false };
+    a.len() == b.len() && a.iter().all(|(name, value)| find(&b, name).is_some_and(|other| same(value, other)))
+}
+
+/// The item of this name.
+pub(crate) fn find<'v>(items: &[(String, &'v Value)], name: &str) -> Option<&'v Value> {
+    items.iter().find(|(n, _)| n == name).map(|(_, value)| *value)
+}

@@ -1,0 +1,144 @@
+//! What a write would lose: pointers, phases, sections, and entries others still name.
+//!
+//! The task is merged by models, and a model that rewrites it forgets what it does not mention. What another
+//! phase relies on is given up only when the write says so by name.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::entries;
+use crate::document::{Document, SECTIONS};
+use crate::phase::{COMPLETE, Phase};
+use crate::place::Place;
+use crate::value::Value;
+
+/// One thing the present version has and the new one would not.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Loss {
+    /// Where it is; the name `--drop` takes.
+    #[serde(rename = "where")]
+    pub place: Place,
+    /// What it is.
+    pub kind: LossKind,
+}
+
+/// What would be lost.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LossKind {
+    /// A pointer to this file.
+    Pointer(String),
+    /// The record that a phase is complete.
+    Phase,
+    /// A whole section.
+    Section,
+    /// A decision or a constraint that is still named at this place.
+    Entry(Place),
+}
+
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.kind {
+            LossKind::Pointer(to) => write!(f, "{} (points to {to})", self.place),
+            LossKind::Phase => write!(f, "{} (the phase is COMPLETE)", self.place),
+            LossKind::Section => write!(f, "{} (the whole section)", self.place),
+            LossKind::Entry(by) => write!(f, "{} (still named in {by})", self.place),
+        }
+    }
+}
+
+/// Everything `new` would lose of `current`, in the order of the document.
+pub fn losses(current: &Document, new: &Document) -> Vec<Loss> {
+    let mut losses = lost_pointers(current, new);
+    losses.extend(lost_phases(current, new, &losses));
+    losses.extend(lost_sections(current, new, &losses));
+    losses.extend(lost_entries(current, new));
+    let order = |loss: &Loss| current.root().keys().position(|key| key == loss.place.section_name());
+    losses.sort_by_key(order);
+    losses
+}
+
+fn lost_pointers(current: &Document, new: &Document) -> Vec<Loss> {
+    let kept = new.pointers();
+    let gone =
+        current.pointers().into_iter().filter(|(place, _)| kept.iter().all(|(other, _)| other != place));
+    gone.map(|(place, to)| Loss { place, kind: LossKind::Pointer(to) }).collect()
+}
+
+fn lost_phases(current: &Document, new: &Document, known: &[Loss]) -> Vec<Loss> {
+    let complete = |document: &Document, phase: Phase| {
+        document.text(&["phase_status", phase.name(), "status"]) == Some(COMPLETE)
+    };
+    let absent = |phase: &Phase| {
+        let entry = Place::section("phase_status").child(phase.name());
+        new.get(&entry).is_none() && !known.iter().any(|loss| loss.place.is_within(&entry))
+    };
+    let gone = Phase::ALL.into_iter().filter(|phase| complete(current, *phase)).filter(absent);
+    gone.map(|phase| Loss {
+        place: Place::section("phase_status").child(phase.name()),
+        kind: LossKind::Phase,
+    })
+    .collect()
+}
+
+fn lost_sections(current: &Document, new: &Document, known: &[Loss]) -> Vec<Loss> {
+    let says = |document: &Document, name| document.section(name).is_some_and(|value| !value.is_blank());
+    let gone =
+        SECTIONS.iter().map(|section| section.name).filter(|name| says(current, name) && !new.has(name));
+    gone.map(Place::section)
+        .filter(|place| !known.iter().any(|loss| loss.place.is_within(place)))
+        .map(|place| Loss { place, kind: LossKind::Section })
+        .collect()
+}
+
+/// Decisions and constraints that are gone, and whose id the new document still names.
+fn lost_entries(current: &Document, new: &Document) -> Vec<Loss> {
+    let mut losses = Vec::new();
+    for section in ["architecture_decisions", "constraints"] {
+        let kept = ids(new, section);
+        for id in ids(current, section).into_iter().filter(|id| !kept.contains(id)) {
+            if let Some(by) = named_at(new, &id) {
+                losses.push(Loss { place: Place::section(section).child(&id), kind: LossKind::Entry(by) });
+            }
+        }
+    }
+    losses
+}
+
+fn ids(document: &Document, section: &str) -> Vec<String> {
+    let items = document.section(section).and_then(Value::as_list).unwrap_or_default();
+    items.iter().filter_map(|item| item.get("id")?.as_text()).map(str::to_owned).collect()
+}
+
+fn named_at(document: &Document, id: &str) -> Option<Place> {
+    document.root().iter().find_map(|(key, value)| named_in(value, id, &Place::section(key)))
+}
+
+fn named_in(value: &Value, id: &str, place: &Place) -> Option<Place> {
+    match value {
+        Value::Text(text) => has_word(text, id).then(|| place.clone()),
+        Value::List(items) => {
+            let names = entries::names(items);
+            items.iter().enumerate().find_map(|(n, item)| {
+                let name = names.as_ref().map_or_else(|| n.to_string(), |names| names[n].clone());
+                named_in(item, id, &place.child(&name))
+            })
+        }
+        Value::Map(map) => map.iter().find_map(|(key, inner)| named_in(inner, id, &place.child(key))),
+        _ => None,
+    }
+}
+
+fn has_word(text: &str, word: &str) -> bool {
+    text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_'))).any(|found| found == word)
+}
+
+/// The losses no name in `drops` covers. A name covers what lies in it only when the whole of it is gone, so
+/// that `phase_status.P2` gives up a phase and cannot hide the loss of one pointer in it.
+pub fn uncovered(losses: Vec<Loss>, drops: &[Place], new: &Document) -> Vec<Loss> {
+    let covers = |drop: &Place, loss: &Loss| {
+        *drop == loss.place || (loss.place.is_within(drop) && new.get(drop).is_none_or(Value::is_blank))
+    };
+    losses.into_iter().filter(|loss| !drops.iter().any(|drop| covers(drop, loss))).collect()
+}

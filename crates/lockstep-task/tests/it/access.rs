@@ -1,0 +1,209 @@
+//! Who may do what: the documented table, cell by cell.
+
+use lockstep_task::access::{Access, AccessTable, Action, AgentRule, Principal, Request};
+use lockstep_task::document::SECTIONS;
+use lockstep_task::phase::Phase;
+use lockstep_task::place::Place;
+
+fn agent(name: &str) -> Principal {
+    Principal::named(Some(name))
+}
+
+fn places(texts: &[&str]) -> Vec<Place> {
+    texts.iter().map(|text| text.parse().unwrap()).collect()
+}
+
+fn check(principal: &Principal, skill: Option<&str>, action: Action, texts: &[&str]) -> Access {
+    check_with(principal, skill, action, texts, None)
+}
+
+fn check_with(
+    principal: &Principal,
+    skill: Option<&str>,
+    action: Action,
+    texts: &[&str],
+    verdict: Option<&str>,
+) -> Access {
+    AccessTable::default().check(&Request { principal, skill, action, places: &places(texts), verdict })
+}
+
+fn message(access: Access) -> String {
+    match access {
+        Access::Granted => "granted".to_owned(),
+        Access::Refused(refusal) => refusal.to_string(),
+    }
+}
+
+#[test]
+fn the_principal_is_known_by_the_agent_id() {
+    assert_eq!(Principal::of(None, None), Principal::Lead);
+    assert_eq!(Principal::of(None, Some("pt-manager")), Principal::Lead);
+    assert_eq!(Principal::of(Some("a1"), Some("pt-manager")), agent("pt-manager"));
+    assert_eq!(Principal::of(Some("a1"), None), agent("unknown"));
+}
+
+#[test]
+fn the_table_by_agent() {
+    let create = Action::CreateTask { open: None };
+    let second = Action::CreateTask { open: Some(3) };
+    let all: Vec<_> =
+        SECTIONS.iter().map(|section| section.name).chain(["subject", "anything_else"]).collect();
+    // Principal; creates the task, a second one, an ordinary one; updates an ordinary one; what it may update.
+    let table: [(Principal, [bool; 4], &[&str]); 5] = [
+        (Principal::Lead, [true, false, true, true], &all),
+        (agent("pt-manager"), [true, false, false, false], &all),
+        (agent("delivery-agent"), [false; 4], &["phase_status", "metrics", "subject"]),
+        (agent("rsil-agent"), [false; 4], &["phase_status"]),
+        (agent("implementer"), [false; 4], &[]),
+    ];
+    for (principal, [creates, creates_second, creates_other, updates_other], may) in table {
+        let granted = |action, texts: &[&str]| check(&principal, None, action, texts) == Access::Granted;
+        assert_eq!(granted(create, &["user_intent"]), creates, "{principal} creates");
+        assert_eq!(granted(second, &["user_intent"]), creates_second, "{principal} creates a second");
+        assert_eq!(granted(Action::CreateOther, &[]), creates_other, "{principal} creates another");
+        assert_eq!(granted(Action::UpdateOther, &[]), updates_other, "{principal} updates another");
+        assert_eq!(granted(Action::UpdateTask, &[]), !may.is_empty(), "{principal} touches");
+        assert!(granted(Action::Read, &[]), "{principal} reads");
+        for section in &all {
+            assert_eq!(
+                granted(Action::UpdateTask, &[section]),
+                may.contains(section),
+                "{principal} {section}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_table_by_skill() {
+    // Skill, what it may write besides its phases, its phases.
+    let table: [(&str, &[&str], &[Phase]); 9] = [
+        (
+            "brainstorming-pipeline",
+            &["user_intent", "codebase_impact_map", "architecture_decisions", "phase_status", "constraints"],
+            &[Phase::P1, Phase::P2, Phase::P3],
+        ),
+        ("agent-teams-write-plan", &["implementation_plan"], &[Phase::P4]),
+        ("plan-validation-pipeline", &["validation_verdict"], &[Phase::P5]),
+        (
+            "agent-teams-execution-plan",
+            &["implementation_results", "codebase_impact_map.interfaces"],
+            &[Phase::P6],
+        ),
+        ("verification-pipeline", &["verification_summary"], &[Phase::P7, Phase::P8]),
+        ("delivery-pipeline", &["phase_status", "metrics", "subject"], &[Phase::P9]),
+        ("rsil-review", &["phase_status"], &[]),
+        ("rsil-global", &["phase_status"], &[]),
+        ("permanent-tasks", &["*"], &[]),
+    ];
+    let defaults = AccessTable::default();
+    assert_eq!(defaults.skills.len(), table.len());
+    for (skill, writes, phases) in table {
+        let rule = &defaults.skills[skill];
+        assert_eq!(rule.phases, phases, "{skill}");
+        let everything = writes.contains(&"*");
+        for section in SECTIONS
+            .iter()
+            .map(|s| s.name)
+            .chain(["codebase_impact_map.interfaces", "codebase_impact_map.modules"])
+        {
+            let inside = |outer: &&str| section.parse::<Place>().unwrap().is_within(&outer.parse().unwrap());
+            let expected = everything || writes.iter().any(inside);
+            let granted =
+                check(&Principal::Lead, Some(skill), Action::UpdateTask, &[section]) == Access::Granted;
+            assert_eq!(granted, expected, "{skill} {section}");
+        }
+        for phase in Phase::ALL {
+            let entry = format!("phase_status.{phase}.status");
+            let expected = everything || writes.contains(&"phase_status") || phases.contains(&phase);
+            let granted =
+                check(&Principal::Lead, Some(skill), Action::UpdateTask, &[&entry]) == Access::Granted;
+            assert_eq!(granted, expected, "{skill} {phase}");
+        }
+    }
+    for phase in Phase::ALL {
+        assert!(defaults.skill_of(phase).is_some(), "{phase}");
+    }
+}
+
+#[test]
+fn validation_adds_constraints_only_with_conditions() {
+    let write = |verdict| {
+        check_with(
+            &Principal::Lead,
+            Some("plan-validation-pipeline"),
+            Action::UpdateTask,
+            &["constraints.C-9"],
+            verdict,
+        )
+    };
+    assert_eq!(write(Some("CONDITIONAL_PASS")), Access::Granted);
+    assert_ne!(write(Some("PASS")), Access::Granted);
+    assert_ne!(write(None), Access::Granted);
+}
+
+#[test]
+fn a_refusal_says_who_what_which_rule_and_who_could() {
+    let create = Action::CreateTask { open: None };
+    let mut told = vec![
+        check(&agent("implementer"), None, Action::UpdateTask, &["phase_status.P6.status", "constraints"]),
+        check(&agent("implementer"), None, create, &["user_intent"]),
+        check(
+            &agent("delivery-agent"),
+            None,
+            Action::UpdateTask,
+            &["phase_status.P9", "constraints.C-1", "user_intent"],
+        ),
+        check(&agent("rsil-agent"), None, Action::UpdateTask, &["subject"]),
+        check(&agent("pt-manager"), None, Action::CreateTask { open: Some(3) }, &["user_intent"]),
+        check(&agent("pt-manager"), None, Action::CreateOther, &[]),
+        check(&agent("implementer"), None, Action::UpdateOther, &[]),
+        check(
+            &Principal::Lead,
+            Some("agent-teams-write-plan"),
+            Action::UpdateTask,
+            &["implementation_plan", "constraints.C-4"],
+        ),
+        check(&agent("rsil-agent"), Some("rsil-review"), Action::UpdateTask, &["metrics"]),
+        check(&Principal::Lead, Some("write-plan"), Action::UpdateTask, &["implementation_plan"]),
+    ];
+    told.push(check(&Principal::Lead, None, Action::CreateTask { open: Some(3) }, &[]));
+    insta::assert_snapshot!(told.into_iter().map(message).collect::<Vec<_>>().join("\n"));
+}
+
+#[test]
+fn a_project_names_its_agents_in_configuration() {
+    let project: AccessTable = serde_json::from_str(
+        r#"{"agents": {"scribe": {"update": ["metrics", "constraints when CONDITIONAL_PASS"]}, "rsil-agent": {}},
+            "skills": {"rsil-global": {"writes": []}}}"#,
+    )
+    .unwrap();
+    assert_eq!(
+        project.agents["scribe"],
+        AgentRule { update: project.agents["scribe"].update.clone(), ..AgentRule::default() }
+    );
+    let only_agents: AccessTable = serde_json::from_str(r#"{"agents": {}}"#).unwrap();
+    assert_eq!(AccessTable::default().with(only_agents), AccessTable::default());
+    let table = AccessTable::default().with(project);
+    let granted = |name: &str, text: &str| {
+        let (principal, places) = (agent(name), places(&[text]));
+        table.check(&Request {
+            principal: &principal,
+            skill: None,
+            action: Action::UpdateTask,
+            places: &places,
+            verdict: None,
+        }) == Access::Granted
+    };
+    assert!(granted("scribe", "metrics.spawns") && !granted("scribe", "constraints"));
+    assert!(!granted("rsil-agent", "phase_status"), "a rule of the project replaces the default");
+    assert!(granted("delivery-agent", "phase_status"), "the others stay");
+    assert!(table.skills["rsil-global"].grants().is_empty());
+    for bad in [
+        r#"{"agents": {"x": {"updates": []}}}"#,
+        r#"{"agents": {"x": {"update": ["a b"]}}}"#,
+        r#"{"agents": {"x": {"create": "all"}}}"#,
+    ] {
+        assert!(serde_json::from_str::<AccessTable>(bad).is_err(), "{bad}");
+    }
+}

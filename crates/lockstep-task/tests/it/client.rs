@@ -1,0 +1,203 @@
+//! Calls that write the client's list, decided before they happen.
+
+use lockstep_task::access::{AccessTable, Principal};
+use lockstep_task::client::{Agreement, Call, Effect, Known, Write, compare, judge};
+use lockstep_task::document::{Document, Limits};
+use lockstep_task::phase::Phase;
+use lockstep_task::update::Rules;
+
+use crate::fixture::{after_p3, all, document, edited, held};
+
+fn decide(call: Call<'_>, agent: Option<&str>, task: Option<&Document>) -> Result<Effect, String> {
+    let (access, lookup) = (AccessTable::default(), all());
+    let rules = Rules { access: &access, limits: Limits::default(), lookup: &lookup };
+    let known = task.map(|document| Known {
+        task_id: Some("1"),
+        subject: "[PERMANENT] PT-v3 auth",
+        held: held(3, document),
+    });
+    judge(call, &Principal::named(agent), known, rules)
+        .map_err(|reasons| reasons.iter().map(|r| format!("{r}\n")).collect())
+}
+
+fn written(result: Result<Effect, String>) -> Write {
+    match result.unwrap() {
+        Effect::Write(write) => *write,
+        Effect::Nothing => panic!("it writes"),
+    }
+}
+
+fn update<'a>(subject: Option<&'a str>, description: Option<&'a str>) -> Call<'a> {
+    Call::Update { task_id: "1", subject, description, status: None }
+}
+
+#[test]
+fn the_lead_creates_the_task() {
+    let create = Call::Create { subject: "[PERMANENT] PT-v1 auth", description: "user_intent: add login" };
+    let write = written(decide(create, None, None));
+    assert_eq!((write.version, write.subject.to_string().as_str()), (1, "[PERMANENT] PT-v1 auth"));
+    assert_eq!(write.sections, ["user_intent", "subject"]);
+    let unversioned = Call::Create { subject: "[PERMANENT] auth", description: "user_intent: add login" };
+    assert_eq!(written(decide(unversioned, None, None)).subject.version, Some(1));
+    assert!(decide(create, Some("pt-manager"), None).is_ok());
+}
+
+#[test]
+fn what_may_not_be_created() {
+    let task = after_p3();
+    let first = Call::Create { subject: "[PERMANENT] PT-v1 auth", description: "user_intent: add login" };
+    let told = [
+        decide(first, Some("implementer"), None),
+        decide(first, Some("pt-manager"), Some(&task)),
+        decide(Call::Create { subject: "[PERMANENT] PT-v7 auth", description: "just words" }, None, None),
+        decide(Call::Create { subject: "write tests", description: "" }, Some("pt-manager"), Some(&task)),
+    ];
+    insta::assert_snapshot!(told.map(Result::unwrap_err).join("\n"));
+    assert_eq!(
+        decide(Call::Create { subject: "write tests", description: "x" }, None, Some(&task)),
+        Ok(Effect::Nothing)
+    );
+}
+
+#[test]
+fn an_update_names_the_next_version() {
+    let task = after_p3();
+    let new = edited(&task, "status: IN_PROGRESS", "status: BLOCKED").to_yaml();
+    let write = written(decide(update(Some("[PERMANENT] PT-v4 auth"), Some(&new)), None, Some(&task)));
+    assert_eq!((write.version, write.sections), (4, vec!["phase_status".to_owned()]));
+    let refused = |subject| decide(update(subject, Some(&new)), None, Some(&task)).unwrap_err();
+    insta::assert_snapshot!(
+        [
+            None,
+            Some("[PERMANENT] PT-v3 auth"),
+            Some("[PERMANENT] PT-v2 auth"),
+            Some("[PERMANENT] PT-v9 auth"),
+            Some("[PERMANENT] auth"),
+            Some("auth")
+        ]
+        .map(refused)
+        .join("\n")
+    );
+}
+
+/// What really happened, as a client's call: complete P4, forget P2 and P3, keep the version.
+#[test]
+fn the_lossy_update_is_refused() {
+    let task = after_p3();
+    let text = task.to_yaml();
+    let text = text
+        .replace("    l2_path: phase-2/research-coord/L2-summary.md\n", "")
+        .replace("    l2_path: phase-3/arch-coord/L2-summary.md\n", "");
+    let told =
+        decide(update(None, Some(&text.replace("IN_PROGRESS", "COMPLETE"))), None, Some(&task)).unwrap_err();
+    for part in ["phase_status.P2.l2_path", "phase_status.P3.l2_path", "kept its version"] {
+        assert!(told.contains(part), "{told}");
+    }
+}
+
+#[test]
+fn each_agent_has_its_sections() {
+    let task = after_p3();
+    let status = edited(&task, "status: IN_PROGRESS", "status: BLOCKED").to_yaml();
+    let intent = edited(&task, "Add login to the service", "Add logout").to_yaml();
+    let (next, title) = (Some("[PERMANENT] PT-v4 auth"), Some("[PERMANENT] PT-v4 login"));
+    // Agent; may write phase_status, user_intent, the title; may touch the status in the list.
+    let table = [
+        (None, [true, true, true, true]),
+        (Some("pt-manager"), [true, true, true, true]),
+        (Some("delivery-agent"), [true, false, true, true]),
+        (Some("rsil-agent"), [true, false, false, true]),
+        (Some("implementer"), [false, false, false, false]),
+    ];
+    for (agent, expected) in table {
+        let touch =
+            Call::Update { task_id: "1", subject: None, description: None, status: Some("in_progress") };
+        let calls = [update(next, Some(&status)), update(next, Some(&intent)), update(title, None), touch];
+        let may = calls.map(|call| decide(call, agent, Some(&task)).is_ok());
+        assert_eq!(may, expected, "{agent:?}");
+    }
+    let told = decide(update(next, Some(&intent)), Some("delivery-agent"), Some(&task)).unwrap_err();
+    assert_eq!(
+        told,
+        "delivery-agent may not change user_intent: delivery-agent may update only phase_status, metrics, subject. Who could: the Lead, pt-manager.\n"
+    );
+}
+
+#[test]
+fn another_task_does_not_become_the_task() {
+    let task = after_p3();
+    let rename = |subject| Call::Update {
+        task_id: "2",
+        subject: Some(subject),
+        description: Some("user_intent: x"),
+        status: None,
+    };
+    assert!(
+        decide(rename("[PERMANENT] PT-v4 auth"), None, Some(&task))
+            .unwrap_err()
+            .contains("make another task the task")
+    );
+    assert_eq!(decide(rename("tests"), None, Some(&task)), Ok(Effect::Nothing));
+    assert!(decide(rename("tests"), Some("implementer"), Some(&task)).is_err());
+    // Without a task, a task that is given the subject becomes it, and is judged as a new one.
+    assert_eq!(written(decide(rename("[PERMANENT] PT-v1 auth"), None, None)).version, 1);
+    assert!(decide(rename("[PERMANENT] PT-v1 auth"), Some("implementer"), None).is_err());
+}
+
+#[test]
+fn the_task_is_not_deleted_and_not_delivered_early() {
+    let task = after_p3();
+    let delete = Call::Update { task_id: "1", subject: None, description: None, status: Some("deleted") };
+    assert!(decide(delete, None, Some(&task)).unwrap_err().contains("the task is never deleted"));
+    let deliver = update(Some("[PERMANENT] PT-v4 auth — DELIVERED"), None);
+    let told = decide(deliver, Some("delivery-agent"), Some(&task)).unwrap_err();
+    assert!(told.contains("P4 is IN_PROGRESS") && told.contains("P9 has no status"), "{told}");
+    let phases: String =
+        Phase::ALL.iter().map(|phase| format!("  {phase}: {{status: COMPLETE}}\n")).collect();
+    let done = document(&format!("user_intent: x\nphase_status:\n{phases}"));
+    let write = written(decide(deliver, Some("delivery-agent"), Some(&done)));
+    assert!(write.subject.delivered);
+    assert_eq!(write.sections, ["subject"]);
+}
+
+#[test]
+fn an_invalid_description_is_refused_with_all_problems() {
+    let task = after_p3();
+    let told = decide(
+        update(
+            Some("[PERMANENT] PT-v4 auth"),
+            Some("user_intent: x\nconstraints: y\nvalidation_verdict: z\n"),
+        ),
+        None,
+        Some(&task),
+    )
+    .unwrap_err();
+    for part in
+        ["constraints: expected a list", "validation_verdict: expected one of", "phase_status.P2.l2_path"]
+    {
+        assert!(told.contains(part), "{told}");
+    }
+    assert!(
+        decide(update(Some("[PERMANENT] PT-v4 auth"), Some("a: [")), None, Some(&task))
+            .unwrap_err()
+            .contains("line 1")
+    );
+}
+
+#[test]
+fn the_store_and_the_list_are_compared() {
+    let task = after_p3();
+    let known = Known { task_id: Some("1"), subject: "[PERMANENT] PT-v3 auth", held: held(3, &task) };
+    let with = |subject, description: &str| compare(known, subject, description, Limits::default());
+    assert_eq!(with("[PERMANENT] PT-v3 auth", crate::fixture::AFTER_P3), Agreement::Same);
+    let other = edited(&task, "status: IN_PROGRESS", "status: BLOCKED").to_yaml();
+    insta::assert_snapshot!(
+        [
+            with("[PERMANENT] PT-v4 auth", &other),
+            with("[PERMANENT] PT-v3 auth", &other),
+            with("auth", "words")
+        ]
+        .map(|a| a.to_string())
+        .join("\n")
+    );
+}

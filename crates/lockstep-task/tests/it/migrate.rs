@@ -1,0 +1,244 @@
+//! An old context file, section by section.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use lockstep_task::document::{Document, Limits};
+use lockstep_task::migrate::fate::{FATES, Fate, Replacement, fate};
+use lockstep_task::migrate::plan::{Migrating, Plan, plan};
+use lockstep_task::phase::Phase;
+use lockstep_task::pointer::Lookup;
+use lockstep_task::scratch::Scratch;
+
+use crate::fixture::{Project, document, l2, lines};
+
+/// Every section of the fate table.
+const OLD: &str = "\
+---
+version: GC-v5
+feature: auth
+---
+
+# Global Context — auth
+
+## Scope
+**Goal:** add login
+
+## Phase Pipeline Status
+- Phase 1: COMPLETE (Gate 1 APPROVED)
+- Phase 2: COMPLETE
+
+## Constraints
+- No new service
+
+## Decisions Log
+| # | Decision | Rationale | Phase |
+|---|----------|-----------|-------|
+| D-1 | Opaque tokens | Revocable | P1 |
+| D-2 | Sessions in the store | Restart | P3 |
+
+## Research Findings
+Long text.
+
+## Codebase Constraints
+- Keep the session format
+- No new service
+- Two columns
+  and a second line
+
+## Phase 3 Input
+x
+
+## Architecture Summary (from Phase 3)
+x
+
+## Architecture Decisions
+- AD-1
+
+## Phase 4 Entry Requirements
+x
+
+## Phase 5 Entry Conditions
+x
+
+## Phase 5 Validation Targets
+x
+
+## Phase 6 Entry Conditions
+x
+
+## Phase 7 Entry Conditions
+x
+
+## Phase 9 Entry Conditions
+x
+
+## Implementation Plan Reference
+docs/plan.md
+
+## Task Decomposition
+x
+
+## File Ownership Map
+x
+
+## Commit Strategy
+x
+
+## Implementation Results
+- 3 tasks done
+```
+## Not a section
+```
+
+## Interface Changes
+- `api` → auth: login returns a session
+- store -> auth: sessions are rows
+
+## Gate Records
+G1 APPROVED
+
+## Verification Results
+All pass.
+";
+
+fn task() -> Document {
+    document(
+        "user_intent: Add login
+constraints: [{id: C-1, constraint: No new service, source: user}]
+architecture_decisions: [{id: AD-1, decision: a, rationale: b, status: ACCEPTED}]
+implementation_plan: {l3_path: plan/, task_count: 1, file_ownership: [{file: a, owner: b}]}
+phase_status:
+  P2: {status: COMPLETE, l2_path: p2.md}
+  P3: {status: COMPLETE, l2_path: p3.md}
+  P4: {status: COMPLETE, l2_path: p4.md}
+  P6: {status: COMPLETE, l2_path: p6.md}
+  P8: {status: COMPLETE, l2_path: p8.md}
+",
+    )
+}
+
+fn project() -> Project {
+    let project = Project::default().file("plan/index.md", "");
+    ["p2.md", "p3.md", "p4.md", "p6.md", "p8.md"]
+        .iter()
+        .fold(project, |project, file| project.file(file, l2(file)))
+}
+
+fn planned(text: &str, task: &Document, project: &Project, stated: &BTreeMap<String, Fate>) -> Plan {
+    let (exists, content) = (|path: &Path| project.exists(path), |path: &Path| project.content(path));
+    let lookup = Lookup::new(&exists);
+    plan(&Migrating {
+        text,
+        document: task,
+        scratch: &Scratch::default(),
+        stated,
+        lookup: &lookup,
+        content: &content,
+    })
+}
+
+#[test]
+fn every_section_of_the_table_is_accounted_for() {
+    let plan = planned(OLD, &task(), &project(), &BTreeMap::new());
+    let titles: Vec<_> = OLD
+        .lines()
+        .filter_map(|line| line.strip_prefix("## "))
+        .filter(|title| *title != "Not a section")
+        .collect();
+    let rows: Vec<_> =
+        plan.rows.iter().map(|row| row.section.as_str()).filter(|title| !title.starts_with('(')).collect();
+    assert_eq!(rows, titles);
+    for row in &plan.rows {
+        let expected =
+            OLD.lines().position(|line| line == format!("## {}", row.section)).map_or(1, |n| n + 1);
+        assert_eq!(row.line, expected, "{}", row.section);
+    }
+    insta::assert_snapshot!(plan.to_string());
+    assert!(plan.is_possible());
+}
+
+#[test]
+fn what_is_kept_and_what_moves() {
+    let migrated = planned(OLD, &task(), &project(), &BTreeMap::new()).apply().unwrap();
+    insta::assert_snapshot!(migrated.scratch.to_yaml());
+    let changes = lockstep_task::version::diff::diff(&task(), &migrated.document);
+    insta::assert_snapshot!(changes.to_string());
+    let project = project();
+    let exists = |path: &Path| project.exists(path);
+    let findings = migrated.document.check(Limits::default(), &Lookup::new(&exists));
+    assert!(findings.is_valid(), "{findings}");
+    // A second migration finds everything there and adds nothing.
+    let again = planned(OLD, &migrated.document, &project, &BTreeMap::new()).apply().unwrap();
+    assert!(lockstep_task::version::diff::diff(&migrated.document, &again.document).is_empty());
+}
+
+#[test]
+fn nothing_is_dropped_without_its_replacement() {
+    let whole = planned(OLD, &task(), &project(), &BTreeMap::new());
+    let empty = document("user_intent: x\n");
+    let bare = planned(OLD, &empty, &Project::default(), &BTreeMap::new());
+    for (row, possible) in bare.rows.iter().zip(&whole.rows) {
+        assert_eq!(row.section, possible.section);
+        let drops = matches!(row.fate, Some(Fate::Drop { replacement }) if replacement != Replacement::Task("user_intent", None));
+        assert_eq!(!row.problems.is_empty(), drops, "{}: {:?}", row.section, row.problems);
+    }
+    insta::assert_snapshot!(lines(&bare.apply().unwrap_err()));
+    let gone = Project::default().file("plan/x", "").file("p2.md", "no handoff here");
+    let partly = planned(OLD, &task(), &gone, &BTreeMap::new());
+    let of = |title: &str| {
+        partly
+            .rows
+            .iter()
+            .find(|row| row.section == title)
+            .unwrap()
+            .problems
+            .iter()
+            .map(ToString::to_string)
+            .collect::<String>()
+    };
+    assert_eq!(of("Research Findings"), "");
+    assert!(of("Phase 3 Input").contains("p2.md has no \"Downstream Handoff\""));
+    assert!(of("Architecture Summary (from Phase 3)").contains("\"p3.md\" does not exist"));
+}
+
+#[test]
+fn a_section_nobody_knows_stops_the_migration() {
+    let text = "# Global Context\n\nSome words.\n\n## Component Map\n- a\n\n## Scope\nx\n\n## Interface Changes\n- something vague\n\n## Codebase Constraints\nA sentence.\n- an item\n";
+    let task = document("user_intent: x\n");
+    let plan = planned(text, &task, &Project::default(), &BTreeMap::new());
+    insta::assert_snapshot!(plan.to_string());
+    assert!(plan.apply().is_err());
+    let stated = ["Component Map", "(before the first section)", "Interface Changes", "Codebase Constraints"]
+        .map(|title| (title.to_owned(), Fate::Discard));
+    let migrated = planned(text, &task, &Project::default(), &BTreeMap::from(stated)).apply().unwrap();
+    assert_eq!(migrated.document, task);
+}
+
+#[test]
+fn titles_are_known_as_they_were_written() {
+    let handoff = |phase| Some(Fate::Drop { replacement: Replacement::Handoff(phase) });
+    let table = [
+        ("Phase 4 Entry Requirements — SATISFIED", handoff(Phase::P3)),
+        ("Phase 6 Entry Conditions", handoff(Phase::P4)),
+        ("Phase 9 Entry Conditions", handoff(Phase::P8)),
+        ("Phase 1 Entry Conditions", None),
+        ("Phase 10 Entry Conditions", None),
+        ("Phase 2 Research Findings Summary", Some(Fate::Drop { replacement: Replacement::L2(Phase::P2) })),
+        ("Gate Records (embedded)", Some(Fate::Keep)),
+        ("INTERFACE  CHANGES", Some(Fate::IntoInterfaces)),
+        (
+            "Implementation Plan Ref",
+            Some(Fate::Drop { replacement: Replacement::Task("implementation_plan", None) }),
+        ),
+        ("Scopes of work", None),
+        ("Active Teammates", None),
+        ("", None),
+    ];
+    for (title, expected) in table {
+        assert_eq!(fate(title), expected, "{title}");
+    }
+    for (title, expected) in FATES {
+        assert_eq!(fate(title), Some(expected), "{title}: an earlier row hides it");
+    }
+}

@@ -1,0 +1,69 @@
+//! Who works from an older version; and the line that records who wrote.
+
+use jiff::Timestamp;
+use lockstep_task::audit::{AuditEntry, AuditVerdict};
+use lockstep_task::readers::{ActiveAgent, ReadRecord, notice, readers};
+
+fn read(agent: Option<&str>, version: u64, second: i64) -> ReadRecord {
+    ReadRecord {
+        agent_id: agent.map(str::to_owned),
+        agent_type: agent.map(|_| "implementer".to_owned()),
+        version,
+        at: Timestamp::from_second(second).unwrap(),
+    }
+}
+
+fn active(agent: Option<&str>) -> ActiveAgent {
+    ActiveAgent { agent_id: agent.map(str::to_owned), agent_type: None }
+}
+
+#[test]
+fn the_last_reading_counts() {
+    let records = [
+        read(Some("a1"), 3, 10),
+        read(Some("a1"), 5, 20),
+        read(Some("a2"), 5, 20),
+        read(Some("a2"), 2, 30),
+        read(Some("gone"), 1, 1),
+        read(None, 4, 5),
+    ];
+    let agents = [active(None), active(Some("a1")), active(Some("a2")), active(Some("new"))];
+    let found = readers(&records, &agents, 5);
+    let told: Vec<_> = found.iter().map(|reader| (reader.to_string(), reader.behind)).collect();
+    assert_eq!(
+        told,
+        [
+            ("implementer a2 (PT-v2)".to_owned(), Some(3)),
+            ("the Lead (PT-v4)".to_owned(), Some(1)),
+            ("implementer a1 (PT-v5)".to_owned(), Some(0)),
+            // Never having read is not the same as being behind.
+            ("agent new (has not read it)".to_owned(), None),
+        ]
+    );
+    assert_eq!(
+        notice(&found, 5).unwrap(),
+        "The task is at PT-v5. Agents at work from an older version: implementer a2 (PT-v2)."
+    );
+    assert_eq!(notice(&readers(&records, &[active(None), active(Some("a1"))], 5), 5), None);
+    assert_eq!(notice(&readers(&records, &[], 5), 5), None);
+}
+
+#[test]
+fn an_audit_entry_is_one_line_with_every_key() {
+    let entry = AuditEntry {
+        timestamp: "2026-02-12T09:30:00Z".parse().unwrap(),
+        session: Some("s1".to_owned()),
+        agent_id: None,
+        agent_type: None,
+        tool: "TaskUpdate".to_owned(),
+        task_id: Some("1".to_owned()),
+        version: Some(4),
+        sections: vec!["phase_status".to_owned(), "subject".to_owned()],
+        verdict: AuditVerdict::Refused,
+        reason: Some("two\nlines".to_owned()),
+    };
+    let line = entry.to_line();
+    insta::assert_snapshot!(line, @r#"{"timestamp":"2026-02-12T09:30:00Z","session":"s1","agent_id":null,"agent_type":null,"tool":"TaskUpdate","task_id":"1","version":4,"sections":["phase_status","subject"],"verdict":"refused","reason":"two\nlines"}"#);
+    assert_eq!(line.matches('\n').count(), 1);
+    assert_eq!(AuditEntry::parse(&line).unwrap(), entry);
+}

@@ -1,0 +1,75 @@
+//! `lockstep doctor`.
+
+use anstyle::{AnsiColor, Style};
+use lockstep_config::Project;
+use serde::Serialize;
+
+use super::{Answer, Context};
+use crate::doctor::{Check, Status, check_all, check_live};
+use crate::error::CommandError;
+use crate::project::ActiveProject;
+
+/// Check that everything is in place and that hooks fire
+///
+/// Looks at the configuration, the clients' settings, the program the hooks start, the store and the log; runs each registered
+/// hook with a recorded event in a scratch project. Every finding says how to mend it. Changes nothing. Exit code 1 if a check
+/// failed.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep doctor
+  lockstep doctor --live            run the real client once, on this machine only, without an account
+  lockstep doctor --format json")]
+pub(crate) struct DoctorArgs {
+    /// Run the real client once, in a scratch project with this project's settings and a scripted model on this machine
+    #[arg(long)]
+    live: bool,
+}
+
+#[derive(Serialize)]
+struct Report {
+    version: &'static str,
+    healthy: bool,
+    checks: Vec<Check>,
+}
+
+pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<Answer, CommandError> {
+    let mut checks = check_all(&context.directory);
+    if args.live
+        && let Some(found) = Project::of_directory(&context.directory)?
+    {
+        checks.push(check_live(&ActiveProject::load(found)?));
+    }
+    let healthy = checks.iter().all(|check| check.status < Status::Failed);
+    let report = Report { version: env!("CARGO_PKG_VERSION"), healthy, checks };
+    match context.format.render(&report) {
+        Some(data) => context.terminal.say(&data),
+        None => show(&report, context),
+    }
+    Ok(if healthy { Answer::Yes } else { Answer::No })
+}
+
+fn show(report: &Report, context: &Context) {
+    let terminal = &context.terminal;
+    for check in &report.checks {
+        let (mark, color) = match check.status {
+            Status::Ok => ("ok", AnsiColor::Green),
+            Status::Skipped => ("skipped", AnsiColor::Cyan),
+            Status::Warning => ("warning", AnsiColor::Yellow),
+            Status::Failed => ("FAILED", AnsiColor::Red),
+        };
+        let mark = terminal.styled(Style::new().fg_color(Some(color.into())), &format!("{mark:<8}"));
+        let message = check.message.replace('\n', "\n         ");
+        let line = format!("{mark} {}: {message}\n", check.name);
+        if check.status == Status::Ok {
+            terminal.note(&line)
+        } else {
+            terminal.say(&line)
+        }
+        if let Some(fix) = &check.fix {
+            terminal.say(&format!("         fix: {fix}\n"));
+        }
+    }
+    let verdict =
+        if report.healthy { "Everything that was checked is in place." } else { "Something needs mending." };
+    terminal.note(&format!("{verdict}\n"));
+}

@@ -1,0 +1,70 @@
+//! A set-up's plan as it is shown: what was done, or what would be.
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::Context;
+use crate::document::Format;
+use crate::setup::Plan;
+
+/// A plan, carried out or not.
+pub(crate) struct Planned<'a> {
+    pub(crate) root: &'a Path,
+    pub(crate) plan: &'a Plan,
+    pub(crate) dry_run: bool,
+}
+
+#[derive(Serialize)]
+struct Data {
+    root: String,
+    dry_run: bool,
+    files: Vec<File>,
+    notes: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct File {
+    path: String,
+    action: &'static str,
+}
+
+impl Planned<'_> {
+    /// Shows it. `nothing` says what a plan without edits means: "ROOT `nothing`".
+    pub(crate) fn show(&self, context: &Context, nothing: &str) {
+        let data = self.data();
+        let terminal = &context.terminal;
+        if let Some(data) = context.format.render(&data) {
+            return terminal.say(&data);
+        }
+        if data.files.is_empty() {
+            terminal.say(&format!("{} {nothing}.\n", data.root));
+        } else if self.dry_run {
+            self.plan.edits.iter().for_each(|edit| terminal.say(&edit.diff(self.root)));
+            terminal.note("Nothing was changed (--dry-run).\n");
+        } else {
+            data.files.iter().for_each(|file| terminal.say(&format!("{}d {}\n", file.action, file.path)));
+        }
+        data.notes.iter().for_each(|note| terminal.note(&format!("note: {note}\n")));
+    }
+
+    /// What to do next, for people.
+    pub(crate) fn next(&self, context: &Context, text: &str) {
+        if context.format == Format::Text {
+            context.terminal.note(&format!("{text}\n"));
+        }
+    }
+
+    fn data(&self) -> Data {
+        let files = self.plan.edits.iter().map(|edit| File {
+            path: edit.path.strip_prefix(self.root).unwrap_or(&edit.path).display().to_string(),
+            action: edit.verb(),
+        });
+        Data {
+            root: self.root.display().to_string(),
+            dry_run: self.dry_run,
+            files: files.collect(),
+            notes: self.plan.notes.clone(),
+        }
+    }
+}

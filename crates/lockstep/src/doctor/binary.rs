@@ -1,0 +1,38 @@
+//! The program that the registered commands start: is it there, and is it this version?
+
+use std::collections::BTreeSet;
+use std::process::Command;
+
+use super::{Check, Entry};
+
+/// One check per distinct command.
+pub(super) fn check(entries: &[Entry]) -> Vec<Check> {
+    let commands: BTreeSet<&str> = entries.iter().map(|entry| entry.command.as_str()).collect();
+    commands.into_iter().map(check_command).collect()
+}
+
+fn check_command(command: &str) -> Check {
+    const NAME: &str = "binary";
+    // The client gives the command to a shell, so a shell says what it finds: `…/lockstep` up to ` hook`.
+    let Some(program) = command.split(" hook").next().filter(|program| !program.is_empty()) else {
+        return Check::skipped(NAME, format!("`{command}` does not show which program it starts"));
+    };
+    let asked = Command::new("sh").arg("-c").arg(format!("{program} --version")).output();
+    let fix = "install lockstep where the client's PATH finds it, then run `lockstep init`";
+    match asked {
+        Err(error) => Check::skipped(NAME, format!("`{program}` was not asked: {error}")),
+        Ok(output) if !output.status.success() => {
+            let why = String::from_utf8_lossy(&output.stderr).trim().to_owned();
+            Check::failed(NAME, format!("`{program}` cannot be started: {why}"), fix)
+        }
+        Ok(output) => {
+            let theirs = String::from_utf8_lossy(&output.stdout).trim().to_owned();
+            let ours = format!("lockstep {}", env!("CARGO_PKG_VERSION"));
+            if theirs == ours {
+                Check::ok(NAME, format!("`{program}` is {theirs}"))
+            } else {
+                Check::failed(NAME, format!("`{program}` is {theirs}, this is {ours}"), fix)
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! The proof: a real client plays a short scene in a scratch project with this project's settings, against a scripted model on
+//! this machine. Nothing leaves the machine, no account is used.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use lockstep_rehearsal::client::Client;
+use lockstep_rehearsal::run::{Outcome, Rehearsal};
+use lockstep_rehearsal::scenario::{Scenario, Turn};
+use lockstep_rehearsal::transcript::Agent;
+use serde_json::json;
+
+use super::{Check, entries};
+use crate::program;
+use crate::project::ActiveProject;
+use crate::setup::{LOCAL_SETTINGS, SHARED_SETTINGS};
+
+const NAME: &str = "live";
+
+/// The alert's first words, by which it is found in what the client sent to the model.
+const ALERT: &str = "SRC IMPACT ALERT:";
+
+/// Runs the client once.
+pub(crate) fn check(project: &ActiveProject) -> Check {
+    if entries(project).is_empty() {
+        return Check::skipped(NAME, "no hook is registered, so there is nothing to prove");
+    }
+    let Some(program) = program::find("claude") else {
+        return Check::skipped(NAME, "`claude` is not on PATH, so no client was run");
+    };
+    match play(project, Client::at(program)) {
+        Err(why) => Check::failed(
+            NAME,
+            format!("the client could not be run: {why}"),
+            "run `claude --version` by hand",
+        ),
+        Ok((outcome, journal)) => judge(&outcome, &journal),
+    }
+}
+
+/// The Lead writes a file and lets a subagent edit it.
+fn scene() -> Scenario {
+    let mut scenario = Scenario::new("Prove that the hooks fire.");
+    let file = "{project}/probe.txt";
+    scenario.lead = vec![
+        Turn::call("Write", json!({"file_path": file, "content": "one\n"})),
+        Turn::call(
+            "Agent",
+            json!({
+                "description": "edit the probe", "subagent_type": "general-purpose", "prompt": "PROBE-EDITOR: edit the probe",
+            }),
+        ),
+        Turn::text("Done."),
+    ];
+    scenario.subagents.insert(
+        "PROBE-EDITOR".to_owned(),
+        vec![
+            Turn::call("Read", json!({"file_path": file})),
+            Turn::call("Edit", json!({"file_path": file, "old_string": "one", "new_string": "two"})),
+            Turn::text("Edited."),
+        ],
+    );
+    scenario
+}
+
+fn play(project: &ActiveProject, client: Client) -> Result<(Outcome, String), String> {
+    let text = |error: io::Error| error.to_string();
+    let scratch = tempfile::tempdir().map_err(text)?;
+    fs::write(scratch.path().join("lockstep.toml"), "[journal]\ndir = \"journal\"\n").map_err(text)?;
+    copy_settings(&project.root, scratch.path()).map_err(text)?;
+    let outcome = Rehearsal::new(client, scene(), scratch.path()).run().map_err(|error| error.to_string())?;
+    Ok((outcome, journal(scratch.path())))
+}
+
+fn copy_settings(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to.join(".claude"))?;
+    for settings in [SHARED_SETTINGS, LOCAL_SETTINGS] {
+        if from.join(settings).is_file() {
+            fs::copy(from.join(settings), to.join(settings))?;
+        }
+    }
+    Ok(())
+}
+
+fn journal(scratch: &Path) -> String {
+    let files = fs::read_dir(scratch.join("journal")).into_iter().flatten();
+    files.filter_map(|entry| fs::read_to_string(entry.ok()?.path()).ok()).collect()
+}
+
+fn judge(outcome: &Outcome, journal: &str) -> Check {
+    let fix = "compare the hooks in .claude/settings.json with what `lockstep init --dry-run` would write";
+    if !outcome.success() {
+        let message = format!("the client ended with {:?}: {}", outcome.ended, outcome.stderr.trim());
+        return Check::failed(NAME, message, "run `claude --version` by hand; update the client");
+    }
+    let wrote = |tool: &str| journal.lines().any(|line| line.split('\t').nth(1) == Some(tool));
+    let mut missing = Vec::new();
+    if !wrote("Write") {
+        missing.push("the Lead's write was not journaled");
+    }
+    if !wrote("Edit") {
+        missing.push("the subagent's edit was not journaled");
+    }
+    if outcome.transcript.lead().count(ALERT) != 1 {
+        missing.push("the alert did not reach the Lead once");
+    }
+    if outcome.transcript.who_saw(ALERT).iter().any(|agent| *agent != Agent::Lead) {
+        missing.push("the alert reached somebody else than the Lead");
+    }
+    if missing.is_empty() {
+        let message = format!(
+            "a real client ran for {:.1} s: both changes were journaled, the alert reached the Lead once and nobody else",
+            outcome.took.as_secs_f64()
+        );
+        return Check::ok(NAME, message);
+    }
+    Check::failed(NAME, missing.join("; "), fix)
+}

@@ -1,0 +1,111 @@
+//! The project's own things: configuration, journal directory, store, catalogue, log.
+
+use std::path::Path;
+
+use jiff::ToSpan as _;
+use lockstep_config::Project;
+use lockstep_index::sweep::drift;
+use lockstep_store::{Store, log};
+
+use super::Check;
+use crate::clock;
+use crate::project::ActiveProject;
+
+/// Whether the project is active and its configuration whole.
+pub(super) fn configuration(dir: &Path) -> (Vec<Check>, Option<ActiveProject>) {
+    const NAME: &str = "configuration";
+    let found = Project::of_directory(dir).and_then(|found| found.map(ActiveProject::load).transpose());
+    match found {
+        Err(fault) => {
+            (vec![Check::failed(NAME, fault.to_string(), "mend or remove the file it names")], None)
+        }
+        Ok(None) => {
+            let message = format!("there is no lockstep.toml in {} or above it", dir.display());
+            (vec![Check::failed(NAME, message, "`lockstep init` sets the project up")], None)
+        }
+        Ok(Some(project)) if project.loaded.problems.is_empty() => {
+            (vec![Check::ok(NAME, format!("{} is active", project.root.display()))], Some(project))
+        }
+        Ok(Some(project)) => {
+            let details = lockstep_config::problem::render(&project.config_path, &project.loaded.problems);
+            let check =
+                Check::failed(NAME, details.trim_end(), "correct the lines above; hooks use the other keys");
+            (vec![check], Some(project))
+        }
+    }
+}
+
+/// What the hooks write to, and what they could not do.
+pub(super) fn state(project: &ActiveProject) -> Vec<Check> {
+    vec![journal(project), store(project), catalogue(project), faults(project)]
+}
+
+fn journal(project: &ActiveProject) -> Check {
+    const NAME: &str = "journal";
+    let dir = project.journal();
+    let dir = dir.path();
+    if !dir.exists() {
+        return Check::ok(NAME, format!("{} is made with the first change", dir.display()));
+    }
+    match tempfile::NamedTempFile::new_in(dir) {
+        Ok(_) => Check::ok(NAME, format!("journals are kept in {}", dir.display())),
+        Err(error) => Check::failed(
+            NAME,
+            format!("{} cannot be written: {error}", dir.display()),
+            "make it writable, or set `[journal] dir` in lockstep.toml",
+        ),
+    }
+}
+
+fn store(project: &ActiveProject) -> Check {
+    const NAME: &str = "store";
+    match Store::open_existing(&project.state) {
+        Ok(Some(_)) => Check::ok(NAME, format!("{} opens", project.state.database().display())),
+        Ok(None) => Check::ok(NAME, "nothing is stored yet; the first session makes the store"),
+        Err(error) => Check::failed(
+            NAME,
+            crate::error::CommandError::from(error).render().trim_end().to_owned(),
+            format!("move {} away; its history is lost, nothing else", project.state.database().display()),
+        ),
+    }
+}
+
+fn catalogue(project: &ActiveProject) -> Check {
+    const NAME: &str = "catalogue";
+    match drift(&project.root, &project.state) {
+        Ok(Some(0)) => Check::ok(NAME, "the catalogue of files is fresh"),
+        Ok(Some(n)) => Check::ok(
+            NAME,
+            format!("{n} files differ from the catalogue; the next sweep or session takes them up"),
+        ),
+        Ok(None) => Check::warning(
+            NAME,
+            "there is no catalogue of the files yet, so changes by shell commands cannot be seen",
+            "it is made at the start of the next session, or by `lockstep init`",
+        ),
+        Err(error) => Check::failed(NAME, error.to_string(), "make .lockstep/index readable and writable"),
+    }
+}
+
+/// What hooks could not do since yesterday.
+fn faults(project: &ActiveProject) -> Check {
+    const NAME: &str = "log";
+    let yesterday = clock::now().timestamp().saturating_sub(24.hours()).unwrap_or(jiff::Timestamp::MIN);
+    match log::since(&project.state, yesterday) {
+        Err(error) => Check::failed(NAME, error.to_string(), "make .lockstep/log readable"),
+        Ok(entries) => match entries.last() {
+            None => Check::ok(NAME, "no hook has failed since yesterday"),
+            Some(last) => Check::warning(
+                NAME,
+                format!(
+                    "hooks could not do all their work {} times since yesterday, last at {} ({}): {}",
+                    entries.len(),
+                    last.at,
+                    last.event,
+                    last.message
+                ),
+                format!("see {}", project.state.log().display()),
+            ),
+        },
+    }
+}

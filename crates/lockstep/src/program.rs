@@ -1,0 +1,58 @@
+//! Programs on this machine, by the name a shell would use.
+
+use std::env;
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::env_vars::PATH;
+
+/// The file a shell would start for `name`: a path as it is, a bare name by way of `PATH`.
+pub(crate) fn find(name: &str) -> Option<PathBuf> {
+    if name.contains('/') {
+        return Some(PathBuf::from(name)).filter(|path| is_executable(path));
+    }
+    env::split_paths(&PATH.get()?).map(|dir| dir.join(name)).find(|path| is_executable(path))
+}
+
+fn is_executable(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+/// How to call this very program in a command for a shell: by its name where that finds it, else by its path.
+pub(crate) fn own_name() -> String {
+    let Ok(own) = env::current_exe().and_then(|path| path.canonicalize()) else {
+        return "lockstep".to_owned();
+    };
+    let by_name = find("lockstep").and_then(|path| path.canonicalize().ok());
+    if by_name.as_deref() == Some(&own) { "lockstep".to_owned() } else { quoted(&own.to_string_lossy()) }
+}
+
+/// One word for a shell.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+');
+    if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_survive_a_shell() {
+        for word in ["/usr/bin/lockstep", "/a b/it's/$HOME/lockstep", "x\"y"] {
+            let out = std::process::Command::new("sh")
+                .args(["-c", &format!("printf %s {}", quoted(word))])
+                .output()
+                .unwrap();
+            assert_eq!(String::from_utf8(out.stdout).unwrap(), word);
+        }
+    }
+
+    #[test]
+    fn programs_are_found_as_a_shell_finds_them() {
+        assert!(find("sh").is_some());
+        assert_eq!(find("no-such-program-here"), None);
+        assert_eq!(find("/etc/passwd"), None);
+    }
+}

@@ -1,0 +1,57 @@
+//! One file as it is and as it will be.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lockstep_setup::diff::diff;
+use lockstep_store::write_atomically;
+
+use crate::error::{CommandError, Kind};
+
+/// A planned change of one file.
+#[derive(Debug, Clone)]
+pub(crate) struct FileEdit {
+    pub(crate) path: PathBuf,
+    /// `None`: there is no such file.
+    pub(crate) before: Option<String>,
+    /// `None`: the file goes.
+    pub(crate) after: Option<String>,
+}
+
+impl FileEdit {
+    /// What is done, for people.
+    pub(crate) fn verb(&self) -> &'static str {
+        match (&self.before, &self.after) {
+            (None, _) => "create",
+            (_, None) => "remove",
+            _ => "change",
+        }
+    }
+
+    pub(crate) fn diff(&self, root: &Path) -> String {
+        let path = self.path.strip_prefix(root).unwrap_or(&self.path);
+        diff(path, self.before.as_deref().unwrap_or(""), self.after.as_deref().unwrap_or(""))
+    }
+
+    /// Does it.
+    pub(crate) fn apply(&self) -> Result<(), CommandError> {
+        let failed = |error: std::io::Error| {
+            CommandError::new(Kind::Store, format!("cannot {} {}: {error}", self.verb(), self.path.display()))
+        };
+        let dir = self.path.parent().unwrap_or(Path::new("."));
+        match &self.after {
+            Some(text) => {
+                fs::create_dir_all(dir).map_err(failed)?;
+                Ok(write_atomically(&self.path, text.as_bytes(), 0o644)?)
+            }
+            None => {
+                fs::remove_file(&self.path).map_err(failed)?;
+                // A directory made for the settings goes with them; this fails where anything else is in it.
+                if dir.file_name() == Some(".claude".as_ref()) {
+                    let _ = fs::remove_dir(dir);
+                }
+                Ok(())
+            }
+        }
+    }
+}

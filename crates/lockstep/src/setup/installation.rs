@@ -1,0 +1,52 @@
+//! `.lockstep/installation.json`: what `init` changed, so that `uninstall` restores it exactly.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::PathBuf;
+
+use lockstep_setup::record::Record;
+use lockstep_store::{StateDir, write_atomically};
+use serde::{Deserialize, Serialize};
+
+use super::read;
+use crate::error::{CommandError, Kind};
+
+/// What `init` did in a project.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Installation {
+    /// `lockstep.toml`, where `init` wrote it.
+    #[serde(default)]
+    pub(crate) configuration: Option<Record>,
+    /// Settings files by path relative to the root.
+    #[serde(default)]
+    pub(crate) settings: BTreeMap<String, Record>,
+}
+
+impl Installation {
+    fn file(state: &StateDir) -> PathBuf {
+        state.path().join("installation.json")
+    }
+
+    /// What is remembered; nothing where nothing was installed.
+    pub(crate) fn load(state: &StateDir) -> Result<Self, CommandError> {
+        let path = Self::file(state);
+        let Some(text) = read(&path)? else { return Ok(Self::default()) };
+        serde_json::from_str(&text).map_err(|error| {
+            CommandError::new(Kind::Store, format!("{} is damaged: {error}", path.display()))
+                .hint("delete it; `lockstep uninstall` then takes out Lockstep's own entries by their text")
+        })
+    }
+
+    /// Remembers it, privately: settings may hold secrets.
+    pub(crate) fn save(&self, state: &StateDir) -> Result<(), CommandError> {
+        state.ensure("")?;
+        let text = serde_json::to_string_pretty(self).expect("records are text and maps with text keys");
+        Ok(write_atomically(&Self::file(state), text.as_bytes(), 0o600)?)
+    }
+
+    /// Forgets it.
+    pub(crate) fn forget(state: &StateDir) {
+        // Nothing to forget is fine; a file that cannot be removed restores nothing once the settings are restored.
+        let _ = fs::remove_file(Self::file(state));
+    }
+}

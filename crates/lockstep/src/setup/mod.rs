@@ -1,0 +1,154 @@
+//! Setting a project up for its clients, and undoing it. [`init`](crate::cli) and `uninstall` are skins over this.
+//!
+//! Everything is planned as [`FileEdit`]s first, so that `--dry-run` shows exactly what would be done.
+
+mod file_edit;
+mod installation;
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use lockstep_config::{FILE_NAME, Project};
+use lockstep_setup::claude::{self, HookEntry, SettingsError};
+use lockstep_setup::record::{Record, Restore, restore};
+
+use crate::error::{CommandError, Kind};
+use crate::hook::route::REGISTRATIONS;
+use crate::program;
+
+pub(crate) use file_edit::FileEdit;
+pub(crate) use installation::Installation;
+
+/// Where Claude Code has a project's settings: shared with the team, and the user's own.
+pub(crate) const SHARED_SETTINGS: &str = ".claude/settings.json";
+pub(crate) const LOCAL_SETTINGS: &str = ".claude/settings.local.json";
+
+/// The root a set-up is about: the active project's, else the repository's, else the directory itself.
+pub(crate) fn root_of(dir: &Path) -> Result<PathBuf, CommandError> {
+    if let Some(project) = Project::of_directory(dir)? {
+        return Ok(project.root);
+    }
+    let repository = dir.ancestors().find(|dir| dir.join(".git").exists());
+    Ok(repository.unwrap_or(dir).to_owned())
+}
+
+/// The entries for every event that leads somewhere.
+pub(crate) fn hook_entries() -> Vec<HookEntry> {
+    let command = format!("{} hook claude", program::own_name());
+    REGISTRATIONS
+        .iter()
+        .map(|registration| HookEntry {
+            event: registration.event.to_owned(),
+            matcher: None,
+            command: command.clone(),
+            timeout_seconds: registration.timeout_seconds,
+        })
+        .collect()
+}
+
+/// What a set-up does: files, and what is remembered of them.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    pub(crate) edits: Vec<FileEdit>,
+    pub(crate) installation: Installation,
+    /// What people should know about it.
+    pub(crate) notes: Vec<String>,
+}
+
+/// Plans `lockstep.toml` where there is none.
+pub(crate) fn plan_configuration(root: &Path, plan: &mut Plan) -> Result<(), CommandError> {
+    // A linked worktree may have its configuration in the main one.
+    if Project::of_directory(root)?.is_some_and(|project| project.root == root) {
+        return Ok(());
+    }
+    let text = lockstep_config::template::template();
+    plan.installation.configuration = Some(Record::new(None, &text));
+    plan.edits.push(FileEdit { path: root.join(FILE_NAME), before: None, after: Some(text) });
+    Ok(())
+}
+
+/// Plans the registration in one settings file of Claude Code.
+pub(crate) fn plan_registration(root: &Path, settings: &str, plan: &mut Plan) -> Result<(), CommandError> {
+    let path = confined(root, settings)?;
+    let before = read(&path)?;
+    let refused = |error| refused(&path, error);
+    let edit = claude::install(before.as_deref(), &hook_entries()).map_err(refused)?;
+    if before.as_deref() == Some(&edit.text) {
+        return Ok(());
+    }
+    let without = match &before {
+        Some(text) => Some(claude::uninstall(text).map_err(refused)?.text),
+        None => None,
+    };
+    let record = match (plan.installation.settings.get(settings), &before, &without) {
+        (Some(record), Some(before), Some(without)) => record.renew(before, without, &edit.text),
+        _ => Record::new(without.as_deref(), &edit.text),
+    };
+    plan.installation.settings.insert(settings.to_owned(), record);
+    plan.edits.push(FileEdit { path, before, after: Some(edit.text) });
+    Ok(())
+}
+
+/// Plans taking Lockstep out of one settings file: exactly as it was where nobody edited it since, else only our entries.
+pub(crate) fn plan_removal(root: &Path, settings: &str, plan: &mut Plan) -> Result<(), CommandError> {
+    let path = confined(root, settings)?;
+    let Some(before) = read(&path)? else { return Ok(()) };
+    let exact = plan.installation.settings.remove(settings).and_then(|record| restore(&record, &before));
+    let after = match exact {
+        Some(Restore::Remove) => None,
+        Some(Restore::Write(text)) => Some(text),
+        None => Some(claude::uninstall(&before).map_err(|error| refused(&path, error))?.text),
+    };
+    if after.as_ref() != Some(&before) {
+        plan.edits.push(FileEdit { path, before: Some(before), after });
+    }
+    Ok(())
+}
+
+/// Plans removing `lockstep.toml`, where `init` wrote it and nobody edited it since.
+pub(crate) fn plan_deactivation(root: &Path, plan: &mut Plan) -> Result<(), CommandError> {
+    let path = root.join(FILE_NAME);
+    let Some(before) = read(&path)? else { return Ok(()) };
+    let ours = plan.installation.configuration.take().is_some_and(|record| record.matches(&before));
+    if ours {
+        plan.edits.push(FileEdit { path, before: Some(before), after: None });
+    } else {
+        plan.notes.push(format!(
+            "{} was not written by `lockstep init`, or edited since: it stays.",
+            path.display()
+        ));
+    }
+    Ok(())
+}
+
+/// A file of the project, also through a link, as long as that does not lead out of it.
+fn confined(root: &Path, relative: &str) -> Result<PathBuf, CommandError> {
+    let path = root.join(relative);
+    let real = path.canonicalize().or_else(|_| {
+        let parent = path.parent().unwrap_or(root).canonicalize()?;
+        Ok::<PathBuf, std::io::Error>(parent.join(path.file_name().unwrap_or_default()))
+    });
+    match (real, root.canonicalize()) {
+        (Ok(real), Ok(root)) if !real.starts_with(&root) => Err(CommandError::new(
+            Kind::Configuration,
+            format!("{} leads out of the project, to {}; it is not changed", path.display(), real.display()),
+        )
+        .hint("register the hooks there by hand, or replace the link by a file")),
+        (Ok(real), Ok(_)) => Ok(real),
+        // Nothing there yet.
+        _ => Ok(path),
+    }
+}
+
+pub(crate) fn read(path: &Path) -> Result<Option<String>, CommandError> {
+    match fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(CommandError::new(Kind::Store, format!("cannot read {}: {error}", path.display()))),
+    }
+}
+
+fn refused(path: &Path, error: SettingsError) -> CommandError {
+    CommandError::new(Kind::Configuration, format!("{}: {error}", path.display()))
+}
