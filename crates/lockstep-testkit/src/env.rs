@@ -1,0 +1,267 @@
+//! The environment: private directories, a cleared environment, a clock that stands still until it is advanced.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{ErrorKind, Write as _};
+use std::os::unix::fs::chown;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use jiff::{SignedDuration, Zoned};
+
+use crate::{Event, Listing, Output};
+
+/// The first moment. Its zone is a plain offset: nothing about it is looked up on the machine.
+const START: &str = "2026-02-14T15:30:42+09:00[+09:00]";
+
+/// An ordinary user and group that every system has.
+const NOBODY: u32 = 65534;
+
+/// One test's own world: `project`, `home`, `tmp` and `elsewhere` below one temporary directory that goes with it.
+#[derive(Debug)]
+pub struct TestEnv {
+    root: PathBuf,
+    binary: PathBuf,
+    /// Seconds since [`START`].
+    clock: AtomicI64,
+    user: Option<u32>,
+    _dir: tempfile::TempDir,
+}
+
+impl TestEnv {
+    /// An environment whose project has no `lockstep.toml`. `binary` is `env!("CARGO_BIN_EXE_lockstep")`.
+    pub fn inactive(binary: impl Into<PathBuf>) -> Self {
+        let dir = tempfile::Builder::new().prefix("lockstep-test-").tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        for name in ["project", "home", "tmp", "elsewhere"] {
+            fs::create_dir(root.join(name)).unwrap();
+        }
+        Self { root, binary: binary.into(), clock: AtomicI64::new(0), user: None, _dir: dir }
+    }
+
+    /// An environment whose project is active, with every default.
+    pub fn active(binary: impl Into<PathBuf>) -> Self {
+        let env = Self::inactive(binary);
+        env.configure("");
+        env
+    }
+
+    /// Gives everything to an ordinary user and runs the binary as that user from now on: root may do what modes forbid, so a
+    /// test about modes would prove nothing. Where the tests themselves run as an ordinary user, nothing changes.
+    pub fn as_ordinary_user(mut self) -> Self {
+        if rustix::process::geteuid().is_root() {
+            let own = self.root.join("lockstep");
+            fs::copy(&self.binary, &own).unwrap();
+            self.binary = own;
+            self.user = Some(NOBODY);
+            self.give_to_user(&self.root);
+        }
+        self
+    }
+
+    fn give_to_user(&self, path: &Path) {
+        if let Some(user) = self.user {
+            chown(path, Some(user), Some(user)).unwrap();
+            if fs::symlink_metadata(path).unwrap().is_dir() {
+                fs::read_dir(path).unwrap().for_each(|entry| self.give_to_user(&entry.unwrap().path()));
+            }
+        }
+    }
+
+    /// The directory that holds everything else.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The project's root.
+    pub fn project(&self) -> PathBuf {
+        self.root.join("project")
+    }
+
+    /// `$HOME`.
+    pub fn home(&self) -> PathBuf {
+        self.root.join("home")
+    }
+
+    /// `$TMPDIR`, where journals are by default.
+    pub fn tmp(&self) -> PathBuf {
+        self.root.join("tmp")
+    }
+
+    /// A directory that is none of the others.
+    pub fn elsewhere(&self) -> PathBuf {
+        self.root.join("elsewhere")
+    }
+
+    /// The project's state directory.
+    pub fn state(&self) -> PathBuf {
+        self.project().join(".lockstep")
+    }
+
+    /// A session's journal.
+    pub fn journal(&self, session: &str) -> PathBuf {
+        self.tmp().join(format!("src-changes-{session}.log"))
+    }
+
+    /// A session's journal as text; empty where there is none.
+    pub fn journaled(&self, session: &str) -> String {
+        self.text(&self.journal(session))
+    }
+
+    /// The lines of the log of what hooks could not do.
+    pub fn logged(&self) -> Vec<String> {
+        self.text(&self.state().join("log/hooks.log")).lines().map(str::to_owned).collect()
+    }
+
+    fn text(&self, path: &Path) -> String {
+        match fs::read(path) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                String::new()
+            }
+            Err(error) => panic!("cannot read {}: {error}\n{}", path.display(), Listing::of(&self.root)),
+        }
+    }
+
+    /// Writes `lockstep.toml`.
+    pub fn configure(&self, text: &str) {
+        self.write("lockstep.toml", text);
+    }
+
+    /// Writes a file below the project, with its directories; gives its absolute path.
+    pub fn write(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.project().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, content).unwrap();
+        self.give_to_user(&path);
+        path
+    }
+
+    /// Moves the clock forward.
+    pub fn advance(&self, by: SignedDuration) {
+        self.clock.fetch_add(by.as_secs(), Ordering::SeqCst);
+    }
+
+    /// What the clock shows, as `LOCKSTEP_NOW` takes it.
+    pub fn now(&self) -> String {
+        let start: Zoned = START.parse().unwrap();
+        start.checked_add(SignedDuration::from_secs(self.clock.load(Ordering::SeqCst))).unwrap().to_string()
+    }
+
+    /// The binary with `args`, in the project, with nothing in its environment but what this environment gives.
+    pub fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
+        let mut command = self.program(&self.binary, args);
+        command.env("LOCKSTEP_NOW", self.now());
+        if let Some(user) = self.user {
+            command.uid(user).gid(user);
+        }
+        command
+    }
+
+    fn program<S: AsRef<OsStr>>(
+        &self,
+        program: impl AsRef<OsStr>,
+        args: impl IntoIterator<Item = S>,
+    ) -> Command {
+        let mut command = Command::new(program);
+        command
+            .args(args)
+            .current_dir(self.project())
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", self.home())
+            .env("TMPDIR", self.tmp())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// `lockstep hook` as the client starts it.
+    pub fn hook_command(&self) -> Command {
+        let mut command = self.command(["hook", "claude"]);
+        command.env("CLAUDE_PROJECT_DIR", self.project()).stdin(Stdio::piped());
+        command
+    }
+
+    /// Runs `lockstep ARGS` in the project.
+    pub fn lockstep<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Output {
+        self.run(self.command(args), b"")
+    }
+
+    /// Sends an event to the hook as the client does.
+    pub fn hook(&self, event: &Event) -> Output {
+        self.hook_bytes(event.json(&self.project()).as_bytes())
+    }
+
+    /// Sends these bytes to the hook.
+    pub fn hook_bytes(&self, stdin: &[u8]) -> Output {
+        self.run(self.hook_command(), stdin)
+    }
+
+    /// Starts the hook, gives it the event, and does not wait for it.
+    pub fn start_hook(&self, event: &Event) -> Child {
+        let mut child = self.hook_command().spawn().unwrap();
+        // One that is gone already, or killed meanwhile, does not take it.
+        let _ = child.stdin.take().unwrap().write_all(event.json(&self.project()).as_bytes());
+        child
+    }
+
+    /// Runs a command made by [`Self::command`] or [`Self::hook_command`].
+    pub fn run(&self, mut command: Command, stdin: &[u8]) -> Output {
+        let mut child = command.spawn().unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
+        if let Some(mut pipe) = child.stdin.take() {
+            match pipe.write_all(stdin) {
+                Err(error) if error.kind() != ErrorKind::BrokenPipe => panic!("{command:?}: {error}"),
+                _ => {}
+            }
+        }
+        Output::new(self, &command, child.wait_with_output().unwrap())
+    }
+
+    /// Runs a shell command in the project, as an agent's `Bash` tool would.
+    pub fn shell(&self, script: &str) {
+        self.run(self.program("sh", ["-c", script]), b"").succeeded();
+    }
+
+    /// Runs git in the project, with a fixed author and date and no configuration but the repository's.
+    pub fn git<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) {
+        let mut command = self.program("git", args);
+        for (name, value) in [
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+            ("GIT_AUTHOR_NAME", "Test"),
+            ("GIT_AUTHOR_EMAIL", "test@example.org"),
+            ("GIT_AUTHOR_DATE", "2026-02-14T00:00:00Z"),
+            ("GIT_COMMITTER_NAME", "Test"),
+            ("GIT_COMMITTER_EMAIL", "test@example.org"),
+            ("GIT_COMMITTER_DATE", "2026-02-14T00:00:00Z"),
+        ] {
+            command.env(name, value);
+        }
+        self.run(command, b"").succeeded();
+    }
+
+    /// Text with this environment's paths replaced by names, so that it is the same in every run.
+    pub fn neutral(&self, text: &str) -> String {
+        self.filters().iter().fold(text.to_owned(), |text, (path, name)| text.replace(path, name))
+    }
+
+    /// What [`Self::neutral`] replaces, longest first.
+    pub fn filters(&self) -> Vec<(String, &'static str)> {
+        let path = |path: &Path| path.to_str().unwrap().to_owned();
+        vec![
+            (path(&self.elsewhere()), "$ELSEWHERE"),
+            (path(&self.project()), "$ROOT"),
+            (path(&self.home()), "$HOME"),
+            (path(&self.tmp()), "$TMP"),
+            (path(&self.root), "$ENV"),
+        ]
+    }
+
+    /// Everything on disk that a hook in this environment could reach.
+    pub fn listing(&self) -> Listing {
+        Listing::of(&self.root)
+    }
+}

@@ -1,0 +1,108 @@
+//! What a process left behind: standard output, standard error and exit code, together.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use crate::{Listing, TestEnv};
+
+/// The end of a process. A test that does not look at it proves nothing.
+#[must_use = "assert on the output: `silent`, `succeeded`, `failed` or `snapshot`"]
+#[derive(Debug)]
+pub struct Output {
+    /// Standard output.
+    pub stdout: Vec<u8>,
+    /// Standard error.
+    pub stderr: Vec<u8>,
+    /// The exit code; `None` for a process that a signal ended.
+    pub code: Option<i32>,
+    /// Paths replaced by names, for [`Self::snapshot`].
+    filters: Vec<(String, &'static str)>,
+    root: PathBuf,
+    command: String,
+}
+
+impl Output {
+    pub(crate) fn new(env: &TestEnv, command: &Command, output: std::process::Output) -> Self {
+        Self {
+            stdout: output.stdout,
+            stderr: output.stderr,
+            code: output.status.code(),
+            filters: env.filters(),
+            root: env.root().to_owned(),
+            command: format!(
+                "{:?} {:?} in {:?}",
+                command.get_program(),
+                command.get_args().collect::<Vec<_>>(),
+                command.get_current_dir().unwrap_or(env.root())
+            ),
+        }
+    }
+
+    /// Standard output, standard error and exit code as one text without this run's paths.
+    pub fn snapshot(&self) -> String {
+        let text = format!(
+            "{}{}exit {}\n",
+            part("", &self.stdout),
+            part("stderr: ", &self.stderr),
+            self.code.map_or("by a signal".to_owned(), |code| code.to_string()),
+        );
+        self.filters.iter().fold(text, |text, (path, name)| text.replace(path, name))
+    }
+
+    /// Exit code 0 and not a byte of output.
+    #[track_caller]
+    pub fn silent(&self) {
+        self.expect(
+            "exit 0 and no output",
+            self.code == Some(0) && self.stdout.is_empty() && self.stderr.is_empty(),
+        );
+    }
+
+    /// Exit code 0 and nothing on standard error; gives standard output.
+    #[track_caller]
+    pub fn succeeded(&self) -> String {
+        self.expect("exit 0 and no complaint", self.code == Some(0) && self.stderr.is_empty());
+        String::from_utf8_lossy(&self.stdout).into_owned()
+    }
+
+    /// This exit code and nothing on standard output; gives standard error.
+    #[track_caller]
+    pub fn failed(&self, code: i32) -> String {
+        self.expect(&format!("exit {code} and no answer"), self.code == Some(code) && self.stdout.is_empty());
+        String::from_utf8_lossy(&self.stderr).into_owned()
+    }
+
+    /// The context a hook's reply carries, with the name of the event it is for; `None` for silence.
+    #[track_caller]
+    pub fn context(&self) -> Option<(String, String)> {
+        let stdout = self.succeeded();
+        if stdout.is_empty() {
+            return None;
+        }
+        let reply: serde_json::Value = serde_json::from_str(&stdout).expect("a hook's reply is JSON");
+        let of = |key: &str| reply["hookSpecificOutput"][key].as_str().expect("text").to_owned();
+        Some((of("hookEventName"), of("additionalContext")))
+    }
+
+    #[track_caller]
+    fn expect(&self, what: &str, holds: bool) {
+        assert!(
+            holds,
+            "expected {what} of {}\n{}in the environment {}:\n{}",
+            self.command,
+            self.snapshot(),
+            self.root.display(),
+            Listing::of(&self.root)
+        );
+    }
+}
+
+/// One stream; a missing newline at its end is shown.
+fn part(name: &str, bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    match text.strip_suffix('\n') {
+        None if text.is_empty() => String::new(),
+        None => format!("{name}{text}\n(no newline)\n"),
+        Some(text) => format!("{name}{text}\n"),
+    }
+}

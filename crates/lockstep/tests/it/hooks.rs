@@ -1,0 +1,349 @@
+//! What each event does, end to end: the journal, the sweep, reports and the delivery of alerts.
+
+use std::fs;
+
+use insta::assert_snapshot;
+use lockstep_testkit::{Event, Output, TestEnv};
+use lockstep_wire::claude::samples;
+
+use crate::{active, configured};
+
+/// An active project with files, in which session `s1` has begun.
+fn begun(config: &str) -> TestEnv {
+    let env = configured(config);
+    for file in ["a.py", "b.py", "c.py", "d.py"] {
+        env.write(file, "def hello(): pass\n");
+    }
+    env.hook(&Event::session_start()).silent();
+    env
+}
+
+/// A subagent edits `file` and its hooks run.
+fn subagent_edits(env: &TestEnv, id: &str, file: &str) {
+    let content = format!("by {id}, longer than {:?}", fs::read_to_string(env.project().join(file)).ok());
+    env.write(file, content);
+    env.hook(&Event::edit(file).by(id, "implementer")).silent();
+}
+
+fn text(output: &Output) -> String {
+    output.context().expect("the hook delivers").1
+}
+
+#[test]
+fn every_way_of_changing_a_file_is_journaled_with_its_agent() {
+    let env = begun("");
+    env.git(["init", "--quiet"]);
+    env.write("a.py", "def greet(): pass\n");
+    env.hook(&Event::edit("a.py").by("a1", "implementer")).silent();
+    env.write("e.py", "new\n");
+    env.hook(&Event::write("e.py")).silent();
+    env.hook(&Event::of(samples::POST_TOOL_USE_MULTI_EDIT).file("a.py")).silent();
+    env.hook(&Event::of(samples::POST_TOOL_USE_NOTEBOOK_EDIT)).silent();
+    env.shell("sed -i s/hello/salute/ b.py && mv c.py sub.py && rm d.py && echo new > f.py");
+    env.hook(&Event::bash()).silent();
+    env.shell("echo more >> f.py");
+    env.hook(&Event::bash().by("a1", "implementer")).silent();
+    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+
+    assert_snapshot!(env.lockstep(["changes"]).snapshot(), @"
+    2026-02-14 15:30:42  Edit          implementer a1  a.py
+    2026-02-14 15:30:42  Write         lead            e.py
+    2026-02-14 15:30:42  MultiEdit     lead            a.py
+    2026-02-14 15:30:42  NotebookEdit  lead            n.ipynb
+    2026-02-14 15:30:42  Sweep         lead            b.py
+    2026-02-14 15:30:42  Sweep         lead            c.py  (renamed to sub.py)
+    2026-02-14 15:30:42  Sweep         lead            d.py  (deleted)
+    2026-02-14 15:30:42  Sweep         lead            f.py  (created)
+    2026-02-14 15:30:42  Sweep         lead            sub.py  (renamed from c.py)
+    2026-02-14 15:30:42  Sweep         implementer a1  f.py
+    10 changes to 8 files in 1 session
+    exit 0
+    ");
+    assert_snapshot!(env.neutral(&env.journaled("s1")), @"
+    2026-02-14T15:30:42+09:00	Edit	$ROOT/a.py	a1	toolu_272536dcfd7d413a92575f91
+    2026-02-14T15:30:42+09:00	Write	$ROOT/e.py	-	toolu_398acbfee19e4ce8a5853a2f
+    2026-02-14T15:30:42+09:00	MultiEdit	$ROOT/a.py	-	toolu_3
+    2026-02-14T15:30:42+09:00	NotebookEdit	$ROOT/n.ipynb	-	toolu_4
+    2026-02-14T15:30:42+09:00	Sweep	$ROOT/b.py	-	toolu_6bcfda05ffdc41629efe0a6e
+    2026-02-14T15:30:42+09:00	Sweep	$ROOT/c.py	-	toolu_6bcfda05ffdc41629efe0a6e
+    2026-02-14T15:30:42+09:00	Sweep	$ROOT/d.py	-	toolu_6bcfda05ffdc41629efe0a6e
+    2026-02-14T15:30:42+09:00	Sweep	$ROOT/f.py	-	toolu_6bcfda05ffdc41629efe0a6e
+    2026-02-14T15:30:42+09:00	Sweep	$ROOT/sub.py	-	toolu_6bcfda05ffdc41629efe0a6e
+    2026-02-14T15:30:42+09:00	Sweep	$ROOT/f.py	a1	toolu_6bcfda05ffdc41629efe0a6e
+    ");
+    assert!(env.logged().is_empty(), "{:?}", env.logged());
+}
+
+#[test]
+fn what_a_failed_edit_reports_is_no_change() {
+    let env = begun("");
+    env.hook(&Event::of(samples::OLD_POST_TOOL_USE_EDIT_FAILED)).silent();
+    env.hook(&Event::edit("a.py").with("tool_input", serde_json::json!({}))).silent();
+    env.hook(&Event::edit(env.elsewhere().join("x.py"))).silent();
+    env.hook(&Event::of(samples::POST_TOOL_USE_READ_IN_SUBAGENT)).silent();
+    assert_eq!(env.journaled("s1"), "");
+    assert!(env.logged().is_empty(), "{:?}", env.logged());
+}
+
+#[test]
+fn the_alert_reaches_the_lead_once_and_nobody_else() {
+    let env = begun("");
+    subagent_edits(&env, "a1", "a.py");
+    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+    // Other agents' events, and the next stop, carry nothing.
+    env.hook(&Event::edit("b.py").by("a2", "implementer")).silent();
+    env.hook(&Event::bash().by("a2", "implementer")).silent();
+    env.hook(&Event::agent_done().by("a2", "implementer")).silent();
+    env.hook(&Event::subagent_stop("a1", "implementer").with("stop_hook_active", true)).silent();
+    env.hook(&Event::session_start().session("s2")).silent();
+    env.hook(&Event::prompt().session("s2")).silent();
+    assert_snapshot!(env.hook(&Event::agent_done()).snapshot(), @r#"
+    {"hookSpecificOutput":{"hookEventName":"PostToolUse","additionalContext":"SRC IMPACT ALERT: 1 files changed, dependents not analysed.\nChanged: a.py\nAction: `lockstep changes --session s1` lists them."}}
+    exit 0
+    "#);
+    for event in [Event::agent_done(), Event::prompt(), Event::bash(), Event::stop()] {
+        env.hook(&event).silent();
+    }
+    assert!(env.logged().is_empty(), "{:?}", env.logged());
+}
+
+#[test]
+fn a_background_subagents_alert_waits_for_the_next_event_of_the_lead() {
+    let read = Event::of(samples::POST_TOOL_USE_READ_IN_SUBAGENT).by_lead();
+    for (next, name) in [
+        (Event::bash(), "PostToolUse"),
+        (Event::write("x.py"), "PostToolUse"),
+        (read, "PostToolUse"),
+        (Event::prompt(), "UserPromptSubmit"),
+        (Event::stop(), "Stop"),
+    ] {
+        let env = begun("");
+        env.hook(&Event::agent_launched()).silent();
+        subagent_edits(&env, "a1", "a.py");
+        env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+        let (event, alert) = env.hook(&next).context().expect("the next event delivers");
+        assert_eq!(event, name);
+        assert!(alert.starts_with("SRC IMPACT ALERT: 1 files changed"), "{alert}");
+        env.hook(&next).silent();
+    }
+}
+
+#[test]
+fn of_several_that_wait_the_newest_is_delivered_and_the_others_are_counted() {
+    let env = begun("");
+    for (agent, file) in [("a1", "a.py"), ("a2", "b.py"), ("a3", "c.py")] {
+        subagent_edits(&env, agent, file);
+        env.hook(&Event::subagent_stop(agent, "implementer")).silent();
+    }
+    assert_snapshot!(text(&env.hook(&Event::agent_done())), @"
+    SRC IMPACT ALERT: 1 files changed, dependents not analysed. (and 2 earlier)
+    Changed: c.py
+    Action: `lockstep changes --session s1` lists them.
+    ");
+    env.hook(&Event::prompt()).silent();
+}
+
+#[test]
+fn a_stop_that_a_hook_continued_is_not_continued_again() {
+    let env = begun("[alert]\nlead = \"any\"\n");
+    env.write("a.py", "changed by the lead\n");
+    env.hook(&Event::edit("a.py")).silent();
+    assert_snapshot!(env.hook(&Event::stop()).snapshot(), @r#"
+    {"hookSpecificOutput":{"hookEventName":"Stop","additionalContext":"SRC IMPACT ALERT: 1 files changed, dependents not analysed.\nChanged: a.py\nAction: `lockstep changes --session s1` lists them."}}
+    exit 0
+    "#);
+    // The Lead goes on and changes more; this stop must end.
+    env.write("b.py", "changed by the lead\n");
+    env.hook(&Event::edit("b.py")).silent();
+    env.hook(&Event::stop().with("stop_hook_active", true)).silent();
+    // What it could not say is said at the next event.
+    let (event, alert) = env.hook(&Event::prompt()).context().expect("the next prompt delivers");
+    assert_eq!(event, "UserPromptSubmit");
+    assert!(alert.contains("Changed: b.py\n"), "{alert}");
+}
+
+#[test]
+fn a_session_that_changes_nothing_gets_no_text() {
+    let env = begun("[alert]\nlead = \"any\"\n");
+    for (file, sample) in samples::ALL {
+        let writes = ["Edit\"", "Write\""].iter().any(|tool| sample.contains(tool));
+        if !(writes && sample.contains("PostToolUse")) {
+            env.hook(&Event::of(sample)).silent();
+        }
+        assert_eq!(env.journaled("s1"), "", "{file}");
+    }
+    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    assert!(!env.state().join("reports").exists());
+}
+
+#[test]
+fn a_file_is_reported_once_per_state() {
+    let env = begun("");
+    let stop = || env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+    let delivers = || env.hook(&Event::agent_done()).context().map(|(_, text)| text);
+    subagent_edits(&env, "a1", "a.py");
+    stop();
+    assert!(delivers().is_some());
+    stop();
+    assert_eq!(delivers(), None, "nothing was changed since");
+    env.hook(&Event::edit("a.py").by("a1", "implementer")).silent();
+    stop();
+    assert_eq!(delivers(), None, "an edit that left the same content");
+    subagent_edits(&env, "a1", "a.py");
+    subagent_edits(&env, "a1", "b.py");
+    stop();
+    let alert = delivers().expect("both are in a new state");
+    assert!(alert.contains("2 files changed") && alert.contains("Changed: a.py, b.py\n"), "{alert}");
+    fs::remove_file(env.project().join("b.py")).unwrap();
+    stop();
+    assert!(delivers().expect("a deletion is a state").contains("Changed: b.py\n"));
+}
+
+#[test]
+fn every_report_is_written_whatever_is_worth_an_alert() {
+    for (config, subagent_alerts, lead_alerts) in [
+        ("", true, false),
+        ("[alert]\nsubagent = \"any\"\nlead = \"any\"\n", true, true),
+        // Whether something breaks is not known yet.
+        ("[alert]\nsubagent = \"breaking\"\nlead = \"breaking\"\n", false, false),
+        ("[alert]\nsubagent = \"off\"\nlead = \"off\"\n", false, false),
+    ] {
+        let env = begun(config);
+        subagent_edits(&env, "a1", "a.py");
+        env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+        assert_eq!(env.hook(&Event::agent_done()).context().is_some(), subagent_alerts, "{config}");
+        env.shell("echo by the lead >> b.py");
+        env.hook(&Event::bash()).silent();
+        assert_eq!(env.hook(&Event::stop()).context().is_some(), lead_alerts, "{config}");
+        let reports = env.state().join("reports/s1");
+        let mut names: Vec<_> =
+            fs::read_dir(reports).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        assert_eq!(names, ["1.md", "1.yaml", "2.md", "2.yaml"], "{config}");
+    }
+}
+
+#[test]
+fn the_written_report_says_what_is_not_known() {
+    let env = begun("");
+    subagent_edits(&env, "a1", "a.py");
+    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+    let read = |name| env.neutral(&fs::read_to_string(env.state().join(name)).unwrap());
+    assert_snapshot!(read("reports/s1/1.yaml"), @r#"
+    domain: execution
+    skill: impact
+    status: skipped
+    confidence: low
+    files_changed: 1
+    impact_candidates: null
+    degradation_level: degraded
+    impacts:
+      - changed_file: "$ROOT/a.py"
+        dependents: null
+        dependent_count: null
+    cascade_recommended: false
+    cascade_rationale: "Dependents not analysed: this version of lockstep has no reference index."
+    "#);
+    assert_snapshot!(read("reports/s1/1.md"), @"
+    # Execution Impact Analysis Report
+
+    ## Summary
+
+    - Files changed: 1
+    - Impact candidates: not analysed
+    - Confidence: low
+    - Degradation level: degraded
+    - Cascade recommended: false
+
+    ## Per-File Analysis
+
+    ### $ROOT/a.py
+
+    Dependents not analysed.
+
+    ## Cascade Recommendation
+
+    Dependents not analysed: this version of lockstep has no reference index.
+
+    ## Notes
+
+    None.
+    ");
+}
+
+#[test]
+fn an_older_client_says_less_and_is_understood() {
+    let env = begun("");
+    env.write("a.py", "changed\n");
+    env.hook(&Event::edit("a.py").without("permission_mode").without("prompt_id")).silent();
+    env.hook(&Event::of(samples::OLD_SUBAGENT_STOP)).silent();
+    let (_, alert) = env.hook(&Event::of(samples::OLD_POST_TOOL_USE_TASK)).context().unwrap();
+    assert!(alert.contains("Changed: a.py\n"), "{alert}");
+    env.hook(&Event::of(samples::OLD_POST_TOOL_USE_TASK)).silent();
+}
+
+#[test]
+fn the_sweep_looks_when_it_was_told_to() {
+    for (sweep, after_bash, at_stop) in [("bash", true, true), ("stop", false, true), ("off", false, false)] {
+        let env = begun(&format!("[journal]\nsweep = \"{sweep}\"\n"));
+        env.shell("echo more >> a.py");
+        env.hook(&Event::bash()).silent();
+        assert_eq!(!env.journaled("s1").is_empty(), after_bash, "{sweep}");
+        env.shell("echo more >> b.py");
+        env.hook(&Event::stop()).silent();
+        assert_eq!(env.journaled("s1").contains("b.py"), at_stop, "{sweep}");
+    }
+}
+
+#[test]
+fn what_git_ignores_and_what_was_before_the_session_is_not_swept() {
+    let env = active();
+    env.git(["init", "--quiet"]);
+    env.write(".gitignore", "*.o\ntarget/\n");
+    env.write("a.py", "1");
+    env.hook(&Event::session_start()).silent();
+    env.write("x.o", "ignored");
+    env.write("target/debug/y", "ignored");
+    env.shell("git config core.bare false");
+    env.hook(&Event::bash()).silent();
+    assert_eq!(env.journaled("s1"), "");
+    // Between two sessions a person edits.
+    env.hook(&Event::session_end()).silent();
+    env.write("a.py", "by a person");
+    env.hook(&Event::session_start().session("s2")).silent();
+    env.hook(&Event::stop().session("s2")).silent();
+    assert_eq!(env.journaled("s2"), "");
+    assert!(env.logged().is_empty(), "{:?}", env.logged());
+}
+
+#[test]
+fn without_a_baseline_the_log_says_what_is_unknown() {
+    let env = active();
+    env.write("a.py", "1");
+    env.hook(&Event::bash()).silent();
+    assert_snapshot!(env.logged().join("\n"), @"2026-02-14T15:30:42+09:00	PostToolUse	there was no catalogue of the files to compare with; one was made, earlier changes are unknown");
+    env.shell("echo 2 >> a.py");
+    env.hook(&Event::bash()).silent();
+    assert_eq!(env.logged().len(), 1, "from now on there is one");
+    assert!(env.journaled("s1").contains("a.py"));
+}
+
+#[test]
+fn an_alert_that_nobody_took_waits_again() {
+    let env = begun("");
+    subagent_edits(&env, "a1", "a.py");
+    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+    // A reader that is gone.
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = env.hook_command();
+    command.stdout(writer);
+    env.run(command, Event::agent_done().json(&env.project()).as_bytes()).silent();
+    // A full disk behind the redirection.
+    let mut command = env.hook_command();
+    command.stdout(fs::OpenOptions::new().write(true).open("/dev/full").unwrap());
+    env.run(command, Event::agent_done().json(&env.project()).as_bytes()).silent();
+    assert_eq!(env.logged().len(), 2);
+    assert!(text(&env.hook(&Event::agent_done())).contains("Changed: a.py\n"));
+    env.hook(&Event::agent_done()).silent();
+}
