@@ -25,7 +25,7 @@ use lockstep_model::event::{Event, EventKind, Tool};
 use lockstep_model::failure::resolve;
 use lockstep_model::ids::SessionId;
 use lockstep_store::StateDir;
-use lockstep_store::mailbox::Taken;
+use lockstep_store::mailbox::Mail;
 use lockstep_wire::{Reply, claude};
 
 use crate::clock;
@@ -75,11 +75,11 @@ impl Answer {
     }
 }
 
-/// Alerts on their way to the Lead.
+/// Mail on its way to the Lead.
 struct Parcel {
     state: StateDir,
     session: SessionId,
-    alerts: Vec<Taken>,
+    mail: Mail,
 }
 
 fn send(reply: &Reply) -> io::Result<()> {
