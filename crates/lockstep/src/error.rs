@@ -8,6 +8,7 @@ use lockstep_index::IndexError;
 use lockstep_store::StoreError;
 
 use crate::exit_code;
+use crate::task::TaskError;
 
 /// Whose turn it is to do something about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,6 +96,18 @@ fn chain(error: &dyn Error) -> String {
 impl From<StoreError> for CommandError {
     fn from(error: StoreError) -> Self {
         Self::from_error(Kind::Store, error)
+    }
+}
+
+impl From<TaskError> for CommandError {
+    fn from(error: TaskError) -> Self {
+        match error {
+            TaskError::Store(error) => error.into(),
+            stored @ (TaskError::Stored { .. } | TaskError::Scratch(_)) => {
+                Self::from_error(Kind::Store, stored)
+                    .hint("a version is checked before, so the store was changed by something else")
+            }
+        }
     }
 }
 
