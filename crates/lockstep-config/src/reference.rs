@@ -34,7 +34,7 @@ fn write_key(out: &mut String, key: &Key) {
         "\n### `{}`\n\n{}\n\n- Takes {}.\n- Default: `{}`\n",
         key.name,
         key.doc(),
-        key.kind.describe(),
+        takes(key.kind),
         key.default_toml(),
     ));
     if let Kind::Tables(about) = key.kind {
@@ -45,7 +45,7 @@ fn write_key(out: &mut String, key: &Key) {
 fn write_fields(out: &mut String, key: &Key, about: &TableAbout) {
     out.push_str("\n| field | meaning | takes | default |\n|---|---|---|---|\n");
     for field in (about.fields)() {
-        let takes = field.kind.describe();
+        let takes = takes(field.kind);
         out.push_str(&format!(
             "| `{}` | {} | {takes} | `{}` |\n",
             field.name,
@@ -55,6 +55,16 @@ fn write_fields(out: &mut String, key: &Key, about: &TableAbout) {
     }
     let (name, lines) = about.example;
     out.push_str(&format!("\n```toml\n[{}.{}.{name}]\n{}\n```\n", key.section, key.name, lines.join("\n")));
+}
+
+/// What a key takes, with values set as code: in a message they stand in quotes only.
+fn takes(kind: Kind) -> String {
+    match kind {
+        Kind::Words(words) => {
+            words().iter().map(|word| format!("`\"{word}\"`")).collect::<Vec<_>>().join(", ")
+        }
+        other => other.describe(),
+    }
 }
 
 #[cfg(test)]

@@ -78,11 +78,17 @@ impl Catalogue {
         Some(&self.directories[at])
     }
 
+    /// The stamp of the file at `path`.
+    pub(crate) fn get(&self, path: &Path) -> Option<Stamp> {
+        let files = &self.directory(path.parent()?)?.files;
+        let name = path.file_name()?;
+        let at = files.binary_search_by(|(known, _)| known.as_os_str().cmp(name)).ok()?;
+        Some(files[at].1)
+    }
+
     /// Whether the file at `path` is in it.
     pub(crate) fn has(&self, path: &Path) -> bool {
-        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return false };
-        self.directory(parent)
-            .is_some_and(|dir| dir.files.binary_search_by(|(known, _)| known.as_os_str().cmp(name)).is_ok())
+        self.get(path).is_some()
     }
 
     /// Takes over a file's stamp, as if the file had been so when the catalogue was taken.

@@ -1,12 +1,14 @@
 //! The sweep: finds what changed on disk and no tool event reported.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError, symlink_metadata};
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use lockstep_model::change::ChangeKind;
 use lockstep_store::StateDir;
+use rustix::fs::OFlags;
 
 use crate::accounts::Account;
 use crate::catalogue::Catalogue;
@@ -40,7 +42,7 @@ pub fn sweep<E: From<IndexError>>(
         Catalogue { accounts_read, ..build(root) }.save(state)?;
         return Ok(Swept::NoBaseline);
     };
-    let (new, accounts) = look(root, state, &old)?;
+    let (mut new, accounts) = look(root, state, &old)?;
     // A catalogue that says the same need not be written: most commands change nothing.
     let stale = (old.accounts_read, &old.directories) != (new.accounts_read, &new.directories);
     for account in accounts {
@@ -49,11 +51,17 @@ pub fn sweep<E: From<IndexError>>(
             old.set(&account.path, account.stamp);
         }
     }
-    let found: Vec<_> = differences(&old, &new)
-        .into_iter()
-        .filter(|(path, kind)| is_news(root, path, kind, old.taken_at))
-        .map(|(path, kind)| (root.join(path), absolute(root, kind)))
-        .collect();
+    let mut found = Vec::new();
+    for (path, kind) in differences(&old, &new) {
+        match old.get(&path) {
+            // What may not be looked at any more is not gone: it stays as it was.
+            Some(stamp) if kind == ChangeKind::Deleted && is_hidden(root, &path) => new.set(&path, stamp),
+            _ if is_news(root, &path, &kind, old.taken_at) => {
+                found.push((root.join(path), absolute(root, kind)));
+            }
+            _ => {}
+        }
+    }
     let count = found.len();
     if count > 0 {
         report(found)?;
@@ -98,12 +106,18 @@ pub fn drift(root: &Path, state: &StateDir) -> Result<Option<usize>, IndexError>
 
 /// When ignore rules change, files come into scope and leave it without having changed.
 fn is_news(root: &Path, path: &Path, kind: &ChangeKind, since: i64) -> bool {
-    let meta = || std::fs::symlink_metadata(root.join(path));
+    let meta = || symlink_metadata(root.join(path));
     match kind {
         ChangeKind::Deleted => meta().is_err(),
         ChangeKind::Created => meta().is_ok_and(|meta| arrived_after(&meta, since)),
         _ => true,
     }
+}
+
+/// Whether it cannot be said if there is a file.
+fn is_hidden(root: &Path, path: &Path) -> bool {
+    let gone = |error: &io::Error| matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
+    symlink_metadata(root.join(path)).is_err_and(|error| !gone(&error))
 }
 
 fn absolute(root: &Path, kind: ChangeKind) -> ChangeKind {
@@ -121,6 +135,8 @@ fn lock(state: &StateDir) -> Result<File, IndexError> {
         .create(true)
         .append(true)
         .mode(0o600)
+        // Not through a link that came with a cloned repository.
+        .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
         .open(&path)
         .map_err(IndexError::io("open", &path))?;
     let start = Instant::now();

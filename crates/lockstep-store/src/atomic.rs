@@ -1,9 +1,11 @@
 //! Whole files or nothing: temporary file, fsync, rename.
 
-use std::fs::{self, Permissions};
+use std::fs::{self, File, Permissions};
 use std::io::Write as _;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+
+use tempfile::NamedTempFile;
 
 use crate::StoreError;
 
@@ -12,20 +14,39 @@ use crate::StoreError;
 pub fn write_atomically(path: &Path, content: &[u8], mode: u32) -> Result<(), StoreError> {
     let dir = path.parent().unwrap_or(Path::new("."));
     let mode = fs::metadata(path).map_or(mode, |meta| meta.permissions().mode() & 0o7777);
-    let mut file = tempfile::Builder::new()
-        .prefix(".lockstep-")
-        .permissions(Permissions::from_mode(mode))
-        .tempfile_in(dir)
-        .map_err(StoreError::io("create a file in", dir))?;
-    file.write_all(content).map_err(StoreError::io("write", path))?;
-    // The umask narrowed what the builder asked for; an existing file's mode is kept as it was.
-    file.as_file()
-        .set_permissions(Permissions::from_mode(mode))
-        .and_then(|()| file.as_file().sync_all())
-        .map_err(StoreError::io("write", path))?;
-    file.persist(path).map_err(|error| StoreError::io("replace", path)(error.error))?;
-    // The rename is only durable once the directory is.
-    fs::File::open(dir).and_then(|dir| dir.sync_all()).map_err(StoreError::io("sync", dir))
+    Prepared::new(dir, content, mode)?.put(path)?;
+    sync(dir)
+}
+
+/// A file whose content is on disk and which has no name yet.
+#[derive(Debug)]
+pub(crate) struct Prepared(NamedTempFile);
+
+impl Prepared {
+    /// Writes `content` to a file of this `mode` in `dir`.
+    pub(crate) fn new(dir: &Path, content: &[u8], mode: u32) -> Result<Self, StoreError> {
+        let mut file = tempfile::Builder::new()
+            .prefix(".lockstep-")
+            .permissions(Permissions::from_mode(mode))
+            .tempfile_in(dir)
+            .map_err(StoreError::io("create a file in", dir))?;
+        // The umask narrowed what the builder asked for.
+        file.write_all(content)
+            .and_then(|()| file.as_file().set_permissions(Permissions::from_mode(mode)))
+            .and_then(|()| file.as_file().sync_all())
+            .map_err(StoreError::io("write", file.path()))?;
+        Ok(Self(file))
+    }
+
+    /// Gives it the name `path`, in the same directory, in place of what had it. Durable once the directory is synced.
+    pub(crate) fn put(self, path: &Path) -> Result<(), StoreError> {
+        self.0.persist(path).map(drop).map_err(|error| StoreError::io("replace", path)(error.error))
+    }
+}
+
+/// Makes the names in a directory durable.
+pub(crate) fn sync(dir: &Path) -> Result<(), StoreError> {
+    File::open(dir).and_then(|dir| dir.sync_all()).map_err(StoreError::io("sync", dir))
 }
 
 #[cfg(test)]

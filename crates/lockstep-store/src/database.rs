@@ -4,10 +4,10 @@ use std::fs::OpenOptions;
 use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
 use crate::{StateDir, StoreError};
 
@@ -69,9 +69,7 @@ impl Store {
         if found > FORMAT {
             return Err(StoreError::TooNew { path: self.path.clone(), found, known: FORMAT });
         }
-        // Persistent, and impossible inside a transaction. NORMAL loses no consistency, only the last
-        // transactions of a machine that loses its power.
-        self.on(|db| db.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;"))?;
+        self.on(write_ahead)?;
         self.write(|transaction| {
             // Another process may have migrated while this one waited for the lock.
             let found: i64 = transaction.query_row("PRAGMA user_version", [], |row| row.get(0))?;
@@ -84,6 +82,7 @@ impl Store {
 
     fn format(&self) -> Result<i64, StoreError> {
         self.on(|db| {
+            // It loses no consistency, only the last transactions of a machine that loses its power.
             db.execute_batch("PRAGMA synchronous = NORMAL;")?;
             db.query_row("PRAGMA user_version", [], |row| row.get(0))
         })
@@ -112,6 +111,22 @@ impl Store {
             Ok(result)
         };
         run().map_err(failed)
+    }
+}
+
+/// Lets readers read while somebody writes. Persistent, and impossible inside a transaction. Processes that make a store at the
+/// same time meet here, and SQLite does not let them wait for each other: each would have to give way to the other.
+fn write_ahead(db: &Connection) -> rusqlite::Result<()> {
+    let start = Instant::now();
+    loop {
+        match db.execute_batch("PRAGMA journal_mode = WAL;") {
+            Err(error)
+                if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) && start.elapsed() < BUSY =>
+            {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            result => return result,
+        }
     }
 }
 
@@ -176,7 +191,8 @@ mod tests {
         let state = StateDir::of(root.path());
         state.ensure("").unwrap();
         fs::write(state.database(), vec![b'x'; 4_096]).unwrap();
-        assert!(Store::open(&state).unwrap_err().to_string().contains("state.db"));
+        let error = Store::open(&state).unwrap_err();
+        assert!(error.is_damage() && error.to_string().contains("state.db"), "{error}");
     }
 
     #[test]

@@ -105,6 +105,28 @@ impl Store {
         })?
     }
 
+    /// Removes a session's journal once all of it is remembered; false when there was none. Reading begins anew with the next one,
+    /// which may get the same inode.
+    pub fn remove_journal(
+        &mut self,
+        journal: &JournalDir,
+        session: &SessionId,
+        keep: Keep<'_>,
+    ) -> Result<bool, StoreError> {
+        match self.read_journal(journal, session, keep) {
+            // Nothing of ours: it goes without having been read.
+            Ok(()) | Err(StoreError::Unsafe { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        self.write(|db| {
+            let removed = journal.remove(session);
+            if removed.is_ok() {
+                db.execute("DELETE FROM journal_cursor WHERE session = ?1", [session.as_str()])?;
+            }
+            Ok(removed)
+        })?
+    }
+
     fn journal_cursor(&self, session: &SessionId) -> Result<Option<Position>, StoreError> {
         self.on(|db| db.query_row(CURSOR, [session.as_str()], position).optional())
     }
@@ -360,6 +382,20 @@ mod tests {
         f.store.set_reader_cursor(&f.session, "lead", 3).unwrap();
         assert_eq!(f.store.reader_cursor(&f.session, "lead").unwrap(), 5);
         assert_eq!(f.store.reader_cursor(&f.session, "x").unwrap(), 0);
+    }
+
+    #[test]
+    fn a_removed_journal_is_remembered_and_its_successor_read_from_the_start() {
+        let mut f = Fixture::new();
+        f.journal.append(&f.session, &[line("Edit", "/a", None)]).unwrap();
+        f.read();
+        f.journal.append(&f.session, &[line("Edit", "/b", None)]).unwrap();
+        assert!(f.store.remove_journal(&f.journal, &f.session, &|_| true).unwrap());
+        assert!(!f.store.remove_journal(&f.journal, &f.session, &|_| true).unwrap());
+        let more: Vec<_> = ["/c", "/d", "/e"].iter().map(|path| line("Edit", path, None)).collect();
+        f.journal.append(&f.session, &more).unwrap();
+        let paths: Vec<_> = f.read().iter().map(|c| c.line.path.to_str().unwrap().to_owned()).collect();
+        assert_eq!(paths, ["/a", "/b", "/c", "/d", "/e"]);
     }
 
     #[test]

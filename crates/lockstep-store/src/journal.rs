@@ -132,7 +132,7 @@ impl JournalDir {
     }
 
     /// Removes a session's journal; false when there was none.
-    pub fn remove(&self, session: &SessionId) -> Result<bool, StoreError> {
+    pub(crate) fn remove(&self, session: &SessionId) -> Result<bool, StoreError> {
         let path = self.file(session);
         match fs::remove_file(&path) {
             Ok(()) => Ok(true),
@@ -164,7 +164,11 @@ fn open_own(path: &Path) -> Result<Option<(File, Metadata)>, StoreError> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(StoreError::io("look at", path)(error)),
     }
-    let file = File::open(path).map_err(StoreError::io("open", path))?;
+    let file = match File::open(path) {
+        // Another session's end has removed it meanwhile.
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        result => result.map_err(StoreError::io("open", path))?,
+    };
     let meta = file.metadata().map_err(StoreError::io("look at", path))?;
     Ok(Some((file, meta)))
 }

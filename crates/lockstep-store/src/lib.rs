@@ -76,6 +76,13 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether the database is none, or a damaged one: then only deleting it helps.
+    pub fn is_damage(&self) -> bool {
+        use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
+        let Self::Database { source, .. } = self else { return false };
+        matches!(source.sqlite_error_code(), Some(DatabaseCorrupt | NotADatabase))
+    }
+
     pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::Io { what, path: path.to_owned(), source }
     }

@@ -4,8 +4,9 @@
 //! optimisation: it is set and cleared under the store's write lock, and the events that open the store
 //! anyway look without it.
 
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::io::ErrorKind;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
@@ -54,67 +55,81 @@ pub fn may_wait(state: &StateDir, session: &SessionId) -> bool {
     flag(state, session).exists()
 }
 
-pub(crate) fn flag(state: &StateDir, session: &SessionId) -> PathBuf {
+fn flag(state: &StateDir, session: &SessionId) -> PathBuf {
     state.path().join("mailbox").join(session.as_str())
 }
 
-impl Store {
-    /// Puts a report's alert in. A second alert for the same report replaces nothing and is not kept.
-    pub fn put_alert(
-        &mut self,
-        session: &SessionId,
-        report: u32,
-        alert: &Alert,
-        at: Timestamp,
-    ) -> Result<(), StoreError> {
-        let text = serde_json::to_string(alert).expect("an alert is plain text and lists");
-        self.state.ensure("mailbox")?;
-        let flag = flag(&self.state, session);
-        let flagged = self.write(|db| {
-            db.execute(
-                "INSERT INTO mailbox (session, report, alert, put_at) VALUES (?1, ?2, ?3, ?4)
-                 ON CONFLICT (session, report) DO NOTHING",
-                (session.as_str(), report, text, at.as_millisecond()),
-            )?;
-            Ok(fs::write(&flag, ""))
-        })?;
-        flagged.map_err(StoreError::io("write", &flag))
-    }
+/// Puts a report's alert in, under the write lock of the transaction that enters the report. A second alert for the same report
+/// replaces nothing and is not kept.
+pub(crate) fn put(
+    db: &Transaction<'_>,
+    session: &SessionId,
+    report: u32,
+    alert: &Alert,
+    at: Timestamp,
+) -> rusqlite::Result<()> {
+    let text = serde_json::to_string(alert).expect("an alert is plain text and lists");
+    db.execute(
+        "INSERT INTO mailbox (session, report, alert, put_at) VALUES (?1, ?2, ?3, ?4)
+         ON CONFLICT (session, report) DO NOTHING",
+        (session.as_str(), report, text, at.as_millisecond()),
+    )
+    .map(drop)
+}
 
+/// Tells hooks that something waits; under the same lock.
+pub(crate) fn raise_flag(state: &StateDir, session: &SessionId) -> Result<(), StoreError> {
+    state.ensure("mailbox")?;
+    let flag = flag(state, session);
+    // Never through a link that somebody planted.
+    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&flag) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(StoreError::io("write", &flag)(error)),
+        _ => Ok(()),
+    }
+}
+
+fn lower_flag(state: &StateDir, session: &SessionId) -> Result<(), StoreError> {
+    if !state.path().join("mailbox").exists() {
+        return Ok(());
+    }
+    state.ensure("mailbox")?;
+    let flag = flag(state, session);
+    match fs::remove_file(&flag) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(StoreError::io("remove", &flag)(error)),
+        _ => Ok(()),
+    }
+}
+
+impl Store {
     /// Takes all that wait, oldest first. Two processes never take the same.
     pub fn take_mail(&mut self, session: &SessionId, at: Timestamp) -> Result<Mail, StoreError> {
-        let flag = flag(&self.state, session);
-        let (alerts, notices, cleared) = self.write(|db| {
+        let state = self.state.clone();
+        let (alerts, notices, lowered) = self.write(|db| {
             let alerts = take(db, "mailbox", "alert", session, at)?;
             let notices = take(db, "notice", "text", session, at)?;
-            Ok((alerts, notices, fs::remove_file(&flag)))
+            Ok((alerts, notices, lower_flag(&state, session)))
         })?;
-        match cleared {
-            Err(error) if error.kind() != ErrorKind::NotFound => {
-                return Err(StoreError::io("remove", &flag)(error));
-            }
-            _ => {}
-        }
         let alert = |(id, text): (i64, String)| Some(Taken { id, alert: serde_json::from_str(&text).ok()? });
-        Ok(Mail {
+        let mail = Mail {
             alerts: alerts.into_iter().filter_map(alert).collect(),
             notices: notices.into_iter().map(|(id, text)| TakenNotice { id, text }).collect(),
-        })
+        };
+        // A flag that stays up costs the next hooks a look; mail that is taken must be given on.
+        if mail.is_empty() { lowered.map(|()| mail) } else { Ok(mail) }
     }
 
     /// Puts back what could not be delivered.
     pub fn put_back(&mut self, session: &SessionId, mail: &Mail) -> Result<(), StoreError> {
-        let flag = flag(&self.state, session);
-        let flagged = self.write(|db| {
+        let state = self.state.clone();
+        self.write(|db| {
             for Taken { id, .. } in &mail.alerts {
                 db.execute("UPDATE mailbox SET taken_at = NULL WHERE id = ?1", [id])?;
             }
             for TakenNotice { id, .. } in &mail.notices {
                 db.execute("UPDATE notice SET taken_at = NULL WHERE id = ?1", [id])?;
             }
-            Ok(fs::write(&flag, ""))
-        })?;
-        flagged.map_err(StoreError::io("write", &flag))
+            Ok(raise_flag(&state, session))
+        })?
     }
 }
 
@@ -148,6 +163,18 @@ mod tests {
         Alert { changed: vec![name.to_owned()], action: "look".to_owned() }
     }
 
+    impl Store {
+        fn put_alert(&mut self, session: &SessionId, report: u32, name: &str) {
+            let state = self.state.clone();
+            self.write(|db| {
+                put(db, session, report, &alert(name), Timestamp::UNIX_EPOCH)?;
+                Ok(raise_flag(&state, session))
+            })
+            .unwrap()
+            .unwrap();
+        }
+    }
+
     #[test]
     fn alerts_wait_are_taken_once_and_can_be_put_back() {
         let root = tempfile::tempdir().unwrap();
@@ -156,9 +183,9 @@ mod tests {
         let [session, other] = ["s", "t"].map(|id| SessionId::new(id).unwrap());
         let at = Timestamp::UNIX_EPOCH;
         assert!(!may_wait(&state, &session));
-        store.put_alert(&session, 1, &alert("a"), at).unwrap();
-        store.put_alert(&session, 2, &alert("b"), at).unwrap();
-        store.put_alert(&session, 2, &alert("again"), at).unwrap();
+        store.put_alert(&session, 1, "a");
+        store.put_alert(&session, 2, "b");
+        store.put_alert(&session, 2, "again");
         assert!(may_wait(&state, &session) && !may_wait(&state, &other));
         assert!(store.take_mail(&other, at).unwrap().is_empty());
         let taken = store.take_mail(&session, at).unwrap();
@@ -184,9 +211,7 @@ mod tests {
                 scope.spawn(move || {
                     let mut store = Store::open(state).unwrap();
                     for n in 0..25 {
-                        store
-                            .put_alert(session, putter * 100 + n, &alert("a"), Timestamp::UNIX_EPOCH)
-                            .unwrap();
+                        store.put_alert(session, putter * 100 + n, "a");
                     }
                 });
             }

@@ -1,11 +1,9 @@
 //! Notices: what the Lead of a session is told besides alerts, through the same mailbox.
 
-use std::fs;
-
 use jiff::Timestamp;
 use lockstep_model::ids::SessionId;
 
-use crate::mailbox::flag;
+use crate::mailbox::raise_flag;
 use crate::{Store, StoreError};
 
 impl Store {
@@ -17,9 +15,8 @@ impl Store {
         text: &str,
         at: Timestamp,
     ) -> Result<(), StoreError> {
-        self.state.ensure("mailbox")?;
-        let flag = flag(&self.state, session);
-        let flagged = self.write(|db| {
+        let state = self.state.clone();
+        self.write(|db| {
             db.execute(
                 "DELETE FROM notice WHERE session = ?1 AND subject = ?2 AND taken_at IS NULL",
                 (session.as_str(), subject),
@@ -28,9 +25,8 @@ impl Store {
                 "INSERT INTO notice (session, subject, text, put_at) VALUES (?1, ?2, ?3, ?4)",
                 (session.as_str(), subject, text, at.as_millisecond()),
             )?;
-            Ok(fs::write(&flag, ""))
-        })?;
-        flagged.map_err(StoreError::io("write", &flag))
+            Ok(raise_flag(&state, session))
+        })?
     }
 }
 

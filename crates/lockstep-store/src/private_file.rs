@@ -1,7 +1,7 @@
 //! Appending to a private file that many processes share, in places where others may plant things.
 
 use std::fs::{File, OpenOptions};
-use std::io::Write as _;
+use std::io::{Seek as _, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
@@ -55,12 +55,23 @@ pub fn append_once(path: &Path, lines: &[u8]) -> Result<u64, StoreError> {
         lines
     };
     let written = file.write(bytes).map_err(io("append to"))?;
+    let end = file.stream_position().map_err(io("find the end of"))?;
     if written < bytes.len() {
-        // Out of space in the middle. The next writer closes the line; what is missing is an error here.
+        blank(&file, end, written);
         return Err(io("append all of a line to")(std::io::ErrorKind::StorageFull.into()));
     }
-    rustix::fs::seek(&file, rustix::fs::SeekFrom::Current(0))
-        .map_err(|error| io("find the end of")(error.into()))
+    Ok(end)
+}
+
+/// Out of space in the middle: the part that was written, the last `written` bytes before `end`, becomes empty lines. Half a path
+/// would be read as a path. Only our own bytes are touched, whoever has appended meanwhile; and when even this fails, the next writer
+/// at least closes the line.
+fn blank(file: &File, end: u64, written: usize) {
+    let overwriting = rustix::fs::fcntl_getfl(file)
+        .and_then(|flags| rustix::fs::fcntl_setfl(file, flags.difference(OFlags::APPEND)));
+    if overwriting.is_ok() {
+        let _ = file.write_all_at(&vec![b'\n'; written], end - written as u64);
+    }
 }
 
 #[cfg(test)]

@@ -7,10 +7,12 @@ use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use lockstep_model::alert::Alert;
 use lockstep_model::ids::{AgentId, SessionId};
-use rusqlite::OptionalExtension as _;
+use rusqlite::{OptionalExtension as _, Transaction};
 
-use crate::{Store, StoreError, write_atomically};
+use crate::atomic::{Prepared, sync};
+use crate::{StateDir, Store, StoreError, mailbox};
 
 /// Files over this size are told apart by size and time instead of content.
 const MAX_DIGESTED_BYTES: u64 = 1 << 20;
@@ -20,11 +22,11 @@ impl Store {
     pub fn unreported(
         &self,
         session: &SessionId,
-        paths: Vec<PathBuf>,
+        paths: &[PathBuf],
     ) -> Result<Vec<(PathBuf, String)>, StoreError> {
         let mut news = Vec::new();
         for path in paths {
-            let state = state_of(&path);
+            let state = state_of(path);
             let last: Option<String> = self.on(|db| {
                 db.query_row(
                     "SELECT state FROM reported WHERE session = ?1 AND path = ?2",
@@ -34,53 +36,103 @@ impl Store {
                 .optional()
             })?;
             if last.as_ref() != Some(&state) {
-                news.push((path, state));
+                news.push((path.clone(), state));
             }
         }
         Ok(news)
     }
 
-    /// Takes the next report number of the session and remembers the files' states as reported.
-    pub fn number_report(
-        &mut self,
-        session: &SessionId,
-        agent: Option<&AgentId>,
-        files: &[(PathBuf, String)],
-        at: Timestamp,
-    ) -> Result<u32, StoreError> {
-        self.write(|db| {
-            let number: u32 = db.query_row(
-                "SELECT coalesce(max(number), 0) + 1 FROM report WHERE session = ?1",
-                [session.as_str()],
-                |row| row.get(0),
-            )?;
-            db.execute(
-                "INSERT INTO report VALUES (?1, ?2, ?3, ?4)",
-                (session.as_str(), number, at.as_millisecond(), agent.map(AgentId::as_str)),
-            )?;
-            for (path, state) in files {
-                db.execute(
-                    "INSERT INTO reported VALUES (?1, ?2, ?3)
-                     ON CONFLICT (session, path) DO UPDATE SET state = ?3",
-                    (session.as_str(), path.as_os_str().as_bytes(), state),
-                )?;
+    /// Enters a report with its alert, all of it or nothing: a state that counts as reported is never told again. `None` where
+    /// another process has reported one of the files in the same state meanwhile.
+    pub fn enter_report(&mut self, draft: &Draft<'_>) -> Result<Option<u32>, StoreError> {
+        let state = self.state.clone();
+        let dir = state.ensure(&format!("reports/{}", draft.session))?;
+        // Written and synced before the write lock is held; under it they only get their names.
+        let mut texts = Vec::new();
+        for (extension, text) in draft.texts {
+            texts.push((*extension, Prepared::new(&dir, text.as_bytes(), 0o600)?));
+        }
+        let number = self.write(|db| {
+            if any_reported(db, draft)? {
+                return Ok(Ok(None));
             }
-            Ok(number)
-        })
+            let number = next_number(db, draft.session)?;
+            // Before any row: when this fails, nothing is entered. Files of a report that was not entered are the next one's.
+            if let Err(error) = put_files(&state, draft, &dir, number, texts) {
+                return Ok(Err(error));
+            }
+            insert(db, draft, number)?;
+            Ok(Ok(Some(number)))
+        })??;
+        sync(&dir)?;
+        Ok(number)
     }
+}
 
-    /// Writes a report's file, private: `.lockstep/reports/{session}/{number}.{extension}`.
-    pub fn write_report(
-        &self,
-        session: &SessionId,
-        number: u32,
-        extension: &str,
-        text: &str,
-    ) -> Result<PathBuf, StoreError> {
-        self.state.ensure(&format!("reports/{session}"))?;
-        let path = self.state.reports(session).join(format!("{number}.{extension}"));
-        write_atomically(&path, text.as_bytes(), 0o600)?;
-        Ok(path)
+/// A report before it has a number.
+#[derive(Debug)]
+pub struct Draft<'a> {
+    /// The session it belongs to.
+    pub session: &'a SessionId,
+    /// Whose changes it reports; `None` for the Lead's.
+    pub agent: Option<&'a AgentId>,
+    /// The files, in the states in which they are reported.
+    pub files: &'a [(PathBuf, String)],
+    /// What is written to `.lockstep/reports/{session}/{number}.{extension}`, by extension.
+    pub texts: &'a [(&'a str, String)],
+    /// What the Lead is told, where it is worth it.
+    pub alert: Option<&'a Alert>,
+    /// When.
+    pub at: Timestamp,
+}
+
+fn any_reported(db: &Transaction<'_>, draft: &Draft<'_>) -> rusqlite::Result<bool> {
+    let mut query = db.prepare("SELECT 1 FROM reported WHERE session = ?1 AND path = ?2 AND state = ?3")?;
+    for (path, state) in draft.files {
+        if query.exists((draft.session.as_str(), path.as_os_str().as_bytes(), state))? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+fn next_number(db: &Transaction<'_>, session: &SessionId) -> rusqlite::Result<u32> {
+    db.query_row(
+        "SELECT coalesce(max(number), 0) + 1 FROM report WHERE session = ?1",
+        [session.as_str()],
+        |row| row.get(0),
+    )
+}
+
+fn put_files(
+    state: &StateDir,
+    draft: &Draft<'_>,
+    dir: &Path,
+    number: u32,
+    texts: Vec<(&str, Prepared)>,
+) -> Result<(), StoreError> {
+    for (extension, text) in texts {
+        text.put(&dir.join(format!("{number}.{extension}")))?;
+    }
+    if draft.alert.is_some() { mailbox::raise_flag(state, draft.session) } else { Ok(()) }
+}
+
+fn insert(db: &Transaction<'_>, draft: &Draft<'_>, number: u32) -> rusqlite::Result<()> {
+    let session = draft.session.as_str();
+    db.execute(
+        "INSERT INTO report VALUES (?1, ?2, ?3, ?4)",
+        (session, number, draft.at.as_millisecond(), draft.agent.map(AgentId::as_str)),
+    )?;
+    for (path, state) in draft.files {
+        db.execute(
+            "INSERT INTO reported VALUES (?1, ?2, ?3)
+             ON CONFLICT (session, path) DO UPDATE SET state = ?3",
+            (session, path.as_os_str().as_bytes(), state),
+        )?;
+    }
+    match draft.alert {
+        Some(alert) => mailbox::put(db, draft.session, number, alert, draft.at),
+        None => Ok(()),
     }
 }
 
@@ -108,7 +160,6 @@ mod tests {
     use std::fs;
 
     use super::*;
-    use crate::StateDir;
 
     #[test]
     fn a_file_is_reported_once_per_state() {
@@ -116,12 +167,22 @@ mod tests {
         let mut store = Store::open(&StateDir::of(root.path())).unwrap();
         let session = SessionId::new("s").unwrap();
         let file = root.path().join("a");
-        let at = Timestamp::UNIX_EPOCH;
         let mut report = |expected: Option<u32>| {
-            let news = store.unreported(&session, vec![file.clone()]).unwrap();
+            let news = store.unreported(&session, std::slice::from_ref(&file)).unwrap();
             assert_eq!(!news.is_empty(), expected.is_some());
             if let Some(number) = expected {
-                assert_eq!(store.number_report(&session, None, &news, at).unwrap(), number);
+                let draft = Draft {
+                    session: &session,
+                    agent: None,
+                    files: &news,
+                    texts: &[("md", format!("report {number}"))],
+                    alert: None,
+                    at: Timestamp::UNIX_EPOCH,
+                };
+                assert_eq!(store.enter_report(&draft).unwrap(), Some(number));
+                assert_eq!(store.enter_report(&draft).unwrap(), None, "another was first");
+                let written = fs::read_dir(store.state().reports(&session)).unwrap().count();
+                assert_eq!(written, number as usize, "one file each, nothing left over");
             }
         };
         fs::write(&file, "one").unwrap();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use lockstep_model::ids::SessionId;
 
-use crate::StoreError;
+use crate::{StoreError, write_atomically};
 
 /// The state directory of one project.
 #[derive(Debug, Clone)]
@@ -27,16 +27,23 @@ impl StateDir {
     /// Makes sure that the directory and `below` it exist, are private, and are no symbolic links: state is never
     /// written out of the project. Git ignores the directory by its own `.gitignore`.
     pub fn ensure(&self, below: &str) -> Result<PathBuf, StoreError> {
-        if private_dir(&self.path)? {
-            let ignore = self.path.join(".gitignore");
-            fs::write(&ignore, "*\n").map_err(StoreError::io("write", &ignore))?;
-        }
+        private_dir(&self.path)?;
+        self.hide_from_git()?;
         let mut path = self.path.clone();
         for component in below.split('/').filter(|c| !c.is_empty()) {
             path.push(component);
             private_dir(&path)?;
         }
         Ok(path)
+    }
+
+    /// Looked at each time, because a process may have died, or the disk been full, right after the directory was made.
+    fn hide_from_git(&self) -> Result<(), StoreError> {
+        let ignore = self.path.join(".gitignore");
+        match fs::symlink_metadata(&ignore) {
+            Ok(meta) if meta.len() > 0 => Ok(()),
+            _ => write_atomically(&ignore, b"*\n", 0o600),
+        }
     }
 
     /// The directory itself.
@@ -70,10 +77,10 @@ impl StateDir {
     }
 }
 
-/// Makes one private directory; true when it is new.
-fn private_dir(path: &Path) -> Result<bool, StoreError> {
+/// Makes one private directory.
+fn private_dir(path: &Path) -> Result<(), StoreError> {
     match fs::symlink_metadata(path) {
-        Ok(meta) if meta.is_dir() => return Ok(false),
+        Ok(meta) if meta.is_dir() => return Ok(()),
         Ok(_) => {
             return Err(StoreError::Unsafe {
                 path: path.to_owned(),
@@ -84,10 +91,9 @@ fn private_dir(path: &Path) -> Result<bool, StoreError> {
         Err(error) => return Err(StoreError::io("look at", path)(error)),
     }
     match fs::DirBuilder::new().mode(0o700).create(path) {
-        Ok(()) => Ok(true),
         // Another hook was first.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-        Err(error) => Err(StoreError::io("create", path)(error)),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        result => result.map_err(StoreError::io("create", path)),
     }
 }
 
@@ -103,7 +109,11 @@ mod tests {
         let state = StateDir::of(root.path());
         state.ensure("log").unwrap();
         state.ensure("log").unwrap();
-        assert_eq!(fs::read_to_string(state.path().join(".gitignore")).unwrap(), "*\n");
+        let ignore = state.path().join(".gitignore");
+        assert_eq!(fs::read_to_string(&ignore).unwrap(), "*\n");
+        fs::write(&ignore, "").unwrap();
+        state.ensure("").unwrap();
+        assert_eq!(fs::read_to_string(&ignore).unwrap(), "*\n", "one that was cut short is mended");
         for dir in [state.path(), &state.path().join("log")] {
             assert_eq!(fs::metadata(dir).unwrap().permissions().mode() & 0o777, 0o700);
         }

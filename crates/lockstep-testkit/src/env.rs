@@ -27,7 +27,7 @@ pub struct TestEnv {
     /// Seconds since [`START`].
     clock: AtomicI64,
     user: Option<u32>,
-    _dir: tempfile::TempDir,
+    _dirs: Vec<tempfile::TempDir>,
 }
 
 impl TestEnv {
@@ -38,7 +38,7 @@ impl TestEnv {
         for name in ["project", "home", "tmp", "elsewhere"] {
             fs::create_dir(root.join(name)).unwrap();
         }
-        Self { root, binary: binary.into(), clock: AtomicI64::new(0), user: None, _dir: dir }
+        Self { root, binary: binary.into(), clock: AtomicI64::new(0), user: None, _dirs: vec![dir] }
     }
 
     /// An environment whose project is active, with every default.
@@ -52,11 +52,15 @@ impl TestEnv {
     /// test about modes would prove nothing. Where the tests themselves run as an ordinary user, nothing changes.
     pub fn as_ordinary_user(mut self) -> Self {
         if rustix::process::geteuid().is_root() {
-            let own = self.root.join("lockstep");
-            fs::copy(&self.binary, &own).unwrap();
-            self.binary = own;
             self.user = Some(NOBODY);
             self.give_to_user(&self.root);
+            // The binary may lie where only root can reach it.
+            let dir = tempfile::Builder::new().prefix("lockstep-test-binary-").tempdir().unwrap();
+            let own = dir.path().join("lockstep");
+            fs::copy(&self.binary, &own).unwrap();
+            self.give_to_user(dir.path());
+            self.binary = own;
+            self._dirs.push(dir);
         }
         self
     }
@@ -207,6 +211,16 @@ impl TestEnv {
         // One that is gone already, or killed meanwhile, does not take it.
         let _ = child.stdin.take().unwrap().write_all(event.json(&self.project()).as_bytes());
         child
+    }
+
+    /// Sends events to as many hooks at the same time: all of them run before the first one gets its event.
+    pub fn hooks_at_once(&self, events: &[Event]) -> Vec<Output> {
+        let command = self.hook_command();
+        let mut hooks: Vec<Child> = events.iter().map(|_| self.hook_command().spawn().unwrap()).collect();
+        for (hook, event) in hooks.iter_mut().zip(events) {
+            hook.stdin.take().unwrap().write_all(event.json(&self.project()).as_bytes()).unwrap();
+        }
+        hooks.into_iter().map(|hook| Output::new(self, &command, hook.wait_with_output().unwrap())).collect()
     }
 
     /// Runs a command made by [`Self::command`] or [`Self::hook_command`].

@@ -95,7 +95,13 @@ fn chain(error: &dyn Error) -> String {
 
 impl From<StoreError> for CommandError {
     fn from(error: StoreError) -> Self {
-        Self::from_error(Kind::Store, error)
+        let damage = error.is_damage();
+        let error = Self::from_error(Kind::Store, error);
+        if damage {
+            error.hint("delete the file and those beside it; the history is lost, nothing else")
+        } else {
+            error
+        }
     }
 }
 

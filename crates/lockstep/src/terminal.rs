@@ -1,5 +1,6 @@
 //! What people see: where text goes, and whether it has colour.
 
+use std::cell::Cell;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 
 use anstyle::Style;
@@ -30,16 +31,17 @@ impl ColorChoice {
 }
 
 /// How a command speaks.
-#[derive(Debug, Clone, Copy)]
 pub(crate) struct Terminal {
     color: bool,
     quiet: bool,
     verbose: bool,
+    /// The first failure to write the answer.
+    failure: Cell<Option<io::Error>>,
 }
 
 impl Terminal {
     pub(crate) fn new(color: ColorChoice, quiet: bool, verbose: bool) -> Self {
-        Self { color: color.is_on(), quiet, verbose }
+        Self { color: color.is_on(), quiet, verbose, failure: Cell::new(None) }
     }
 
     /// Whether details are wanted.
@@ -54,7 +56,15 @@ impl Terminal {
 
     /// The command's answer.
     pub(crate) fn say(&self, text: &str) {
-        write(&mut io::stdout().lock(), text);
+        self.say_bytes(text.as_bytes());
+    }
+
+    /// The command's answer where it need not be UTF-8: paths as they are.
+    pub(crate) fn say_bytes(&self, bytes: &[u8]) {
+        let mut out = io::stdout().lock();
+        let written = out.write_all(bytes).and_then(|()| out.flush());
+        let earlier = self.failure.take();
+        self.failure.set(earlier.or(written.err()));
     }
 
     /// What goes with the answer, left out by `--quiet`.
@@ -63,20 +73,17 @@ impl Terminal {
             self.say(text);
         }
     }
-}
 
-/// What went wrong, for people.
-pub(crate) fn complain(text: &str) {
-    write(&mut io::stderr().lock(), text);
-}
-
-/// A reader that went away (`lockstep changes | head`) has what it wanted; any other failure to write has nobody to be
-/// told to.
-fn write(out: &mut impl io::Write, text: &str) {
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            let _ = writeln!(io::stderr(), "error: cannot write the output: {error}");
+    /// Whether the answer has arrived. A reader that went away (`lockstep changes | head`) has what it wanted.
+    pub(crate) fn finish(&self) -> io::Result<()> {
+        match self.failure.take() {
+            Some(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
+            _ => Ok(()),
         }
-        _ => {}
     }
+}
+
+/// What went wrong, for people. A failure to write it has nobody to be told to.
+pub(crate) fn complain(text: &str) {
+    let _ = io::stderr().write_all(text.as_bytes());
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use anstyle::{AnsiColor, Style};
-use jiff::civil::{Date, DateTime};
+use jiff::civil::DateTime;
 use jiff::{Span, Timestamp, Zoned};
 use lockstep_model::change::ChangeKind;
 use lockstep_model::ids::SessionId;
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &ChangesArgs, context: &Context) -> Result<Answer, Comma
     let mut store = Store::open(&project.state)?;
     read_journals(&project, &mut store)?;
     if args.prune {
-        return prune(args, context, &project, &store);
+        return prune(args, context, &project, &mut store);
     }
     let mut changes = store.changes(&Filter { session: args.session.as_ref(), ..Filter::default() })?;
     changes.retain(|change| {
@@ -93,10 +93,10 @@ fn is_by(change: &Change, agent: &str) -> bool {
 /// A point in time as people write it: how long ago, a day, a local time, or an exact moment.
 fn moment(text: &str, now: &Zoned) -> Result<Timestamp, CommandError> {
     let exact = || text.parse::<Timestamp>().ok();
+    // A day alone is its midnight.
     let local = || text.parse::<DateTime>().ok()?.to_zoned(now.time_zone().clone()).ok();
-    let day = || text.parse::<Date>().ok()?.to_zoned(now.time_zone().clone()).ok();
     let ago = || now.checked_sub(text.parse::<Span>().ok()?.abs()).ok();
-    exact().or_else(|| day().or_else(local).or_else(ago).map(|zoned| zoned.timestamp())).ok_or_else(|| {
+    exact().or_else(|| local().or_else(ago).map(|zoned| zoned.timestamp())).ok_or_else(|| {
         CommandError::new(Kind::Usage, format!("--since: {text:?} is no time"))
             .hint("write `30m`, `2h`, `1d`, `2026-02-14`, `2026-02-14T15:30` or `2026-02-14T15:30:00+09:00`")
     })
@@ -106,7 +106,7 @@ fn show(args: &ChangesArgs, context: &Context, project: &ActiveProject, changes:
     if args.tsv {
         let mut lines = Vec::new();
         changes.iter().for_each(|change| change.line.write_into(&mut lines));
-        return context.terminal.say(&String::from_utf8_lossy(&lines));
+        return context.terminal.say_bytes(&lines);
     }
     if let Some(data) = context.format.render(&listing(project, changes)) {
         return context.terminal.say(&data);
@@ -278,7 +278,7 @@ fn prune(
     args: &ChangesArgs,
     context: &Context,
     project: &ActiveProject,
-    store: &Store,
+    store: &mut Store,
 ) -> Result<Answer, CommandError> {
     let journal = project.journal();
     let sessions = match &args.session {
@@ -290,7 +290,8 @@ fn prune(
     };
     let mut removed = Vec::new();
     for session in sessions {
-        if journal.remove(&session)? {
+        let ours = store.knows_session(&session)?;
+        if store.remove_journal(&journal, &session, &|path| ours || path.starts_with(&project.root))? {
             removed.push(journal.file(&session).display().to_string());
         }
     }

@@ -116,6 +116,13 @@ pub fn main() -> ExitCode {
 }
 
 fn run(verb: Verb, context: &Context) -> Result<Answer, CommandError> {
+    let answer = answer(verb, context)?;
+    let failed = |error| CommandError::new(Kind::Store, format!("cannot write the answer: {error}"));
+    context.terminal.finish().map_err(failed)?;
+    Ok(answer)
+}
+
+fn answer(verb: Verb, context: &Context) -> Result<Answer, CommandError> {
     match verb {
         Verb::Init(args) => init::run(&args, context),
         Verb::Uninstall(args) => uninstall::run(&args, context),

@@ -10,6 +10,7 @@ use lockstep_model::ids::SessionId;
 use lockstep_model::report::{l1, l2};
 use lockstep_store::Store;
 use lockstep_store::history::{By, Filter};
+use lockstep_store::reports::Draft;
 
 use super::Hook;
 use super::fault::Fault;
@@ -62,19 +63,35 @@ impl Hook {
         let mut paths: Vec<PathBuf> = changes.into_iter().map(|change| change.line.path).collect();
         paths.sort();
         paths.dedup();
-        let files = store.unreported(session, paths)?;
-        if !files.is_empty() {
-            let at = self.now.timestamp();
-            let number = store.number_report(session, self.event.actor.agent_id(), &files, at)?;
-            let changed: Vec<&Path> = files.iter().map(|(path, _)| path.as_path()).collect();
-            store.write_report(session, number, "yaml", &l1(&changed))?;
-            store.write_report(session, number, "md", &l2(&changed))?;
-            // Whether something breaks is not known: only who wants to hear of everything hears of it.
-            if worth == Worth::Any {
-                let changed: Vec<PathBuf> = files.into_iter().map(|(path, _)| path).collect();
-                store.put_alert(session, number, &Alert::new(session, &changed), at)?;
-            }
-        }
+        while !self.enter(store, session, &paths, worth)? {}
         Ok(store.set_reader_cursor(session, reader, last)?)
+    }
+
+    /// Enters a report about those of `paths` that are in a state nobody has reported. False where another agent's stop was
+    /// faster with one of them: then the rest is looked at again.
+    fn enter(
+        &self,
+        store: &mut Store,
+        session: &SessionId,
+        paths: &[PathBuf],
+        worth: Worth,
+    ) -> Result<bool, Fault> {
+        let files = store.unreported(session, paths)?;
+        if files.is_empty() {
+            return Ok(true);
+        }
+        let (changed, names): (Vec<PathBuf>, Vec<&Path>) =
+            files.iter().map(|(path, _)| (path.clone(), path.as_path())).unzip();
+        // Whether something breaks is not known: only who wants to hear of everything hears of it.
+        let alert = (worth == Worth::Any).then(|| Alert::new(session, &changed));
+        let entered = store.enter_report(&Draft {
+            session,
+            agent: self.event.actor.agent_id(),
+            files: &files,
+            texts: &[("yaml", l1(&names)), ("md", l2(&names))],
+            alert: alert.as_ref(),
+            at: self.now.timestamp(),
+        })?;
+        Ok(entered.is_some())
     }
 }

@@ -30,16 +30,18 @@ impl Hook {
     }
 
     /// The session's changes are remembered, its journal stays for the grace period, and journals of sessions whose grace is
-    /// over go. Never another session's.
+    /// over go. Never another session's. What stands in the way of one of these steps keeps no other from being taken.
     pub(super) fn close_session(&mut self, session: &SessionId) -> Result<Decision, Fault> {
         let mut store = Store::open(&self.project.state)?;
-        let journal = self.project.journal();
-        store.read_journal(&journal, session, &|_| true)?;
-        store.close_session(session, self.now.timestamp())?;
+        let (journal, now) = (self.project.journal(), self.now.timestamp());
+        let read = store.read_journal(&journal, session, &|_| true);
+        self.faults.extend(read.err().map(Fault::from));
+        store.close_session(session, now)?;
         let grace =
             SignedDuration::try_from(self.project.config().journal.grace).unwrap_or(SignedDuration::MAX);
-        for expired in store.expired_sessions(self.now.timestamp(), grace)? {
-            journal.remove(&expired)?;
+        for expired in store.expired_sessions(now, grace)? {
+            let removed = store.remove_journal(&journal, &expired, &|_| true);
+            self.faults.extend(removed.err().map(Fault::from));
         }
         Ok(Decision::Silent)
     }

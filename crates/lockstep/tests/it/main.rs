@@ -2,13 +2,33 @@
 
 #![allow(clippy::unwrap_used)] // A helper that panics fails its test, which is its purpose.
 
+mod changes;
+mod command_line;
+mod concurrency;
+mod crashes;
+mod doctor;
+mod documents;
 mod hooks;
+mod hostile_files;
+mod hostile_input;
+mod hostile_system;
+mod inactive;
+mod paths;
+mod projects;
+mod real_client;
+mod sessions;
+mod setup;
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use lockstep_testkit::TestEnv;
+use lockstep_testkit::{Event, TestEnv};
+
+/// An environment whose project has no `lockstep.toml`.
+fn inactive() -> TestEnv {
+    TestEnv::inactive(env!("CARGO_BIN_EXE_lockstep"))
+}
 
 /// An environment with an active project.
 fn active() -> TestEnv {
@@ -20,6 +40,21 @@ fn configured(config: &str) -> TestEnv {
     let env = active();
     env.configure(config);
     env
+}
+
+/// Every event that leads somewhere and only observes, as the Lead or a subagent causes it.
+fn observed() -> Vec<Event> {
+    vec![
+        Event::session_start(),
+        Event::prompt(),
+        Event::edit("a.py"),
+        Event::edit("a.py").by("a1", "implementer"),
+        Event::bash(),
+        Event::agent_done(),
+        Event::subagent_stop("a1", "implementer"),
+        Event::stop(),
+        Event::session_end(),
+    ]
 }
 
 /// A file that nobody named above would silently not be tested.

@@ -1,0 +1,142 @@
+//! `doctor`: every check fails when it should, and says how to mend it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use lockstep_testkit::{Event, Listing, TestEnv};
+use serde_json::Value;
+
+use crate::inactive;
+
+const SETTINGS: &str = ".claude/settings.json";
+
+fn installed() -> TestEnv {
+    let env = inactive();
+    env.lockstep(["init", "--client", "claude"]).succeeded();
+    env
+}
+
+/// The exit code and the checks.
+fn doctor(env: &TestEnv) -> (Option<i32>, Vec<Value>) {
+    let output = env.lockstep(["doctor", "--format", "json"]);
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["healthy"].as_bool(), Some(output.code == Some(0)));
+    (output.code, report["checks"].as_array().unwrap().clone())
+}
+
+/// The worst check of a name must have this status, say `message`, and where something is wrong, how to mend it.
+#[track_caller]
+fn finds(env: &TestEnv, name: &str, status: &str, message: &str) {
+    let (code, checks) = doctor(env);
+    let found = checks.iter().any(|check| {
+        check["name"] == name
+            && check["status"] == status
+            && check["message"].as_str().unwrap().contains(message)
+            && (check["fix"].is_string() || matches!(status, "ok" | "skipped"))
+    });
+    assert!(found, "{name} {status} {message:?} in {checks:#?}");
+    assert_eq!(code, Some(i32::from(checks.iter().any(|check| check["status"] == "failed"))));
+}
+
+#[test]
+fn a_fresh_installation_is_healthy() {
+    let env = installed();
+    let (code, checks) = doctor(&env);
+    assert_eq!(code, Some(0), "{checks:#?}");
+    assert!(checks.iter().all(|check| check["status"] == "ok"), "{checks:#?}");
+    let before = Listing::of(&env.project());
+    let text = env.lockstep(["doctor"]).succeeded();
+    assert!(text.contains("ok       registration: all 6 events are registered"), "{text}");
+    assert_eq!(Listing::of(&env.project()), before, "looking changes nothing");
+}
+
+#[test]
+fn an_inactive_project_and_a_broken_configuration() {
+    let env = inactive();
+    finds(&env, "configuration", "failed", "no lockstep.toml");
+    let env = installed();
+    env.configure("[journal]\nswep = \"off\"\n");
+    finds(&env, "configuration", "failed", "swep");
+}
+
+#[test]
+fn settings_the_client_would_ignore() {
+    let env = installed();
+    let good = fs::read_to_string(env.project().join(SETTINGS)).unwrap();
+    env.write(SETTINGS, format!("{good}// note\n"));
+    finds(&env, "settings", "failed", "not strict JSON");
+    env.write(SETTINGS, good.replacen("\"hooks\": [", "\"matcher\": {\"tool\": \"Edit\"}, \"hooks\": [", 1));
+    finds(&env, "settings", "failed", "matcher");
+    env.write(SETTINGS, good.replace("\"timeout\": 15", "\"timeout\": 15000"));
+    finds(&env, "settings", "warning", "milliseconds");
+    env.write(SETTINGS, good.replacen('{', "{\"disableAllHooks\": true,", 1));
+    finds(&env, "settings", "failed", "disableAllHooks");
+}
+
+#[test]
+fn missing_and_doubled_registrations() {
+    let env = installed();
+    let good = fs::read_to_string(env.project().join(SETTINGS)).unwrap();
+    env.write(SETTINGS, good.replace("SubagentStop", "SubagentStart"));
+    finds(&env, "registration", "failed", "SubagentStop");
+    env.write(SETTINGS, good);
+    env.lockstep(["init", "--local"]).succeeded();
+    finds(&env, "registration", "warning", "more than once");
+}
+
+#[test]
+fn a_binary_that_is_gone_old_or_does_nothing() {
+    let env = installed();
+    let good = fs::read_to_string(env.project().join(SETTINGS)).unwrap();
+    let own = env!("CARGO_BIN_EXE_lockstep");
+    env.write(SETTINGS, good.replace(own, "/nowhere/lockstep"));
+    finds(&env, "binary", "failed", "cannot be started");
+    finds(&env, "events", "failed", "127");
+
+    let old = env.elsewhere().join("lockstep");
+    fs::write(&old, "#!/bin/sh\necho lockstep 0.0.1\n").unwrap();
+    fs::set_permissions(&old, fs::Permissions::from_mode(0o755)).unwrap();
+    env.write(SETTINGS, good.replace(own, old.to_str().unwrap()));
+    finds(&env, "binary", "failed", "0.0.1");
+    finds(&env, "events", "failed", "not JSON");
+
+    fs::write(&old, "#!/bin/sh\nexit 0\n").unwrap();
+    finds(&env, "events", "failed", "was not journaled");
+}
+
+#[test]
+fn state_that_cannot_be_used() {
+    let env = installed();
+    env.hook(&Event::stop()).silent();
+    // Its log alone would bring the database back.
+    for beside in ["state.db-wal", "state.db-shm"] {
+        fs::remove_file(env.state().join(beside)).unwrap();
+    }
+    fs::write(env.state().join("state.db"), "rubbish".repeat(1_000)).unwrap();
+    finds(&env, "store", "failed", "state.db");
+
+    let env = installed();
+    fs::remove_file(env.state().join("index/catalogue")).unwrap();
+    finds(&env, "catalogue", "warning", "no catalogue");
+
+    let env = installed();
+    env.configure("[journal]\ndir = \"lockstep.toml\"\n");
+    finds(&env, "journal", "failed", "cannot be written");
+}
+
+#[test]
+fn what_hooks_could_not_do_is_told_for_a_day() {
+    let env = installed();
+    env.hook_bytes(b"{").silent();
+    finds(&env, "log", "warning", "1 times since yesterday");
+    env.advance(jiff::SignedDuration::from_hours(25));
+    finds(&env, "log", "ok", "no hook has failed");
+}
+
+#[test]
+fn without_a_client_nothing_is_proven_live() {
+    let env = installed();
+    let output = env.lockstep(["doctor", "--live"]);
+    let text = output.succeeded();
+    assert!(text.contains("skipped  live: `claude` is not on PATH"), "{text}");
+}

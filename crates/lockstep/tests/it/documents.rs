@@ -1,0 +1,135 @@
+//! What the documents show is run here: each `$ command` of their console blocks, with its output compared.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use lockstep_testkit::{Event, TestEnv};
+
+use crate::inactive;
+
+fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
+}
+
+/// A command and the output that the document shows below it.
+struct Shown {
+    command: String,
+    output: String,
+}
+
+/// The console blocks of a document, in order.
+fn console(document: &str) -> Vec<Shown> {
+    let text = fs::read_to_string(repository().join(document)).unwrap();
+    let mut shown: Vec<Shown> = Vec::new();
+    let mut inside = false;
+    for line in text.lines() {
+        match (inside, line.strip_prefix("$ ")) {
+            (false, _) => inside = line == "```console",
+            (true, None) if line == "```" => inside = false,
+            (true, Some(command)) => shown.push(Shown { command: command.to_owned(), output: String::new() }),
+            (true, None) => {
+                let output = &mut shown.last_mut().expect("a block begins with a command").output;
+                output.push_str(line);
+                output.push('\n');
+            }
+        }
+    }
+    assert!(!shown.is_empty(), "{document} shows nothing");
+    shown
+}
+
+/// The session that the documents tell of, event by event.
+fn session(env: &TestEnv) {
+    let after = |seconds| env.advance(jiff::SignedDuration::from_secs(seconds));
+    env.hook(&Event::session_start()).silent();
+    env.write("a.py", "def greet(): pass\n");
+    env.hook(&Event::edit("a.py").by("a1", "implementer")).silent();
+    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+    let (event, alert) = env.hook(&Event::agent_done()).context().expect("the Lead is told");
+    assert_eq!(event, "PostToolUse");
+    let readme = fs::read_to_string(repository().join("README.md")).unwrap();
+    assert!(readme.contains(&format!("```text\n{alert}\n```")), "README.md does not show:\n{alert}");
+    after(2);
+    env.write("notes.md", "renamed\n");
+    env.hook(&Event::write("notes.md")).silent();
+    after(2);
+    env.write("list.txt", "greet\n");
+    env.hook(&Event::bash()).silent();
+    env.hook(&Event::stop()).silent();
+    env.hook(&Event::session_end()).silent();
+}
+
+/// Lines that differ from run to run only in the slowest event and its time.
+fn steady(text: &str) -> String {
+    let line = |line: &str| match line.split_once("the slowest (") {
+        Some((before, _)) => format!("{before}the slowest (…) in … ms\n"),
+        None => format!("{line}\n"),
+    };
+    text.lines().map(line).collect()
+}
+
+fn play(document: &str) {
+    let env = inactive();
+    env.write(".claude/settings.json", "{\n  \"model\": \"opus\"\n}\n");
+    env.write("a.py", "def hello(): pass\n");
+    env.write("list.txt", "hello\n");
+    let bin = env.elsewhere().join("bin");
+    fs::create_dir(&bin).unwrap();
+    symlink(env!("CARGO_BIN_EXE_lockstep"), bin.join("lockstep")).unwrap();
+    for Shown { command, output } in console(document) {
+        let words: Vec<&str> = command.split(' ').collect();
+        let said = match words[0] {
+            "claude" => {
+                session(&env);
+                String::new()
+            }
+            "lockstep" => {
+                let mut lockstep = env.command(&words[1..]);
+                lockstep.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
+                env.run(lockstep, b"").succeeded()
+            }
+            "cat" => fs::read_to_string(env.project().join(words[1])).unwrap(),
+            other => panic!("{document} shows a command nobody runs here: {other}"),
+        };
+        assert_eq!(steady(&env.neutral(&said)), steady(&output), "{document}: $ {command}");
+    }
+}
+
+#[test]
+fn the_readme_is_true() {
+    play("README.md");
+}
+
+#[test]
+fn the_tour_is_true() {
+    play("docs/guide/tour.md");
+}
+
+/// Every Markdown file at the root and below `docs`.
+fn documents() -> Vec<PathBuf> {
+    let mut folders = vec![repository().to_owned(), repository().join("docs")];
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() && folder != repository() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn links_between_documents_lead_somewhere() {
+    for path in documents() {
+        let text = fs::read_to_string(&path).unwrap();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            let target = link.split('#').next().unwrap();
+            assert!(path.parent().unwrap().join(target).exists(), "{} links to {link}", path.display());
+        }
+    }
+}

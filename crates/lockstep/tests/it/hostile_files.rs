@@ -1,0 +1,254 @@
+//! Things planted where Lockstep writes. Journals lie in a directory that everybody may write to, and a state directory may
+//! come with a cloned repository: nothing may be written or read through what lies there.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use lockstep_testkit::{Event, Listing, TestEnv};
+
+use crate::{active, configured, observed};
+
+/// An active project with a baseline, and a victim elsewhere.
+fn begun() -> TestEnv {
+    let env = active();
+    env.write("a.py", "x");
+    env.hook(&Event::session_start()).silent();
+    fs::write(env.elsewhere().join("victim"), "precious\n").unwrap();
+    env
+}
+
+/// Everything but the project: its own files are Lockstep's to remember things in.
+fn outside(env: &TestEnv) -> Listing {
+    env.listing().without("project")
+}
+
+/// What a hook could not do, as the number of new lines in its log. Before each event there is a change to be swept.
+fn faults(env: &TestEnv, event: &Event) -> usize {
+    let logged = env.logged().len();
+    env.shell("echo more >> swept.py");
+    env.hook(event).silent();
+    env.logged().len() - logged
+}
+
+fn make_fifo(path: &Path) {
+    rustix::fs::mknodat(rustix::fs::CWD, path, rustix::fs::FileType::Fifo, 0o600.into(), 0).unwrap();
+}
+
+#[test]
+fn what_is_planted_at_the_journals_path_is_neither_written_nor_followed() {
+    type Plant = (&'static str, fn(&Path, &Path));
+    let plants: [Plant; 6] = [
+        ("a link", |path, victim| symlink(victim, path).unwrap()),
+        ("a link to nothing", |path, victim| symlink(victim.with_file_name("new"), path).unwrap()),
+        ("a fifo", |path, _| make_fifo(path)),
+        ("a hard link", |path, victim| fs::hard_link(victim, path).unwrap()),
+        ("a directory", |path, _| fs::create_dir(path).unwrap()),
+        ("a link to a device", |path, _| symlink("/dev/zero", path).unwrap()),
+    ];
+    for (what, plant) in plants {
+        let env = begun();
+        plant(&env.journal("s1"), &env.elsewhere().join("victim"));
+        let before = outside(&env);
+        for event in observed() {
+            let faults = faults(&env, &event);
+            before.assert_same(&outside(&env), &format!("{what}, {}", event.name()));
+            // These write a line, or read what is there. A hard link can be read: it is a plain file of ours.
+            let touches = !matches!(event.name(), "SessionStart" | "UserPromptSubmit")
+                && !event.json(Path::new("/")).contains("\"Agent\"")
+                && !(what == "a hard link" && event.name() == "SessionEnd");
+            assert_eq!(faults, usize::from(touches), "{what}, {}: {:?}", event.name(), env.logged());
+        }
+        let listed = env.lockstep(["changes"]).succeeded();
+        assert!(!listed.contains("precious"), "{what}: {listed}");
+        before.assert_same(&outside(&env), &format!("{what}, changes"));
+        // Once it is gone, nothing is missing: the sweep had kept what it could not journal.
+        match fs::symlink_metadata(env.journal("s1")).unwrap().is_dir() {
+            true => fs::remove_dir(env.journal("s1")).unwrap(),
+            false => fs::remove_file(env.journal("s1")).unwrap(),
+        }
+        env.hook(&Event::stop()).silent();
+        assert!(env.journaled("s1").contains("/swept.py\t"), "{what}");
+    }
+}
+
+#[test]
+fn a_journal_directory_that_cannot_be_written() {
+    // Not even root may make something there.
+    for dir in ["/proc/nowhere/here", "a.py", "a.py/below", "/dev/null"] {
+        let env = begun();
+        env.configure(&format!("[journal]\ndir = \"{dir}\"\n"));
+        let before = outside(&env);
+        for event in observed() {
+            let faults = faults(&env, &event);
+            before.assert_same(&outside(&env), &format!("{dir}, {}", event.name()));
+            let writes = matches!(event.name(), "Stop" | "SubagentStop")
+                || ["\"Edit\"", "\"Bash\""].iter().any(|tool| event.json(Path::new("/")).contains(tool));
+            // Whoever only reads may take a place that cannot be for an empty one.
+            let reads = event.name() == "SessionEnd";
+            assert!(faults == usize::from(writes) || reads, "{dir}, {}: {:?}", event.name(), env.logged());
+        }
+        env.configure("");
+        env.hook(&Event::stop()).silent();
+        assert!(env.journaled("s1").contains("/swept.py\t"), "{dir}: found once it can be written");
+    }
+}
+
+#[test]
+fn a_state_directory_that_is_something_else() {
+    type Plant = (&'static str, fn(&TestEnv));
+    let plants: [Plant; 4] = [
+        ("a link out", |env| symlink(env.elsewhere(), env.state()).unwrap()),
+        ("a link to nothing", |env| symlink(env.elsewhere().join("new"), env.state()).unwrap()),
+        ("a file", |env| fs::write(env.state(), "mine").unwrap()),
+        ("a link to a state", |env| {
+            env.hook(&Event::session_start()).silent();
+            fs::rename(env.state(), env.elsewhere().join("state")).unwrap();
+            symlink(env.elsewhere().join("state"), env.state()).unwrap();
+        }),
+    ];
+    for (what, plant) in plants {
+        let env = active();
+        env.write("a.py", "x");
+        plant(&env);
+        let before = env.listing().without("tmp");
+        for event in observed() {
+            env.hook(&event).silent();
+            before.assert_same(&env.listing().without("tmp"), &format!("{what}, {}", event.name()));
+        }
+        assert_eq!(env.journaled("s1").lines().count(), 2, "{what}: both edits are journaled all the same");
+        env.lockstep(["changes"]).failed(4);
+        before.assert_same(&env.listing().without("tmp"), &format!("{what}, changes"));
+    }
+}
+
+/// A cloned repository may bring a `.lockstep` of its own.
+#[test]
+fn links_planted_inside_the_state_directory_are_not_followed() {
+    for (place, target) in [
+        ("log", "elsewhere"),
+        ("log/hooks.log", "elsewhere/victim"),
+        ("log/hooks.log", "elsewhere/new"),
+        ("index", "elsewhere"),
+        ("index/accounts", "elsewhere/victim"),
+        ("index/accounts", "elsewhere/new"),
+        ("index/catalogue", "elsewhere/victim"),
+        ("index/catalogue.lock", "elsewhere/new"),
+        ("mailbox", "elsewhere"),
+        ("mailbox/s1", "elsewhere/victim"),
+        ("mailbox/s1", "elsewhere/new"),
+        ("reports", "elsewhere"),
+        ("reports/s1", "elsewhere"),
+        ("reports/s1/1.md", "elsewhere/victim"),
+        ("state.db", "elsewhere/victim"),
+        ("state.db", "elsewhere/new"),
+        ("state.db-wal", "elsewhere/victim"),
+        ("state.db-shm", "elsewhere/new"),
+    ] {
+        let env = active();
+        env.write("a.py", "x");
+        let victim = env.elsewhere().join("victim");
+        fs::write(&victim, "precious\n").unwrap();
+        // What a link of the flag's directory would make a hook remove.
+        fs::write(env.elsewhere().join("s1"), "precious\n").unwrap();
+        let path = env.state().join(place);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        symlink(env.root().join(target), &path).unwrap();
+        let before = outside(&env).without("tmp");
+        for event in observed() {
+            env.shell("echo more >> a.py; echo more >> swept.py");
+            env.hook(&event).succeeded();
+            let when = format!("{place} linked to {target}, {}", event.name());
+            before.assert_same(&outside(&env).without("tmp"), &when);
+        }
+    }
+}
+
+#[test]
+fn a_store_that_is_none() {
+    type Plant = (&'static str, fn(&Path));
+    let plants: [Plant; 5] = [
+        ("garbage", |path| fs::write(path, vec![b'x'; 10_000]).unwrap()),
+        ("from the future", |path| {
+            let db = rusqlite::Connection::open(path).unwrap();
+            db.pragma_update(None, "user_version", 999).unwrap();
+        }),
+        ("a directory", |path| fs::create_dir(path).unwrap()),
+        ("a fifo", make_fifo),
+        ("of another program", |path| {
+            let db = rusqlite::Connection::open(path).unwrap();
+            db.execute_batch("CREATE TABLE session (x); PRAGMA user_version = 1;").unwrap();
+        }),
+    ];
+    for (what, plant) in plants {
+        let env = begun();
+        for file in ["state.db", "state.db-wal", "state.db-shm"] {
+            let _ = fs::remove_file(env.state().join(file));
+        }
+        plant(&env.state().join("state.db"));
+        let (before, db) = (outside(&env).without("tmp"), Listing::of(&env.state().join("state.db")));
+        for event in observed() {
+            let faults = faults(&env, &event);
+            before.assert_same(&outside(&env).without("tmp"), &format!("{what}, {}", event.name()));
+            let edit = event.json(Path::new("/")).contains("\"Edit\"");
+            // The mailbox's flag is down: nothing is worth opening the store for.
+            let delivery = event.json(Path::new("/")).contains("\"Agent\"");
+            // Without a file in the store's place there is nothing to deliver.
+            let none = event.name() == "UserPromptSubmit" && matches!(what, "a directory" | "a fifo");
+            let expected = usize::from(!edit && !delivery && !none);
+            assert_eq!(faults, expected, "{what}, {}: {:?}", event.name(), env.logged());
+        }
+        db.assert_same(&Listing::of(&env.state().join("state.db")), what);
+        let journal = env.journaled("s1");
+        assert_eq!(journal.matches("\tEdit\t").count(), 2, "{what}: edits are journaled all the same");
+        let complaint = env.lockstep(["changes"]).failed(4);
+        assert!(complaint.contains("state.db"), "{what}: {complaint}");
+    }
+}
+
+#[test]
+fn a_configuration_with_problems_is_used_as_far_as_it_goes() {
+    let env = begun();
+    env.configure("[alert]\nlead = \"any\"\nsubagent = 7\nunknown = 1\n");
+    for event in observed() {
+        let logged = env.logged().len();
+        env.shell("echo more >> swept.py");
+        env.hook(&event).succeeded();
+        let log = env.logged();
+        assert_eq!(log.len(), logged + 1, "{}: {log:?}", event.name());
+        assert!(log[logged].contains("line 3") && log[logged].contains("line 4"), "{log:?}");
+    }
+    env.hook(&Event::edit("a.py")).succeeded();
+    env.write("a.py", "changed");
+    let (_, alert) = env.hook(&Event::stop()).context().expect("the valid key is in effect");
+    assert!(alert.contains("a.py"), "{alert}");
+}
+
+#[test]
+fn a_configuration_that_cannot_be_read() {
+    type Plant = (&'static str, fn(&TestEnv, &Path));
+    let plants: [Plant; 4] = [
+        ("a directory", |_, path| fs::create_dir(path).unwrap()),
+        ("a fifo", |_, path| make_fifo(path)),
+        ("a link to nothing", |env, path| symlink(env.elsewhere().join("new"), path).unwrap()),
+        ("a link to a device", |_, path| symlink("/dev/zero", path).unwrap()),
+    ];
+    for (what, plant) in plants {
+        for was_active in [true, false] {
+            let env = if was_active { begun() } else { configured("") };
+            let config = env.project().join("lockstep.toml");
+            fs::remove_file(&config).unwrap();
+            plant(&env, &config);
+            let before = if was_active { env.listing().without_state() } else { env.listing() };
+            for event in observed() {
+                let logged = env.logged().len();
+                env.hook(&event).silent();
+                let new = env.logged().len() - logged;
+                assert_eq!(new, usize::from(was_active), "{what}, {}: {:?}", event.name(), env.logged());
+                let after = if was_active { env.listing().without_state() } else { env.listing() };
+                before.assert_same(&after, &format!("{what}, {}", event.name()));
+            }
+            env.lockstep(["changes"]).failed(3);
+        }
+    }
+}

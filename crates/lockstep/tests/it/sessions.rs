@@ -1,0 +1,174 @@
+//! Sessions and their journals: what begins, ends, expires and goes on.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use jiff::SignedDuration;
+use lockstep_testkit::{Event, TestEnv};
+
+use crate::{active, configured};
+
+const HOUR: SignedDuration = SignedDuration::from_hours(1);
+
+/// The file need not be there; and making one could take an inode that a test is about.
+fn edit(env: &TestEnv, session: &str, file: &str) {
+    env.hook(&Event::edit(file).session(session)).silent();
+}
+
+fn begin(env: &TestEnv, session: &str) {
+    env.hook(&Event::session_start().session(session)).silent();
+}
+
+fn end(env: &TestEnv, session: &str) {
+    env.hook(&Event::session_end().session(session)).silent();
+}
+
+fn listed(env: &TestEnv, session: &str) -> usize {
+    env.lockstep(["changes", "--tsv", "--session", session]).succeeded().lines().count()
+}
+
+#[test]
+fn a_journal_goes_after_its_sessions_end_and_grace_and_no_other() {
+    let env = configured("[journal]\ngrace = \"2h\"\n");
+    for session in ["ended", "open", "later"] {
+        begin(&env, session);
+        edit(&env, session, "a.py");
+    }
+    // Of another project, or another program: nobody here knows that session.
+    fs::write(env.journal("foreign"), "2026-02-14T15:30:42+09:00\tEdit\t/x\n").unwrap();
+    end(&env, "ended");
+    env.advance(HOUR);
+    end(&env, "later");
+    assert!(env.journal("ended").exists(), "one hour of two");
+    env.advance(HOUR);
+    begin(&env, "next");
+    edit(&env, "next", "b.py");
+    assert!(env.journal("ended").exists(), "only an end collects");
+    end(&env, "next");
+    let there = ["ended", "open", "later", "next", "foreign"].map(|session| env.journal(session).exists());
+    assert_eq!(there, [false, true, true, true, true]);
+    assert_eq!(listed(&env, "ended"), 1, "its changes stay listed");
+    assert!(env.logged().is_empty(), "{:?}", env.logged());
+}
+
+#[test]
+fn a_resumed_session_keeps_its_journal() {
+    let env = configured("[journal]\ngrace = \"1h\"\n");
+    begin(&env, "s");
+    edit(&env, "s", "a.py");
+    end(&env, "s");
+    env.advance(HOUR);
+    env.hook(&Event::session_start().session("s").with("source", "resume")).silent();
+    begin(&env, "other");
+    end(&env, "other");
+    assert!(env.journal("s").exists());
+    edit(&env, "s", "b.py");
+    assert_eq!(listed(&env, "s"), 2);
+}
+
+/// The new file may well get the inode of the old one, and be longer before anybody reads it.
+#[test]
+fn a_session_that_goes_on_after_its_journal_was_removed_loses_nothing() {
+    let env = configured("[journal]\ngrace = \"0s\"\n");
+    for prune in [false, true] {
+        let session = if prune { "pruned" } else { "expired" };
+        begin(&env, session);
+        edit(&env, session, "a.py");
+        assert_eq!(listed(&env, session), 1);
+        if prune {
+            env.lockstep(["changes", "--prune", "--session", session]).succeeded();
+        } else {
+            end(&env, session);
+        }
+        assert!(!env.journal(session).exists());
+        for file in ["b.py", "c.py", "d.py"] {
+            edit(&env, session, file);
+        }
+        assert_eq!(listed(&env, session), 4, "{session}: {}", env.journaled(session));
+    }
+}
+
+#[test]
+fn what_a_session_writes_after_its_end_is_remembered() {
+    let env = configured("[journal]\ngrace = \"1h\"\n");
+    begin(&env, "s");
+    edit(&env, "s", "a.py");
+    end(&env, "s");
+    // A background agent that outlived the client.
+    edit(&env, "s", "b.py");
+    env.advance(HOUR);
+    begin(&env, "other");
+    end(&env, "other");
+    assert!(!env.journal("s").exists());
+    assert_eq!(listed(&env, "s"), 2);
+}
+
+#[test]
+fn a_session_ends_whatever_lies_at_its_journals_path() {
+    let env = configured("[journal]\ngrace = \"1h\"\n");
+    begin(&env, "s");
+    symlink(env.elsewhere().join("x"), env.journal("s")).unwrap();
+    end(&env, "s");
+    assert_eq!(env.logged().len(), 1, "{:?}", env.logged());
+    // Alone again: what a person does between sessions is no agent's doing.
+    env.write("by-a-person.py", "x");
+    begin(&env, "next");
+    env.hook(&Event::stop().session("next")).silent();
+    assert_eq!(env.journaled("next"), "");
+}
+
+#[test]
+fn one_journal_that_cannot_be_removed_keeps_no_other() {
+    let env = configured("[journal]\ngrace = \"1h\"\n");
+    for session in ["a", "b"] {
+        begin(&env, session);
+        edit(&env, session, "a.py");
+        end(&env, session);
+    }
+    fs::remove_file(env.journal("a")).unwrap();
+    fs::create_dir(env.journal("a")).unwrap();
+    env.advance(HOUR);
+    begin(&env, "c");
+    end(&env, "c");
+    assert!(!env.journal("b").exists());
+    assert_eq!(env.logged().len(), 1, "{:?}", env.logged());
+}
+
+#[test]
+fn a_session_that_begins_does_not_swallow_what_another_has_not_swept_yet() {
+    for source in ["startup", "resume", "clear", "compact"] {
+        let env = active();
+        env.write("a.py", "x");
+        begin(&env, "first");
+        env.shell("echo more >> a.py");
+        env.hook(&Event::session_start().session("second").with("source", source)).silent();
+        env.hook(&Event::bash().session("first")).silent();
+        assert!(env.journaled("first").contains("/a.py\t"), "{source}");
+        assert_eq!(env.journaled("second"), "", "{source}");
+    }
+}
+
+#[test]
+fn a_session_that_never_ended_counts_for_a_day() {
+    let env = active();
+    env.write("a.py", "x");
+    begin(&env, "crashed");
+    env.advance(HOUR * 25);
+    env.shell("echo by a person >> a.py");
+    begin(&env, "next");
+    env.hook(&Event::stop().session("next")).silent();
+    assert_eq!(env.journaled("next"), "");
+}
+
+#[test]
+fn compaction_and_clearing_take_nothing_for_known() {
+    for source in ["clear", "compact"] {
+        let env = active();
+        env.write("a.py", "x");
+        begin(&env, "s1");
+        env.shell("echo more >> a.py");
+        env.hook(&Event::session_start().with("source", source)).silent();
+        env.hook(&Event::stop()).silent();
+        assert!(env.journaled("s1").contains("/a.py\t"), "{source}");
+    }
+}
