@@ -18,6 +18,9 @@ mod projects;
 mod real_client;
 mod sessions;
 mod setup;
+mod task_documents;
+mod task_pipeline;
+mod task_versions;
 
 use std::collections::BTreeSet;
 use std::fs;
