@@ -3,7 +3,7 @@
 use toml::de::DeValue;
 
 use crate::tables::table_fields;
-use crate::value::{Kind, Value, Wrong, choices, quoted, string};
+use crate::value::{Choice, Kind, Value, Wrong, choices, quoted, string};
 
 choices! {
     /// `[cache] deliver`: how much of the cache a session gets.
@@ -54,6 +54,15 @@ choices! {
         Instructions = "instructions",
         /// Text that Lockstep has by itself.
         Given = "given",
+    }
+}
+
+impl SectionStrategy {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        let word =
+            <Self as Choice>::ALL.iter().find(|(strategy, _)| *strategy == self).map(|(_, word)| *word);
+        word.expect("ALL holds every value")
     }
 }
 

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use super::Answer;
+use crate::cache::entry::HookPart;
 use crate::error::CommandError;
 use crate::hook::{self, Client};
 
@@ -18,8 +19,15 @@ pub(crate) struct HookArgs {
     /// The client that sends the event
     #[arg(value_enum, default_value_t)]
     client: Client,
+    /// Of several entries for a session's start, which one this is: it sends that part of the session cache
+    #[arg(long, value_name = "K/N")]
+    part: Option<HookPart>,
 }
 
 pub(crate) fn run(args: &HookArgs) -> Result<Answer, CommandError> {
-    Ok(if hook::main(args.client) == ExitCode::SUCCESS { Answer::Yes } else { Answer::No })
+    Ok(if hook::main(args.client, args.part.unwrap_or_default()) == ExitCode::SUCCESS {
+        Answer::Yes
+    } else {
+        Answer::No
+    })
 }
