@@ -2,6 +2,7 @@
 
 use crate::keys::SECTIONS;
 use crate::table::{Key, Section};
+use crate::value::Kind;
 
 const HEADER: &str = "\
 # `lockstep.toml`
@@ -32,9 +33,19 @@ fn write_key(out: &mut String, key: &Key) {
         "\n### `{}`\n\n{}\n\n- Takes {}.\n- Default: `{}`\n",
         key.name,
         key.doc(),
-        key.kind.describe(),
+        takes(key.kind),
         key.default_toml(),
     ));
+}
+
+/// What a key takes, with values set as code: in a message they stand in quotes only.
+fn takes(kind: Kind) -> String {
+    match kind {
+        Kind::Words(words) => {
+            words().iter().map(|word| format!("`\"{word}\"`")).collect::<Vec<_>>().join(", ")
+        }
+        Kind::Path | Kind::Duration => kind.describe(),
+    }
 }
 
 #[cfg(test)]

@@ -1,81 +1,195 @@
 //! The reference pages that are made from the program itself: `docs/reference/cli.md` and `configuration.md`.
+//!
+//! `cargo xtask docs` writes them. What they say is said elsewhere: in the doc comments of the verbs, of the exit codes, the
+//! environment variables and the keys. Only how it looks on a page is decided here.
 
 use std::fmt::Write as _;
 
-use clap::builder::StyledStr;
+use clap::builder::{PossibleValue, StyledStr};
 use clap::{Arg, Command};
 
 use crate::{cli, env_vars, exit_code};
 
+const MADE: &str = "<!-- Made by `cargo xtask docs` from the program itself: change it there. -->";
+
 /// `docs/reference/cli.md`.
 pub fn cli_page() -> String {
-    let mut out = String::from(
-        "# Command line\n\n<!-- Made by `cargo xtask docs` from the program's own descriptions. -->\n",
-    );
     let mut command = cli::command();
     command.build();
-    section(&mut out, &command, 2);
+    let mut out = format!("# Command line\n\n{MADE}\n\n{}\n", about(&command));
+    if let Some(after) = command.get_after_help().map(plain) {
+        let _ = writeln!(out, "\n{after}");
+    }
+    out.push_str("\n| command | |\n|---|---|\n");
+    for verb in verbs(&command) {
+        contents(&mut out, verb);
+    }
+    out.push_str("\n## Options of every command\n\n");
+    arguments(&mut out, &command, true);
+    for verb in verbs(&command) {
+        section(&mut out, verb, 2);
+    }
     out.push_str("\n## Exit codes\n\n| code | meaning |\n|---|---|\n");
     for (code, meaning) in exit_code::ALL {
-        let _ = writeln!(out, "| {code} | {meaning} |");
+        let _ = writeln!(out, "| {code} | {} |", cell(meaning));
     }
     out.push_str("\n## Environment\n\n| variable | meaning |\n|---|---|\n");
     for var in env_vars::ALL {
-        let _ = writeln!(out, "| `{}` |{} |", var.name, var.doc);
+        let _ = writeln!(out, "| `{}` | {} |", var.name, cell(var.doc));
     }
     out
 }
 
 /// `docs/reference/configuration.md`.
 pub fn configuration_page() -> String {
-    lockstep_config::reference::reference_markdown()
+    let page = lockstep_config::reference::reference_markdown();
+    // Below the title, where the other page has it too.
+    page.replacen("\n\n", &format!("\n\n{MADE}\n\n"), 1)
+}
+
+fn verbs(command: &Command) -> impl Iterator<Item = &Command> {
+    command.get_subcommands().filter(|child| child.get_name() != "help" && !child.is_hide_set())
+}
+
+fn name(command: &Command) -> &str {
+    command.get_bin_name().unwrap_or(command.get_name())
+}
+
+/// A row for a command, or for each of its own commands where it only groups them.
+fn contents(out: &mut String, command: &Command) {
+    let children: Vec<_> = verbs(command).collect();
+    if children.is_empty() {
+        let summary = command.get_about().map(plain).unwrap_or_default();
+        let (name, anchor) = (name(command), name(command).replace(' ', "-"));
+        let _ = writeln!(out, "| [`{name}`](#{anchor}) | {} |", cell(&summary));
+    }
+    children.into_iter().for_each(|child| contents(out, child));
 }
 
 fn section(out: &mut String, command: &Command, level: usize) {
-    let name = command.get_bin_name().unwrap_or(command.get_name()).to_owned();
-    let _ = writeln!(out, "\n{} `{name}`\n", "#".repeat(level));
-    let about = command.get_long_about().or(command.get_about());
-    let _ = writeln!(out, "{}", about.map(plain).unwrap_or_default());
-    let usage = command.clone().render_usage();
-    let _ = writeln!(out, "\n```text\n{}\n```", plain(&usage).trim());
-    // The options of every command are described once, at the top.
-    let arguments: Vec<&Arg> = command
-        .get_arguments()
-        .filter(|arg| !arg.is_hide_set() && (level == 2 || !arg.is_global_set()))
-        .filter(|arg| !matches!(arg.get_id().as_str(), "help" | "version"))
-        .collect();
-    if !arguments.is_empty() {
-        out.push('\n');
-    }
-    for arg in arguments {
-        argument(out, arg);
+    let _ = writeln!(out, "\n{} `{}`\n\n{}", "#".repeat(level), name(command), about(command));
+    let usage = plain(&command.clone().render_usage());
+    let _ = writeln!(out, "\n```text\n{}\n```", usage.trim_start_matches("Usage: ").trim());
+    let mut list = String::new();
+    arguments(&mut list, command, false);
+    if !list.is_empty() {
+        let _ = write!(out, "\n{list}");
     }
     if let Some(after) = command.get_after_help().map(plain) {
-        let _ = match after.split_once('\n') {
-            Some((title, examples)) => writeln!(out, "\n{title}\n\n```text\n{examples}\n```"),
-            None => writeln!(out, "\n{after}"),
-        };
+        after_help(out, &after);
     }
-    for child in command.get_subcommands().filter(|child| child.get_name() != "help") {
+    for child in verbs(command) {
         section(out, child, level + 1);
     }
 }
 
+/// The first line of a help text is a title without a full stop; on a page it is a sentence.
+fn about(command: &Command) -> String {
+    let about = command.get_long_about().or(command.get_about()).map(plain).unwrap_or_default();
+    match about.split_once("\n\n") {
+        Some((title, rest)) => format!("{}\n\n{rest}", sentence(title)),
+        None => sentence(&about),
+    }
+}
+
+fn sentence(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if text.is_empty() || text.ends_with(['.', ':', '?']) { text } else { format!("{text}.") }
+}
+
+/// Examples are commands to copy: a block of their own, without the indentation they have in a terminal.
+fn after_help(out: &mut String, text: &str) {
+    let Some((title, examples)) = text.split_once('\n') else {
+        let _ = writeln!(out, "\n{text}");
+        return;
+    };
+    let lines: Vec<&str> = examples.lines().map(|line| line.strip_prefix("  ").unwrap_or(line)).collect();
+    let _ = writeln!(out, "\n{title}\n\n```text\n{}\n```", lines.join("\n"));
+}
+
+/// The options of every command are described once; a command's own section has only its own.
+fn arguments(out: &mut String, command: &Command, of_every_command: bool) {
+    command
+        .get_arguments()
+        .filter(|arg| !arg.is_hide_set() && arg.is_global_set() == of_every_command)
+        .filter(|arg| !matches!(arg.get_id().as_str(), "help" | "version"))
+        .for_each(|arg| argument(out, arg));
+}
+
 fn argument(out: &mut String, arg: &Arg) {
     let help = arg.get_long_help().or(arg.get_help()).map(plain).unwrap_or_default();
-    let values: Vec<String> = arg
-        .get_possible_values()
-        .iter()
-        .filter(|value| !value.is_hide_set() && arg.get_action().takes_values())
-        .map(|value| format!("`{}`", value.get_name()))
-        .collect();
-    let _ = write!(out, "- `{arg}`: {}", help.split_whitespace().collect::<Vec<_>>().join(" "));
-    if !values.is_empty() {
-        let _ = write!(out, " ({})", values.join(", "));
+    let _ = write!(out, "- {}: {}", spelling(arg), sentence(&help));
+    if !arg.get_action().takes_values() {
+        out.push('\n');
+        return;
+    }
+    let default = arg.get_default_values().first().map(|value| value.to_string_lossy().into_owned());
+    if let Some(default) = &default {
+        let _ = write!(out, " Default: `{default}`.");
     }
     out.push('\n');
+    for value in arg.get_possible_values().iter().filter(|value| !value.is_hide_set()) {
+        possible_value(out, value);
+    }
+}
+
+fn possible_value(out: &mut String, value: &PossibleValue) {
+    let _ = match value.get_help().map(plain) {
+        Some(help) => writeln!(out, "  - `{}`: {}", value.get_name(), sentence(&help)),
+        None => writeln!(out, "  - `{}`", value.get_name()),
+    };
+}
+
+/// `-q`, `--quiet`; clap's own form of an argument leaves the short name out where there is a long one.
+fn spelling(arg: &Arg) -> String {
+    match (arg.get_short(), arg.get_long()) {
+        (Some(short), Some(_)) => format!("`-{short}`, `{arg}`"),
+        _ => format!("`{arg}`"),
+    }
+}
+
+/// Text that cannot break a table's row.
+fn cell(text: &str) -> String {
+    text.trim().replace('|', "\\|").replace('\n', " ")
 }
 
 fn plain(text: &StyledStr) -> String {
     text.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_a_row_and_a_section_that_its_row_leads_to() {
+        fn check(page: &str, command: &Command) {
+            let children: Vec<_> = verbs(command).collect();
+            assert!(page.contains(&format!("# `{}`\n", name(command))), "{}", name(command));
+            if children.is_empty() {
+                let link = format!("| [`{}`](#{})", name(command), name(command).replace(' ', "-"));
+                assert!(page.contains(&link), "{link}");
+            }
+            children.into_iter().for_each(|child| check(page, child));
+        }
+        let (mut command, page) = (cli::command(), cli_page());
+        command.build();
+        verbs(&command).for_each(|verb| check(&page, verb));
+    }
+
+    #[test]
+    fn titles_become_sentences_and_cells_stay_whole() {
+        assert_eq!(sentence("Look at\n  it"), "Look at it.");
+        assert_eq!(sentence("Looks. It does."), "Looks. It does.");
+        assert_eq!(cell(" a|b\nc "), "a\\|b c");
+    }
+
+    #[test]
+    fn both_pages_say_where_they_come_from_below_their_title() {
+        for page in [cli_page(), configuration_page()] {
+            let mut lines = page.lines().filter(|line| !line.is_empty());
+            assert!(lines.next().is_some_and(|title| title.starts_with("# ")));
+            assert_eq!(lines.next(), Some(MADE));
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use lockstep_testkit::{Event, TestEnv};
 
@@ -106,16 +106,30 @@ fn the_tour_is_true() {
     play("docs/guide/tour.md");
 }
 
+/// Every Markdown file at the root and below `docs`.
+fn documents() -> Vec<PathBuf> {
+    let mut folders = vec![repository().to_owned(), repository().join("docs")];
+    let mut found = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() && folder != repository() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
 #[test]
 fn links_between_documents_lead_somewhere() {
-    let documents =
-        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/guide/tour.md", "docs/guide/hooks.md"];
-    for document in documents {
-        let path = repository().join(document);
+    for path in documents() {
         let text = fs::read_to_string(&path).unwrap();
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
             let target = link.split('#').next().unwrap();
-            assert!(path.parent().unwrap().join(target).exists(), "{document} links to {link}");
+            assert!(path.parent().unwrap().join(target).exists(), "{} links to {link}", path.display());
         }
     }
 }

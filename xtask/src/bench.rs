@@ -1,0 +1,102 @@
+//! `cargo xtask bench`: what things cost, measured side by side in one run. Nothing here passes or fails by a clock.
+
+mod budgets;
+mod contestants;
+mod machine;
+mod page;
+mod programs;
+mod race;
+mod scene;
+mod statistics;
+mod tables;
+
+use clap::Subcommand;
+
+use crate::{Outcome, workspace};
+use contestants::contestants;
+use programs::Programs;
+use race::Race;
+use scene::Scene;
+
+/// Measure what things cost
+#[derive(Debug, Subcommand)]
+pub(crate) enum Bench {
+    Hooks(HooksArgs),
+}
+
+/// Measure whole hook processes against a bare process and against bash with jq
+///
+/// Everything happens in a temporary directory; nothing of the user's is touched.
+#[derive(Debug, clap::Args)]
+pub(crate) struct HooksArgs {
+    /// A few runs of unoptimised programs, to see that the benchmark works
+    #[arg(long, conflicts_with = "write")]
+    smoke: bool,
+    /// How often each process is run
+    #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
+    /// Leave out the runs with empty caches, which slow down everybody on the machine
+    #[arg(long)]
+    no_cold: bool,
+    /// Put the results into docs/benchmarks.md
+    #[arg(long)]
+    write: bool,
+}
+
+/// How much is measured.
+struct Plan {
+    warm_runs: u32,
+    /// Rounds of several processes at once.
+    crowd_rounds: u32,
+    cold_runs: u32,
+    /// Files in the large tree.
+    files: usize,
+}
+
+/// How many processes a crowd has.
+const CROWD: usize = 8;
+
+impl Plan {
+    fn of(args: &HooksArgs) -> Self {
+        if args.smoke {
+            return Self { warm_runs: 3, crowd_rounds: 1, cold_runs: 0, files: 1_000 };
+        }
+        let cold_runs = if args.no_cold { 0 } else { 9 };
+        Self { warm_runs: args.runs, crowd_rounds: args.runs.div_ceil(10), cold_runs, files: 30_000 }
+    }
+}
+
+pub(crate) fn run(bench: &Bench) -> Outcome {
+    let Bench::Hooks(args) = bench;
+    let plan = Plan::of(args);
+    let programs = Programs::build(args.smoke)?;
+    let temp = tempfile::Builder::new().prefix("lockstep-bench-").tempdir()?;
+    let scene = Scene::new(temp.path(), &programs)?;
+    let contestants = contestants(&scene, &programs, plan.files)?;
+    let race = Race::run(&contestants, &plan, &programs.peak)?;
+    scene.prove_nothing_failed()?;
+
+    let report = format!(
+        "{}\n{}\n{}",
+        machine::describe(&command_line(args)),
+        budgets::table(&race, plan.files),
+        tables::all(&race, &plan)
+    );
+    println!("{report}");
+    if args.write {
+        let page = workspace::root().join(page::PATH);
+        page::put(&page, &report)?;
+        println!("wrote {}", page::PATH);
+    }
+    Ok(())
+}
+
+fn command_line(args: &HooksArgs) -> String {
+    let runs = if args.smoke {
+        " --smoke (unoptimised: the numbers mean nothing)".to_owned()
+    } else {
+        format!(" --runs {}", args.runs)
+    };
+    let cold = if args.no_cold { " --no-cold" } else { "" };
+    format!("cargo xtask bench hooks{runs}{cold}")
+}

@@ -1,0 +1,55 @@
+//! The budgets, and whether this run kept them. A table, not a test: a busy machine is no bug.
+
+use std::fmt::Write as _;
+
+use super::contestants::Role;
+use super::race::{Measured, Race};
+
+/// A journaling hook against the bare process.
+const TIMES_BARE: f64 = 1.5;
+/// The script against a journaling hook.
+const TIMES_FASTER: f64 = 20.0;
+const LARGE_SWEEP_MS: f64 = 60.0;
+const HOOK_MB: f64 = 15.0;
+
+/// Each budget with what was measured, warm and one at a time, by the medians; the worst hook counts.
+pub(super) fn table(race: &Race, files: usize) -> String {
+    let journal = worst(race, |one| one.role == Role::Journal, |one| one.warm.median());
+    let sweep = race.of(Role::LargeSweep).warm.median();
+    let peak = worst(race, |one| one.role.is_hook(), |one| one.peak_kib as f64 / 1024.0);
+    let median = |role| race.of(role).warm.median();
+    let bare = journal / median(Role::Bare);
+    let faster = median(Role::Script) / journal;
+    let rows = [
+        (
+            format!("a journaling hook takes at most {TIMES_BARE} × a bare process"),
+            format!("{bare:.2} ×"),
+            bare <= TIMES_BARE,
+        ),
+        (
+            format!("a journaling hook is at least {TIMES_FASTER} × faster than bash + jq"),
+            format!("{faster:.0} × (one jq: {:.0} ×)", median(Role::KindScript) / journal),
+            faster >= TIMES_FASTER,
+        ),
+        (
+            format!("a sweep of {files} files takes at most {LARGE_SWEEP_MS} ms"),
+            format!("{sweep:.1} ms"),
+            sweep <= LARGE_SWEEP_MS,
+        ),
+        (format!("a hook needs at most {HOOK_MB} MB"), format!("{peak:.1} MB"), peak <= HOOK_MB),
+    ];
+    let mut out = String::from("### Budgets\n\n| budget | measured | met |\n|---|---|---|\n");
+    for (budget, measured, met) in rows {
+        let _ = writeln!(out, "| {budget} | {measured} | {} |", if met { "yes" } else { "**no**" });
+    }
+    let linked = journal / median(Role::BareLinked);
+    let _ = writeln!(
+        out,
+        "\nAgainst a bare process of the product's own size, a journaling hook takes {linked:.2} ×."
+    );
+    out
+}
+
+fn worst(race: &Race, counts: impl Fn(&Measured) -> bool, number: impl Fn(&Measured) -> f64) -> f64 {
+    race.results.iter().filter(|one| counts(one)).map(number).fold(0.0, f64::max)
+}

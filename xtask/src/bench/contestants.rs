@@ -1,0 +1,197 @@
+//! Who runs: the yardsticks, and the hook with every event that is registered for it.
+
+use std::cell::Cell;
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use lockstep_wire::claude::samples;
+
+use super::programs::Programs;
+use super::scene::{Project, SMALL, Scene};
+use crate::Outcome;
+
+/// A process that is run again and again.
+pub(super) struct Contestant {
+    pub(super) name: String,
+    pub(super) role: Role,
+    /// Whether it is also run with empty caches.
+    pub(super) cold: bool,
+    program: PathBuf,
+    arguments: &'static [&'static str],
+    payload: PathBuf,
+    project: Project,
+    before: Before,
+    turns: Cell<u64>,
+}
+
+/// What a contestant stands for, where its numbers are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    /// The process that only reads its input.
+    Bare,
+    /// The same in the size of the product.
+    BareLinked,
+    /// The script as such scripts are written.
+    Script,
+    /// The script as kind as can be.
+    KindScript,
+    /// A hook that journals a change.
+    Journal,
+    /// A hook that looks through the large tree.
+    LargeSweep,
+    /// Any other hook.
+    Hook,
+}
+
+impl Role {
+    /// Whether it is the product.
+    pub(super) fn is_hook(self) -> bool {
+        matches!(self, Self::Journal | Self::LargeSweep | Self::Hook)
+    }
+}
+
+/// What happens, unmeasured, before each turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Before {
+    Nothing,
+    /// A file is changed behind the client's back.
+    Change,
+}
+
+impl Contestant {
+    /// Gets everything ready for its next turn.
+    pub(super) fn prepare(&self) -> Outcome {
+        if self.before == Before::Change {
+            self.turns.set(self.turns.get() + 1);
+            fs::write(self.project.root.join("a.py"), format!("def greet(): return {}\n", self.turns.get()))?;
+        }
+        Ok(())
+    }
+
+    /// The process, ready to start.
+    pub(super) fn command(&self) -> Outcome<Command> {
+        self.started_by(Command::new(&self.program))
+    }
+
+    /// The process, started by `starter`, which takes a command line.
+    pub(super) fn command_under(&self, starter: &std::path::Path) -> Outcome<Command> {
+        let mut command = Command::new(starter);
+        command.arg(&self.program);
+        self.started_by(command)
+    }
+
+    fn started_by(&self, mut command: Command) -> Outcome<Command> {
+        command.args(self.arguments).stdin(File::open(&self.payload)?).stdout(Stdio::null());
+        self.project.surround(&mut command);
+        Ok(command)
+    }
+
+    /// Lines it has journaled, where that is what it is there for.
+    pub(super) fn journaled(&self) -> Option<usize> {
+        let journals = matches!(self.role, Role::Script | Role::KindScript | Role::Journal);
+        journals.then(|| self.project.journaled())
+    }
+}
+
+/// A hook with one event.
+struct Event {
+    name: String,
+    role: Role,
+    cold: bool,
+    sample: String,
+    files: usize,
+    active: bool,
+    before: Before,
+}
+
+fn event(name: &str, sample: &str) -> Event {
+    Event {
+        name: name.to_owned(),
+        role: Role::Hook,
+        cold: false,
+        sample: sample.to_owned(),
+        files: SMALL,
+        active: true,
+        before: Before::Nothing,
+    }
+}
+
+fn events(large: usize) -> Vec<Event> {
+    let by_lead = by_lead(samples::POST_TOOL_USE_EDIT_IN_SUBAGENT);
+    vec![
+        Event {
+            role: Role::Journal,
+            cold: true,
+            ..event("journal: Edit by a subagent", samples::POST_TOOL_USE_EDIT_IN_SUBAGENT)
+        },
+        Event { role: Role::Journal, ..event("journal: Edit by the Lead", &by_lead) },
+        Event {
+            cold: true,
+            ..event(&format!("Bash, sweep of {SMALL} files, nothing changed"), samples::POST_TOOL_USE_BASH)
+        },
+        Event {
+            role: Role::LargeSweep,
+            cold: true,
+            files: large,
+            ..event(&format!("Bash, sweep of {large} files, nothing changed"), samples::POST_TOOL_USE_BASH)
+        },
+        event("Agent, empty mailbox", samples::POST_TOOL_USE_AGENT),
+        event("SubagentStop, nothing changed", samples::SUBAGENT_STOP),
+        Event { before: Before::Change, ..event("SubagentStop, a file changed", samples::SUBAGENT_STOP) },
+        event("Stop, nothing changed", samples::STOP),
+        event("UserPromptSubmit", samples::USER_PROMPT_SUBMIT),
+        Event { cold: true, ..event("SessionStart", samples::SESSION_START) },
+        event("SessionEnd", samples::SESSION_END),
+        Event { active: false, ..event("Edit, inactive project", samples::POST_TOOL_USE_EDIT_IN_SUBAGENT) },
+    ]
+}
+
+/// Recorded payloads have subagents' edits; the Lead's are the same without an agent.
+fn by_lead(sample: &str) -> String {
+    let mut value: serde_json::Value = serde_json::from_str(sample).expect("a recorded event is JSON");
+    let fields = value.as_object_mut().expect("a recorded event is an object");
+    fields.retain(|name, _| !name.starts_with("agent_"));
+    value.to_string()
+}
+
+/// Everybody, the yardsticks first. `large` is the number of files in the large tree.
+pub(super) fn contestants(scene: &Scene, programs: &Programs, large: usize) -> Outcome<Vec<Contestant>> {
+    let edit = samples::POST_TOOL_USE_EDIT_IN_SUBAGENT;
+    let mut all = Vec::new();
+    for (name, role, program) in [
+        ("bare process", Role::Bare, &programs.bare),
+        ("bare process, size of the product", Role::BareLinked, &programs.bare_linked),
+        ("bash + jq, a jq per field", Role::Script, &programs.script),
+        ("bash + jq, one jq", Role::KindScript, &programs.kind_script),
+    ] {
+        let yardstick = Event { role, cold: true, active: false, ..event(name, edit) };
+        all.push(entered(scene, program, &[], yardstick)?);
+    }
+    for event in events(large) {
+        all.push(entered(scene, &programs.lockstep, &["hook", "claude"], event)?);
+    }
+    Ok(all)
+}
+
+fn entered(
+    scene: &Scene,
+    program: &std::path::Path,
+    arguments: &'static [&'static str],
+    event: Event,
+) -> Outcome<Contestant> {
+    let project = if event.active { scene.active(event.files)? } else { scene.inactive(event.files)? };
+    let payload = project.root.with_extension("event.json");
+    fs::write(&payload, project.event(&event.sample))?;
+    Ok(Contestant {
+        name: event.name,
+        role: event.role,
+        cold: event.cold,
+        program: program.to_owned(),
+        arguments,
+        payload,
+        project,
+        before: event.before,
+        turns: Cell::new(0),
+    })
+}

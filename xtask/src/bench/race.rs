@@ -1,0 +1,168 @@
+//! Running everybody: in turns, so that whatever else the machine does hits all alike.
+
+use std::fs;
+use std::sync::Barrier;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::contestants::{Contestant, Role};
+use super::statistics::Times;
+use super::{CROWD, Plan};
+use crate::{Outcome, workspace};
+
+/// Runs that count for memory; the largest of them is the peak.
+const MEMORY_RUNS: usize = 3;
+
+/// What was measured, in the order of the contestants.
+pub(super) struct Race {
+    pub(super) results: Vec<Measured>,
+    /// Why nothing was measured with empty caches, where that is so.
+    pub(super) not_cold: Option<String>,
+}
+
+/// One contestant's numbers.
+pub(super) struct Measured {
+    pub(super) name: String,
+    pub(super) role: Role,
+    pub(super) warm: Times,
+    pub(super) crowd: Times,
+    pub(super) cold: Times,
+    pub(super) peak_kib: u64,
+}
+
+impl Race {
+    pub(super) fn run(contestants: &[Contestant], plan: &Plan, peak: &std::path::Path) -> Outcome<Self> {
+        // Once each before it counts: caches are warm from the second run on.
+        in_turns(contestants, 2, |_| true, alone)?;
+        let before: Vec<_> = contestants.iter().map(Contestant::journaled).collect();
+        let warm = in_turns(contestants, plan.warm_runs, |_| true, alone)?;
+        prove_journaled(contestants, &before, plan.warm_runs)?;
+        let crowd = in_turns(contestants, plan.crowd_rounds, |_| true, together)?;
+        let (cold, not_cold) = match caches_can_be_emptied(plan) {
+            Ok(()) => (in_turns(contestants, plan.cold_runs, |one| one.cold, with_empty_caches)?, None),
+            Err(why) => (vec![Times::default(); contestants.len()], Some(why)),
+        };
+        let mut results = Vec::new();
+        for (((one, warm), crowd), cold) in contestants.iter().zip(warm).zip(crowd).zip(cold) {
+            let peak_kib = peak_of(one, peak)?;
+            results.push(Measured { name: one.name.clone(), role: one.role, warm, crowd, cold, peak_kib });
+        }
+        Ok(Self { results, not_cold })
+    }
+
+    /// The first contestant of a role.
+    pub(super) fn of(&self, role: Role) -> &Measured {
+        self.results.iter().find(|one| one.role == role).expect("every role has a contestant")
+    }
+}
+
+/// Rounds in which everybody has a turn, in another order each time: who runs after a large one finds other caches than who
+/// runs after a small one.
+fn in_turns(
+    contestants: &[Contestant],
+    rounds: u32,
+    takes_part: impl Fn(&Contestant) -> bool,
+    turn: impl Fn(&Contestant) -> Outcome<Vec<Duration>>,
+) -> Outcome<Vec<Times>> {
+    let mut times = vec![Vec::new(); contestants.len()];
+    let mut order: Vec<usize> = (0..contestants.len()).filter(|at| takes_part(&contestants[*at])).collect();
+    let mut dice = Dice(0x9E37_79B9_7F4A_7C15);
+    for _ in 0..rounds {
+        dice.shuffle(&mut order);
+        for &at in &order {
+            contestants[at].prepare()?;
+            times[at].extend(turn(&contestants[at])?);
+        }
+    }
+    Ok(times.into_iter().map(Times::new).collect())
+}
+
+fn alone(contestant: &Contestant) -> Outcome<Vec<Duration>> {
+    Ok(vec![timed(contestant.command()?)?])
+}
+
+/// From before the process is started until it has ended.
+fn timed(mut command: std::process::Command) -> Result<Duration, String> {
+    let start = Instant::now();
+    let status = command.status().map_err(|error| format!("{command:?}: {error}"))?;
+    let took = start.elapsed();
+    if status.success() { Ok(took) } else { Err(format!("{command:?}: {status}")) }
+}
+
+fn together(contestant: &Contestant) -> Outcome<Vec<Duration>> {
+    let commands = (0..CROWD).map(|_| contestant.command()).collect::<Outcome<Vec<_>>>()?;
+    let line = Barrier::new(CROWD);
+    let times: Result<Vec<Duration>, String> = thread::scope(|scope| {
+        let start = |command| {
+            line.wait();
+            timed(command)
+        };
+        let runners: Vec<_> =
+            commands.into_iter().map(|command| scope.spawn(move || start(command))).collect();
+        runners.into_iter().map(|runner| runner.join().expect("starting a process does not panic")).collect()
+    });
+    Ok(times?)
+}
+
+const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
+
+fn caches_can_be_emptied(plan: &Plan) -> Result<(), String> {
+    if plan.cold_runs == 0 {
+        return Err("not asked for".to_owned());
+    }
+    empty_caches().map_err(|error| format!("{DROP_CACHES}: {error}"))
+}
+
+fn empty_caches() -> std::io::Result<()> {
+    // What is not on the disk yet stays in the cache.
+    rustix::fs::sync();
+    fs::write(DROP_CACHES, "3")
+}
+
+fn with_empty_caches(contestant: &Contestant) -> Outcome<Vec<Duration>> {
+    let command = contestant.command()?;
+    empty_caches()?;
+    Ok(vec![timed(command)?])
+}
+
+fn peak_of(contestant: &Contestant, peak: &std::path::Path) -> Outcome<u64> {
+    let mut largest = 0;
+    for _ in 0..MEMORY_RUNS {
+        contestant.prepare()?;
+        let mut command = contestant.command_under(peak)?;
+        command.stdout(std::process::Stdio::piped());
+        let said = String::from_utf8(workspace::output(command)?)?;
+        largest = largest.max(said.trim().parse()?);
+    }
+    Ok(largest)
+}
+
+/// Whoever is there to journal has done so in every run: a process that does nothing is fast.
+fn prove_journaled(contestants: &[Contestant], before: &[Option<usize>], runs: u32) -> Outcome {
+    for (one, before) in contestants.iter().zip(before) {
+        let lines = one.journaled().zip(*before).map(|(after, before)| after - before);
+        if let Some(lines) = lines.filter(|lines| *lines != runs as usize) {
+            return Err(format!("{}: {lines} lines journaled in {runs} runs", one.name).into());
+        }
+    }
+    Ok(())
+}
+
+/// Random enough for an order, and the same in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn shuffle<T>(&mut self, items: &mut [T]) {
+        for last in (1..items.len()).rev() {
+            let other = usize::try_from(self.next() % (last as u64 + 1)).expect("an index fits");
+            items.swap(last, other);
+        }
+    }
+}

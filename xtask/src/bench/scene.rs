@@ -1,0 +1,141 @@
+//! Where the measured processes play: temporary projects with their own journals, and the events they are sent.
+
+use std::cell::RefCell;
+use std::fs::{self, File, FileTimes};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, SystemTime};
+
+use lockstep_wire::claude::samples;
+
+use super::programs::Programs;
+use crate::Outcome;
+
+/// Files of the small projects.
+pub(super) const SMALL: usize = 30;
+
+/// A temporary directory with projects in it.
+pub(super) struct Scene {
+    dir: PathBuf,
+    lockstep: PathBuf,
+    roots: RefCell<Vec<PathBuf>>,
+}
+
+/// One project. Each contestant has its own, so that none sweeps, reads or reports what another did.
+#[derive(Debug, Clone)]
+pub(super) struct Project {
+    pub(super) root: PathBuf,
+    pub(super) journals: PathBuf,
+    home: PathBuf,
+}
+
+impl Scene {
+    pub(super) fn new(dir: &Path, programs: &Programs) -> Outcome<Self> {
+        // By its real name: a client too names a project by what the system calls its working directory.
+        let dir = dir.canonicalize()?;
+        fs::create_dir(dir.join("home"))?;
+        Ok(Self { dir, lockstep: programs.lockstep.clone(), roots: RefCell::default() })
+    }
+
+    /// A directory with `files` files and no `lockstep.toml`.
+    pub(super) fn inactive(&self, files: usize) -> Outcome<Project> {
+        let name = format!("project-{}", self.roots.borrow().len());
+        let root = self.dir.join(&name);
+        let journals = self.dir.join(format!("{name}-journals"));
+        fs::create_dir(&journals)?;
+        plant(&root, files)?;
+        self.roots.borrow_mut().push(root.clone());
+        Ok(Project { root, journals, home: self.dir.join("home") })
+    }
+
+    /// A project in which a session has begun some time ago and the files are known.
+    pub(super) fn active(&self, files: usize) -> Outcome<Project> {
+        let project = self.inactive(files)?;
+        let journals = project.journals.to_str().ok_or("the temporary directory has no readable name")?;
+        fs::write(project.root.join("lockstep.toml"), format!("[journal]\ndir = {journals:?}\n"))?;
+        age(&project.root)?;
+        self.send(&project, samples::SESSION_START)?;
+        // Times this fresh are not trusted; the first sweep after a pause settles them, as it would in any session.
+        sleep(Duration::from_millis(60));
+        self.send(&project, samples::POST_TOOL_USE_BASH)?;
+        Ok(project)
+    }
+
+    /// Sends a recorded event to the hook, unmeasured.
+    pub(super) fn send(&self, project: &Project, sample: &str) -> Outcome {
+        let payload = self.dir.join("unmeasured.json");
+        fs::write(&payload, project.event(sample))?;
+        let mut hook = Command::new(&self.lockstep);
+        hook.args(["hook", "claude"]).stdin(File::open(payload)?).stdout(Stdio::null());
+        project.surround(&mut hook);
+        let status = hook.status()?;
+        if status.success() { Ok(()) } else { Err(format!("the hook failed: {status}").into()) }
+    }
+
+    /// Hooks that observe fail silently. What was measured must have worked.
+    pub(super) fn prove_nothing_failed(&self) -> Outcome {
+        for root in self.roots.borrow().iter() {
+            let log = root.join(".lockstep/log/hooks.log");
+            if let Ok(text) = fs::read_to_string(&log) {
+                return Err(
+                    format!("a measured hook has failed, so the numbers mean nothing:\n{text}").into()
+                );
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Project {
+    /// A recorded event as this project's client would have sent it.
+    pub(super) fn event(&self, sample: &str) -> String {
+        let root = self.root.to_str().expect("checked when the project was made");
+        sample.replace("\"/repo", &format!("\"{}", root.replace('\\', "\\\\").replace('"', "\\\"")))
+    }
+
+    /// The surroundings a client gives a hook, and nothing of ours.
+    pub(super) fn surround(&self, command: &mut Command) {
+        command.env_clear().current_dir(&self.root);
+        command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
+        command.env("HOME", &self.home).env("CLAUDE_PROJECT_DIR", &self.root);
+        command.env("CHANGES_DIR", &self.journals);
+    }
+
+    /// Lines in the journal of the recorded session.
+    pub(super) fn journaled(&self) -> usize {
+        let entries = fs::read_dir(&self.journals).into_iter().flatten().flatten();
+        entries.map(|entry| fs::read_to_string(entry.path()).map_or(0, |text| text.lines().count())).sum()
+    }
+}
+
+/// A tree like a repository's: some files at the top, the rest a hundred to a folder, two levels deep.
+fn plant(root: &Path, files: usize) -> Outcome {
+    fs::create_dir_all(root)?;
+    fs::create_dir(root.join(".git"))?;
+    fs::write(root.join(".gitignore"), "/target\n*.tmp\n")?;
+    // The files that the recorded events are about.
+    fs::write(root.join("a.py"), "def greet(): pass\n")?;
+    fs::write(root.join("b.py"), "import a\n")?;
+    for number in 3..files {
+        let folder = root.join(format!("part{:02}/module{:03}", number / 1_000, number / 100));
+        fs::create_dir_all(&folder)?;
+        fs::write(folder.join(format!("file{number:05}.py")), format!("import a\n\nN = {number}\n"))?;
+    }
+    Ok(())
+}
+
+/// Makes everything an hour old, as most of a repository is: what was written within the last tick of the file system's
+/// clock is looked at more closely.
+fn age(directory: &Path) -> Outcome {
+    let then = FileTimes::new().set_modified(SystemTime::now() - Duration::from_secs(3600));
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            age(&entry.path())?;
+        } else {
+            File::options().append(true).open(entry.path())?.set_times(then)?;
+        }
+    }
+    Ok(File::open(directory)?.set_times(then)?)
+}

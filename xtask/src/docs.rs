@@ -1,0 +1,47 @@
+//! `cargo xtask docs`: writes the reference pages that are made from the program, or checks that they are what it would write.
+
+use std::fs;
+
+use lockstep_cli::reference::{cli_page, configuration_page};
+
+use crate::{Outcome, workspace};
+
+/// Write the reference pages that are made from the program itself
+#[derive(Debug, clap::Args)]
+pub(crate) struct DocsArgs {
+    /// Write nothing; fail if a page is not what the program says
+    #[arg(long)]
+    check: bool,
+}
+
+const REPEAT: &str = "cargo xtask docs";
+
+/// Each page with what it must say.
+fn pages() -> [(&'static str, String); 2] {
+    [("docs/reference/cli.md", cli_page()), ("docs/reference/configuration.md", configuration_page())]
+}
+
+pub(crate) fn run(args: &DocsArgs) -> Outcome {
+    let mut stale = Vec::new();
+    for (path, text) in pages() {
+        let file = workspace::root().join(path);
+        if fs::read_to_string(&file).is_ok_and(|present| present == text) {
+            continue;
+        }
+        if args.check {
+            stale.push(path);
+            continue;
+        }
+        fs::create_dir_all(file.parent().expect("a page lies in a folder"))?;
+        fs::write(&file, text).map_err(|error| format!("{path}: {error}"))?;
+        println!("wrote {path}");
+    }
+    if stale.is_empty() {
+        return Ok(());
+    }
+    Err(format!(
+        "stale: {}\nThe program describes itself differently by now. `{REPEAT}` writes what it says.",
+        stale.join(", ")
+    )
+    .into())
+}

@@ -1,0 +1,57 @@
+//! `cargo xtask`: what a contributor runs. Each verb has its file; nothing here is part of the product.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a developer's tool talks to its terminal")]
+
+mod bench;
+mod ci;
+mod docs;
+mod licences;
+mod metadata;
+mod tidy;
+mod workspace;
+
+use std::error::Error;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// What went wrong, for the person at the terminal.
+type Outcome<T = ()> = Result<T, Box<dyn Error>>;
+
+/// What a contributor runs
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", arg_required_else_help = true)]
+struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Run everything that must pass before a change is merged
+    Ci,
+    Docs(docs::DocsArgs),
+    /// Check the house rules that no compiler knows
+    Tidy,
+    /// Check that every dependency has a licence that the project may ship
+    Licences,
+    #[command(subcommand)]
+    Bench(bench::Bench),
+}
+
+fn main() -> ExitCode {
+    let done = match Args::parse().verb {
+        Verb::Ci => ci::run(),
+        Verb::Docs(args) => docs::run(&args),
+        Verb::Tidy => tidy::run(),
+        Verb::Licences => licences::run(),
+        Verb::Bench(bench) => bench::run(&bench),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Who may depend on whom, by what cargo resolves.
+
+use super::Breach;
+use super::purity::PURE_CRATES;
+use crate::metadata::Metadata;
+
+pub(super) const NO_RUNTIME: &str = "No async runtime is linked into what hooks run.";
+pub(super) const NO_RUNTIME_WHY: &str = "a client starts a hook for every tool call, and a runtime costs each of them a third of a millisecond and a set of \
+     threads. What needs one (a server) gets a crate of its own, named in MAY_HAVE_RUNTIME in xtask/src/tidy/layers.rs.";
+
+pub(super) const PURE_BELOW: &str = "A pure crate depends on no crate of ours that is not pure.";
+pub(super) const PURE_BELOW_WHY: &str =
+    "a crate is as pure as what it calls. Move what both need into a pure crate, or take it as an argument.";
+
+const RUNTIMES: &[&str] = &["tokio", "async-std", "smol"];
+
+/// Crates that serve and therefore wait for many things at once. None does yet.
+const MAY_HAVE_RUNTIME: &[&str] = &[];
+
+pub(super) fn runtimes(metadata: &Metadata) -> Vec<Breach> {
+    let bound = metadata.members().filter(|member| !MAY_HAVE_RUNTIME.contains(&member.name.as_str()));
+    bound
+        .flat_map(|member| {
+            let linked = metadata.linked(member);
+            let reached = RUNTIMES.iter().filter_map(|runtime| Some((runtime, *linked.get(runtime)?)));
+            reached
+                .map(|(runtime, through)| {
+                    Breach::new(&member.name, format!("reaches {runtime} through {through}"))
+                })
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}
+
+pub(super) fn impure_below_pure(metadata: &Metadata) -> Vec<Breach> {
+    let is_pure = |name: &str| PURE_CRATES.contains(&name);
+    let ours: Vec<&str> = metadata.members().map(|member| member.name.as_str()).collect();
+    let pure = metadata.members().filter(|member| is_pure(&member.name));
+    pure.flat_map(|member| {
+        let linked = metadata.linked(member);
+        let impure = ours.iter().filter(|name| !is_pure(name) && linked.contains_key(**name));
+        impure.map(|name| Breach::new(&member.name, format!("depends on {name}"))).collect::<Vec<_>>()
+    })
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// A workspace of `members`, in which each pair of `edges` is a dependency of that kind.
+    fn resolved(members: &[&str], others: &[&str], edges: &[(&str, &str, Option<&str>)]) -> Metadata {
+        let all: Vec<&str> = members.iter().chain(others).copied().collect();
+        let packages: Vec<_> = all
+            .iter()
+            .map(|name| json!({"name": name, "version": "1.0.0", "id": name, "license": "MIT"}))
+            .collect();
+        let nodes: Vec<_> = all
+            .iter()
+            .map(|name| {
+                let of = edges.iter().filter(|(from, ..)| from == name);
+                let deps: Vec<_> =
+                    of.map(|(_, to, kind)| json!({"pkg": to, "dep_kinds": [{"kind": kind}]})).collect();
+                json!({"id": name, "deps": deps})
+            })
+            .collect();
+        let value = json!({"packages": packages, "target_directory": "target", "workspace_members": members, "resolve": {"nodes": nodes}});
+        serde_json::from_value(value).unwrap()
+    }
+
+    #[test]
+    fn a_runtime_is_found_through_others_but_not_in_tests() {
+        let members = ["lockstep-store", "lockstep-cli"];
+        let chain = [("lockstep-cli", "hyper", None), ("hyper", "tokio", None)];
+        let found = runtimes(&resolved(&members, &["hyper", "tokio"], &chain));
+        assert_eq!(found, [Breach::new("lockstep-cli", "reaches tokio through hyper")]);
+        let in_tests = [("lockstep-store", "tokio", Some("dev"))];
+        assert!(runtimes(&resolved(&members, &["tokio"], &in_tests)).is_empty());
+    }
+
+    #[test]
+    fn a_pure_crate_above_an_impure_one_is_found() {
+        let members = ["lockstep-model", "lockstep-wire", "lockstep-store"];
+        let fine = [("lockstep-wire", "lockstep-model", None), ("lockstep-store", "lockstep-model", None)];
+        assert!(impure_below_pure(&resolved(&members, &[], &fine)).is_empty());
+        let wrong = [("lockstep-wire", "lockstep-store", None)];
+        assert_eq!(
+            impure_below_pure(&resolved(&members, &[], &wrong)),
+            [Breach::new("lockstep-wire", "depends on lockstep-store")]
+        );
+    }
+}

@@ -1,0 +1,67 @@
+//! The repository on disk: where it is, and which files belong to it.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::Outcome;
+
+/// The root of the repository.
+pub(crate) fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the root of the workspace")
+}
+
+/// A command that works in the root and waits for no input.
+pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
+    let mut command = Command::new(program);
+    command.current_dir(root()).stdin(Stdio::null());
+    command
+}
+
+/// The cargo that started this program, or the one on the path.
+pub(crate) fn cargo() -> Command {
+    command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// What a command writes to standard output, if it succeeds.
+pub(crate) fn output(mut command: Command) -> Outcome<Vec<u8>> {
+    let shown = format!("{command:?}");
+    let output = command.stderr(Stdio::inherit()).output().map_err(|error| format!("{shown}: {error}"))?;
+    if output.status.success() {
+        Ok(output.stdout)
+    } else {
+        Err(format!("{shown}: {}", output.status).into())
+    }
+}
+
+/// A file of the repository: tracked, or new and not ignored.
+#[derive(Debug)]
+pub(crate) struct SourceFile {
+    /// Relative to the root, with `/`.
+    pub(crate) path: String,
+    /// Bytes that are no UTF-8 are replaced: rules look for words.
+    pub(crate) text: String,
+}
+
+/// Every file of the repository. What is new counts too, so that a rule speaks before the commit and not after it.
+pub(crate) fn files() -> Outcome<Vec<SourceFile>> {
+    let mut git = command("git");
+    git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);
+    let listed = output(git)?;
+    let mut paths: Vec<String> = listed
+        .split(|b| *b == 0)
+        .filter(|path| !path.is_empty())
+        .map(|path| String::from_utf8_lossy(path).into_owned())
+        .collect();
+    paths.sort();
+    paths.dedup();
+    // A tracked file may be deleted in the working tree.
+    let present = paths.into_iter().filter(|path| root().join(path).is_file());
+    present.map(|path| Ok(SourceFile { text: read(&root().join(&path))?, path })).collect()
+}
+
+fn read(path: &PathBuf) -> Outcome<String> {
+    let bytes = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
