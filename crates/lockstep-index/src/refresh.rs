@@ -164,10 +164,15 @@ fn look_at(root: &Path, known: &Directory, taken_at: i64) -> Option<Look> {
     Some(Look { now, rules_changed })
 }
 
-/// The new stamp of a known file, with a digest where either stamp's time cannot be trusted.
+/// The new stamp of a known file, with a digest where its time cannot be trusted.
 fn carried(dir: &Path, name: &OsStr, before: &Stamp, now: Stamp, taken_at: i64) -> Stamp {
-    let racy = now.is_racy(taken_at) || (before.digest != 0 && before.identity() == now.identity());
-    if racy { Stamp { digest: digest(&dir.join(name), now.size), ..now } } else { now }
+    let racy = now.is_racy(taken_at);
+    if !racy && (before.digest == 0 || before.identity() != now.identity()) {
+        return now;
+    }
+    let digest = digest(&dir.join(name), now.size);
+    // Still what was digested then, and its time is old enough by now to show any later write: it need not be read again.
+    if !racy && digest == before.digest { now } else { Stamp { digest, ..now } }
 }
 
 fn has_rules(directory: &Directory) -> bool {
@@ -181,8 +186,14 @@ fn new_rules(old: Option<&Directory>, new: Option<&Directory>) -> bool {
 
 /// Lists one known directory again; whole trees that are new in it too.
 fn list_again(root: &Path, path: &Path, old: &Catalogue, taken_at: i64, directories: &mut Directories) {
-    for (found, directory) in list(root, &root.join(path), Some(1), taken_at) {
+    let at = root.join(path);
+    for (found, mut directory) in list(root, &at, Some(1), taken_at) {
         if found == path {
+            let doubtful = |name: &OsStr| old.get(&path.join(name)).filter(|before| before.digest != 0);
+            for (name, stamp) in directory.files.iter_mut().filter(|(_, stamp)| stamp.digest == 0) {
+                *stamp =
+                    doubtful(name).map_or(*stamp, |before| carried(&at, name, &before, *stamp, taken_at));
+            }
             directories.insert(found, directory);
         } else if old.directory(&found).is_none() {
             directories.append(&mut list(root, &root.join(&found), None, taken_at));
@@ -332,6 +343,35 @@ mod tests {
                 }
                 catalogue = refresh(root.path(), &catalogue).catalogue(&catalogue);
                 prop_assert_eq!(essence(&catalogue), essence(&build(root.path())));
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_too_young_to_be_trusted_is_read_once_more_and_then_no_longer() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("a");
+        fs::write(&path, "x").unwrap();
+        let long_ago = SystemTime::now() - std::time::Duration::from_secs(3600);
+        for aged in [&path, root.path()] {
+            fs::File::open(aged).unwrap().set_modified(long_ago).unwrap();
+        }
+        let settled = build(root.path());
+        let stamp = settled.get(Path::new("a")).unwrap();
+        assert_eq!(stamp.digest, 0);
+        // A directory with a trusted time is looked at, one without is listed.
+        for mtime in [settled.directories[0].mtime, 0] {
+            for content in ["x", "y"] {
+                // Another content under the same stamp is a second write within one tick of the clock.
+                let before = Stamp { digest: digest(&path, 1) ^ u64::from(content == "y"), ..stamp };
+                let mut young = settled.clone();
+                young.directories[0].mtime = mtime;
+                young.set(Path::new("a"), before);
+                let now = refresh(root.path(), &young).catalogue(&young);
+                let seen = now.get(Path::new("a")).unwrap();
+                assert_eq!((before.same(&seen), seen.digest == 0), (content == "x", content == "x"));
+                let next = refresh(root.path(), &now);
+                assert_eq!(matches!(next, Refreshed::AsBefore { .. }), content == "x");
             }
         }
     }
