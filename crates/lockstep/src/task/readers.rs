@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use lockstep_model::ids::SessionId;
+use lockstep_store::mailbox::TakenNotice;
 use lockstep_store::readings::Reading;
+use lockstep_store::{Store, StoreError};
 use lockstep_task::readers::{ActiveAgent, ReadRecord, Reader, notice, readers};
 
 use super::writer::Writer;
@@ -47,6 +49,23 @@ impl Tasks<'_> {
         }
         Ok(())
     }
+}
+
+/// A notice as it is true now: agents may have read or stopped since it was put in. `None` when there is nothing left to
+/// tell.
+pub(crate) fn as_of_now(store: &Store, session: &SessionId, waiting: &TakenNotice) -> Option<String> {
+    if waiting.subject != SUBJECT {
+        return Some(waiting.text.clone());
+    }
+    let now = || {
+        let Some(present) = store.present_task()? else { return Ok(None) };
+        let readings = store.readings(present.task)?;
+        Ok::<_, StoreError>(notice(
+            &in_session(&readings, session.as_str(), present.version),
+            present.version,
+        ))
+    };
+    now().unwrap_or_else(|_| Some(waiting.text.clone()))
 }
 
 fn in_session(readings: &[Reading], session: &str, present: u64) -> Vec<Reader> {

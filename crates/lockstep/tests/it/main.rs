@@ -19,6 +19,7 @@ mod real_client;
 mod sessions;
 mod setup;
 mod task_documents;
+mod task_hooks;
 mod task_pipeline;
 mod task_versions;
 
