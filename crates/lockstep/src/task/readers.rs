@@ -18,9 +18,11 @@ impl Tasks<'_> {
     /// Whoever wrote or was shown a version knows it. Without a session nobody can be told later, so nothing is kept.
     pub(crate) fn note_reading(&mut self, reader: &Writer, task: u64, version: u64) -> Result<(), TaskError> {
         let Some(session) = reader.session.clone() else { return Ok(()) };
-        let agent_type = reader.agent_type();
         // At the command line an agent has no id but its name.
-        let agent_id = reader.agent_id.clone().or_else(|| agent_type.clone());
+        let (agent_id, agent_type) = match (reader.agent_id.clone(), reader.agent_type()) {
+            (None, name) => (name, None),
+            known => known,
+        };
         let reading = Reading { task, session, agent_id, agent_type, version, at: self.now };
         Ok(self.store.note_reading(&reading)?)
     }

@@ -18,6 +18,7 @@ mod projects;
 mod real_client;
 mod sessions;
 mod setup;
+mod task_client;
 mod task_documents;
 mod task_hooks;
 mod task_pipeline;
