@@ -2,8 +2,6 @@
 
 use std::process::ExitCode;
 
-use super::Answer;
-use crate::error::CommandError;
 use crate::hook::{self, Client};
 
 /// Answer an event of a client
@@ -20,6 +18,6 @@ pub(crate) struct HookArgs {
     client: Client,
 }
 
-pub(crate) fn run(args: &HookArgs) -> Result<Answer, CommandError> {
-    Ok(if hook::main(args.client) == ExitCode::SUCCESS { Answer::Yes } else { Answer::No })
+pub(crate) fn run(args: &HookArgs) -> ExitCode {
+    hook::main(args.client)
 }

@@ -1,0 +1,239 @@
+//! The cache of one project, on disk: built under a lock, replaced in one step, checked against its inputs.
+
+use std::cell::RefCell;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use blake3::Hash;
+use jiff::Timestamp;
+use lockstep_store::{StateDir, write_atomically};
+
+use crate::compose::{Composed, compose, spoofed};
+use crate::document::{Content, Document, Header};
+use crate::error::CacheError;
+use crate::gather::{Gathered, gather, values};
+use crate::lock::lock;
+use crate::measure::chars;
+use crate::memo::Memo;
+use crate::outcome::{BuildOptions, Built, Checked, Freshness};
+use crate::provider::Provider;
+use crate::record::{Record, untouched};
+use crate::settings::Settings;
+use crate::{state, target};
+
+/// The cache of one project.
+#[derive(Debug)]
+pub struct Cache {
+    root: PathBuf,
+    settings: Settings,
+    state: StateDir,
+    /// Read once per process.
+    memo: RefCell<Option<Memo>>,
+}
+
+impl Cache {
+    /// The cache of the project at `root`. Nothing is read yet.
+    pub fn open(root: &Path, settings: Settings) -> Self {
+        Self { root: root.to_path_buf(), settings, state: StateDir::of(root), memo: RefCell::new(None) }
+    }
+
+    /// The configuration.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// The cache file.
+    pub fn path(&self) -> PathBuf {
+        self.root.join(self.settings.target())
+    }
+
+    /// The cache file's text; `None` if there is none.
+    pub fn read(&self) -> Result<Option<String>, CacheError> {
+        target::read(&self.path())
+    }
+
+    /// Builds the cache as of `time`, which stands in its header. Nothing is written when the file already says the same.
+    pub fn build(
+        &self,
+        provider: &dyn Provider,
+        time: Timestamp,
+        options: BuildOptions,
+    ) -> Result<Built, CacheError> {
+        let mut warnings = Vec::new();
+        let lock = self.lock(options.deadline, &mut warnings)?;
+        let known = state::record(&self.state);
+        let gathered = self.gather(provider, &known, options.deadline)?;
+        let hash = gathered.inputs.hash();
+        let header = Header::new(time, gathered.inputs.files(), &hash);
+        let composed = compose(&header, &gathered.drafts, self.settings.budget());
+        // What cannot be read may still be replaced; whether it may, is decided there.
+        let current =
+            self.read().ok().flatten().filter(|text| !options.force && same_but_time(text, &composed.text));
+        let written = current.is_none();
+        let text = current.unwrap_or_else(|| composed.text.clone());
+        if written {
+            target::claim(&self.root, self.settings.target(), &self.state)?;
+            write_atomically(&self.path(), text.as_bytes(), 0o600)?;
+        }
+        let record = Record { written: Some(digest(&text)), ..gathered.record.clone() };
+        if record != known {
+            warnings.extend(self.keep(&record, &gathered));
+        }
+        drop(lock);
+        let (sections, skipped) = listed(&text);
+        let mut findings = gathered.findings;
+        findings.extend(spoofed(&gathered.drafts));
+        Ok(Built {
+            path: self.path(),
+            chars: chars(&text),
+            hash,
+            written,
+            sections,
+            skipped,
+            mitigations: composed.mitigations,
+            findings,
+            sources: gathered.resolved,
+            opened: gathered.opened,
+            warnings,
+        })
+    }
+
+    /// Whether the cache is up to date. When nothing was touched, no source is read.
+    pub fn freshness(
+        &self,
+        provider: &dyn Provider,
+        deadline: Option<Instant>,
+    ) -> Result<Freshness, CacheError> {
+        let Some(text) = self.read()? else { return Ok(Freshness::Missing) };
+        let values = values(&self.settings, provider);
+        let record = state::record_text(&self.state);
+        if untouched(&record, &self.root, &values, digest(&text)) {
+            return Ok(Freshness::Fresh);
+        }
+        let known = Record::decode(&record).unwrap_or_default();
+        let gathered = self.gather(provider, &known, deadline)?;
+        let freshness = self.compared(&text, &known, &gathered);
+        if freshness == Freshness::Fresh {
+            self.restamp(&record, &text, &gathered);
+        }
+        Ok(freshness)
+    }
+
+    /// Everything `cache check` says. Writes nothing.
+    pub fn check(&self, provider: &dyn Provider) -> Result<Checked, CacheError> {
+        let known = state::record(&self.state);
+        let gathered = self.gather(provider, &known, None)?;
+        let freshness = match self.read()? {
+            Some(text) => self.compared(&text, &known, &gathered),
+            None => Freshness::Missing,
+        };
+        let composed = self.composed(&gathered);
+        let mut findings = gathered.findings;
+        findings.extend(spoofed(&gathered.drafts));
+        Ok(Checked { freshness, mitigations: composed.mitigations, findings, sources: gathered.resolved })
+    }
+
+    /// What a build would write now, and each section whole, as it is before the budget.
+    pub(crate) fn on_disk(&self, provider: &dyn Provider) -> Result<Gathered, CacheError> {
+        self.gather(provider, &state::record(&self.state), None)
+    }
+
+    fn gather(
+        &self,
+        provider: &dyn Provider,
+        known: &Record,
+        deadline: Option<Instant>,
+    ) -> Result<Gathered, CacheError> {
+        let mut memo = self.memo.borrow_mut();
+        let memo = memo.get_or_insert_with(|| state::memo(&self.state));
+        gather(&self.root, &self.settings, provider, known, memo, deadline)
+            .map_err(|source| CacheError::Root { path: self.root.clone(), source })?
+            .map_err(|_| CacheError::Late)
+    }
+
+    fn composed(&self, gathered: &Gathered) -> Composed {
+        let header = Header::new(Timestamp::UNIX_EPOCH, gathered.inputs.files(), &gathered.inputs.hash());
+        compose(&header, &gathered.drafts, self.settings.budget())
+    }
+
+    /// Compares the file `text` with what a build would write. That alone decides; the record only says what changed.
+    fn compared(&self, text: &str, known: &Record, gathered: &Gathered) -> Freshness {
+        let document = match Document::parse(text) {
+            Ok(document) => document,
+            Err(damage) => return Freshness::Altered(Some(damage)),
+        };
+        if same_but_time(text, &self.composed(gathered).text) {
+            return Freshness::Fresh;
+        }
+        let hash = &document.header.hash;
+        if *hash == gathered.inputs.hash().to_hex()[..8] {
+            return Freshness::Altered(None);
+        }
+        let recorded = *hash == known.inputs().hash().to_hex()[..8];
+        Freshness::Stale(if recorded { known.inputs().changes(&gathered.inputs) } else { Vec::new() })
+    }
+
+    /// Keeps new stamps of unchanged inputs, so that the next look need not read them again; unless someone is building.
+    fn restamp(&self, known: &str, text: &str, gathered: &Gathered) {
+        let Ok(Some(_lock)) = self.lock(Some(Instant::now()), &mut Vec::new()) else { return };
+        if state::record_text(&self.state) == known {
+            self.keep(&Record { written: Some(digest(text)), ..gathered.record.clone() }, gathered);
+        }
+    }
+
+    /// Keeps the record and the memo; or says why not.
+    fn keep(&self, record: &Record, gathered: &Gathered) -> Option<String> {
+        let mut memo = self.memo.borrow_mut();
+        let memo = memo.get_or_insert_default();
+        memo.retain(&gathered.inputs);
+        let kept = state::keep(&self.state, record, memo);
+        kept.err().map(|error| format!("the record of this build was not kept: {error}"))
+    }
+
+    /// One build at a time. Where there can be no lock, the file is replaced in one step all the same: two builds at once only
+    /// do the work twice.
+    fn lock(
+        &self,
+        deadline: Option<Instant>,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<File>, CacheError> {
+        let locked =
+            state::lock_file(&self.state).map_err(CacheError::from).and_then(|path| lock(path, deadline));
+        match locked {
+            Ok(file) => Ok(Some(file)),
+            Err(error @ (CacheError::Late | CacheError::Busy { .. })) => Err(error),
+            Err(error) => {
+                warnings.push(format!("the build could not be locked: {error}"));
+                Ok(None)
+            }
+        }
+    }
+}
+
+fn digest(text: &str) -> Hash {
+    blake3::hash(text.as_bytes())
+}
+
+/// Whether two caches differ at most in the time of their headers.
+fn same_but_time(one: &str, other: &str) -> bool {
+    let split = |text| -> Option<(Header, &str)> {
+        let (line, rest) = str::split_once(text, '\n')?;
+        Some((Header { generated: String::new(), ..Header::parse(line)? }, rest))
+    };
+    split(one).is_some_and(|one| split(other) == Some(one))
+}
+
+/// The sections with content and their lengths; the sections without and the reasons.
+#[expect(clippy::type_complexity, reason = "two lists of pairs say what they are")]
+fn listed(text: &str) -> (Vec<(String, usize)>, Vec<(String, String)>) {
+    let (mut sections, mut skipped) = (Vec::new(), Vec::new());
+    let document = Document::parse(text).expect("what was composed is a cache");
+    for entry in &document.sections {
+        match entry.content() {
+            Content::Text(text) => sections.push((entry.name.to_owned(), chars(&text))),
+            Content::Skipped(why) => skipped.push((entry.name.to_owned(), why)),
+        }
+    }
+    (sections, skipped)
+}

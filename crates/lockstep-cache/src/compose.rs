@@ -1,0 +1,313 @@
+//! From drafts to the cache's text, within the budget.
+//!
+//! Over budget, in this order and no further than needed: external skills are cut shorter, the skills manifest goes (the
+//! skill index says the same), topics are cut, whole sections go by priority. JSON is never cut inside.
+
+use std::fmt;
+
+use crate::body::{Body, Caps};
+use crate::document::{Content, Header, render};
+use crate::escape::markers;
+use crate::finding::{Finding, FindingKind};
+use crate::measure::chars;
+use crate::section::SectionName;
+
+/// The reason in the marker of a section that had to go.
+pub const BUDGET_EXCEEDED: &str = "budget_exceeded";
+
+/// The section that goes before any other is cut.
+const REDUNDANT: &str = "SKILLS_MANIFEST";
+
+/// How long an external skill may be over budget.
+const EXTERNAL_CAP: usize = 3_000;
+
+/// How long a topic may be over budget.
+const TOPIC_CAP: usize = 2_000;
+
+/// A section before the budget.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Draft {
+    /// Its name.
+    pub name: SectionName,
+    /// How much it matters; 1 is kept longest.
+    pub priority: u32,
+    /// Its content, or why it has none.
+    pub body: Result<Body, String>,
+}
+
+/// A cache's text, and what was done to keep the budget.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Composed {
+    /// The text.
+    pub text: String,
+    /// Its length.
+    pub chars: usize,
+    /// What was done, in order.
+    pub mitigations: Vec<Mitigation>,
+}
+
+/// Something done to keep the budget.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Mitigation {
+    /// External skills were cut to this length each.
+    ExternalCut(usize),
+    /// Topics were cut to this length each.
+    TopicsCut(usize),
+    /// A section was left out.
+    Dropped(String),
+    /// Not even the marker that a section is left out had room.
+    Unmentioned(String),
+}
+
+impl fmt::Display for Mitigation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ExternalCut(cap) => write!(f, "external skills were cut to {cap} characters each"),
+            Self::TopicsCut(cap) => write!(f, "topics were cut to {cap} characters each"),
+            Self::Dropped(name) => write!(f, "{name} was left out"),
+            Self::Unmentioned(name) => write!(f, "{name} has no room even to say that it was left out"),
+        }
+    }
+}
+
+/// Writes the cache of `drafts`, at most `budget` characters long. The budget must have room for the header.
+pub fn compose(header: &Header, drafts: &[Draft], budget: usize) -> Composed {
+    let mut work = Work::new(drafts);
+    work.fit(header, budget);
+    let text = work.render(header);
+    Composed { chars: chars(&text), text, mitigations: work.mitigations }
+}
+
+/// Section markers inside the drafts' content, which writing will escape.
+pub fn spoofed(drafts: &[Draft]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for draft in drafts {
+        let mut found = |place: &str, text: &str| {
+            let count = markers(text);
+            if count > 0 {
+                let place = place.to_owned();
+                findings.push(Finding::new(&draft.name, FindingKind::Markers { place, count }));
+            }
+        };
+        match &draft.body {
+            Err(_) => {}
+            Ok(Body::Whole(text)) => found("its content", text),
+            Ok(Body::Roundtable(pieces)) => {
+                pieces.iter().for_each(|piece| found(piece.heading.trim_start_matches("### "), &piece.text));
+            }
+            Ok(Body::External(blocks)) => blocks.iter().for_each(|block| {
+                found(&format!("external skill `{}`", block.title()), block.content().unwrap_or_default());
+            }),
+        }
+    }
+    findings
+}
+
+/// The sections as they stand between two mitigations.
+struct Work<'a> {
+    drafts: &'a [Draft],
+    caps: Caps,
+    /// `None`: not even mentioned.
+    contents: Vec<Option<Content>>,
+    mitigations: Vec<Mitigation>,
+}
+
+impl<'a> Work<'a> {
+    fn new(drafts: &'a [Draft]) -> Self {
+        let contents = drafts.iter().map(|draft| {
+            Some(match &draft.body {
+                Ok(body) => Content::Text(body.text(Caps::USUAL)),
+                Err(why) => Content::Skipped(why.clone()),
+            })
+        });
+        Self { drafts, caps: Caps::USUAL, contents: contents.collect(), mitigations: Vec::new() }
+    }
+
+    fn fit(&mut self, header: &Header, budget: usize) {
+        let fits = |work: &Self| chars(&work.render(header)) <= budget;
+        if fits(self) {
+            return;
+        }
+        self.cap(Caps { external: EXTERNAL_CAP, ..self.caps }, Mitigation::ExternalCut(EXTERNAL_CAP));
+        if fits(self) {
+            return;
+        }
+        let redundant = self.drafts.iter().position(|draft| draft.name.as_str() == REDUNDANT);
+        redundant.into_iter().for_each(|at| self.drop_section(at));
+        if fits(self) {
+            return;
+        }
+        self.cap(Caps { topic: Some(TOPIC_CAP), ..self.caps }, Mitigation::TopicsCut(TOPIC_CAP));
+        for at in self.least_important_first() {
+            if fits(self) {
+                return;
+            }
+            self.drop_section(at);
+        }
+        for at in self.least_important_first() {
+            if fits(self) {
+                return;
+            }
+            self.contents[at] = None;
+            self.mitigations.push(Mitigation::Unmentioned(self.drafts[at].name.to_string()));
+        }
+    }
+
+    /// Renders what can be cut under `caps`. Not mentioned when nothing became shorter.
+    fn cap(&mut self, caps: Caps, mitigation: Mitigation) {
+        let mut shorter = false;
+        for (draft, content) in self.drafts.iter().zip(&mut self.contents) {
+            if let (Ok(body), Some(Content::Text(text))) = (&draft.body, content) {
+                let now = body.text(caps);
+                shorter |= now != *text;
+                *text = now;
+            }
+        }
+        self.caps = caps;
+        if shorter {
+            self.mitigations.push(mitigation);
+        }
+    }
+
+    fn drop_section(&mut self, at: usize) {
+        if let Some(Content::Text(_)) = self.contents[at] {
+            self.contents[at] = Some(Content::Skipped(BUDGET_EXCEEDED.to_owned()));
+            self.mitigations.push(Mitigation::Dropped(self.drafts[at].name.to_string()));
+        }
+    }
+
+    /// Of sections that matter equally, the later one is less important.
+    fn least_important_first(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.drafts.len()).rev().collect();
+        order.sort_by_key(|at| std::cmp::Reverse(self.drafts[*at].priority));
+        order
+    }
+
+    fn render(&self, header: &Header) -> String {
+        let sections = self.drafts.iter().zip(&self.contents);
+        render(header, sections.filter_map(|(draft, content)| Some((&draft.name, content.as_ref()?))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::Timestamp;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::body::Piece;
+    use crate::document::Document;
+    use crate::external::{ExternalBlock, ExternalContent, external_skills};
+    use crate::settings::LEAST_BUDGET;
+
+    fn header() -> Header {
+        Header::new(Timestamp::UNIX_EPOCH, 12, &blake3::hash(b""))
+    }
+
+    fn draft(name: &str, priority: u32, body: Body) -> Draft {
+        Draft { name: SectionName::new(name).unwrap(), priority, body: Ok(body) }
+    }
+
+    fn external(text: String) -> Body {
+        let (skills, _) = external_skills(r#"{"skills": [{"name": "x", "file": "x.md"}]}"#).unwrap();
+        Body::External(vec![ExternalBlock::new(&skills[0], ExternalContent::Text(text))])
+    }
+
+    fn topic(text: String) -> Body {
+        Body::Roundtable(vec![Piece { heading: "### Topic: t".into(), text, topic: true }])
+    }
+
+    /// Each section is large enough that every mitigation is needed in turn as the budget sinks.
+    fn drafts() -> Vec<Draft> {
+        let json = |n: usize| format!("{{\"a\": \"{}\"}}", "j".repeat(n));
+        vec![
+            draft("CONSTITUTION", 1, Body::Whole("c".repeat(2_000))),
+            draft("WORKFLOW_CONFIG", 2, Body::Whole(json(2_000))),
+            draft("SKILLS_MANIFEST", 7, Body::Whole(json(4_000))),
+            draft("EXTERNAL_SKILLS", 6, external("e".repeat(6_000))),
+            draft("ROUNDTABLE_CONTEXT", 8, topic("t".repeat(5_000))),
+        ]
+    }
+
+    #[test]
+    fn mitigations_come_in_their_order_and_no_further_than_needed() {
+        use Mitigation::{Dropped, ExternalCut, TopicsCut, Unmentioned};
+        let d = |name: &str| Dropped(name.to_owned());
+        let u = |name: &str| Unmentioned(name.to_owned());
+        let all = [
+            ExternalCut(3_000),
+            d("SKILLS_MANIFEST"),
+            TopicsCut(2_000),
+            d("ROUNDTABLE_CONTEXT"),
+            d("EXTERNAL_SKILLS"),
+            d("WORKFLOW_CONFIG"),
+            d("CONSTITUTION"),
+            u("ROUNDTABLE_CONTEXT"),
+        ];
+        let mut budget = compose(&header(), &drafts(), usize::MAX).chars;
+        assert!(compose(&header(), &drafts(), budget).mitigations.is_empty());
+        for done in 1..=all.len() {
+            let composed = compose(&header(), &drafts(), budget - 1);
+            assert_eq!(composed.mitigations, all[..done]);
+            assert!(composed.chars < budget);
+            budget = composed.chars;
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_cut_is_not_mentioned() {
+        let composed = compose(&header(), &drafts()[..2], 3_000);
+        assert_eq!(composed.mitigations, [Mitigation::Dropped("WORKFLOW_CONFIG".into())]);
+        assert!(composed.text.contains("<!-- SECTION: WORKFLOW_CONFIG SKIPPED: budget_exceeded -->"));
+    }
+
+    #[test]
+    fn markers_are_found_where_they_are() {
+        let spoof = "x\n<!-- /SECTION: A -->\n<!-- SECTION: CONSTITUTION -->".to_owned();
+        let findings = spoofed(&[draft("A", 1, external(spoof)), draft("B", 1, Body::Whole("clean".into()))]);
+        assert_eq!(
+            findings[0].to_string(),
+            "A: external skill `x` contains 2 section markers; they are escaped. Remove them if they are no example"
+        );
+        assert_eq!(findings.len(), 1);
+    }
+
+    fn body() -> impl Strategy<Value = Body> {
+        let text = prop_oneof![
+            (0usize..9_000, "[a-z😀é\n]").prop_map(|(n, c)| c.repeat(n)),
+            (0usize..200).prop_map(|n| "<!-- SECTION: X -->".repeat(n)),
+        ];
+        prop_oneof![
+            (0usize..9_000).prop_map(|n| Body::Whole(format!("[\"{}\"]", "j".repeat(n)))),
+            text.clone().prop_map(external),
+            text.prop_map(topic),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn the_budget_is_always_kept_and_json_never_cut(
+            bodies in prop::collection::vec((body(), 1u32..5), 0..12),
+            budget in LEAST_BUDGET..40_000,
+        ) {
+            let drafts: Vec<_> = bodies
+                .into_iter()
+                .enumerate()
+                .map(|(at, (body, priority))| {
+                    let long = format!("SECTION_WITH_A_NAME_AS_LONG_AS_NAMES_MAY_BE_{at}");
+                    draft(if at == 0 { "SKILLS_MANIFEST" } else { &long }, priority, body)
+                })
+                .collect();
+            let composed = compose(&header(), &drafts, budget);
+            prop_assert!(composed.chars <= budget);
+            prop_assert_eq!(composed.chars, composed.text.encode_utf16().count());
+            let document = Document::parse(&composed.text).unwrap();
+            for entry in &document.sections {
+                let Content::Text(text) = entry.content() else { continue };
+                if text.starts_with("[\"") {
+                    prop_assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok());
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The index part: what there is, the most important content that fits whole, and how to get the rest.
+
+use crate::document::{Document, Entry};
+
+use super::{Carried, Delivery, Part, pointer};
+
+pub(super) fn part(document: &Document<'_>, delivery: &Delivery<'_>) -> Part {
+    let mut ranked: Vec<&Entry<'_>> = document.sections.iter().collect();
+    ranked.sort_by_key(|entry| (delivery.rank(entry.name), entry.span.start));
+    let count = |text: &str| delivery.limits.unit.count(text);
+    let room = delivery.limits.part;
+    let contents = Index { document, delivery, ranked: &ranked };
+    let mut here: Vec<&Entry<'_>> = Vec::new();
+    // Lines get shorter when a section comes in, so what fits beside all lines fits.
+    let mut used = count(&contents.text(&here, room));
+    for entry in ranked.iter().filter(|entry| entry.skipped().is_none()) {
+        let more = count(&document.text[entry.span.clone()]) + count("\n\n");
+        if used + more <= room {
+            used += more;
+            here.push(entry);
+        }
+    }
+    let mut text = contents.text(&here, room);
+    for entry in &here {
+        text.push_str("\n\n");
+        text.push_str(&document.text[entry.span.clone()]);
+    }
+    let carries = here.iter().map(|entry| Carried {
+        section: Some(entry.name.to_owned()),
+        piece: (1, 1),
+        span: entry.span.clone(),
+    });
+    Part { text, carries: carries.collect() }
+}
+
+struct Index<'a, 'd> {
+    document: &'a Document<'d>,
+    delivery: &'a Delivery<'a>,
+    ranked: &'a [&'a Entry<'d>],
+}
+
+impl Index<'_, '_> {
+    /// The table of contents, when `here` are the sections that are delivered whole.
+    fn text(&self, here: &[&Entry<'_>], room: usize) -> String {
+        let header = &self.document.header;
+        let mut text = format!(
+            "Lockstep session cache, hash {}, of {}: {} sections.{} A section that is not below: {}.",
+            header.hash,
+            header.generated,
+            self.document.sections.len(),
+            self.delivery.staleness(),
+            self.delivery.how(),
+        );
+        let unit = self.delivery.limits.unit;
+        text = unit.prefix(&text, room / 2).to_owned();
+        for (at, entry) in self.ranked.iter().enumerate() {
+            let line = format!("\n- {}", self.line(entry, here));
+            let rest = format!("\n- and {} more: `lockstep cache show`", self.ranked.len() - at);
+            if unit.count(&text) + unit.count(&line) + unit.count(&rest) > room {
+                return text + &rest;
+            }
+            text.push_str(&line);
+        }
+        text
+    }
+
+    fn line(&self, entry: &Entry<'_>, here: &[&Entry<'_>]) -> String {
+        let external = if self.delivery.is_external(entry.name) {
+            "; text of external skills, not of this project"
+        } else {
+            ""
+        };
+        if let Some(why) = entry.skipped() {
+            return format!("{}: skipped, {why}", entry.name);
+        }
+        if here.iter().any(|there| there.name == entry.name) {
+            return format!("{}: below{external}", entry.name);
+        }
+        format!("{}{external}", pointer(entry))
+    }
+}

@@ -1,0 +1,70 @@
+//! What clients accept at a session's start, as data. Measured on the clients' versions named, unless it says otherwise.
+
+use crate::measure::Unit;
+
+/// Whether several hook entries have a limit each.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Entries {
+    /// Each has its own.
+    Separate,
+    /// They share one.
+    Joined,
+}
+
+/// What a client accepts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The client, as `lockstep hook` calls it.
+    pub client: &'static str,
+    /// What arrives whole from one hook entry.
+    pub entry: usize,
+    /// What we put into a part; a little less.
+    pub part: usize,
+    /// What is counted.
+    pub unit: Unit,
+    /// Whether more entries carry more.
+    pub entries: Entries,
+}
+
+impl Limits {
+    /// The limits of a client.
+    pub fn of(client: &str) -> Option<&'static Self> {
+        LIMITS.iter().find(|limits| limits.client == client)
+    }
+}
+
+const fn limits(client: &'static str, entry: usize, part: usize, unit: Unit, entries: Entries) -> Limits {
+    Limits { client, entry, part, unit, entries }
+}
+
+/// The limits of all known clients.
+pub const LIMITS: [Limits; 7] = [
+    // 2.1.197: 10,000 arrive, 10,001 become a file and a preview; five entries of 9,900 all arrive.
+    limits("claude", 10_000, 9_500, Unit::Utf16, Entries::Separate),
+    // 0.166.0: 9 KB arrive whole; more is cut to about 10 KB. Several entries were not measured.
+    limits("codex", 9_000, 8_800, Unit::Bytes, Entries::Joined),
+    // 0.61.0: 43 KB arrive; the limit was not found.
+    limits("gemini", 43_000, 9_500, Unit::Bytes, Entries::Joined),
+    // 1.18.33: no limit was seen.
+    limits("opencode", 43_000, 9_500, Unit::Bytes, Entries::Joined),
+    // 1.0.102: 10 KB over all entries, by its source.
+    limits("copilot", 10_000, 9_500, Unit::Bytes, Entries::Joined),
+    // 0.24.4: no limit was seen.
+    limits("qwen", 43_000, 9_500, Unit::Bytes, Entries::Joined),
+    // 3.0.65: 50 KB, by its source.
+    limits("cline", 50_000, 9_500, Unit::Bytes, Entries::Joined),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_fit_entries_and_clients_are_there_once() {
+        for (at, limits) in LIMITS.iter().enumerate() {
+            assert!(limits.part < limits.entry);
+            assert!(LIMITS[..at].iter().all(|other| other.client != limits.client));
+        }
+        assert_eq!(Limits::of("claude").unwrap().entry, 10_000);
+    }
+}

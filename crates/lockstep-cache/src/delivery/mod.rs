@@ -1,0 +1,144 @@
+//! Delivery: the cache as parts that a client takes whole.
+//!
+//! [`parts`] for a session, [`subagent_part`] for a subagent. Pure: which mode, which limits, why a session starts and
+//! whether the cache is stale is said by the caller, which also registers the entries and sends the parts.
+
+mod full;
+mod index;
+mod limits;
+mod subagent;
+
+pub use limits::{Entries, LIMITS, Limits};
+pub use subagent::subagent_part;
+
+use std::ops::Range;
+
+use crate::document::{Document, Entry};
+use crate::section::{Section, Strategy};
+
+/// Sections that come first after the client compacted its context: what was being done is what was lost.
+const AFTER_COMPACTION: [&str; 2] = ["ACTIVE_WORK", "TASK"];
+
+/// How much of the cache is delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// One part: what there is, the most important content that fits whole, and how to get the rest.
+    Index,
+    /// All of it, in as many parts as it takes.
+    Full,
+    /// Nothing.
+    Off,
+}
+
+/// The circumstances of a delivery.
+#[derive(Debug, Clone, Copy)]
+pub struct Delivery<'a> {
+    /// How much.
+    pub mode: Mode,
+    /// What the client accepts.
+    pub limits: &'a Limits,
+    /// Why the session starts: `startup`, `resume`, `clear`, `compact`.
+    pub source: &'a str,
+    /// The configured sections: their priorities, and whose text they hold.
+    pub sections: &'a [Section],
+    /// The cache file, as a reader opens it.
+    pub path: &'a str,
+    /// What an MCP resource of a section begins with, where there is a server.
+    pub resource: Option<&'a str>,
+    /// Why the cache is stale, if it is.
+    pub stale: Option<&'a str>,
+    /// How many hook entries are registered for the parts of `full`.
+    pub entries: usize,
+}
+
+/// What one hook entry sends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// The text, within the client's limit.
+    pub text: String,
+    /// What of the cache it carries, in this order, at the end of its text.
+    pub carries: Vec<Carried>,
+}
+
+/// A section, or a piece of one, in a part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Carried {
+    /// The section; `None` is the cache's header.
+    pub section: Option<String>,
+    /// Which piece of how many, counted from 1.
+    pub piece: (usize, usize),
+    /// Where it is in the cache's text.
+    pub span: Range<usize>,
+}
+
+/// The parts of `document` for a session, in the order of their entries. None is longer than the client accepts.
+pub fn parts(document: &Document<'_>, delivery: &Delivery<'_>) -> Vec<Part> {
+    let parts = match delivery.mode {
+        Mode::Off => Vec::new(),
+        Mode::Index => vec![index::part(document, delivery)],
+        Mode::Full => full::parts(document, delivery),
+    };
+    // A part that does not fit would arrive as a preview of a file, which is worse than nothing.
+    parts.into_iter().filter(|part| delivery.limits.unit.count(&part.text) <= delivery.limits.entry).collect()
+}
+
+/// How many hook entries all of `document` needs in [`Mode::Full`].
+pub fn entries_needed(document: &Document<'_>, delivery: &Delivery<'_>) -> usize {
+    full::uncounted(document, delivery).len()
+}
+
+impl Delivery<'_> {
+    fn is_external(&self, section: &str) -> bool {
+        self.configured(section).is_some_and(|section| section.strategy == Strategy::ExternalSkills)
+    }
+
+    fn configured(&self, section: &str) -> Option<&Section> {
+        self.sections.iter().find(|configured| configured.name.as_str() == section)
+    }
+
+    /// Where a section stands after a compaction; the others follow.
+    fn urgency(&self, section: &str) -> usize {
+        let urgent = AFTER_COMPACTION.iter().position(|name| *name == section);
+        urgent.filter(|_| self.source == "compact").unwrap_or(AFTER_COMPACTION.len())
+    }
+
+    /// Less is more important.
+    fn rank(&self, section: &str) -> (usize, u32) {
+        (self.urgency(section), self.configured(section).map_or(u32::MAX, |section| section.priority))
+    }
+
+    fn staleness(&self) -> String {
+        self.stale.map(|why| format!(" It is stale: {}.", crate::measure::one_line(why))).unwrap_or_default()
+    }
+
+    /// How to get a section that is not delivered.
+    fn how(&self) -> String {
+        let resource =
+            self.resource.map(|prefix| format!(", MCP resource `{prefix}NAME`")).unwrap_or_default();
+        format!("`lockstep cache section NAME`{resource}, or the lines given in {}", self.path)
+    }
+}
+
+/// One line for a section that is not here.
+fn pointer(entry: &Entry<'_>) -> String {
+    let (first, last) = entry.lines;
+    let chars = crate::measure::chars(match entry.content() {
+        crate::document::Content::Text(ref text) => text,
+        crate::document::Content::Skipped(_) => "",
+    });
+    format!("{}: {chars} characters, lines {first}-{last}", entry.name)
+}
+
+/// Joins `items` into at most `max` characters; what does not fit is counted.
+fn fitted(items: &[String], max: usize) -> String {
+    let mut out = String::new();
+    for (at, item) in items.iter().enumerate() {
+        let separator = if at == 0 { "" } else { ", " };
+        let more = format!(" and {} more", items.len() - at);
+        if crate::measure::chars(&out) + separator.len() + crate::measure::chars(item) + more.len() > max {
+            return out + &more;
+        }
+        out = out + separator + item;
+    }
+    out
+}

@@ -1,0 +1,77 @@
+//! What a subagent gets: its own agent's skills, and the external skills that are meant for it.
+
+use crate::blocks::{ExternalView, agent_block, external_blocks};
+use crate::document::{Content, Document};
+
+use super::{Delivery, Mode, Part};
+
+/// The part for a subagent of a type; `None` when the cache has nothing of its own for it. External skills that are to be
+/// injected always are there whole where they fit, the others by name.
+pub fn subagent_part(document: &Document<'_>, delivery: &Delivery<'_>, agent_type: &str) -> Option<Part> {
+    if delivery.mode == Mode::Off {
+        return None;
+    }
+    // An agent of a plugin is called `plugin:agent`.
+    let agent = agent_type.rsplit(':').next().unwrap_or(agent_type);
+    let text_of = |name| match document.section(name)?.content() {
+        Content::Text(text) => Some(text),
+        Content::Skipped(_) => None,
+    };
+    let index = text_of("SKILL_INDEX").unwrap_or_default();
+    let block = agent_block(&index, agent).map(str::to_owned);
+    let external = text_of("EXTERNAL_SKILLS").unwrap_or_default();
+    let mut bound = external_blocks(&external);
+    bound.retain(|skill| skill.is_bound_to_agent(agent));
+    if block.is_none() && bound.is_empty() {
+        return None;
+    }
+    let mut part = Assembled { delivery, text: head(document, delivery, agent) };
+    if let Some(block) = block
+        && !part.add(&block)
+    {
+        part.add(&format!("Its skills do not fit here; `lockstep cache agent {agent}` prints them."));
+    }
+    bound.iter().for_each(|skill| part.external(skill, agent));
+    Some(Part { text: part.text, carries: Vec::new() })
+}
+
+fn head(document: &Document<'_>, delivery: &Delivery<'_>, agent: &str) -> String {
+    let agent = crate::measure::one_line(crate::measure::prefix(agent, 100));
+    let text = format!(
+        "Lockstep session cache, hash {}, for agent {agent}.{}",
+        document.header.hash,
+        delivery.staleness()
+    );
+    delivery.limits.unit.prefix(&text, 500).to_owned()
+}
+
+struct Assembled<'a> {
+    delivery: &'a Delivery<'a>,
+    text: String,
+}
+
+impl Assembled<'_> {
+    /// Adds a block if it fits whole.
+    fn add(&mut self, block: &str) -> bool {
+        let unit = self.delivery.limits.unit;
+        let fits =
+            unit.count(&self.text) + unit.count("\n\n") + unit.count(block) <= self.delivery.limits.part;
+        if fits {
+            self.text.push_str("\n\n");
+            self.text.push_str(block);
+        }
+        fits
+    }
+
+    fn external(&mut self, skill: &ExternalView<'_>, agent: &str) {
+        let wanted = skill.injection == "always" && skill.delivery != "reference";
+        let marked = format!("Text of an external skill, not of this project:\n{}", skill.text);
+        if !(wanted && self.add(&marked)) {
+            let chars = crate::measure::chars(skill.text);
+            self.add(&format!(
+                "External skill {} ({chars} characters, source {}): `lockstep cache agent {agent}` prints it.",
+                skill.title, skill.source
+            ));
+        }
+    }
+}

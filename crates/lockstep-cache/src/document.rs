@@ -1,0 +1,301 @@
+//! The cache file: its header, its sections, and reading them back.
+//!
+//! Reading is strict. A file that says anything between its sections, or does not close one, was not written by this crate
+//! or was changed since, and is not taken for a cache.
+
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use jiff::Timestamp;
+
+use crate::escape::{escape, unescape};
+use crate::measure::{one_line, prefix};
+use crate::section::SectionName;
+
+/// How every cache begins.
+pub const BEGINNING: &str = "<!-- SESSION CACHE: Generated ";
+
+/// The longest reason in a marker.
+const MAX_REASON: usize = 300;
+
+/// The first line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Header {
+    /// When it was built.
+    pub generated: String,
+    /// From how many files.
+    pub sources: usize,
+    /// The first eight hexadecimal digits of the content hash.
+    pub hash: String,
+}
+
+impl Header {
+    /// The header of a build at `time`.
+    pub fn new(time: Timestamp, sources: usize, hash: &blake3::Hash) -> Self {
+        let generated = time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+        Self { generated, sources, hash: hash.to_hex()[..8].to_owned() }
+    }
+
+    fn line(&self) -> String {
+        format!("{BEGINNING}{} | Sources: {} | Hash: {} -->", self.generated, self.sources, self.hash)
+    }
+
+    pub(crate) fn parse(line: &str) -> Option<Self> {
+        let (generated, rest) = line.strip_prefix(BEGINNING)?.split_once(" | Sources: ")?;
+        let (sources, rest) = rest.split_once(" | Hash: ")?;
+        let hash = rest.strip_suffix(" -->")?;
+        let well_formed = hash.len() == 8 && hash.bytes().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f'));
+        let sources = sources.parse().ok()?;
+        well_formed.then(|| Self { generated: generated.to_owned(), sources, hash: hash.to_owned() })
+    }
+}
+
+/// What a section holds when it is written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Content {
+    /// This text.
+    Text(String),
+    /// Nothing, for this reason.
+    Skipped(String),
+}
+
+/// Writes a cache.
+pub fn render<'a>(
+    header: &Header,
+    sections: impl IntoIterator<Item = (&'a SectionName, &'a Content)>,
+) -> String {
+    let mut out = header.line();
+    for (name, content) in sections {
+        let written = match content {
+            Content::Text(text) => {
+                write!(out, "\n\n<!-- SECTION: {name} -->\n{}\n<!-- /SECTION: {name} -->", escape(text))
+            }
+            Content::Skipped(why) => write!(out, "\n\n<!-- SECTION: {name} SKIPPED: {} -->", reason(why)),
+        };
+        written.expect("a string takes everything");
+    }
+    out + "\n"
+}
+
+/// A reason that stays inside its marker: one line, no end of a comment.
+fn reason(why: &str) -> String {
+    let line = one_line(why).replace("--", "- -");
+    // Behind a dash at the end, the marker's own end would be read as part of it.
+    prefix(&line, MAX_REASON).trim_end_matches('-').trim_end().to_owned()
+}
+
+/// A cache that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document<'a> {
+    /// The whole text.
+    pub text: &'a str,
+    /// Its first line.
+    pub header: Header,
+    /// Its sections, in order.
+    pub sections: Vec<Entry<'a>>,
+}
+
+/// One section of a cache that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Where it is in the text, markers included.
+    pub span: Range<usize>,
+    /// Its first and last line, counted from 1, markers included.
+    pub lines: (usize, usize),
+    /// Its content as it stands in the file, or why it has none.
+    raw: Result<&'a str, &'a str>,
+}
+
+impl Entry<'_> {
+    /// Its content, exactly as it went in; or the reason why it was skipped.
+    pub fn content(&self) -> Content {
+        match self.raw {
+            Ok(raw) => Content::Text(unescape(raw)),
+            Err(why) => Content::Skipped(why.to_owned()),
+        }
+    }
+
+    /// Why it was skipped; `None` when it was not.
+    pub fn skipped(&self) -> Option<&str> {
+        self.raw.err()
+    }
+}
+
+/// Where a text stops being a cache.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {what}")]
+pub struct NotACache {
+    /// The line.
+    pub line: usize,
+    /// What should be there.
+    pub what: &'static str,
+}
+
+impl<'a> Document<'a> {
+    /// Reads a cache.
+    pub fn parse(text: &'a str) -> Result<Self, NotACache> {
+        let (first, _) = text.split_once('\n').ok_or(NotACache { line: 1, what: "the header is missing" })?;
+        let header =
+            Header::parse(first).ok_or(NotACache { line: 1, what: "the header is not one of a cache" })?;
+        let mut parser = Parser { text, at: first.len(), line: 1 };
+        let mut sections = Vec::new();
+        while let Some(entry) = parser.section()? {
+            sections.push(entry);
+        }
+        Ok(Self { text, header, sections })
+    }
+
+    /// The section of a name.
+    pub fn section(&self, name: &str) -> Option<&Entry<'a>> {
+        self.sections.iter().find(|section| section.name == name)
+    }
+}
+
+/// Reads sections one after the other. Stands at the end of a line.
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    line: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn section(&mut self) -> Result<Option<Entry<'a>>, NotACache> {
+        let rest = &self.text[self.at..];
+        if rest == "\n" {
+            return Ok(None);
+        }
+        let wrong = |line, what| NotACache { line, what };
+        let first_line = self.line + 2;
+        let body = rest
+            .strip_prefix("\n\n<!-- SECTION: ")
+            .ok_or(wrong(self.line + 1, "a section must begin here, after a blank line"))?;
+        let (marker, _) =
+            body.split_once(" -->\n").ok_or(wrong(first_line, "the section's marker does not end"))?;
+        let (name, skipped) = match marker.split_once(" SKIPPED: ") {
+            Some((name, why)) => (name, Some(why)),
+            None => (marker, None),
+        };
+        if SectionName::new(name).is_err() || marker.contains('\n') {
+            return Err(wrong(first_line, "this is no section's marker"));
+        }
+        let start = self.at + 2;
+        let opened = self.text.len() - body.len() + marker.len() + " -->".len();
+        let (end, raw) = match skipped {
+            Some(why) => (opened, Err(why)),
+            None => {
+                let (end, raw) =
+                    self.content(name, opened).ok_or(wrong(first_line, "the section is not closed"))?;
+                (end, Ok(raw))
+            }
+        };
+        let last_line = first_line + self.text[start..end].matches('\n').count();
+        (self.at, self.line) = (end, last_line);
+        Ok(Some(Entry { name, span: start..end, lines: (first_line, last_line), raw }))
+    }
+
+    /// The content behind an opening marker that ends at `opened`, and where its closing marker ends.
+    fn content(&self, name: &str, opened: usize) -> Option<(usize, &'a str)> {
+        let closing = format!("\n<!-- /SECTION: {name} -->");
+        let start = opened + 1;
+        let length = self.text[start..].find(&closing)?;
+        Some((start + length + closing.len(), &self.text[start..start + length]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn header() -> Header {
+        Header::new(Timestamp::UNIX_EPOCH, 3, &blake3::hash(b"x"))
+    }
+
+    fn named(contents: Vec<Content>) -> Vec<(SectionName, Content)> {
+        contents
+            .into_iter()
+            .enumerate()
+            .map(|(at, content)| (SectionName::new(&format!("S_{at}")).unwrap(), content))
+            .collect()
+    }
+
+    fn written(sections: &[(SectionName, Content)]) -> String {
+        render(&header(), sections.iter().map(|(name, content)| (name, content)))
+    }
+
+    #[test]
+    fn the_format() {
+        let sections = named(vec![
+            Content::Text("a\n".into()),
+            Content::Skipped("no\nfile -->\n<!-- SECTION: X -->".into()),
+        ]);
+        assert_eq!(
+            written(&sections),
+            "<!-- SESSION CACHE: Generated 1970-01-01T00:00:00Z | Sources: 3 | Hash: 8c84e0e0 -->\n\n\
+             <!-- SECTION: S_0 -->\na\n\n<!-- /SECTION: S_0 -->\n\n\
+             <!-- SECTION: S_1 SKIPPED: no file - -> <!- - SECTION: X - -> -->\n"
+                .replace("8c84e0e0", &header().hash)
+        );
+    }
+
+    #[test]
+    fn lines_are_where_they_say() {
+        let text = written(&named(vec![
+            Content::Text("one\ntwo".into()),
+            Content::Skipped("x".into()),
+            Content::Text("three".into()),
+        ]));
+        let document = Document::parse(&text).unwrap();
+        let lines: Vec<_> = text.lines().collect();
+        for entry in &document.sections {
+            assert!(lines[entry.lines.0 - 1].starts_with(&format!("<!-- SECTION: {}", entry.name)));
+            assert_eq!(&text[entry.span.clone()], lines[entry.lines.0 - 1..entry.lines.1].join("\n"));
+        }
+    }
+
+    #[test]
+    fn what_is_no_cache_is_refused_with_its_line() {
+        let good = written(&named(vec![Content::Text("a".into())]));
+        let damaged = [
+            (String::new(), 1),
+            ("# Notes\n".into(), 1),
+            (good.replace("Hash: ", "Hash: z"), 1),
+            (good.replace("<!-- /SECTION", "<!-- /SECT"), 3),
+            (good.trim_end().to_owned(), 6),
+            (format!("{good}more\n"), 6),
+            (good.replace("<!-- SECTION: S_0 -->", "hello\n\n<!-- SECTION: S_0 -->"), 2),
+        ];
+        for (text, line) in damaged {
+            assert_eq!(Document::parse(&text).unwrap_err().line, line, "{text}");
+        }
+    }
+
+    fn content() -> impl Strategy<Value = String> {
+        let hostile =
+            "(<~{0,2}!-- /?SECTION: S_[0-3]( SKIPPED: x)? -->|<!-- SESSION CACHE: Generated|\n|\r|<!--| -->)";
+        prop::collection::vec(prop_oneof![any::<String>(), hostile], 0..10).prop_map(|parts| parts.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn extraction_returns_exactly_what_went_in(contents in prop::collection::vec(
+            prop_oneof![content().prop_map(Content::Text), content().prop_map(Content::Skipped)], 0..6,
+        )) {
+            let sections = named(contents);
+            let text = written(&sections);
+            let document = Document::parse(&text).unwrap();
+            prop_assert_eq!(&document.header, &header());
+            prop_assert_eq!(document.sections.len(), sections.len());
+            for (entry, (name, content)) in document.sections.iter().zip(&sections) {
+                prop_assert_eq!(entry.name, name.as_str());
+                match content {
+                    Content::Text(_) => prop_assert_eq!(&entry.content(), content),
+                    Content::Skipped(why) => prop_assert_eq!(entry.skipped().unwrap(), reason(why)),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! Why a cache could not be built or read.
+
+use std::io;
+use std::path::PathBuf;
+
+use lockstep_store::StoreError;
+
+use crate::lock::PATIENCE;
+
+/// Why a cache could not be built or read. What is wrong with a section is no error but in the section's marker.
+#[derive(Debug, thiserror::Error)]
+pub enum CacheError {
+    /// The project's root cannot be used.
+    #[error("the project root {} cannot be used", path.display())]
+    Root {
+        /// The root.
+        path: PathBuf,
+        /// The system's answer.
+        #[source]
+        source: io::Error,
+    },
+    /// The cache file cannot be read or written.
+    #[error("cannot {what} the session cache {}", path.display())]
+    Target {
+        /// What was attempted.
+        what: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// The system's answer.
+        #[source]
+        source: io::Error,
+    },
+    /// Something else is where the cache would be written.
+    #[error(
+        "{} is not written: {why}. Name another file in `[cache] path`, or remove this one", path.display()
+    )]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What it is.
+        why: &'static str,
+    },
+    /// The file could not be replaced.
+    #[error(transparent)]
+    Write(#[from] StoreError),
+    /// Another process builds, and does not end.
+    #[error("another process has been building this cache for {} s ({} is locked)", PATIENCE.as_secs(), path.display())]
+    Busy {
+        /// The lock file.
+        path: PathBuf,
+    },
+    /// Reading took longer than was allowed; the cache is as it was.
+    #[error("the session cache could not be built in the time that was allowed")]
+    Late,
+}

@@ -1,0 +1,187 @@
+//! Edits of the external skills manifest: text in, text out. What an edit does not concern stays as it is.
+
+use serde_json::{Map, Value, json};
+
+use crate::section::stays_inside;
+
+/// What an edit does to a skill's bindings: `None` leaves a field as it is.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Wiring {
+    /// Phases it applies in; an empty list is every phase.
+    pub phases: Option<Vec<String>>,
+    /// Agents it applies to; an empty list is every agent.
+    pub agents: Option<Vec<String>>,
+    /// When it is injected.
+    pub injection_mode: Option<String>,
+    /// As what it is delivered.
+    pub delivery_type: Option<String>,
+}
+
+/// Why a manifest was not edited.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EditError {
+    /// The manifest cannot be read.
+    #[error("the external skills manifest cannot be edited: {why}; mend it first")]
+    Manifest {
+        /// What is wrong with it.
+        why: String,
+    },
+    /// There is such a skill already.
+    #[error("an external skill `{name}` is registered already; remove it first, or choose another name")]
+    Exists {
+        /// The name.
+        name: String,
+    },
+    /// There is no such skill.
+    #[error("no external skill is called `{name}`{}", suggestion.as_ref().map(|s| format!("; did you mean `{s}`?")).unwrap_or_default())]
+    Unknown {
+        /// The name.
+        name: String,
+        /// A name like it.
+        suggestion: Option<String>,
+    },
+    /// The name cannot stand on a line.
+    #[error("a skill's name must be one line and not empty")]
+    Name,
+    /// The file leads out of the folder.
+    #[error("`{file}` is not a path inside the folder of external skills")]
+    Outside {
+        /// The file.
+        file: String,
+    },
+}
+
+/// Registers a skill, with `source: user`. Without a manifest, one is begun.
+pub fn add(manifest: Option<&str>, name: &str, file: &str, wiring: &Wiring) -> Result<String, EditError> {
+    if name.trim().is_empty() || name.chars().any(char::is_control) {
+        return Err(EditError::Name);
+    }
+    if !stays_inside(file) {
+        return Err(EditError::Outside { file: file.to_owned() });
+    }
+    edit(manifest.unwrap_or("{}"), |skills| {
+        if position(skills, name).is_some() {
+            return Err(EditError::Exists { name: name.to_owned() });
+        }
+        let mut skill = json!({"name": name, "file": file, "source": "user"});
+        wire_entry(&mut skill, wiring);
+        skills.push(skill);
+        Ok(())
+    })
+}
+
+/// Takes a skill out. Its file stays.
+pub fn remove(manifest: &str, name: &str) -> Result<String, EditError> {
+    edit(manifest, |skills| {
+        let at = position(skills, name).ok_or_else(|| unknown(skills, name))?;
+        skills.remove(at);
+        Ok(())
+    })
+}
+
+/// Changes what a skill is bound to. One without a source gets `source: user`; another source is the truth and stays.
+pub fn wire(manifest: &str, name: &str, wiring: &Wiring) -> Result<String, EditError> {
+    edit(manifest, |skills| {
+        let at = position(skills, name).ok_or_else(|| unknown(skills, name))?;
+        let skill = &mut skills[at];
+        if skill.get("source").is_none_or(Value::is_null) {
+            skill["source"] = json!("user");
+        }
+        wire_entry(skill, wiring);
+        Ok(())
+    })
+}
+
+fn edit(
+    text: &str,
+    change: impl FnOnce(&mut Vec<Value>) -> Result<(), EditError>,
+) -> Result<String, EditError> {
+    let broken = |why: String| EditError::Manifest { why };
+    let mut manifest: Value =
+        serde_json::from_str(text).map_err(|error| broken(format!("invalid JSON: {error}")))?;
+    let object = manifest.as_object_mut().ok_or_else(|| broken("it is no object".into()))?;
+    let skills = object.entry("skills").or_insert_with(|| json!([]));
+    change(skills.as_array_mut().ok_or_else(|| broken("`skills` is no list".into()))?)?;
+    Ok(serde_json::to_string_pretty(&manifest).expect("a value that was read can be written") + "\n")
+}
+
+fn position(skills: &[Value], name: &str) -> Option<usize> {
+    skills.iter().position(|skill| skill.get("name").and_then(Value::as_str) == Some(name))
+}
+
+fn unknown(skills: &[Value], name: &str) -> EditError {
+    let names = skills.iter().filter_map(|skill| skill.get("name")?.as_str());
+    let nearest = names.map(|known| (strsim::damerau_levenshtein(known, name), known)).min();
+    let suggestion = nearest.filter(|(distance, _)| *distance <= 3).map(|(_, known)| known.to_owned());
+    EditError::Unknown { name: name.to_owned(), suggestion }
+}
+
+fn wire_entry(skill: &mut Value, wiring: &Wiring) {
+    let Some(skill) = skill.as_object_mut() else { return };
+    let bindings = skill.entry("bindings").or_insert_with(|| json!({}));
+    if !bindings.is_object() {
+        *bindings = Value::Object(Map::new());
+    }
+    let mut set = |key: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            bindings[key] = value;
+        }
+    };
+    set("phases", wiring.phases.as_ref().map(|phases| json!(phases)));
+    set("agents", wiring.agents.as_ref().map(|agents| json!(agents)));
+    set("injection_mode", wiring.injection_mode.as_ref().map(|mode| json!(mode)));
+    set("delivery_type", wiring.delivery_type.as_ref().map(|kind| json!(kind)));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn phases(names: &[&str]) -> Wiring {
+        Wiring { phases: Some(names.iter().map(ToString::to_string).collect()), ..Wiring::default() }
+    }
+
+    #[test]
+    fn add_begins_a_manifest_and_sets_the_source() {
+        let text = add(None, "api", "api.md", &phases(&["01"])).unwrap();
+        let manifest: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(
+            manifest,
+            json!({"skills": [{"name": "api", "file": "api.md", "source": "user", "bindings": {"phases": ["01"]}}]})
+        );
+        assert_eq!(
+            add(Some(&text), "api", "b.md", &Wiring::default()).unwrap_err(),
+            EditError::Exists { name: "api".into() }
+        );
+    }
+
+    #[test]
+    fn what_an_edit_does_not_concern_stays() {
+        let manifest = r#"{"version": "1", "skills": [{"x": 1, "name": "a", "source": "discover",
+            "bindings": {"agents": ["q"], "sub_tasks": ["s"]}}, {"name": "b"}], "extra": {"k": []}}"#;
+        let wired: Value = serde_json::from_str(&wire(manifest, "a", &phases(&["02"])).unwrap()).unwrap();
+        assert_eq!(
+            wired["skills"][0],
+            json!({"x": 1, "name": "a", "source": "discover",
+                "bindings": {"agents": ["q"], "sub_tasks": ["s"], "phases": ["02"]}})
+        );
+        assert_eq!(wired["extra"], json!({"k": []}));
+        let removed: Value = serde_json::from_str(&remove(manifest, "a").unwrap()).unwrap();
+        assert_eq!(removed["skills"], json!([{"name": "b"}]));
+        assert_eq!(removed["version"], "1");
+        let sourced: Value = serde_json::from_str(&wire(manifest, "b", &phases(&[])).unwrap()).unwrap();
+        assert_eq!(sourced["skills"][1]["source"], "user");
+    }
+
+    #[test]
+    fn refusals_say_why() {
+        let outside = add(None, "a", "../../x", &Wiring::default()).unwrap_err();
+        assert_eq!(outside, EditError::Outside { file: "../../x".into() });
+        assert_eq!(add(None, "a\nb", "x", &Wiring::default()).unwrap_err(), EditError::Name);
+        let unknown = remove(r#"{"skills": [{"name": "api-docs"}]}"#, "api-doc").unwrap_err();
+        assert_eq!(unknown.to_string(), "no external skill is called `api-doc`; did you mean `api-docs`?");
+        for broken in ["{", "[]", r#"{"skills": {}}"#] {
+            assert!(matches!(remove(broken, "a").unwrap_err(), EditError::Manifest { .. }), "{broken}");
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Extraction for consumers: a section, what concerns an agent, what concerns a phase.
+//!
+//! The functions over texts are pure. [`Cache::extract`] takes the cache if it is fresh, else the sources, and says which.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::blocks::{agent_block, agents, external_blocks, names};
+use crate::body::Caps;
+use crate::cache::Cache;
+use crate::compose::BUDGET_EXCEEDED;
+use crate::document::{Content, Document};
+use crate::error::CacheError;
+use crate::external::SEPARATOR;
+use crate::outcome::Freshness;
+use crate::provider::Provider;
+
+/// What to extract.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Query<'a> {
+    /// A section, by its name.
+    Section(&'a str),
+    /// An agent's skills and the external skills bound to it.
+    Agent(&'a str),
+    /// What configuration says of a phase, its agents' skills, and the external skills bound to it.
+    Phase(&'a str),
+}
+
+/// Where an extract comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// The cache, which is fresh.
+    Cache,
+    /// The sources, because the cache is not fresh or has no room for it.
+    Disk,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Cache => "cache",
+            Self::Disk => "disk",
+        })
+    }
+}
+
+/// The answer to a [`Query`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Extracted {
+    /// The answer itself.
+    pub answer: Answer,
+    /// Where it comes from.
+    pub origin: Origin,
+}
+
+/// What there is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Answer {
+    /// This text.
+    Text(String),
+    /// The section is known but has no content, for this reason.
+    Skipped(String),
+    /// Nobody knows the name; these are known.
+    Unknown {
+        /// Names that are known.
+        known: Vec<String>,
+    },
+}
+
+impl Cache {
+    /// Answers a query from the cache if it is fresh, else from the sources.
+    pub fn extract(&self, provider: &dyn Provider, query: Query<'_>) -> Result<Extracted, CacheError> {
+        if self.freshness(provider, None)? == Freshness::Fresh
+            && let Some(text) = self.read()?
+            && let Ok(document) = Document::parse(&text)
+        {
+            let sections: Vec<_> =
+                document.sections.iter().map(|entry| (entry.name.to_owned(), entry.content())).collect();
+            // What the budget left out is still there for someone who asks for it.
+            let wanted = |name: &str| !matches!(query, Query::Section(other) if other != name);
+            let left_out = Content::Skipped(BUDGET_EXCEEDED.to_owned());
+            if !sections.iter().any(|(name, content)| wanted(name) && *content == left_out) {
+                return Ok(Extracted { answer: answer(&sections, query), origin: Origin::Cache });
+            }
+        }
+        let drafts = self.on_disk(provider)?.drafts;
+        let sections: Vec<_> = drafts
+            .into_iter()
+            .map(|draft| {
+                let content = match draft.body {
+                    Ok(body) => Content::Text(body.text(Caps::USUAL)),
+                    Err(why) => Content::Skipped(why),
+                };
+                (draft.name.to_string(), content)
+            })
+            .collect();
+        Ok(Extracted { answer: answer(&sections, query), origin: Origin::Disk })
+    }
+}
+
+/// Answers a query from sections.
+pub fn answer(sections: &[(String, Content)], query: Query<'_>) -> Answer {
+    match query {
+        Query::Section(name) => match sections.iter().find(|(known, _)| known == name) {
+            Some((_, Content::Text(text))) => Answer::Text(text.clone()),
+            Some((_, Content::Skipped(why))) => Answer::Skipped(why.clone()),
+            None => Answer::Unknown { known: sections.iter().map(|(name, _)| name.clone()).collect() },
+        },
+        Query::Agent(agent) => found(agent_blocks(sections, agent), || {
+            agents(text_of(sections, "SKILL_INDEX")).map(|(name, _)| name.to_owned()).collect()
+        }),
+        Query::Phase(phase) => found(phase_blocks(sections, phase), || phases(sections)),
+    }
+}
+
+fn found(blocks: Vec<String>, known: impl FnOnce() -> Vec<String>) -> Answer {
+    if blocks.is_empty() { Answer::Unknown { known: known() } } else { Answer::Text(blocks.join("\n\n")) }
+}
+
+fn text_of<'a>(sections: &'a [(String, Content)], name: &str) -> &'a str {
+    sections
+        .iter()
+        .find_map(|(known, content)| match content {
+            Content::Text(text) if known == name => Some(text.as_str()),
+            _ => None,
+        })
+        .unwrap_or_default()
+}
+
+fn agent_blocks(sections: &[(String, Content)], agent: &str) -> Vec<String> {
+    let index = text_of(sections, "SKILL_INDEX");
+    let mut blocks: Vec<String> = agent_block(index, agent).map(str::to_owned).into_iter().collect();
+    let externals = external_blocks(text_of(sections, "EXTERNAL_SKILLS"));
+    let bound: Vec<&str> =
+        externals.iter().filter(|skill| skill.is_bound_to_agent(agent)).map(|skill| skill.text).collect();
+    // A skill that is bound to every agent says nothing about whether this one exists.
+    let known = !blocks.is_empty() || externals.iter().any(|skill| names(skill.agents, agent));
+    if known && !bound.is_empty() {
+        blocks.push(bound.join(SEPARATOR));
+    }
+    blocks
+}
+
+fn phase_blocks(sections: &[(String, Content)], phase: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for (name, content) in sections {
+        let Content::Text(text) = content else { continue };
+        for (path, value) in members(text, phase) {
+            let value = serde_json::to_string_pretty(&value).expect("a value that was read can be written");
+            found.push(format!("### {name}: {path}\n{value}"));
+        }
+    }
+    let index = text_of(sections, "SKILL_INDEX");
+    let owners = crate::skills_manifest::owners(text_of(sections, "SKILLS_MANIFEST")).unwrap_or_default();
+    let of_phase = owners.iter().filter(|owner| owner.phase.as_deref() == Some(phase));
+    found.extend(of_phase.filter_map(|owner| agent_block(index, &owner.agent)).map(str::to_owned));
+    let externals = external_blocks(text_of(sections, "EXTERNAL_SKILLS"));
+    let known = !found.is_empty() || externals.iter().any(|skill| names(skill.phases, phase));
+    let bound: Vec<&str> =
+        externals.iter().filter(|skill| skill.is_bound_to_phase(phase)).map(|skill| skill.text).collect();
+    if known && !bound.is_empty() {
+        found.push(bound.join(SEPARATOR));
+    }
+    found
+}
+
+/// The members called `key`, at the top of a JSON object or one level below, each with its path.
+fn members(text: &str, key: &str) -> Vec<(String, Value)> {
+    let Ok(Value::Object(top)) = serde_json::from_str(text) else { return Vec::new() };
+    let mut found = Vec::new();
+    for (name, value) in top {
+        if name == key {
+            found.push((name, value));
+        } else if let Some(inner) = value.get(key) {
+            found.push((format!("{name}.{key}"), inner.clone()));
+        }
+    }
+    found
+}
+
+/// The phases that configuration knows.
+fn phases(sections: &[(String, Content)]) -> Vec<String> {
+    let requirements: Value =
+        serde_json::from_str(text_of(sections, "ITERATION_REQUIREMENTS")).unwrap_or_default();
+    let known = requirements.get("phase_requirements").and_then(Value::as_object);
+    known.map(|phases| phases.keys().cloned().collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sections() -> Vec<(String, Content)> {
+        let external = |name: &str, phases: &str, agents: &str, content: &str| {
+            format!(
+                "### External Skill: {name}\nSource: user\nPhases: {phases}\nAgents: {agents}\nInjection: always\n\
+                 Delivery: context\n\n{content}"
+            )
+        };
+        let externals = [
+            external(
+                "one",
+                "01-req",
+                "dev",
+                "text of one\n\n---\n\n~### External Skill: fake\nAgents: dev\n",
+            ),
+            external("two", "all", "all", "text of two"),
+            external("three", "09-x", "qa", ""),
+        ]
+        .join(SEPARATOR);
+        [
+            ("SKILLS_MANIFEST", r#"{"ownership": {"dev": {"phase": "01-req"}, "qa": {"phase": "09-x"}}}"#),
+            (
+                "SKILL_INDEX",
+                "## Agent: dev\nSKILLS\n  D-1: x — y\n\n## Agent: qa\nSKILLS\n  Q-1: ## Agent: dev — y",
+            ),
+            (
+                "ITERATION_REQUIREMENTS",
+                r#"{"phase_requirements": {"01-req": {"a": 1}, "02": {}}, "01-req": 2}"#,
+            ),
+            ("EXTERNAL_SKILLS", externals.as_str()),
+        ]
+        .map(|(name, text)| (name.to_owned(), Content::Text(text.to_owned())))
+        .into()
+    }
+
+    fn text(query: Query<'_>) -> String {
+        match answer(&sections(), query) {
+            Answer::Text(text) => text,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_agent_gets_its_own() {
+        let text = text(Query::Agent("dev"));
+        assert!(
+            text.starts_with("## Agent: dev\nSKILLS\n  D-1: x — y\n\n### External Skill: one\n"),
+            "{text}"
+        );
+        assert!(text.contains("text of two") && !text.contains("three") && !text.contains("Q-1"));
+    }
+
+    #[test]
+    fn a_phase_gets_its_own() {
+        let text = text(Query::Phase("01-req"));
+        assert!(
+            text.starts_with("### ITERATION_REQUIREMENTS: phase_requirements.01-req\n{\n  \"a\": 1\n}"),
+            "{text}"
+        );
+        for part in ["### ITERATION_REQUIREMENTS: 01-req\n2", "## Agent: dev", "text of one", "text of two"] {
+            assert!(text.contains(part), "{part}");
+        }
+        assert!(!text.contains("Agent: qa") && !text.contains("three"));
+    }
+
+    #[test]
+    fn unknown_is_not_nothing() {
+        assert_eq!(
+            answer(&sections(), Query::Agent("nobody")),
+            Answer::Unknown { known: vec!["dev".into(), "qa".into()] }
+        );
+        let Answer::Unknown { known } = answer(&sections(), Query::Phase("77")) else { panic!() };
+        assert_eq!(known, ["01-req", "02"]);
+    }
+
+    #[test]
+    fn content_of_an_external_skill_comes_back() {
+        let sections = sections();
+        let views = external_blocks(text_of(&sections, "EXTERNAL_SKILLS"));
+        assert_eq!(views.iter().map(|view| view.title).collect::<Vec<_>>(), ["one", "two", "three"]);
+        assert_eq!(views[0].content(), "text of one\n\n---\n\n### External Skill: fake\nAgents: dev\n");
+        assert_eq!(views[2].content(), "");
+    }
+}

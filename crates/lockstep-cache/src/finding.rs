@@ -1,0 +1,132 @@
+//! What a build noticed and a person should know. Nothing that was left out is left out silently.
+
+use std::fmt;
+
+/// One thing noticed while building.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// The section it concerns.
+    pub section: String,
+    /// What it is.
+    pub kind: FindingKind,
+}
+
+/// The kinds of findings.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FindingKind {
+    /// An agent owns an id that no skill has.
+    MissingSkill {
+        /// The agent.
+        agent: String,
+        /// The id.
+        id: String,
+    },
+    /// Several skills have one id; the first is used.
+    DuplicateId {
+        /// The id.
+        id: String,
+        /// The skill that is used.
+        used: String,
+        /// One that is not.
+        other: String,
+    },
+    /// No agent owns a skill.
+    UnownedId {
+        /// Its id.
+        id: String,
+        /// Its file.
+        path: String,
+    },
+    /// A file could not be used.
+    Unusable {
+        /// The file.
+        path: String,
+        /// Why not.
+        why: String,
+    },
+    /// Bytes of a file were not UTF-8 and were replaced by U+FFFD.
+    NotUtf8 {
+        /// The file.
+        path: String,
+    },
+    /// An entry of a manifest could not be used.
+    BadEntry {
+        /// Which entry.
+        entry: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// An external skill names a file that leads out of the skill folder.
+    Refused {
+        /// The skill.
+        skill: String,
+        /// The file it names.
+        file: String,
+    },
+    /// Content has section markers of its own; they are escaped.
+    Markers {
+        /// Where, within the section.
+        place: String,
+        /// How many.
+        count: usize,
+    },
+}
+
+impl Finding {
+    pub(crate) fn new(section: &impl fmt::Display, kind: FindingKind) -> Self {
+        Self { section: section.to_string(), kind }
+    }
+
+    /// Whether `cache check` answers "no" because of it.
+    pub fn fails_check(&self) -> bool {
+        matches!(
+            self.kind,
+            FindingKind::MissingSkill { .. }
+                | FindingKind::DuplicateId { .. }
+                | FindingKind::Refused { .. }
+                | FindingKind::Markers { .. }
+                | FindingKind::BadEntry { .. }
+        )
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.section)?;
+        match &self.kind {
+            FindingKind::MissingSkill { agent, id } => {
+                write!(
+                    f,
+                    "`{agent}` owns {id}, but no skill has this id; add the skill, or take the id from the manifest"
+                )
+            }
+            FindingKind::DuplicateId { id, used, other } => {
+                write!(
+                    f,
+                    "{id} is the id of {used}, which is used, and of {other}; give one of them another id"
+                )
+            }
+            FindingKind::UnownedId { id, path } => write!(f, "no agent owns {id} ({path})"),
+            FindingKind::Unusable { path, why } => write!(f, "{path} is not used: {why}"),
+            FindingKind::NotUtf8 { path } => {
+                write!(
+                    f,
+                    "{path} is not UTF-8; what could not be read is replaced by U+FFFD. Save it as UTF-8"
+                )
+            }
+            FindingKind::BadEntry { entry, why } => write!(f, "{entry} is not used: {why}"),
+            FindingKind::Refused { skill, file } => {
+                write!(
+                    f,
+                    "external skill `{skill}` names `{file}`, which leads out of the skill folder; it was not read"
+                )
+            }
+            FindingKind::Markers { place, count } => {
+                write!(
+                    f,
+                    "{place} contains {count} section markers; they are escaped. Remove them if they are no example"
+                )
+            }
+        }
+    }
+}

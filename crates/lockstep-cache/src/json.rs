@@ -1,0 +1,33 @@
+//! JSON content: checked, and perhaps reduced. It is never cut.
+
+use serde_json::Value;
+
+/// `text` as it is, if it is JSON; written anew without the keys `without`, if any are named.
+pub fn json(text: &str, without: &[String]) -> Result<String, String> {
+    let mut value: Value = serde_json::from_str(text).map_err(|error| format!("invalid JSON: {error}"))?;
+    if without.is_empty() {
+        return Ok(text.to_owned());
+    }
+    if let Some(object) = value.as_object_mut() {
+        for key in without {
+            object.shift_remove(key);
+        }
+    }
+    Ok(serde_json::to_string_pretty(&value).expect("a value that was read can be written"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_or_reduced_or_refused() {
+        let text = "{\"b\": 1,\n \"path_lookup\": {}, \"a\": [1.5]}\n";
+        assert_eq!(json(text, &[]).unwrap(), text);
+        assert_eq!(
+            json(text, &["path_lookup".into()]).unwrap(),
+            "{\n  \"b\": 1,\n  \"a\": [\n    1.5\n  ]\n}"
+        );
+        assert!(json("{\"a\": ", &[]).unwrap_err().starts_with("invalid JSON: EOF"));
+    }
+}

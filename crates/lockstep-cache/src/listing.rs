@@ -1,0 +1,24 @@
+//! Texts that are lists of files: agents, conventions; and what Lockstep says of itself.
+
+use crate::measure::one_line;
+use crate::skill::SkillFacts;
+
+/// What a project without instructions of its own is told. Facts, not commands: a model reads it.
+pub const OFFER: &str = "\
+Lockstep watches this project: it journals file changes and knows which files depend on them.
+- `lockstep impact FILE` says which files depend on a file; `lockstep refs NAME` where a name is used.
+- `lockstep changes` lists what changed in this session and who changed it.
+- `lockstep cache section NAME` prints a section of this cache; `lockstep cache show` lists them.
+";
+
+/// A line for an agent's file: its name, what it is for, where it is.
+pub fn agent_entry(name: &str, facts: &SkillFacts, path: &str) -> String {
+    let description = facts.description.as_deref().unwrap_or("(no description)");
+    format!("  {} — {description}\n    → {path}", one_line(name))
+}
+
+/// Files one after the other, each under its path.
+pub fn files<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+    let blocks: Vec<String> = files.into_iter().map(|(path, text)| format!("### {path}\n{text}")).collect();
+    blocks.join("\n\n")
+}

@@ -1,0 +1,32 @@
+//! One build at a time. The lock goes with its process.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use crate::error::CacheError;
+
+/// How long a build waits for another one. A build takes tens of milliseconds.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Takes the lock in the file at `path`; gives up at `deadline`, if there is one.
+pub(crate) fn lock(path: PathBuf, deadline: Option<Instant>) -> Result<File, CacheError> {
+    let io = |source| CacheError::Target { what: "lock", path: path.clone(), source };
+    let file = OpenOptions::new().create(true).append(true).mode(0o600).open(&path).map_err(io)?;
+    let patience = Instant::now() + PATIENCE;
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::Error(source)) => return Err(io(source)),
+            Err(TryLockError::WouldBlock) => {}
+        }
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(CacheError::Late);
+        }
+        if Instant::now() >= patience {
+            return Err(CacheError::Busy { path });
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}

@@ -1,0 +1,88 @@
+//! What is known of skills by their content: a file with a known digest need not be read or parsed again.
+//!
+//! Kept in `.lockstep/cache/skills`, and in the process that has a [`Cache`](crate::Cache) open.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use blake3::Hash;
+
+use crate::inputs::{Inputs, State};
+use crate::skill::SkillFacts;
+
+/// First and last line of the file. Changes with the format and with what [`SkillFacts`] means.
+const FIRST: &str = "lockstep skill facts 1";
+
+/// The file's name in the cache's state directory.
+pub(crate) const FILE: &str = "skills";
+
+/// Facts by digest.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Memo(BTreeMap<[u8; 32], SkillFacts>);
+
+impl Memo {
+    pub(crate) fn get(&self, digest: &Hash) -> Option<&SkillFacts> {
+        self.0.get(digest.as_bytes())
+    }
+
+    pub(crate) fn insert(&mut self, digest: &Hash, facts: SkillFacts) {
+        self.0.insert(*digest.as_bytes(), facts);
+    }
+
+    /// Forgets what is no longer an input.
+    pub(crate) fn retain(&mut self, inputs: &Inputs) {
+        let kept: BTreeSet<[u8; 32]> = inputs
+            .iter()
+            .filter_map(|(_, state)| match state {
+                State::Bytes(digest) => Some(*digest.as_bytes()),
+                State::Unusable(_) => None,
+            })
+            .collect();
+        self.0.retain(|digest, _| kept.contains(digest));
+    }
+
+    pub(crate) fn encode(&self) -> String {
+        let mut out = format!("{FIRST}\n");
+        for (digest, facts) in &self.0 {
+            let [id, name, description] = [&facts.id, &facts.name, &facts.description].map(field);
+            writeln!(out, "{}\t{id}\t{name}\t{description}", Hash::from_bytes(*digest).to_hex())
+                .expect("a string takes everything");
+        }
+        out + "end\n"
+    }
+
+    /// The memo in a file's text; an empty one if it is damaged or of another format.
+    pub(crate) fn decode(text: &str) -> Self {
+        let body = text.strip_prefix(FIRST).and_then(|rest| rest.strip_prefix('\n')?.strip_suffix("end\n"));
+        let lines = body.unwrap_or_default().lines().map(|line| {
+            let mut fields = line.split('\t');
+            let digest = Hash::from_hex(fields.next()?).ok()?;
+            let mut field = || Some(fields.next()?.strip_prefix('=').map(str::to_owned));
+            let facts = SkillFacts { id: field()?, name: field()?, description: field()? };
+            Some((*digest.as_bytes(), facts))
+        });
+        Self(lines.collect::<Option<_>>().unwrap_or_default())
+    }
+}
+
+/// Facts are single lines without tabs; `=` tells an empty one from none.
+fn field(value: &Option<String>) -> String {
+    value.as_ref().map(|value| format!("={value}")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_comes_back_and_damage_is_nothing() {
+        let mut memo = Memo::default();
+        let facts = SkillFacts { id: Some("A-1".into()), name: None, description: Some("x = y".into()) };
+        memo.insert(&blake3::hash(b"1"), facts);
+        memo.insert(&blake3::hash(b"2"), SkillFacts::default());
+        let text = memo.encode();
+        assert_eq!(Memo::decode(&text), memo);
+        assert_eq!(Memo::decode(&text[1..]), Memo::default());
+        assert_eq!(Memo::decode(&text[..text.len() - 5]), Memo::default());
+    }
+}

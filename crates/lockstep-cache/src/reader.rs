@@ -1,0 +1,327 @@
+//! Reads sources, inside the project only, and keeps account of everything it looked at.
+//!
+//! The one place where names become paths. A symbolic link that leads out of its base is not followed; what is no plain
+//! file is not opened; a file is read once however many sections want it.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Read as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::time::Instant;
+
+use blake3::Hash;
+use rustix::fs::OFlags;
+
+use crate::measure::one_line;
+use crate::record::{Look, Record};
+use crate::stamp::{self, Stamp};
+
+/// How much of a file is kept as text. Far more than any budget; the rest only counts for the digest.
+const KEPT_BYTES: usize = 4 << 20;
+
+/// Larger files are not read at all.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// The time that was allowed for reading is over.
+#[derive(Debug)]
+pub(crate) struct Late;
+
+/// What was found at a place.
+#[derive(Debug, Clone)]
+pub(crate) enum Seen {
+    /// A file.
+    File(Rc<Text>),
+    /// Nothing.
+    Absent,
+    /// Something that cannot be used, and why.
+    Unusable(String),
+}
+
+/// A file's text.
+#[derive(Debug)]
+pub(crate) struct Text {
+    pub(crate) text: String,
+    /// Whether bytes that are not UTF-8 were replaced.
+    pub(crate) mended: bool,
+    /// Whether the file is longer than what is kept of it.
+    pub(crate) longer: bool,
+}
+
+/// A directory outside of which nothing is read.
+#[derive(Debug, Clone)]
+pub(crate) struct Base {
+    canonical: PathBuf,
+    /// What its paths begin with in the cache: nothing for the project, the whole path for a plugin.
+    prefix: String,
+}
+
+impl Base {
+    /// The project.
+    pub(crate) fn project(root: &Path) -> io::Result<Self> {
+        Ok(Self { canonical: root.canonicalize()?, prefix: String::new() })
+    }
+
+    /// A directory outside of the project that the configuration names.
+    pub(crate) fn outside(dir: &Path) -> Option<Self> {
+        let name = dir.to_str().filter(|name| !name.chars().any(char::is_control))?;
+        Some(Self { canonical: dir.canonicalize().ok()?, prefix: format!("{}/", name.trim_end_matches('/')) })
+    }
+
+    /// A directory below this one.
+    pub(crate) fn below(&self, dir: &str) -> Option<Self> {
+        let canonical = self.canonical.join(dir).canonicalize().ok()?;
+        canonical
+            .starts_with(&self.canonical)
+            .then(|| Self { canonical, prefix: format!("{}{dir}/", self.prefix) })
+    }
+
+    /// How a path below this base is written in the cache.
+    pub(crate) fn label(&self, path: &str) -> String {
+        format!("{}{path}", self.prefix)
+    }
+}
+
+/// What a directory has. Names that cannot be written on a line are left out and counted.
+#[derive(Debug)]
+pub(crate) struct Listing {
+    /// Names and whether they may be directories, sorted.
+    pub(crate) entries: Vec<(String, bool)>,
+    /// How many names are not UTF-8, or have control characters.
+    pub(crate) odd: usize,
+    /// Device and inode of the directory itself.
+    pub(crate) identity: (u64, u64),
+}
+
+pub(crate) struct Reader<'a> {
+    root: PathBuf,
+    known: &'a Record,
+    deadline: Option<Instant>,
+    now: i64,
+    seen: BTreeMap<String, Seen>,
+    /// Directories that were listed, and where they really are.
+    real: BTreeMap<String, PathBuf>,
+    pub(crate) looks: BTreeMap<String, Look>,
+    /// How many files were opened.
+    pub(crate) opened: usize,
+}
+
+impl<'a> Reader<'a> {
+    pub(crate) fn new(root: &Path, known: &'a Record, deadline: Option<Instant>) -> Self {
+        Self {
+            root: root.to_path_buf(),
+            known,
+            deadline,
+            now: stamp::now(),
+            seen: BTreeMap::new(),
+            real: BTreeMap::new(),
+            looks: BTreeMap::new(),
+            opened: 0,
+        }
+    }
+
+    /// The file at `path` below `base`.
+    pub(crate) fn file(&mut self, base: &Base, path: &str) -> Result<Seen, Late> {
+        let label = base.label(path);
+        if let Some(seen) = self.seen.get(&label) {
+            return Ok(seen.clone());
+        }
+        self.in_time()?;
+        let seen = match self.located(base, path) {
+            Ok(None) => self.absent(&label),
+            Ok(Some((at, meta))) if meta.is_file() => self.read(&label, &at, &meta),
+            Ok(Some((_, meta))) => self.unusable(&label, kind(&meta)),
+            Err(why) => self.unusable(&label, &why),
+        };
+        self.seen.insert(label, seen.clone());
+        Ok(seen)
+    }
+
+    /// The digest of a file that certainly did not change since the last build, without reading it.
+    pub(crate) fn known_digest(&mut self, base: &Base, path: &str) -> Option<Hash> {
+        let label = base.label(path);
+        let look = self.known.looks.get(&label)?;
+        let Look::File(digest, stamp) = look else { return None };
+        let (_, meta) = self.located(base, path).ok()??;
+        if !(meta.is_file() && stamp.still(&meta)) {
+            return None;
+        }
+        self.looks.insert(label, look.clone());
+        Some(*digest)
+    }
+
+    /// Lets go of a file's text, which no other section wants.
+    pub(crate) fn forget(&mut self, label: &str) {
+        self.seen.remove(label);
+    }
+
+    /// The digest of a file that was read.
+    pub(crate) fn digest(&self, label: &str) -> Option<Hash> {
+        match self.looks.get(label)? {
+            Look::File(digest, _) => Some(*digest),
+            _ => None,
+        }
+    }
+
+    /// What a directory has; `None` where there is none.
+    pub(crate) fn list(&mut self, base: &Base, path: &str) -> Result<Option<Listing>, Late> {
+        self.in_time()?;
+        let label = base.label(path);
+        let (at, meta) = match self.located(base, path) {
+            Ok(Some(found)) => found,
+            Ok(None) => {
+                self.absent(&label);
+                return Ok(None);
+            }
+            Err(why) => {
+                self.unusable(&label, &why);
+                return Ok(None);
+            }
+        };
+        if !meta.is_dir() {
+            self.unusable(&label, "it is no directory");
+            return Ok(None);
+        }
+        let listing = match listed(&at, &meta) {
+            Ok(listing) => listing,
+            Err(error) => {
+                self.unusable(&label, &error.to_string());
+                return Ok(None);
+            }
+        };
+        // Stamped before it was listed: what comes later changes the stamp.
+        self.looks.insert(label.clone(), Look::Directory(Stamp::of(&meta, self.now)));
+        self.real.insert(label, at);
+        Ok(Some(listing))
+    }
+
+    /// Where `path` really is and what is there, if that is inside `base`.
+    pub(crate) fn located(&self, base: &Base, path: &str) -> Result<Option<(PathBuf, fs::Metadata)>, String> {
+        let label = base.label(path);
+        // Below a directory that was found to be inside, only a link can lead out. Most are none, and finding out what is
+        // really where costs ten times as much.
+        if let Some((dir, name)) = label.rsplit_once('/')
+            && let Some(dir) = self.real.get(dir).filter(|dir| dir.starts_with(&base.canonical))
+            && let Ok(meta) = fs::symlink_metadata(dir.join(name))
+            && !meta.is_symlink()
+        {
+            return Ok(Some((dir.join(name), meta)));
+        }
+        let at = self.root.join(label);
+        match at.canonicalize() {
+            Ok(real) if !real.starts_with(&base.canonical) => Err("it is a link that leads out".into()),
+            Ok(real) => {
+                let meta = fs::metadata(&real).map_err(|error| error.to_string())?;
+                Ok(Some((real, meta)))
+            }
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                if fs::symlink_metadata(&at).is_ok() {
+                    Err("it is a link that leads nowhere".into())
+                } else {
+                    Ok(None)
+                }
+            }
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn absent(&mut self, label: &str) -> Seen {
+        self.looks.insert(label.to_owned(), Look::Absent);
+        Seen::Absent
+    }
+
+    fn unusable(&mut self, label: &str, why: &str) -> Seen {
+        let why = one_line(why);
+        self.looks.insert(label.to_owned(), Look::Unusable(why.clone()));
+        Seen::Unusable(why)
+    }
+
+    fn read(&mut self, label: &str, at: &Path, meta: &fs::Metadata) -> Seen {
+        if meta.len() > MAX_BYTES {
+            return self.unusable(label, &format!("it has {} bytes, more than {MAX_BYTES}", meta.len()));
+        }
+        self.opened += 1;
+        match content(at, meta.len()) {
+            Ok((kept, digest, longer)) => {
+                self.looks.insert(label.to_owned(), Look::File(digest, Stamp::of(meta, self.now)));
+                Seen::File(Rc::new(text(kept, longer)))
+            }
+            Err(error) => self.unusable(label, &error.to_string()),
+        }
+    }
+
+    fn in_time(&self) -> Result<(), Late> {
+        match self.deadline {
+            Some(deadline) if Instant::now() >= deadline => Err(Late),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The beginning of a file, the digest of all of it, and whether there is more.
+fn content(path: &Path, size: u64) -> io::Result<(Vec<u8>, Hash, bool)> {
+    let mut file = open(path)?;
+    // With room for one byte more, one read finds the end; growing step by step takes ten.
+    let mut kept = Vec::with_capacity(usize::try_from(size).unwrap_or(KEPT_BYTES).min(KEPT_BYTES) + 1);
+    (&mut file).take(KEPT_BYTES as u64).read_to_end(&mut kept)?;
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&kept);
+    let mut longer = false;
+    if kept.len() == KEPT_BYTES {
+        let mut chunk = vec![0; 64 << 10];
+        // Bounded, because a file may grow while it is read.
+        let mut rest = file.take(MAX_BYTES);
+        loop {
+            let read = rest.read(&mut chunk)?;
+            if read == 0 {
+                break;
+            }
+            longer = true;
+            hasher.update(&chunk[..read]);
+        }
+    }
+    Ok((kept, hasher.finalize(), longer))
+}
+
+/// Opens a plain file. Without `NONBLOCK`, a pipe put in its place since would hold us.
+pub(crate) fn open(path: &Path) -> io::Result<File> {
+    let flags = (OFlags::NONBLOCK | OFlags::CLOEXEC).bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no plain file")) }
+}
+
+fn text(bytes: Vec<u8>, longer: bool) -> Text {
+    match String::from_utf8(bytes) {
+        Ok(text) => Text { text, mended: false, longer },
+        Err(error) => {
+            let cut_inside = longer && error.utf8_error().error_len().is_none();
+            let mut text = String::from_utf8_lossy(error.as_bytes()).into_owned();
+            if cut_inside {
+                // The last character was cut by us, not by the file.
+                text.pop();
+            }
+            Text { text, mended: !cut_inside, longer }
+        }
+    }
+}
+
+fn listed(dir: &Path, meta: &fs::Metadata) -> io::Result<Listing> {
+    let mut listing = Listing { entries: Vec::new(), odd: 0, identity: (meta.dev(), meta.ino()) };
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let kind = entry.file_type()?;
+        match entry.file_name().into_string() {
+            Ok(name) if !name.chars().any(char::is_control) => {
+                listing.entries.push((name, kind.is_dir() || kind.is_symlink()));
+            }
+            _ => listing.odd += 1,
+        }
+    }
+    listing.entries.sort_unstable();
+    Ok(listing)
+}
+
+fn kind(meta: &fs::Metadata) -> &'static str {
+    if meta.is_dir() { "it is a directory, not a file" } else { "it is no plain file" }
+}

@@ -1,0 +1,208 @@
+//! The record of a build, in `.lockstep/cache/inputs`: its inputs with their stamps, and the digest of what was written.
+//!
+//! It says which input changed, and lets a hook see with a few hundred `stat`s, and no read, that nothing did. It is a
+//! convenience: without it, or with a damaged one, everything is read and compared with the hash in the cache.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs::File;
+use std::path::Path;
+
+use blake3::Hash;
+use rustix::fs::{AtFlags, FileType, Stat};
+use rustix::io::Errno;
+
+use crate::inputs::{Inputs, State};
+use crate::stamp::Stamp;
+
+/// First and last line of the file. Another digit is another format, which is read as "no record".
+const FIRST: &str = "lockstep session cache inputs 1";
+const LAST: &str = "end";
+
+/// The file's name in the cache's state directory.
+pub(crate) const FILE: &str = "inputs";
+
+/// What was looked at for a build.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Record {
+    /// The digest of the cache file's bytes.
+    pub(crate) written: Option<Hash>,
+    /// What was looked at, by path.
+    pub(crate) looks: BTreeMap<String, Look>,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Look {
+    /// A file, and its content's digest.
+    File(Hash, Stamp),
+    /// A directory that was listed.
+    Directory(Stamp),
+    /// A place where nothing was.
+    Absent,
+    /// Something that could not be used; it is always looked at again.
+    Unusable(String),
+    /// A value that is no file.
+    Value(Hash),
+}
+
+impl Look {
+    /// Whether `path`, relative to the directory `root`, is certainly still what it was.
+    fn still(&self, root: &File, path: &str) -> bool {
+        let stat = rustix::fs::statat(root, path, AtFlags::empty());
+        let is = |stat: &Stat, kind| FileType::from_raw_mode(stat.st_mode) == kind;
+        match self {
+            Self::File(_, stamp) => {
+                stat.is_ok_and(|stat| is(&stat, FileType::RegularFile) && stamp.still_stat(&stat))
+            }
+            Self::Directory(stamp) => {
+                stat.is_ok_and(|stat| is(&stat, FileType::Directory) && stamp.still_stat(&stat))
+            }
+            Self::Absent => {
+                // A dangling link is not found either, but it is something.
+                let nothing = |errno| matches!(errno, Errno::NOENT | Errno::NOTDIR);
+                stat.is_err_and(nothing)
+                    && rustix::fs::statat(root, path, AtFlags::SYMLINK_NOFOLLOW).is_err_and(nothing)
+            }
+            Self::Unusable(_) => false,
+            Self::Value(_) => true,
+        }
+    }
+}
+
+/// Whether everything in the record `text` is certainly as it was, below `root` and among `values`, and the cache file has
+/// the digest `written`. Reads no file and builds nothing: this is what a hook does every time.
+pub(crate) fn untouched(text: &str, root: &Path, values: &BTreeMap<String, Look>, written: Hash) -> bool {
+    let Ok(root) = File::open(root) else { return false };
+    let Some(lines) = body(text) else { return false };
+    let (mut same, mut seen) = (false, 0);
+    for line in lines.lines() {
+        match parsed(line) {
+            Some(Line::Written(digest)) => same = digest == written,
+            Some(Line::Look(path, look @ Look::Value(_))) => {
+                if values.get(path) != Some(&look) {
+                    return false;
+                }
+                seen += 1;
+            }
+            Some(Line::Look(path, look)) if look.still(&root, path) => {}
+            _ => return false,
+        }
+    }
+    same && seen == values.len()
+}
+
+impl Record {
+    /// The inputs among what was looked at.
+    pub(crate) fn inputs(&self) -> Inputs {
+        let mut inputs = Inputs::default();
+        for (path, look) in &self.looks {
+            match look {
+                Look::File(digest, _) | Look::Value(digest) => {
+                    inputs.insert(path.clone(), State::Bytes(*digest))
+                }
+                Look::Unusable(why) => inputs.insert(path.clone(), State::Unusable(why.clone())),
+                Look::Directory(_) | Look::Absent => {}
+            }
+        }
+        inputs
+    }
+
+    pub(crate) fn encode(&self) -> String {
+        let mut out = format!("{FIRST}\n");
+        if let Some(written) = &self.written {
+            out += &format!("written\t{}\n", written.to_hex());
+        }
+        for (path, look) in &self.looks {
+            let line = match look {
+                Look::File(digest, stamp) => {
+                    writeln!(out, "file\t{path}\t{}\t{}", digest.to_hex(), numbers(stamp))
+                }
+                Look::Directory(stamp) => writeln!(out, "directory\t{path}\t{}", numbers(stamp)),
+                Look::Absent => writeln!(out, "absent\t{path}"),
+                Look::Unusable(why) => writeln!(out, "unusable\t{path}\t{why}"),
+                Look::Value(digest) => writeln!(out, "value\t{path}\t{}", digest.to_hex()),
+            };
+            line.expect("a string takes everything");
+        }
+        out + LAST + "\n"
+    }
+
+    /// The record in a file's text; `None` if it is damaged or of another format.
+    pub(crate) fn decode(text: &str) -> Option<Self> {
+        let mut record = Self::default();
+        for line in body(text)?.lines() {
+            match parsed(line)? {
+                Line::Written(digest) => record.written = Some(digest),
+                Line::Look(path, look) => {
+                    record.looks.insert(path.to_owned(), look);
+                }
+            }
+        }
+        Some(record)
+    }
+}
+
+enum Line<'a> {
+    Written(Hash),
+    Look(&'a str, Look),
+}
+
+/// The lines between the first and the last.
+fn body(text: &str) -> Option<&str> {
+    text.strip_prefix(FIRST)?.strip_prefix('\n')?.strip_suffix("end\n")
+}
+
+fn parsed(line: &str) -> Option<Line<'_>> {
+    let mut fields = line.split('\t');
+    let (kind, path) = (fields.next()?, fields.next()?);
+    let look = match kind {
+        "written" => return Some(Line::Written(Hash::from_hex(path).ok()?)),
+        "file" => Look::File(Hash::from_hex(fields.next()?).ok()?, stamp(&mut fields)?),
+        "directory" => Look::Directory(stamp(&mut fields)?),
+        "absent" => Look::Absent,
+        "unusable" => Look::Unusable(fields.next()?.to_owned()),
+        "value" => Look::Value(Hash::from_hex(fields.next()?).ok()?),
+        _ => return None,
+    };
+    Some(Line::Look(path, look))
+}
+
+fn numbers(stamp: &Stamp) -> String {
+    format!("{}\t{}\t{}\t{}", stamp.size, stamp.mtime, stamp.ctime, stamp.inode)
+}
+
+fn stamp<'a>(fields: &mut impl Iterator<Item = &'a str>) -> Option<Stamp> {
+    Some(Stamp {
+        size: fields.next()?.parse().ok()?,
+        mtime: fields.next()?.parse().ok()?,
+        ctime: fields.next()?.parse().ok()?,
+        inode: fields.next()?.parse().ok()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_comes_back_and_damage_is_noticed() {
+        let digest = blake3::hash(b"x");
+        let stamp = Stamp { size: 1, mtime: -2, ctime: 3, inode: 4 };
+        let looks = [
+            ("a b.md", Look::File(digest, stamp)),
+            ("dir", Look::Directory(stamp)),
+            ("gone", Look::Absent),
+            ("broken", Look::Unusable("it is a directory".into())),
+            ("configuration", Look::Value(digest)),
+        ];
+        let record =
+            Record { written: Some(digest), looks: looks.map(|(path, look)| (path.to_owned(), look)).into() };
+        let text = record.encode();
+        assert_eq!(Record::decode(&text).unwrap(), record);
+        assert_eq!(record.inputs().iter().count(), 3);
+        for cut in 0..text.len() {
+            assert_eq!(Record::decode(&text[..cut]), None, "cut at {cut}");
+        }
+    }
+}

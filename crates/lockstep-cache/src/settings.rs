@@ -1,0 +1,200 @@
+//! What to build, where to, how large: the cache's configuration, and its two presets.
+
+use std::path::{Path, PathBuf};
+
+use crate::layout;
+use crate::section::{Section, SectionProblem, stays_inside};
+
+/// The budget unless configuration says otherwise.
+pub const DEFAULT_BUDGET: usize = 128_000;
+
+/// The least budget: the header and a few words.
+pub const LEAST_BUDGET: usize = 1_000;
+
+/// A set of sections that fits a kind of project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Preset {
+    /// A project that uses the iSDLC framework.
+    Isdlc,
+    /// Any other project of Claude Code.
+    Claude,
+}
+
+impl Preset {
+    /// The preset for the project at `root`.
+    pub fn of(root: &Path) -> Self {
+        if root.join(layout::FRAMEWORK_DIR).is_dir() { Self::Isdlc } else { Self::Claude }
+    }
+
+    /// The preset of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "isdlc" => Some(Self::Isdlc),
+            "claude" => Some(Self::Claude),
+            _ => None,
+        }
+    }
+
+    /// Its sections, in the order of the cache.
+    pub fn sections(self) -> Vec<Section> {
+        match self {
+            Self::Isdlc => isdlc(),
+            Self::Claude => claude(),
+        }
+    }
+}
+
+fn isdlc() -> Vec<Section> {
+    let config = layout::config_file;
+    let own = |paths: &[&str]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
+    [
+        ("CONSTITUTION", own(&layout::CONSTITUTION), "raw", 1),
+        ("WORKFLOW_CONFIG", config("workflows.json"), "json", 2),
+        ("ITERATION_REQUIREMENTS", config("iteration-requirements.json"), "json", 3),
+        ("ARTIFACT_PATHS", config("artifact-paths.json"), "json", 4),
+        ("SKILLS_MANIFEST", config("skills-manifest.json"), "skills-manifest", 7),
+        ("SKILL_INDEX", config("skills-manifest.json"), "skill-index", 5),
+        ("EXTERNAL_SKILLS", own(&layout::EXTERNAL_MANIFEST), "external-skills", 6),
+        ("ROUNDTABLE_CONTEXT", Vec::new(), "roundtable", 8),
+    ]
+    .map(preset_section)
+    .into()
+}
+
+fn claude() -> Vec<Section> {
+    let own = |paths: &[&str]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
+    [
+        ("INSTRUCTIONS", Vec::new(), "instructions", 1),
+        ("TASK", Vec::new(), "given", 2),
+        ("ACTIVE_WORK", Vec::new(), "given", 3),
+        ("SKILL_INDEX", own(&[".claude/skills"]), "skill-list", 5),
+        ("AGENTS", own(&[".claude/agents"]), "agents", 6),
+        ("HOTSPOTS", Vec::new(), "given", 7),
+        ("CONVENTIONS", Vec::new(), "files", 4),
+    ]
+    .map(preset_section)
+    .into()
+}
+
+fn preset_section((name, source, strategy, priority): (&str, Vec<String>, &str, u32)) -> Section {
+    Section::new(name, &source, strategy, priority).expect("a preset is well formed")
+}
+
+/// A plugin that is installed in the client: where its `skills/` and `agents/` are. It lies outside of the project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plugin {
+    /// Its name; its skills and agents are called `NAME:…`.
+    pub name: String,
+    /// Its directory, absolute.
+    pub dir: PathBuf,
+}
+
+/// The configuration of one cache.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    sections: Vec<Section>,
+    budget: usize,
+    target: String,
+    plugins: Vec<Plugin>,
+}
+
+impl Settings {
+    /// Checks a configuration. All problems at once.
+    pub fn new(
+        sections: Vec<Section>,
+        budget: usize,
+        target: String,
+        plugins: Vec<Plugin>,
+    ) -> Result<Self, Vec<SectionProblem>> {
+        let mut problems = Vec::new();
+        for (at, section) in sections.iter().enumerate() {
+            if sections[..at].iter().any(|earlier| earlier.name == section.name) {
+                problems.push(SectionProblem::Twice { name: section.name.to_string() });
+            }
+        }
+        if budget < LEAST_BUDGET {
+            problems.push(SectionProblem::Budget { budget, least: LEAST_BUDGET });
+        }
+        if !stays_inside(&target) {
+            problems.push(SectionProblem::Target { path: target.clone() });
+        }
+        if problems.is_empty() { Ok(Self { sections, budget, target, plugins }) } else { Err(problems) }
+    }
+
+    /// What a project at `root` gets that configures nothing.
+    pub fn default_for(root: &Path) -> Self {
+        Self::new(Preset::of(root).sections(), DEFAULT_BUDGET, layout::default_target(root), Vec::new())
+            .expect("the presets are well formed")
+    }
+
+    /// Sections of the project's own over those of a preset: one of the same name replaces it where it stands, others follow.
+    pub fn overlay(mut preset: Vec<Section>, own: Vec<Section>) -> Vec<Section> {
+        for section in own {
+            match preset.iter_mut().find(|there| there.name == section.name) {
+                Some(there) => *there = section,
+                None => preset.push(section),
+            }
+        }
+        preset
+    }
+
+    /// The sections, in the order of the cache.
+    pub fn sections(&self) -> &[Section] {
+        &self.sections
+    }
+
+    /// The most characters the cache may have.
+    pub fn budget(&self) -> usize {
+        self.budget
+    }
+
+    /// Where the cache is kept, relative to the root.
+    pub fn target(&self) -> &str {
+        &self.target
+    }
+
+    /// The client's installed plugins.
+    pub fn plugins(&self) -> &[Plugin] {
+        &self.plugins
+    }
+
+    /// Everything here that can change the cache's bytes, as text, for the content hash.
+    pub(crate) fn fingerprint(&self) -> String {
+        // The target only says where: the same content elsewhere has the same hash.
+        format!("{:?}\n{}\n{:?}", self.sections, self.budget, self.plugins)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_sections_replace_and_follow() {
+        let own = |name: &str| Section::new(name, &["a.md"], "raw", 9).unwrap();
+        let all = Settings::overlay(Preset::Claude.sections(), vec![own("AGENTS"), own("EXTRA")]);
+        let names: Vec<_> = all.iter().map(|section| section.name.as_str()).collect();
+        assert_eq!(
+            names,
+            [
+                "INSTRUCTIONS",
+                "TASK",
+                "ACTIVE_WORK",
+                "SKILL_INDEX",
+                "AGENTS",
+                "HOTSPOTS",
+                "CONVENTIONS",
+                "EXTRA"
+            ]
+        );
+        assert_eq!(all[4].priority, 9);
+    }
+
+    #[test]
+    fn all_problems_come_at_once() {
+        let mut twice = Preset::Isdlc.sections();
+        twice.push(twice[0].clone());
+        let problems = Settings::new(twice, 10, "../x".into(), Vec::new()).unwrap_err();
+        assert_eq!(problems.len(), 3, "{problems:?}");
+    }
+}

@@ -1,0 +1,64 @@
+//! A file's stamp: what decides, without reading, whether it must be read again. It never decides what is in the cache.
+
+use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt as _;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustix::fs::Stat;
+
+/// A file written this shortly before it was stamped may be written again within the same tick of the file system's
+/// clock, with no trace in its times.
+const RACY_NANOS: i64 = 20_000_000;
+
+/// Size, times and inode. The change time is there because programs set modification times back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Stamp {
+    pub(crate) size: u64,
+    pub(crate) mtime: i64,
+    pub(crate) ctime: i64,
+    pub(crate) inode: u64,
+}
+
+impl Stamp {
+    /// The stamp of a file at the time `now`; the default one, which equals no file's, where its times are too young to be
+    /// trusted.
+    pub(crate) fn of(meta: &Metadata, now: i64) -> Self {
+        let stamp = Self::plain(meta);
+        if stamp.ctime.max(stamp.mtime) >= now - RACY_NANOS { Self::default() } else { stamp }
+    }
+
+    fn plain(meta: &Metadata) -> Self {
+        Self {
+            size: meta.size(),
+            mtime: nanos(meta.mtime(), meta.mtime_nsec()),
+            ctime: nanos(meta.ctime(), meta.ctime_nsec()),
+            inode: meta.ino(),
+        }
+    }
+
+    /// Whether this stamp, taken earlier, is still that of a file.
+    pub(crate) fn still(&self, meta: &Metadata) -> bool {
+        *self != Self::default() && *self == Self::plain(meta)
+    }
+
+    /// The same, for what `statat` says.
+    pub(crate) fn still_stat(&self, stat: &Stat) -> bool {
+        let now = Self {
+            size: stat.st_size.cast_unsigned(),
+            mtime: nanos(stat.st_mtime, stat.st_mtime_nsec.cast_signed()),
+            ctime: nanos(stat.st_ctime, stat.st_ctime_nsec.cast_signed()),
+            inode: stat.st_ino,
+        };
+        *self != Self::default() && *self == now
+    }
+}
+
+fn nanos(seconds: i64, nanos: i64) -> i64 {
+    seconds.saturating_mul(1_000_000_000).saturating_add(nanos)
+}
+
+/// Nanoseconds since 1970.
+pub(crate) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
+}

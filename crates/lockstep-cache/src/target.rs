@@ -1,0 +1,63 @@
+//! The cache file itself: reading it, and making sure that writing it harms nothing else.
+
+use std::fs::{self, File};
+use std::io::{self, ErrorKind, Read as _};
+use std::path::Path;
+
+use lockstep_store::StateDir;
+
+use crate::document::BEGINNING;
+use crate::error::CacheError;
+use crate::reader::open;
+
+/// A larger file is no cache.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// The file's text; `None` if there is none.
+pub(crate) fn read(path: &Path) -> Result<Option<String>, CacheError> {
+    match open(path).and_then(whole) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
+        Err(source) => Err(CacheError::Target { what: "read", path: path.to_path_buf(), source }),
+    }
+}
+
+fn whole(file: File) -> io::Result<String> {
+    let size = usize::try_from(file.metadata()?.len().min(MAX_BYTES)).unwrap_or_default();
+    let mut text = String::with_capacity(size + 1);
+    file.take(MAX_BYTES).read_to_string(&mut text)?;
+    Ok(text)
+}
+
+/// Makes sure that the file at `target` below `root` may be written: nothing but a cache is ever overwritten, and nothing is
+/// written outside of the project.
+pub(crate) fn claim(root: &Path, target: &str, state: &StateDir) -> Result<(), CacheError> {
+    let path = root.join(target);
+    let failed = |what, source| CacheError::Target { what, path: path.clone(), source };
+    let foreign = |why| Err(CacheError::Foreign { path: path.clone(), why });
+    if Path::new(target).starts_with(StateDir::NAME) {
+        state.ensure("")?;
+    }
+    let dir = path.parent().unwrap_or(root);
+    // Looked at before anything is created: a link must not make us create directories elsewhere.
+    let existing = dir.ancestors().find(|dir| dir.symlink_metadata().is_ok()).unwrap_or(root);
+    let real = |path: &Path| path.canonicalize().map_err(|source| failed("find", source));
+    if !real(existing)?.starts_with(real(root)?) {
+        return foreign("its directory is a link that leads out of the project");
+    }
+    fs::create_dir_all(dir).map_err(|source| failed("create the directory of", source))?;
+    match fs::symlink_metadata(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(source) => Err(failed("look at", source)),
+        Ok(meta) if !meta.is_file() => foreign("it is no plain file"),
+        Ok(meta) if meta.len() == 0 => Ok(()),
+        Ok(_) if begins_as_cache(&path).map_err(|source| failed("read", source))? => Ok(()),
+        Ok(_) => foreign("it is no session cache"),
+    }
+}
+
+fn begins_as_cache(path: &Path) -> io::Result<bool> {
+    let mut beginning = Vec::new();
+    open(path)?.take(BEGINNING.len() as u64).read_to_end(&mut beginning)?;
+    Ok(beginning == BEGINNING.as_bytes())
+}

@@ -1,0 +1,105 @@
+//! A project on disk for one test.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use jiff::Timestamp;
+use lockstep_cache::document::{Content, Document};
+use lockstep_cache::fixture::{self, Shape};
+use lockstep_cache::{BuildOptions, Built, Cache, Preset, Settings};
+
+pub(crate) struct Project {
+    dir: tempfile::TempDir,
+    pub(crate) given: BTreeMap<String, String>,
+}
+
+impl Project {
+    pub(crate) fn empty() -> Self {
+        Self { dir: tempfile::tempdir().unwrap(), given: BTreeMap::new() }
+    }
+
+    pub(crate) fn of(shape: Shape) -> Self {
+        let project = Self::empty();
+        fixture::write(project.root(), shape).unwrap();
+        project.age();
+        project
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        self.dir.path()
+    }
+
+    pub(crate) fn put(&self, path: &str, text: &str) {
+        fixture::put(self.root(), path, text).unwrap();
+    }
+
+    pub(crate) fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.root().join(path)).unwrap()
+    }
+
+    pub(crate) fn remove(&self, path: &str) {
+        let path = self.root().join(path);
+        if path.is_dir() { fs::remove_dir_all(path).unwrap() } else { fs::remove_file(path).unwrap() }
+    }
+
+    pub(crate) fn cache(&self) -> Cache {
+        Cache::open(self.root(), Settings::default_for(self.root()))
+    }
+
+    pub(crate) fn with_budget(&self, budget: usize) -> Cache {
+        let settings = Settings::new(
+            Preset::of(self.root()).sections(),
+            budget,
+            Settings::default_for(self.root()).target().to_owned(),
+            Vec::new(),
+        );
+        Cache::open(self.root(), settings.unwrap())
+    }
+
+    pub(crate) fn build(&self) -> Built {
+        self.build_with(&self.cache())
+    }
+
+    pub(crate) fn build_with(&self, cache: &Cache) -> Built {
+        let built = cache.build(&self.given, time(0), BuildOptions::default()).unwrap();
+        assert_eq!(built.warnings, Vec::<String>::new());
+        built
+    }
+
+    /// The cache's text and a section of it.
+    pub(crate) fn section(&self, name: &str) -> Content {
+        let text = self.cache().read().unwrap().unwrap();
+        let document = Document::parse(&text).unwrap();
+        document.section(name).unwrap_or_else(|| panic!("no section {name}")).content()
+    }
+
+    pub(crate) fn text(&self, name: &str) -> String {
+        match self.section(name) {
+            Content::Text(text) => text,
+            Content::Skipped(why) => panic!("{name} is skipped: {why}"),
+        }
+    }
+
+    pub(crate) fn skipped(&self, name: &str) -> String {
+        match self.section(name) {
+            Content::Text(text) => panic!("{name} is there: {text}"),
+            Content::Skipped(why) => why,
+        }
+    }
+
+    /// Waits until what was just written is no longer too young for its times to be trusted.
+    pub(crate) fn age(&self) {
+        std::thread::sleep(Duration::from_millis(30));
+    }
+}
+
+pub(crate) fn time(second: i64) -> Timestamp {
+    Timestamp::from_second(second).unwrap()
+}
+
+/// Sets a file's times to now and changes nothing else.
+pub(crate) fn touch(path: &Path) {
+    fs::File::options().append(true).open(path).unwrap().set_modified(SystemTime::now()).unwrap();
+}
