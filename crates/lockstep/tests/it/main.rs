@@ -20,6 +20,7 @@ mod sessions;
 mod setup;
 mod task_client;
 mod task_documents;
+mod task_guide;
 mod task_hooks;
 mod task_pipeline;
 mod task_versions;
