@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::SystemTime;
 
 use ignore::{DirEntry, WalkState};
@@ -23,30 +24,62 @@ pub(crate) fn build(root: &Path) -> Catalogue {
     Catalogue { taken_at, accounts_read: 0, directories: directories.into_values().collect() }
 }
 
+/// What a look at the disk by way of an older catalogue gave.
+pub(crate) enum Refreshed {
+    /// Everything is as the older catalogue says.
+    AsBefore {
+        /// When that was so.
+        taken_at: i64,
+    },
+    Otherwise(Catalogue),
+}
+
+impl Refreshed {
+    /// The catalogue as of now; `old` is the one it was taken by.
+    pub(crate) fn catalogue(self, old: &Catalogue) -> Catalogue {
+        match self {
+            Self::AsBefore { taken_at } => {
+                Catalogue { taken_at, accounts_read: 0, directories: old.directories.clone() }
+            }
+            Self::Otherwise(catalogue) => catalogue,
+        }
+    }
+}
+
 /// Catalogues the tree anew by way of an older catalogue: known files by their stamps, new and vanished ones by the times
 /// of known directories. Gives what [`build`] would.
-pub(crate) fn refresh(root: &Path, old: &Catalogue) -> Catalogue {
+pub(crate) fn refresh(root: &Path, old: &Catalogue) -> Refreshed {
     let taken_at = now();
     let looked = look(root, old, taken_at);
-    if looked.iter().any(|look| look.rules_changed) {
-        return build(root);
+    if looked.is_empty() {
+        return Refreshed::AsBefore { taken_at };
     }
-    let mut directories = Directories::new();
+    if looked.iter().any(|(_, look)| look.rules_changed) {
+        return Refreshed::Otherwise(build(root));
+    }
+    let mut directories: Directories =
+        old.directories.iter().map(|known| (known.path.clone(), known.clone())).collect();
     let mut relist = Vec::new();
-    for look in looked {
+    for (known, look) in looked {
         match look.now {
-            Now::Same(directory) => drop(directories.insert(directory.path.clone(), directory)),
-            Now::Touched(path) => relist.push(path),
-            Now::Gone => {}
+            Now::Changed(files) => {
+                directories.insert(known.path.clone(), Directory { files, ..known.clone() });
+            }
+            Now::Touched => {
+                directories.remove(&known.path);
+                relist.push(&known.path);
+            }
+            Now::Gone => drop(directories.remove(&known.path)),
         }
     }
     for path in relist {
-        list_again(root, &path, old, taken_at, &mut directories);
-        if new_rules(old.directory(&path), directories.get(&path)) {
-            return build(root);
+        list_again(root, path, old, taken_at, &mut directories);
+        if new_rules(old.directory(path), directories.get(path)) {
+            return Refreshed::Otherwise(build(root));
         }
     }
-    Catalogue { taken_at, accounts_read: 0, directories: directories.into_values().collect() }
+    let directories = directories.into_values().collect();
+    Refreshed::Otherwise(Catalogue { taken_at, accounts_read: 0, directories })
 }
 
 /// The present moment, as file stamps count it.
@@ -55,54 +88,62 @@ fn now() -> i64 {
     nanos(since.as_secs().cast_signed(), i64::from(since.subsec_nanos()))
 }
 
-/// What a known directory turned out to be.
+/// How a known directory turned out to differ.
 struct Look {
     now: Now,
     rules_changed: bool,
 }
 
 enum Now {
-    /// Nothing came or went; the files have fresh stamps.
-    Same(Directory),
+    /// Nothing came, but its files have other stamps, or some vanished without a trace in its time.
+    Changed(Vec<(OsString, Stamp)>),
     /// Something came or went: it must be listed.
-    Touched(PathBuf),
+    Touched,
     Gone,
 }
 
-/// Looks at all known directories, on as many threads as there are cores.
-fn look(root: &Path, old: &Catalogue, taken_at: i64) -> Vec<Look> {
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let share = old.directories.len().div_ceil(threads).max(64);
+/// Fewer files than this are looked at sooner than a thread is started.
+const FILES_PER_THREAD: usize = 2_000;
+
+/// Directories that a thread takes at a time.
+const BATCH: usize = 8;
+
+/// Looks at all known directories, on as many threads as there are cores, and gives those that differ. What is as before costs
+/// no memory: that is nearly everything.
+fn look<'a>(root: &Path, old: &'a Catalogue, taken_at: i64) -> Vec<(&'a Directory, Look)> {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let helpers = (old.len() / FILES_PER_THREAD).min(cores - 1);
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut differing = Vec::new();
+        while let Some(batch) = old.directories.chunks(BATCH).nth(next.fetch_add(1, Ordering::Relaxed)) {
+            for known in batch {
+                differing.extend(look_at(root, known, taken_at).map(|look| (known, look)));
+            }
+        }
+        differing
+    };
     std::thread::scope(|scope| {
-        let workers: Vec<_> = old
-            .directories
-            .chunks(share)
-            .map(|chunk| {
-                scope.spawn(move || -> Vec<Look> {
-                    chunk.iter().map(|directory| look_at(root, directory, taken_at)).collect()
-                })
-            })
-            .collect();
-        workers
-            .into_iter()
-            .flat_map(|worker| worker.join().expect("looking at files does not panic"))
-            .collect()
+        let helpers: Vec<_> = (0..helpers).map(|_| scope.spawn(work)).collect();
+        let mut differing = work();
+        for helper in helpers {
+            differing.extend(helper.join().expect("looking at files does not panic"));
+        }
+        differing
     })
 }
 
-fn look_at(root: &Path, known: &Directory, taken_at: i64) -> Look {
+/// `None` where everything is as it was.
+fn look_at(root: &Path, known: &Directory, taken_at: i64) -> Option<Look> {
     let gone = Look { now: Now::Gone, rules_changed: has_rules(known) };
     let path = root.join(&known.path);
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let Ok(fd) = rustix::fs::open(&path, flags, Mode::empty()) else { return gone };
-    let Ok(stat) = rustix::fs::fstat(&fd) else { return gone };
+    let Ok(fd) = rustix::fs::open(&path, flags, Mode::empty()) else { return Some(gone) };
+    let Ok(stat) = rustix::fs::fstat(&fd) else { return Some(gone) };
     let touched = Stamp::of_stat(&stat).mtime != known.mtime;
-    let mut fresh = Directory { path: known.path.clone(), mtime: known.mtime, files: Vec::new() };
     let mut rules_changed = false;
-    if !touched {
-        fresh.files.reserve(known.files.len());
-    }
-    for (name, before) in &known.files {
+    let mut fresh = None;
+    for (at, (name, before)) in known.files.iter().enumerate() {
         // In a touched directory only the rule files matter here: the rest is listed anyway.
         if touched && !is_rule_file(name) {
             continue;
@@ -111,17 +152,27 @@ fn look_at(root: &Path, known: &Directory, taken_at: i64) -> Look {
             rustix::fs::statat(&fd, name, AtFlags::SYMLINK_NOFOLLOW).ok().map(|stat| Stamp::of_stat(&stat));
         let now = now.map(|now| carried(&path, name, before, now, taken_at));
         rules_changed |= is_rule_file(name) && now.is_none_or(|now| !before.same(&now));
+        if fresh.is_none() && now != Some(*before) {
+            fresh = Some(known.files[..at].to_vec());
+        }
         // A file that vanished without a trace in its directory's time is noticed here all the same.
-        fresh.files.extend(now.map(|now| (name.clone(), now)));
+        if let (Some(fresh), Some(now)) = (&mut fresh, now) {
+            fresh.push((name.clone(), now));
+        }
     }
-    let now = if touched { Now::Touched(known.path.clone()) } else { Now::Same(fresh) };
-    Look { now, rules_changed }
+    let now = if touched { Now::Touched } else { Now::Changed(fresh?) };
+    Some(Look { now, rules_changed })
 }
 
-/// The new stamp of a known file, with a digest where either stamp's time cannot be trusted.
+/// The new stamp of a known file, with a digest where its time cannot be trusted.
 fn carried(dir: &Path, name: &OsStr, before: &Stamp, now: Stamp, taken_at: i64) -> Stamp {
-    let racy = now.is_racy(taken_at) || (before.digest != 0 && before.identity() == now.identity());
-    if racy { Stamp { digest: digest(&dir.join(name), now.size), ..now } } else { now }
+    let racy = now.is_racy(taken_at);
+    if !racy && (before.digest == 0 || before.identity() != now.identity()) {
+        return now;
+    }
+    let digest = digest(&dir.join(name), now.size);
+    // Still what was digested then, and its time is old enough by now to show any later write: it need not be read again.
+    if !racy && digest == before.digest { now } else { Stamp { digest, ..now } }
 }
 
 fn has_rules(directory: &Directory) -> bool {
@@ -135,8 +186,14 @@ fn new_rules(old: Option<&Directory>, new: Option<&Directory>) -> bool {
 
 /// Lists one known directory again; whole trees that are new in it too.
 fn list_again(root: &Path, path: &Path, old: &Catalogue, taken_at: i64, directories: &mut Directories) {
-    for (found, directory) in list(root, &root.join(path), Some(1), taken_at) {
+    let at = root.join(path);
+    for (found, mut directory) in list(root, &at, Some(1), taken_at) {
         if found == path {
+            let doubtful = |name: &OsStr| old.get(&path.join(name)).filter(|before| before.digest != 0);
+            for (name, stamp) in directory.files.iter_mut().filter(|(_, stamp)| stamp.digest == 0) {
+                *stamp =
+                    doubtful(name).map_or(*stamp, |before| carried(&at, name, &before, *stamp, taken_at));
+            }
             directories.insert(found, directory);
         } else if old.directory(&found).is_none() {
             directories.append(&mut list(root, &root.join(&found), None, taken_at));
@@ -279,13 +336,42 @@ mod tests {
             for (steps, settle) in rounds {
                 if settle {
                     std::thread::sleep(std::time::Duration::from_millis(21));
-                    catalogue = refresh(root.path(), &catalogue);
+                    catalogue = refresh(root.path(), &catalogue).catalogue(&catalogue);
                 }
                 for step in &steps {
                     apply(root.path(), step);
                 }
-                catalogue = refresh(root.path(), &catalogue);
+                catalogue = refresh(root.path(), &catalogue).catalogue(&catalogue);
                 prop_assert_eq!(essence(&catalogue), essence(&build(root.path())));
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_too_young_to_be_trusted_is_read_once_more_and_then_no_longer() {
+        let root = tempfile::tempdir().unwrap();
+        let path = root.path().join("a");
+        fs::write(&path, "x").unwrap();
+        let long_ago = SystemTime::now() - std::time::Duration::from_secs(3600);
+        for aged in [&path, root.path()] {
+            fs::File::open(aged).unwrap().set_modified(long_ago).unwrap();
+        }
+        let settled = build(root.path());
+        let stamp = settled.get(Path::new("a")).unwrap();
+        assert_eq!(stamp.digest, 0);
+        // A directory with a trusted time is looked at, one without is listed.
+        for mtime in [settled.directories[0].mtime, 0] {
+            for content in ["x", "y"] {
+                // Another content under the same stamp is a second write within one tick of the clock.
+                let before = Stamp { digest: digest(&path, 1) ^ u64::from(content == "y"), ..stamp };
+                let mut young = settled.clone();
+                young.directories[0].mtime = mtime;
+                young.set(Path::new("a"), before);
+                let now = refresh(root.path(), &young).catalogue(&young);
+                let seen = now.get(Path::new("a")).unwrap();
+                assert_eq!((before.same(&seen), seen.digest == 0), (content == "x", content == "x"));
+                let next = refresh(root.path(), &now);
+                assert_eq!(matches!(next, Refreshed::AsBefore { .. }), content == "x");
             }
         }
     }

@@ -13,7 +13,7 @@ use rustix::fs::OFlags;
 use crate::accounts::Account;
 use crate::catalogue::Catalogue;
 use crate::difference::differences;
-use crate::refresh::{build, refresh};
+use crate::refresh::{Refreshed, build, refresh};
 use crate::stamp::arrived_after;
 use crate::{IndexError, accounts};
 
@@ -42,8 +42,13 @@ pub fn sweep<E: From<IndexError>>(
         Catalogue { accounts_read, ..build(root) }.save(state)?;
         return Ok(Swept::NoBaseline);
     };
-    let (mut new, accounts) = look(root, state, &old)?;
-    // A catalogue that says the same need not be written: most commands change nothing.
+    let looked = look(root, state, &old)?;
+    // Most commands change nothing: then nothing is compared, copied or written.
+    if looked.is_no_news(&old) {
+        return Ok(Swept::Found(0));
+    }
+    let Looked { refreshed, accounts, accounts_read } = looked;
+    let mut new = Catalogue { accounts_read, ..refreshed.catalogue(&old) };
     let stale = (old.accounts_read, &old.directories) != (new.accounts_read, &new.directories);
     for account in accounts {
         // What is in neither is ignored by git.
@@ -72,16 +77,31 @@ pub fn sweep<E: From<IndexError>>(
     Ok(Swept::Found(count))
 }
 
+/// The disk, and what tool events had accounted for before it was looked at.
+struct Looked {
+    refreshed: Refreshed,
+    accounts: Vec<Account>,
+    accounts_read: u64,
+}
+
+impl Looked {
+    fn is_no_news(&self, old: &Catalogue) -> bool {
+        matches!(self.refreshed, Refreshed::AsBefore { .. })
+            && self.accounts.is_empty()
+            && self.accounts_read == old.accounts_read
+    }
+}
+
 /// Looks at the disk, with the accounts that were there before the look. Where a tool event comes in between, the look is
 /// taken again; among many events without a pause the last look counts, and a change may be found twice.
-fn look(root: &Path, state: &StateDir, old: &Catalogue) -> Result<(Catalogue, Vec<Account>), IndexError> {
+fn look(root: &Path, state: &StateDir, old: &Catalogue) -> Result<Looked, IndexError> {
     let mut tries = 0;
     loop {
         let (accounts, accounts_read) = accounts::read(state, old.accounts_read)?;
-        let new = Catalogue { accounts_read, ..refresh(root, old) };
+        let refreshed = refresh(root, old);
         tries += 1;
         if tries == 3 || accounts::size(state) == accounts_read {
-            return Ok((new, accounts));
+            return Ok(Looked { refreshed, accounts, accounts_read });
         }
     }
 }
@@ -90,7 +110,7 @@ fn look(root: &Path, state: &StateDir, old: &Catalogue) -> Result<(Catalogue, Ve
 pub fn baseline(root: &Path, state: &StateDir) -> Result<Catalogue, IndexError> {
     let _lock = lock(state)?;
     let catalogue = match Catalogue::load(state)? {
-        Some(old) => refresh(root, &old),
+        Some(old) => refresh(root, &old).catalogue(&old),
         None => build(root),
     };
     accounts::clear(state)?;
@@ -101,7 +121,7 @@ pub fn baseline(root: &Path, state: &StateDir) -> Result<Catalogue, IndexError> 
 /// How many files differ from the catalogue now, reported or not; `None` without a catalogue. Changes nothing.
 pub fn drift(root: &Path, state: &StateDir) -> Result<Option<usize>, IndexError> {
     let Some(old) = Catalogue::load(state)? else { return Ok(None) };
-    Ok(Some(differences(&old, &refresh(root, &old)).len()))
+    Ok(Some(differences(&old, &refresh(root, &old).catalogue(&old)).len()))
 }
 
 /// When ignore rules change, files come into scope and leave it without having changed.

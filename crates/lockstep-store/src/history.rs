@@ -4,6 +4,7 @@
 //! line enters the history once, whichever process reads it.
 
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
@@ -64,21 +65,12 @@ impl Store {
         session: &SessionId,
         keep: Keep<'_>,
     ) -> Result<(), StoreError> {
-        let from = self.journal_cursor(session)?;
-        let news = journal.read(session, from, None)?;
-        if from == Some(news.end) || (from.is_none() && news.end.offset == 0) {
+        // Mostly there is no news, and nothing to lock for.
+        let end = journal.end(session)?;
+        if end.is_none() || end == self.journal_cursor(session)? {
             return Ok(());
         }
-        self.write(|db| {
-            // Another process may have read the same stretch while this one waited.
-            if cursor(db, session)? != from {
-                return Ok(());
-            }
-            for line in news.lines.iter().filter(|line| keep(&line.path)) {
-                insert(db, session, line)?;
-            }
-            set_cursor(db, session, news.end)
-        })
+        self.write(|db| take_in(db, journal, session, None, keep))?
     }
 
     /// Journals what a sweep found and enters it with its kinds. `found` holds a line and its kind each.
@@ -93,15 +85,11 @@ impl Store {
         let end = journal.append(session, &lines)?;
         self.write(|db| {
             // Other agents' lines may stand before ours, and another process may have read some of ours already.
-            let news = match journal.read(session, cursor(db, session)?, Some(end)) {
-                Ok(news) => news,
-                Err(error) => return Ok(Err(error)),
-            };
-            for line in news.lines.iter().filter(|line| keep(&line.path)) {
-                insert(db, session, line)?;
+            let taken = take_in(db, journal, session, Some(end), keep)?;
+            if taken.is_ok() {
+                set_kinds(db, session, found)?;
             }
-            set_kinds(db, session, found)?;
-            set_cursor(db, session, news.end).map(Ok)
+            Ok(taken)
         })?
     }
 
@@ -113,12 +101,16 @@ impl Store {
         session: &SessionId,
         keep: Keep<'_>,
     ) -> Result<bool, StoreError> {
-        match self.read_journal(journal, session, keep) {
-            // Nothing of ours: it goes without having been read.
-            Ok(()) | Err(StoreError::Unsafe { .. }) => {}
-            Err(error) => return Err(error),
+        // Every session that ever ended is asked for; nearly all of their journals are long gone.
+        if std::fs::symlink_metadata(journal.file(session)).is_err_and(|e| e.kind() == ErrorKind::NotFound) {
+            return Ok(false);
         }
         self.write(|db| {
+            match take_in(db, journal, session, None, keep)? {
+                // Nothing of ours: it goes without having been read.
+                Ok(()) | Err(StoreError::Unsafe { .. }) => {}
+                Err(error) => return Ok(Err(error)),
+            }
             let removed = journal.remove(session);
             if removed.is_ok() {
                 db.execute("DELETE FROM journal_cursor WHERE session = ?1", [session.as_str()])?;
@@ -193,6 +185,25 @@ const CURSOR: &str = "SELECT inode, offset FROM journal_cursor WHERE session = ?
 
 fn cursor(db: &Transaction<'_>, session: &SessionId) -> rusqlite::Result<Option<Position>> {
     db.query_row(CURSOR, [session.as_str()], position).optional()
+}
+
+/// Enters what stands in the journal between where the last reading ended and `to`. Under the write lock, so that two processes
+/// never enter the same line.
+fn take_in(
+    db: &Transaction<'_>,
+    journal: &JournalDir,
+    session: &SessionId,
+    to: Option<u64>,
+    keep: Keep<'_>,
+) -> rusqlite::Result<Result<(), StoreError>> {
+    let news = match journal.read(session, cursor(db, session)?, to) {
+        Ok(news) => news,
+        Err(error) => return Ok(Err(error)),
+    };
+    for line in news.lines.iter().filter(|line| keep(&line.path)) {
+        insert(db, session, line)?;
+    }
+    set_cursor(db, session, news.end).map(Ok)
 }
 
 fn position(row: &Row<'_>) -> rusqlite::Result<Position> {

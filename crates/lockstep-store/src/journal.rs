@@ -77,6 +77,12 @@ impl JournalDir {
         }
     }
 
+    /// Where a session's journal ends now; `None` where there is none.
+    pub(crate) fn end(&self, session: &SessionId) -> Result<Option<Position>, StoreError> {
+        let end = |(_, meta): (File, Metadata)| Position { inode: meta.ino(), offset: meta.len() };
+        Ok(open_own(&self.file(session))?.map(end))
+    }
+
     /// Reads whole lines from `from` up to the last newline before `to` (the end where absent). A missing file
     /// is an empty one.
     pub fn read(

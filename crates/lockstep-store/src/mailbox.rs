@@ -30,6 +30,8 @@ pub struct Taken {
 pub struct TakenNotice {
     /// Its row, to put it back.
     pub id: i64,
+    /// What it is about.
+    pub subject: String,
     /// What it says.
     pub text: String,
 }
@@ -105,14 +107,17 @@ impl Store {
     pub fn take_mail(&mut self, session: &SessionId, at: Timestamp) -> Result<Mail, StoreError> {
         let state = self.state.clone();
         let (alerts, notices, lowered) = self.write(|db| {
-            let alerts = take(db, "mailbox", "alert", session, at)?;
-            let notices = take(db, "notice", "text", session, at)?;
+            let alerts = take(db, "mailbox", "'', alert", session, at)?;
+            let notices = take(db, "notice", "subject, text", session, at)?;
             Ok((alerts, notices, lower_flag(&state, session)))
         })?;
-        let alert = |(id, text): (i64, String)| Some(Taken { id, alert: serde_json::from_str(&text).ok()? });
+        let alert = |(id, _, text): Row| Some(Taken { id, alert: serde_json::from_str(&text).ok()? });
         let mail = Mail {
             alerts: alerts.into_iter().filter_map(alert).collect(),
-            notices: notices.into_iter().map(|(id, text)| TakenNotice { id, text }).collect(),
+            notices: notices
+                .into_iter()
+                .map(|(id, subject, text)| TakenNotice { id, subject, text })
+                .collect(),
         };
         // A flag that stays up costs the next hooks a look; mail that is taken must be given on.
         if mail.is_empty() { lowered.map(|()| mail) } else { Ok(mail) }
@@ -144,18 +149,21 @@ impl Store {
     }
 }
 
+/// Its id, its subject and its text.
+type Row = (i64, String, String);
+
 /// The rows of a table that wait for a session, marked as taken.
 fn take(
     db: &Transaction<'_>,
     table: &str,
-    content: &str,
+    columns: &str,
     session: &SessionId,
     at: Timestamp,
-) -> rusqlite::Result<Vec<(i64, String)>> {
+) -> rusqlite::Result<Vec<Row>> {
     let waiting = "session = ?1 AND taken_at IS NULL";
     let rows = db
-        .prepare(&format!("SELECT id, {content} FROM {table} WHERE {waiting} ORDER BY id"))?
-        .query_map([session.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .prepare(&format!("SELECT id, {columns} FROM {table} WHERE {waiting} ORDER BY id"))?
+        .query_map([session.as_str()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
         .collect::<rusqlite::Result<_>>()?;
     db.execute(
         &format!("UPDATE {table} SET taken_at = ?2 WHERE {waiting}"),

@@ -57,7 +57,10 @@ impl TestEnv {
             // The binary may lie where only root can reach it.
             let dir = tempfile::Builder::new().prefix("lockstep-test-binary-").tempdir().unwrap();
             let own = dir.path().join("lockstep");
-            fs::copy(&self.binary, &own).unwrap();
+            // By another process: a descriptor of ours that is open for writing could be inherited by a process that another test
+            // starts at this moment, and the copy could not be started while that one has it.
+            let copied = Command::new("cp").arg(&self.binary).arg(&own).status().unwrap();
+            assert!(copied.success(), "cannot copy {}", self.binary.display());
             self.give_to_user(dir.path());
             self.binary = own;
             self._dirs.push(dir);

@@ -2,9 +2,7 @@
 
 use std::process::ExitCode;
 
-use super::Answer;
 use crate::cache::entry::HookPart;
-use crate::error::CommandError;
 use crate::hook::{self, Client};
 
 /// Answer an event of a client
@@ -24,10 +22,6 @@ pub(crate) struct HookArgs {
     part: Option<HookPart>,
 }
 
-pub(crate) fn run(args: &HookArgs) -> Result<Answer, CommandError> {
-    Ok(if hook::main(args.client, args.part.unwrap_or_default()) == ExitCode::SUCCESS {
-        Answer::Yes
-    } else {
-        Answer::No
-    })
+pub(crate) fn run(args: &HookArgs) -> ExitCode {
+    hook::main(args.client, args.part.unwrap_or_default())
 }

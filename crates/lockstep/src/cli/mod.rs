@@ -105,7 +105,14 @@ pub fn main() -> ExitCode {
         ));
         std::process::exit(exit_code::BUG.into());
     }));
-    let args = Args::parse();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return misused(&error),
+    };
+    // A hook speaks to its client, by the client's rules.
+    if let Verb::Hook(args) = &args.verb {
+        return hook::run(args);
+    }
     let answered = context(&args.global).and_then(|context| run(args.verb, &context));
     ExitCode::from(match answered {
         Ok(Answer::Yes) => exit_code::DONE,
@@ -114,6 +121,19 @@ pub fn main() -> ExitCode {
             complain(&error.render());
             error.exit_code()
         }
+    })
+}
+
+/// Help and version are answers; the rest is wrong usage. A client would take the usual code for a hook's block, and settings
+/// written by a newer Lockstep must not stop its work.
+fn misused(error: &clap::Error) -> ExitCode {
+    // There is nobody to tell that a message could not be printed.
+    let _ = error.print();
+    let by_client = std::env::args_os().nth(1).is_some_and(|verb| verb == "hook");
+    ExitCode::from(match (error.use_stderr(), by_client) {
+        (false, _) => exit_code::DONE,
+        (true, true) => exit_code::NO,
+        (true, false) => exit_code::USAGE,
     })
 }
 
@@ -137,7 +157,7 @@ fn answer(verb: Verb, context: &Context) -> Result<Answer, CommandError> {
         Verb::Schema(args) => schema::run(&args, context),
         Verb::Cache(args) => cache::run(&args, context),
         Verb::Config(args) => config::run(&args, context),
-        Verb::Hook(args) => hook::run(&args),
+        Verb::Hook(_) => unreachable!("a hook is answered before"),
         Verb::Completions(args) => completions::run(&args, context),
     }
 }

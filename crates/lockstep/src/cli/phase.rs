@@ -94,7 +94,7 @@ fn run_enter(args: &EnterArgs, context: &Context) -> Result<Answer, CommandError
             context.terminal.say(&context.format.render(&entry).unwrap_or_else(|| entry.to_string()));
             Ok(Answer::Yes)
         }
-        Err(problems) => Ok(told::problems(context, Some(present.record.version), problems)),
+        Err(problems) => Ok(told::not_ready(context, present.record.version, problems)),
     }
 }
 

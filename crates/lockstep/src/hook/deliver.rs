@@ -10,6 +10,7 @@ use lockstep_store::mailbox::may_wait;
 
 use super::fault::Fault;
 use super::{Hook, Parcel};
+use crate::task::readers;
 
 impl Hook {
     /// The newest alert, with the number of those that waited with it; then the notices.
@@ -26,9 +27,10 @@ impl Hook {
             return Ok(Decision::Silent);
         }
         let alert = mail.alerts.split_last().map(|(newest, earlier)| newest.alert.render(earlier.len()));
-        let texts: Vec<_> = alert.into_iter().chain(mail.notices.iter().map(|n| n.text.clone())).collect();
+        let notices = mail.notices.iter().filter_map(|notice| readers::as_of_now(&store, session, notice));
+        let texts: Vec<_> = alert.into_iter().chain(notices).collect();
         self.parcel = Some(Parcel { state: self.project.state.clone(), session: session.clone(), mail });
-        Ok(Decision::Context(texts.join("\n\n")))
+        Ok(if texts.is_empty() { Decision::Silent } else { Decision::Context(texts.join("\n\n")) })
     }
 }
 

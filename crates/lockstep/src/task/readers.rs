@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use lockstep_model::ids::SessionId;
+use lockstep_store::mailbox::TakenNotice;
 use lockstep_store::readings::Reading;
+use lockstep_store::{Store, StoreError};
 use lockstep_task::readers::{ActiveAgent, ReadRecord, Reader, notice, readers};
 
 use super::writer::Writer;
@@ -16,9 +18,11 @@ impl Tasks<'_> {
     /// Whoever wrote or was shown a version knows it. Without a session nobody can be told later, so nothing is kept.
     pub(crate) fn note_reading(&mut self, reader: &Writer, task: u64, version: u64) -> Result<(), TaskError> {
         let Some(session) = reader.session.clone() else { return Ok(()) };
-        let agent_type = reader.agent_type();
         // At the command line an agent has no id but its name.
-        let agent_id = reader.agent_id.clone().or_else(|| agent_type.clone());
+        let (agent_id, agent_type) = match (reader.agent_id.clone(), reader.agent_type()) {
+            (None, name) => (name, None),
+            known => known,
+        };
         let reading = Reading { task, session, agent_id, agent_type, version, at: self.now };
         Ok(self.store.note_reading(&reading)?)
     }
@@ -47,6 +51,23 @@ impl Tasks<'_> {
         }
         Ok(())
     }
+}
+
+/// A notice as it is true now: agents may have read or stopped since it was put in. `None` when there is nothing left to
+/// tell.
+pub(crate) fn as_of_now(store: &Store, session: &SessionId, waiting: &TakenNotice) -> Option<String> {
+    if waiting.subject != SUBJECT {
+        return Some(waiting.text.clone());
+    }
+    let now = || {
+        let Some(present) = store.present_task()? else { return Ok(None) };
+        let readings = store.readings(present.task)?;
+        Ok::<_, StoreError>(notice(
+            &in_session(&readings, session.as_str(), present.version),
+            present.version,
+        ))
+    };
+    now().unwrap_or_else(|_| Some(waiting.text.clone()))
 }
 
 fn in_session(readings: &[Reading], session: &str, present: u64) -> Vec<Reader> {

@@ -238,3 +238,14 @@ fn every_problem_of_the_configuration_at_once() {
     "#);
     assert!(!env.state().exists(), "asking makes nothing");
 }
+
+/// Exit code 2 of a hook blocks the client's step. Settings that a newer Lockstep wrote must not do that.
+#[test]
+fn a_hook_that_is_called_wrongly_does_not_block_the_client() {
+    let env = active();
+    for args in [&["hook", "some-new-client"][..], &["hook", "claude", "--new-option"]] {
+        let complaint = env.lockstep(args).failed(1);
+        assert!(complaint.contains("error:"), "{complaint}");
+    }
+    assert!(env.lockstep(["hook", "--help"]).succeeded().contains("lockstep hook"));
+}

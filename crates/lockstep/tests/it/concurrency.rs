@@ -14,9 +14,6 @@ use crate::{active, configured};
 const WORKERS: usize = 8;
 const LINES: usize = 500;
 
-/// Fewer where some are killed: starting processes is what takes the time.
-const LINES_AMONG_KILLS: usize = 250;
-
 /// An edit that is told apart from all others by the id of its call.
 fn edit(worker: usize, n: usize) -> (String, Event) {
     let id = format!("call-{worker}-{n}");
@@ -78,7 +75,7 @@ fn killed_hooks_tear_nothing_and_take_nothing_with_them() {
     with_workers(&env, |worker| {
         // Every run kills at the same points of its own count; where in the hook that is, the machine decides.
         let mut chance = worker as u64 + 1;
-        for n in 0..LINES_AMONG_KILLS {
+        for n in 0..LINES {
             let (id, event) = edit(worker, n);
             let mut hook = env.start_hook(&event);
             chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

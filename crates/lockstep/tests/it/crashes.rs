@@ -1,21 +1,43 @@
 //! Hooks that are killed: a client gives up on one, a machine runs out of memory. What was not told is told later.
 
+use std::cell::Cell;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use lockstep_testkit::{Event, TestEnv};
+use lockstep_testkit::{Event, Output, TestEnv};
 
 use crate::configured;
 
 const ROUNDS: u64 = 50;
 
-/// Starts the hook and kills it at some point of its work; true when it was still alive then.
-fn kill(env: &TestEnv, event: &Event, round: u64) -> bool {
-    let mut hook = env.start_hook(event);
-    // Spread over the whole of a hook's life, in an order that is the same in every run.
-    thread::sleep(Duration::from_micros(round.wrapping_mul(7_919) % 14_000));
-    hook.kill().unwrap();
-    hook.wait().unwrap().code().is_none()
+/// Kills hooks at points spread over a little more than the life of a whole one, which is measured: machines differ.
+struct Killer<'a> {
+    env: &'a TestEnv,
+    life: Cell<Duration>,
+    killed: Cell<u64>,
+}
+
+impl<'a> Killer<'a> {
+    fn new(env: &'a TestEnv) -> Self {
+        Self { env, life: Cell::new(Duration::from_millis(10)), killed: Cell::new(0) }
+    }
+
+    /// Starts the hook and kills it; then lets it do all of its work.
+    fn kill_and_repeat(&self, event: &Event, round: u64) -> Output {
+        let mut hook = self.env.start_hook(event);
+        thread::sleep(self.life.get().mul_f64(1.3 * (round * 37 % 100) as f64 / 100.0));
+        hook.kill().unwrap();
+        self.killed.set(self.killed.get() + u64::from(hook.wait().unwrap().code().is_none()));
+        let start = Instant::now();
+        let output = self.env.hook(event);
+        self.life.set(start.elapsed());
+        output
+    }
+
+    /// The test would prove little if every kill came too late.
+    fn assert_deadly(&self) {
+        assert!(self.killed.get() > ROUNDS / 5, "only {} were killed", self.killed.get());
+    }
 }
 
 /// How often the file of a round is in the journal.
@@ -27,16 +49,15 @@ fn sightings(env: &TestEnv, round: u64) -> usize {
 fn no_change_is_lost_with_a_killed_sweep() {
     let env = configured("[alert]\nlead = \"any\"\n");
     env.hook(&Event::session_start()).silent();
-    let mut killed = 0;
+    let killer = Killer::new(&env);
     for round in 0..ROUNDS {
         env.shell(&format!("echo new > {round}.py"));
         let event = if round % 2 == 0 { Event::bash() } else { Event::stop() };
-        killed += u64::from(kill(&env, &event, round));
-        env.hook(&Event::stop()).context();
+        killer.kill_and_repeat(&event, round).context();
         let times = sightings(&env, round);
         assert!((1..=2).contains(&times), "round {round}: journaled {times} times");
     }
-    assert!(killed > ROUNDS / 5, "only {killed} were killed");
+    killer.assert_deadly();
     let listed = env.lockstep(["changes", "--tsv"]).succeeded();
     assert_eq!(listed, env.journaled("s1"), "the store has all of it");
     assert!(env.logged().is_empty(), "{:?}", env.logged());
@@ -47,19 +68,18 @@ fn no_alert_is_lost_with_a_killed_stop_and_none_is_told_twice() {
     let env = configured("");
     env.hook(&Event::session_start()).silent();
     let stop = Event::subagent_stop("a1", "implementer");
-    let mut killed = 0;
+    let killer = Killer::new(&env);
     for round in 0..ROUNDS {
         let file = format!("{round}.py");
         env.write(&file, "new");
         env.hook(&Event::edit(&file).by("a1", "implementer")).silent();
-        killed += u64::from(kill(&env, &stop, round));
-        env.hook(&stop).silent();
+        killer.kill_and_repeat(&stop, round).silent();
         let alert = env.hook(&Event::prompt()).context().expect("the alert of this round").1;
         assert!(alert.contains(&format!("\nChanged: {file}\n")), "round {round}: {alert}");
         assert!(!alert.contains("earlier"), "round {round}: {alert}");
         env.hook(&Event::prompt()).silent();
     }
-    assert!(killed > ROUNDS / 5, "only {killed} were killed");
+    killer.assert_deadly();
     let reports = env.state().join("reports/s1");
     for number in 1..=ROUNDS {
         for extension in ["yaml", "md"] {
@@ -72,17 +92,17 @@ fn no_alert_is_lost_with_a_killed_stop_and_none_is_told_twice() {
 #[test]
 fn no_session_is_lost_with_a_killed_beginning_or_end() {
     let env = configured("[journal]\ngrace = \"0s\"\n");
+    let killer = Killer::new(&env);
     for round in 0..ROUNDS {
         let session = format!("s{round}");
-        kill(&env, &Event::session_start().session(&session), round);
-        env.hook(&Event::session_start().session(&session)).silent();
+        killer.kill_and_repeat(&Event::session_start().session(&session), round).silent();
         env.write("a.py", format!("{round}"));
         env.hook(&Event::edit("a.py").session(&session)).silent();
-        kill(&env, &Event::session_end().session(&session), round * 3);
-        env.hook(&Event::session_end().session(&session)).silent();
+        killer.kill_and_repeat(&Event::session_end().session(&session), round * 3).silent();
         assert!(!env.journal(&session).exists(), "round {round}");
     }
     let listed = env.lockstep(["changes", "--tsv"]).succeeded();
     assert_eq!(listed.lines().count() as u64, ROUNDS, "each session's edit is remembered once:\n{listed}");
+    killer.assert_deadly();
     assert!(env.logged().is_empty(), "{:?}", env.logged());
 }

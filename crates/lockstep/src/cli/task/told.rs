@@ -83,6 +83,16 @@ pub(crate) fn written(context: &Context, written: &Written) -> Answer {
 
 /// Tells all reasons why nothing was written.
 pub(crate) fn refused(context: &Context, present: Option<u64>, reasons: &[Reason]) -> Answer {
+    no(context, "refused", "; nothing was written", present, reasons)
+}
+
+/// Tells all reasons why a phase cannot begin.
+pub(crate) fn not_ready(context: &Context, present: u64, problems: Vec<Problem>) -> Answer {
+    let reasons: Vec<_> = problems.into_iter().map(Reason::Invalid).collect();
+    no(context, "not ready", "", Some(present), &reasons)
+}
+
+fn no(context: &Context, verdict: &str, rest: &str, present: Option<u64>, reasons: &[Reason]) -> Answer {
     let data = RefusedData {
         refused: true,
         present,
@@ -95,7 +105,7 @@ pub(crate) fn refused(context: &Context, present: Option<u64>, reasons: &[Reason
         };
         let lines: String =
             reasons.iter().map(|reason| format!("- {}\n", indented(&reason.to_string()))).collect();
-        format!("refused, for {count}; nothing was written\n{lines}")
+        format!("{verdict}, for {count}{rest}\n{lines}")
     };
     context.terminal.say(&context.format.render(&data).unwrap_or_else(text));
     Answer::No
