@@ -4,6 +4,7 @@
 
 mod cache;
 mod cache_delivery;
+mod cache_guide;
 mod cache_real_client;
 mod changes;
 mod command_line;
