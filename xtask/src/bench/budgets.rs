@@ -11,6 +11,11 @@ const TIMES_BARE: f64 = 1.5;
 const TIMES_FASTER: f64 = 20.0;
 const LARGE_SWEEP_MS: f64 = 60.0;
 const HOOK_MB: f64 = 15.0;
+/// A hook that delivers a part of the session cache against the bare process.
+const DELIVER_TIMES_BARE: f64 = 2.0;
+const REBUILD_MS: f64 = 20.0;
+/// A Node program against a build of the session cache.
+const TIMES_FASTER_THAN_NODE: f64 = 5.0;
 
 /// Each budget with what was measured, warm and one at a time, by the medians; the worst hook counts.
 pub(super) fn table(race: &Race, files: usize) -> String {
@@ -20,7 +25,9 @@ pub(super) fn table(race: &Race, files: usize) -> String {
     let median = |role| race.of(role).warm.median();
     let bare = journal / median(Role::Bare);
     let faster = median(Role::Script) / journal;
-    let rows = [
+    let deliver = worst(race, |one| one.role == Role::Deliver, |one| one.warm.median()) / median(Role::Bare);
+    let rebuild = median(Role::Rebuild);
+    let mut rows = vec![
         (
             format!("a journaling hook takes at most {TIMES_BARE} × a bare process"),
             format!("{bare:.2} ×"),
@@ -37,7 +44,28 @@ pub(super) fn table(race: &Race, files: usize) -> String {
             sweep <= LARGE_SWEEP_MS,
         ),
         (format!("a hook needs at most {HOOK_MB} MB"), format!("{peak:.1} MB"), peak <= HOOK_MB),
+        (
+            format!("a delivering hook takes at most {DELIVER_TIMES_BARE} × a bare process"),
+            format!("{deliver:.2} ×"),
+            deliver <= DELIVER_TIMES_BARE,
+        ),
+        (
+            format!("an unchanged rebuild of a cache of 250 skills takes at most {REBUILD_MS} ms"),
+            format!("{rebuild:.1} ms"),
+            rebuild <= REBUILD_MS,
+        ),
     ];
+    // Without Node there is nobody to compare with.
+    if let Some(node) = race.results.iter().find(|one| one.role == Role::NodeBuild) {
+        let faster = node.warm.median() / median(Role::Build);
+        rows.push((
+            format!(
+                "a build of that cache is at least {TIMES_FASTER_THAN_NODE} × faster than a Node program"
+            ),
+            format!("{faster:.1} ×"),
+            faster >= TIMES_FASTER_THAN_NODE,
+        ));
+    }
     let mut out = String::from("### Budgets\n\n| budget | measured | met |\n|---|---|---|\n");
     for (budget, measured, met) in rows {
         let _ = writeln!(out, "| {budget} | {measured} | {} |", if met { "yes" } else { "**no**" });

@@ -11,6 +11,9 @@ use super::programs::Programs;
 use super::scene::{Project, SMALL, Scene};
 use crate::Outcome;
 
+/// The Node program that builds a session cache.
+const CACHE_PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/bench/cache.mjs");
+
 /// A process that is run again and again.
 pub(super) struct Contestant {
     pub(super) name: String,
@@ -40,14 +43,22 @@ pub(super) enum Role {
     Journal,
     /// A hook that looks through the large tree.
     LargeSweep,
+    /// A hook that delivers a part of the session cache.
+    Deliver,
     /// Any other hook.
     Hook,
+    /// A build of the session cache that finds nothing changed.
+    Rebuild,
+    /// A build of the session cache from nothing.
+    Build,
+    /// The same by a Node program.
+    NodeBuild,
 }
 
 impl Role {
     /// Whether it is the product.
     pub(super) fn is_hook(self) -> bool {
-        matches!(self, Self::Journal | Self::LargeSweep | Self::Hook)
+        matches!(self, Self::Journal | Self::LargeSweep | Self::Deliver | Self::Hook)
     }
 }
 
@@ -57,16 +68,22 @@ enum Before {
     Nothing,
     /// A file is changed behind the client's back.
     Change,
+    /// The session cache, and all that is remembered of it, is removed.
+    Forget,
 }
 
 impl Contestant {
     /// Gets everything ready for its next turn.
     pub(super) fn prepare(&self) -> Outcome {
-        if self.before == Before::Change {
-            self.turns.set(self.turns.get() + 1);
-            fs::write(self.project.root.join("a.py"), format!("def greet(): return {}\n", self.turns.get()))?;
+        match self.before {
+            Before::Nothing => Ok(()),
+            Before::Change => {
+                self.turns.set(self.turns.get() + 1);
+                let text = format!("def greet(): return {}\n", self.turns.get());
+                Ok(fs::write(self.project.root.join("a.py"), text)?)
+            }
+            Before::Forget => self.project.forget_cache(),
         }
-        Ok(())
     }
 
     /// The process, ready to start.
@@ -171,6 +188,7 @@ pub(super) fn contestants(scene: &Scene, programs: &Programs, large: usize) -> O
     for event in events(large) {
         all.push(entered(scene, &programs.lockstep, &["hook", "claude"], event)?);
     }
+    all.extend(with_cache(scene, programs)?);
     Ok(all)
 }
 
@@ -181,6 +199,44 @@ fn entered(
     event: Event,
 ) -> Outcome<Contestant> {
     let project = if event.active { scene.active(event.files)? } else { scene.inactive(event.files)? };
+    entered_in(project, program, arguments, event)
+}
+
+/// Those that build and deliver a session cache of the usual size.
+fn with_cache(scene: &Scene, programs: &Programs) -> Outcome<Vec<Contestant>> {
+    let subagent = samples::SUBAGENT_START.replace("implementer", "agent-03");
+    let mut all = Vec::new();
+    let mut enter = |name: &str, role, program: &std::path::Path, arguments, sample: &str, before| {
+        let event = Event { role, before, ..event(name, sample) };
+        all.push(entered_in(scene.cached()?, program, arguments, event)?);
+        Outcome::Ok(())
+    };
+    let (ours, nothing) = (&programs.lockstep, Before::Nothing);
+    let build: &[&str] = &["cache", "build", "--quiet"];
+    enter(
+        "SubagentStart, its part of the cache",
+        Role::Deliver,
+        ours,
+        &["hook", "claude"],
+        &subagent,
+        nothing,
+    )?;
+    let part: &[&str] = &["hook", "claude", "--part", "2/24"];
+    enter("SessionStart, a part of the cache", Role::Deliver, ours, part, samples::SESSION_START, nothing)?;
+    enter("cache build, nothing changed", Role::Rebuild, ours, build, "", nothing)?;
+    enter("cache build, from nothing", Role::Build, ours, build, "", Before::Forget)?;
+    if let Some(node) = &programs.node {
+        enter("cache build by Node", Role::NodeBuild, node, &[CACHE_PROGRAM], "", nothing)?;
+    }
+    Ok(all)
+}
+
+fn entered_in(
+    project: Project,
+    program: &std::path::Path,
+    arguments: &'static [&'static str],
+    event: Event,
+) -> Outcome<Contestant> {
     let payload = project.root.with_extension("event.json");
     fs::write(&payload, project.event(&event.sample))?;
     Ok(Contestant {

@@ -13,6 +13,8 @@ pub(super) struct Programs {
     pub(super) peak: PathBuf,
     pub(super) script: PathBuf,
     pub(super) kind_script: PathBuf,
+    /// Where there is one.
+    pub(super) node: Option<PathBuf>,
 }
 
 impl Programs {
@@ -32,6 +34,7 @@ impl Programs {
             peak: built.join("peak"),
             script: scripts.join("journal.sh"),
             kind_script: scripts.join("journal_one_jq.sh"),
+            node: on_path("node"),
         };
         for path in [&programs.lockstep, &programs.bare, &programs.bare_linked, &programs.peak] {
             exists(path)?;
@@ -44,6 +47,12 @@ fn cargo_build(profile: &str, what: &[&str]) -> Outcome {
     let mut cargo = workspace::cargo();
     cargo.args(["build", "--quiet", "--locked", "--profile", profile]).args(what);
     workspace::output(cargo).map(drop)
+}
+
+/// The program a shell would start for `name`.
+fn on_path(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    std::env::split_paths(&path).map(|dir| dir.join(name)).find(|path| path.is_file())
 }
 
 fn exists(path: &Path) -> Outcome {

@@ -2,11 +2,13 @@
 
 use std::cell::RefCell;
 use std::fs::{self, File, FileTimes};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, SystemTime};
 
+use lockstep_cache::fixture::{self, Shape};
 use lockstep_wire::claude::samples;
 
 use super::programs::Programs;
@@ -62,6 +64,23 @@ impl Scene {
         Ok(project)
     }
 
+    /// An active project with a framework of the usual size, and its session cache.
+    pub(super) fn cached(&self) -> Outcome<Project> {
+        let project = self.active(SMALL)?;
+        fixture::write(&project.root, Shape::USUAL)?;
+        let config = project.root.join("lockstep.toml");
+        let text = fs::read_to_string(&config)? + "[cache]\nbudget_chars = 200000\ndeliver = \"full\"\n";
+        fs::write(&config, text)?;
+        age(&project.root)?;
+        // Times this fresh are not trusted, and every file would be read again.
+        sleep(Duration::from_millis(60));
+        let mut build = Command::new(&self.lockstep);
+        build.args(["cache", "build", "--quiet"]).stdout(Stdio::null());
+        project.surround(&mut build);
+        let status = build.status()?;
+        if status.success() { Ok(project) } else { Err(format!("the cache was not built: {status}").into()) }
+    }
+
     /// Sends a recorded event to the hook, unmeasured.
     pub(super) fn send(&self, project: &Project, sample: &str) -> Outcome {
         let payload = self.dir.join("unmeasured.json");
@@ -100,6 +119,20 @@ impl Project {
         command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
         command.env("HOME", &self.home).env("CLAUDE_PROJECT_DIR", &self.root);
         command.env("CHANGES_DIR", &self.journals);
+    }
+
+    /// Removes the session cache and all that is remembered of it.
+    pub(super) fn forget_cache(&self) -> Outcome {
+        for gone in [
+            fs::remove_dir_all(self.root.join(".lockstep/cache")),
+            fs::remove_file(self.root.join(".isdlc/session-cache.md")),
+        ] {
+            match gone {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(error.into()),
+                _ => {}
+            }
+        }
+        Ok(())
     }
 
     /// Lines in the journal of the recorded session.
