@@ -8,8 +8,11 @@ use std::time::Duration;
 
 use lockstep_model::failure::OnFailure;
 use lockstep_model::path::absolute;
+use lockstep_task::access::{AgentRule, SkillRule};
 
 use crate::table::sections;
+use crate::tables::Tables;
+use crate::task::{EventsFile, L2Path, TaskBytes};
 use crate::value::{Choice, choices};
 
 sections! {
@@ -46,6 +49,30 @@ sections! {
         /// `block`: the step is refused, with the reason. `allow`: the step passes, and the fault is in the log.
         /// Hooks that only observe never block.
         on_failure: OnFailure = OnFailure::Block;
+    }
+
+    /// The task: one versioned document that is the truth across phases.
+    [task] Task {
+        /// The most bytes a version of the task may have. A task holds pointers; bulk belongs in the files they
+        /// lead to.
+        max_bytes: TaskBytes = TaskBytes::default();
+
+        /// Where the L2 file of a phase is when the task does not say, relative to the project's root.
+        /// `{session-id}`, `{N}` (the number of the phase) and `{coordinator}` are filled in.
+        l2_path: L2Path = L2Path::default();
+
+        /// The file of the task's audit: one line of JSON for every write that was granted or refused. A
+        /// relative path starts at the project's root.
+        events: EventsFile = EventsFile::default();
+
+        /// What agents may do with the task, by their type, besides the defaults: `pt-manager` creates and
+        /// updates it, `delivery-agent` updates `phase_status`, `metrics` and `subject`, `rsil-agent` updates
+        /// `phase_status`, and any other agent only reads. A table replaces the default of the same name.
+        agents: Tables<AgentRule> = Tables::default();
+
+        /// What skills may write and must read, besides the defaults, which `lockstep task access` lists. A
+        /// table replaces the default of the same name.
+        skills: Tables<SkillRule> = Tables::default();
     }
 }
 

@@ -10,6 +10,8 @@ pub mod parse;
 pub mod problem;
 pub mod reference;
 pub mod table;
+pub mod tables;
+pub mod task;
 pub mod template;
 pub mod value;
 

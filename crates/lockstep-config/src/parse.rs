@@ -145,10 +145,14 @@ impl Reader<'_, '_> {
                 self.found.push(unknown_key(section, name));
                 continue;
             };
-            match (key.apply)(&mut self.config, item.get_ref()) {
+            let mut found = Vec::new();
+            match (key.apply)(&mut self.config, item, &mut found) {
                 Ok(()) => self.applied.push((key, name.span().start)),
                 Err(wrong) => self.found.push(wrong_value(key, item, wrong)),
             }
+            // What stands on a broken line is already told.
+            found.retain(|problem| !self.document.is_broken(&(problem.offset..problem.offset)));
+            self.found.extend(found);
         }
     }
 

@@ -46,7 +46,7 @@ pub fn render(path: &Path, problems: &[Problem]) -> String {
 
 /// A problem whose place is still an offset.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub struct Found {
     pub(crate) offset: usize,
     pub(crate) what: String,
     pub(crate) why: Cow<'static, str>,

@@ -2,6 +2,7 @@
 
 use crate::keys::SECTIONS;
 use crate::table::{Key, Section};
+use crate::tables::TableAbout;
 use crate::value::Kind;
 
 const HEADER: &str = "\
@@ -36,6 +37,24 @@ fn write_key(out: &mut String, key: &Key) {
         takes(key.kind),
         key.default_toml(),
     ));
+    if let Kind::Tables(about) = key.kind {
+        write_fields(out, key, &about);
+    }
+}
+
+fn write_fields(out: &mut String, key: &Key, about: &TableAbout) {
+    out.push_str("\n| field | meaning | takes | default |\n|---|---|---|---|\n");
+    for field in (about.fields)() {
+        let takes = takes(field.kind);
+        out.push_str(&format!(
+            "| `{}` | {} | {takes} | `{}` |\n",
+            field.name,
+            field.doc(),
+            (field.default)()
+        ));
+    }
+    let (name, lines) = about.example;
+    out.push_str(&format!("\n```toml\n[{}.{}.{name}]\n{}\n```\n", key.section, key.name, lines.join("\n")));
 }
 
 /// What a key takes, with values set as code: in a message they stand in quotes only.
@@ -44,7 +63,7 @@ fn takes(kind: Kind) -> String {
         Kind::Words(words) => {
             words().iter().map(|word| format!("`\"{word}\"`")).collect::<Vec<_>>().join(", ")
         }
-        Kind::Path | Kind::Duration => kind.describe(),
+        other => other.describe(),
     }
 }
 
@@ -63,6 +82,11 @@ mod tests {
             assert!(section.contains(&format!("### `{}`", key.name)), "[{}] {}", key.section, key.name);
             assert!(section.contains(&key.doc()));
             assert!(section.contains(&key.default_toml()));
+            if let Kind::Tables(about) = key.kind {
+                for field in (about.fields)() {
+                    assert!(section.contains(&format!("| `{}` | {}", field.name, field.doc())));
+                }
+            }
         }
     }
 }

@@ -2,9 +2,11 @@
 //!
 //! The keys themselves are in [`keys`](crate::keys).
 
+use toml::Spanned;
 use toml::de::DeValue;
 
 use crate::keys::{Config, SECTIONS};
+use crate::problem::Found;
 use crate::value::{Kind, Wrong};
 
 /// A `[section]` of `lockstep.toml`.
@@ -28,8 +30,11 @@ pub struct Key {
     pub kind: Kind,
     pub(crate) doc: &'static [&'static str],
     pub(crate) show: fn(&Config) -> String,
-    pub(crate) apply: fn(&mut Config, &DeValue<'_>) -> Result<(), Wrong>,
+    pub(crate) apply: Apply,
 }
+
+/// Sets a key; what is wrong with parts of a value joins the list.
+pub(crate) type Apply = fn(&mut Config, &Spanned<DeValue<'_>>, &mut Vec<Found>) -> Result<(), Wrong>;
 
 impl Section {
     /// What the section is about, as one paragraph of Markdown.
@@ -68,7 +73,7 @@ pub fn all_keys() -> impl Iterator<Item = &'static Key> {
     SECTIONS.iter().flat_map(|section| section.keys)
 }
 
-fn paragraph(lines: &[&str]) -> String {
+pub(crate) fn paragraph(lines: &[&str]) -> String {
     lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
 }
 
@@ -115,8 +120,8 @@ macro_rules! sections {
                         kind: <$Type as $crate::value::Value>::KIND,
                         doc: &[$( $doc, )+],
                         show: |config| $crate::value::Value::to_toml(&config.$section.$key),
-                        apply: |config, value| {
-                            config.$section.$key = $crate::value::Value::read(value)?;
+                        apply: |config, item, found| {
+                            config.$section.$key = $crate::value::Value::read_item(item, found)?;
                             Ok(())
                         },
                     }, )+

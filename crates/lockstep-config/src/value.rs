@@ -3,9 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use toml::Spanned;
 use toml::de::DeValue;
 
 use crate::keys::JournalDir;
+use crate::problem::Found;
+use crate::tables::TableAbout;
 use crate::{duration, suggest};
 
 /// A type a key can have.
@@ -14,6 +17,11 @@ pub trait Value: Sized {
     const KIND: Kind;
     /// Reads it from the file.
     fn read(value: &DeValue<'_>) -> Result<Self, Wrong>;
+    /// Reads it with its place. A value of several parts tells what is wrong with each at that part's place.
+    fn read_item(item: &Spanned<DeValue<'_>>, found: &mut Vec<Found>) -> Result<Self, Wrong> {
+        let _ = found;
+        Self::read(item.get_ref())
+    }
     /// Writes it as TOML; [`Value::read`] restores it.
     fn to_toml(&self) -> String;
 }
@@ -27,6 +35,14 @@ pub enum Kind {
     Path,
     /// A duration as a string.
     Duration,
+    /// A whole number.
+    Number,
+    /// `true` or `false`.
+    Flag,
+    /// A list of strings; described by the type of its items.
+    List(&'static str),
+    /// Tables by name.
+    Tables(TableAbout),
 }
 
 impl Kind {
@@ -36,6 +52,14 @@ impl Kind {
             Self::Words(words) => alternatives(&words()),
             Self::Path => "a path, as a string".to_owned(),
             Self::Duration => r#"a duration, as a string such as "24h""#.to_owned(),
+            Self::Number => "a whole number".to_owned(),
+            Self::Flag => "`true` or `false`".to_owned(),
+            Self::List(what) => what.to_owned(),
+            Self::Tables(about) => {
+                let fields = (about.fields)();
+                let names: Vec<_> = fields.iter().map(|field| format!("`{}`", field.name)).collect();
+                format!("tables by name, each with {}", names.join(", "))
+            }
         }
     }
 }
@@ -61,7 +85,7 @@ pub struct Wrong {
 }
 
 impl Wrong {
-    fn kind(value: &DeValue<'_>) -> Self {
+    pub(crate) fn kind(value: &DeValue<'_>) -> Self {
         let what = match value {
             DeValue::Integer(number) => format!("the number {number}"),
             DeValue::Float(number) => format!("the number {number}"),
@@ -74,12 +98,12 @@ impl Wrong {
         Self { what, why: None, fix: None }
     }
 
-    fn text(text: &str, why: impl Into<String>) -> Self {
+    pub(crate) fn text(text: &str, why: impl Into<String>) -> Self {
         Self { what: quoted(text), why: Some(why.into()), fix: None }
     }
 }
 
-fn string<'a>(value: &'a DeValue<'_>) -> Result<&'a str, Wrong> {
+pub(crate) fn string<'a>(value: &'a DeValue<'_>) -> Result<&'a str, Wrong> {
     value.as_str().ok_or_else(|| Wrong::kind(value))
 }
 
@@ -156,19 +180,40 @@ impl Value for Duration {
     }
 }
 
+impl Value for bool {
+    const KIND: Kind = Kind::Flag;
+
+    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+        match value {
+            DeValue::Boolean(flag) => Ok(*flag),
+            other => Err(Wrong::kind(other)),
+        }
+    }
+
+    fn to_toml(&self) -> String {
+        self.to_string()
+    }
+}
+
+/// A path that means here what it means to a shell.
+pub(crate) fn plain_path(text: &str) -> Result<PathBuf, Wrong> {
+    if text.contains('\0') {
+        return Err(Wrong::text(text, "no path can hold a NUL character"));
+    }
+    if text == "~" || text.starts_with("~/") {
+        let fix = Some("write the path of the home directory in full".to_owned());
+        return Err(Wrong { fix, ..Wrong::text(text, "`~` is expanded by shells, not here") });
+    }
+    Ok(PathBuf::from(text))
+}
+
 impl Value for JournalDir {
     const KIND: Kind = Kind::Path;
 
     fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
         let text = string(value)?;
-        if text.contains('\0') {
-            return Err(Wrong::text(text, "no path can hold a NUL character"));
-        }
-        if text == "~" || text.starts_with("~/") {
-            let fix = Some("write the path of the home directory in full".to_owned());
-            return Err(Wrong { fix, ..Wrong::text(text, "`~` is expanded by shells, not here") });
-        }
-        Ok(if text.is_empty() { Self::System } else { Self::At(PathBuf::from(text)) })
+        let path = plain_path(text)?;
+        Ok(if text.is_empty() { Self::System } else { Self::At(path) })
     }
 
     fn to_toml(&self) -> String {

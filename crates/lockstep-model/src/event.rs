@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use crate::change::ChangeTool;
 use crate::ids::{AgentId, InvalidSessionId, SessionId, ToolUseId};
+use crate::task_list::ListCall;
 
 /// One event of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,6 +106,8 @@ pub enum Tool {
     Bash { command: String },
     /// The start of a subagent (`Agent`; older clients say `Task`).
     Agent { agent_type: Option<String>, prompt: String, background: bool },
+    /// A tool of the client's own task list.
+    TaskList(ListCall),
     /// Any other tool, by name.
     Other(String),
 }
@@ -116,6 +119,7 @@ impl Tool {
             Self::File { tool, .. } => tool.as_str(),
             Self::Bash { .. } => "Bash",
             Self::Agent { .. } => "Agent",
+            Self::TaskList(call) => call.operation.tool(),
             Self::Other(name) => name,
         }
     }

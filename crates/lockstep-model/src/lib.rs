@@ -12,3 +12,4 @@ pub mod failure;
 pub mod ids;
 pub mod path;
 pub mod report;
+pub mod task_list;

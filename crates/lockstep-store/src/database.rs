@@ -15,7 +15,7 @@ use crate::{StateDir, StoreError};
 pub const FORMAT: i64 = MIGRATIONS.len() as i64;
 
 /// Each entry takes the store from the format of its index to the next. Entries are only ever added.
-const MIGRATIONS: &[&str] = &[include_str!("schema/1.sql")];
+const MIGRATIONS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql")];
 
 /// How long a process waits for another's transaction. Hooks hold theirs for a millisecond or two.
 const BUSY: Duration = Duration::from_secs(3);
@@ -166,6 +166,23 @@ mod tests {
         let error = Store::open(&state).unwrap_err();
         assert!(matches!(error, StoreError::TooNew { .. }));
         assert!(error.to_string().contains("Upgrade lockstep"), "{error}");
+    }
+
+    /// A store as the first release made it, with something in it.
+    #[test]
+    fn a_store_of_an_older_format_is_migrated_and_keeps_what_it_has() {
+        let root = tempfile::tempdir().unwrap();
+        let state = StateDir::of(root.path());
+        state.ensure("").unwrap();
+        let old = Connection::open(state.database()).unwrap();
+        old.execute_batch(include_str!("schema/fixture/1.sql")).unwrap();
+        drop(old);
+        let store = Store::open(&state).unwrap();
+        assert_eq!(store.format().unwrap(), FORMAT);
+        let session = lockstep_model::ids::SessionId::new("s1").unwrap();
+        assert!(store.knows_session(&session).unwrap());
+        assert_eq!(store.changes(&Default::default()).unwrap().len(), 1);
+        assert_eq!(store.present_task().unwrap(), None);
     }
 
     #[test]

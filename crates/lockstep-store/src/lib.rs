@@ -1,8 +1,8 @@
 //! What Lockstep remembers.
 //!
 //! Two kinds of memory. Plain files that are contracts or must cost nothing to write: the [`journal`], the [`log`],
-//! written reports. And `state.db` (SQLite, WAL): the [`history`] of changes, [`sessions`], the [`mailbox`] and
-//! [`reports`]. All of it lives in the [`StateDir`], except the journal, whose place is a contract.
+//! written reports. And `state.db` (SQLite, WAL): the [`history`] of changes, [`sessions`], the [`mailbox`],
+//! [`reports`], the versions of [`tasks`] with their [`readings`], and each session's [`scratch`]. All of it lives in the [`StateDir`], except the journal, whose place is a contract.
 //! Knows nothing of clients; decides nothing about what is worth telling.
 
 mod atomic;
@@ -11,10 +11,14 @@ pub mod history;
 pub mod journal;
 pub mod log;
 pub mod mailbox;
+mod notices;
 mod private_file;
+pub mod readings;
 pub mod reports;
+pub mod scratch;
 pub mod sessions;
 mod state_dir;
+pub mod tasks;
 
 pub use atomic::write_atomically;
 pub use database::{FORMAT, Store};

@@ -1,4 +1,4 @@
-//! The mailbox: alerts that wait for the first event of the Lead that can carry them. Each is taken once.
+//! The mailbox: alerts and notices that wait for the first event of the Lead that can carry them. Each is taken once.
 //!
 //! A flag file tells hooks that something may wait, so that most of them never open the store. It is an
 //! optimisation: it is set and cleared under the store's write lock, and the events that open the store
@@ -23,6 +23,33 @@ pub struct Taken {
     pub id: i64,
     /// The alert.
     pub alert: Alert,
+}
+
+/// A notice that was taken out of the mailbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TakenNotice {
+    /// Its row, to put it back.
+    pub id: i64,
+    /// What it is about.
+    pub subject: String,
+    /// What it says.
+    pub text: String,
+}
+
+/// All that waited, oldest first.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Mail {
+    /// Alerts about changes.
+    pub alerts: Vec<Taken>,
+    /// What else there is to tell.
+    pub notices: Vec<TakenNotice>,
+}
+
+impl Mail {
+    /// Whether nothing waited.
+    pub fn is_empty(&self) -> bool {
+        self.alerts.is_empty() && self.notices.is_empty()
+    }
 }
 
 /// Whether something may wait for the session. Costs one `stat`.
@@ -76,38 +103,62 @@ fn lower_flag(state: &StateDir, session: &SessionId) -> Result<(), StoreError> {
 }
 
 impl Store {
-    /// Takes all that wait, oldest first. Two processes never take the same one.
-    pub fn take_alerts(&mut self, session: &SessionId, at: Timestamp) -> Result<Vec<Taken>, StoreError> {
+    /// Takes all that wait, oldest first. Two processes never take the same.
+    pub fn take_mail(&mut self, session: &SessionId, at: Timestamp) -> Result<Mail, StoreError> {
         let state = self.state.clone();
-        let (rows, lowered) = self.write(|db| {
-            let rows: Vec<(i64, String)> = db
-                .prepare("SELECT id, alert FROM mailbox WHERE session = ?1 AND taken_at IS NULL ORDER BY id")?
-                .query_map([session.as_str()], |row| Ok((row.get(0)?, row.get(1)?)))?
-                .collect::<rusqlite::Result<_>>()?;
-            db.execute(
-                "UPDATE mailbox SET taken_at = ?2 WHERE session = ?1 AND taken_at IS NULL",
-                (session.as_str(), at.as_millisecond()),
-            )?;
-            Ok((rows, lower_flag(&state, session)))
+        let (alerts, notices, lowered) = self.write(|db| {
+            let alerts = take(db, "mailbox", "'', alert", session, at)?;
+            let notices = take(db, "notice", "subject, text", session, at)?;
+            Ok((alerts, notices, lower_flag(&state, session)))
         })?;
-        let taken: Vec<Taken> = rows
-            .into_iter()
-            .filter_map(|(id, text)| Some(Taken { id, alert: serde_json::from_str(&text).ok()? }))
-            .collect();
-        // A flag that stays up costs the next hooks a look; alerts that are taken must be given on.
-        if taken.is_empty() { lowered.map(|()| taken) } else { Ok(taken) }
+        let alert = |(id, _, text): Row| Some(Taken { id, alert: serde_json::from_str(&text).ok()? });
+        let mail = Mail {
+            alerts: alerts.into_iter().filter_map(alert).collect(),
+            notices: notices
+                .into_iter()
+                .map(|(id, subject, text)| TakenNotice { id, subject, text })
+                .collect(),
+        };
+        // A flag that stays up costs the next hooks a look; mail that is taken must be given on.
+        if mail.is_empty() { lowered.map(|()| mail) } else { Ok(mail) }
     }
 
     /// Puts back what could not be delivered.
-    pub fn put_back(&mut self, session: &SessionId, taken: &[Taken]) -> Result<(), StoreError> {
+    pub fn put_back(&mut self, session: &SessionId, mail: &Mail) -> Result<(), StoreError> {
         let state = self.state.clone();
         self.write(|db| {
-            for Taken { id, .. } in taken {
+            for Taken { id, .. } in &mail.alerts {
                 db.execute("UPDATE mailbox SET taken_at = NULL WHERE id = ?1", [id])?;
+            }
+            for TakenNotice { id, .. } in &mail.notices {
+                db.execute("UPDATE notice SET taken_at = NULL WHERE id = ?1", [id])?;
             }
             Ok(raise_flag(&state, session))
         })?
     }
+}
+
+/// Its id, its subject and its text.
+type Row = (i64, String, String);
+
+/// The rows of a table that wait for a session, marked as taken.
+fn take(
+    db: &Transaction<'_>,
+    table: &str,
+    columns: &str,
+    session: &SessionId,
+    at: Timestamp,
+) -> rusqlite::Result<Vec<Row>> {
+    let waiting = "session = ?1 AND taken_at IS NULL";
+    let rows = db
+        .prepare(&format!("SELECT id, {columns} FROM {table} WHERE {waiting} ORDER BY id"))?
+        .query_map([session.as_str()], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+        .collect::<rusqlite::Result<_>>()?;
+    db.execute(
+        &format!("UPDATE {table} SET taken_at = ?2 WHERE {waiting}"),
+        (session.as_str(), at.as_millisecond()),
+    )?;
+    Ok(rows)
 }
 
 #[cfg(test)]
@@ -144,14 +195,15 @@ mod tests {
         store.put_alert(&session, 2, "b");
         store.put_alert(&session, 2, "again");
         assert!(may_wait(&state, &session) && !may_wait(&state, &other));
-        assert!(store.take_alerts(&other, at).unwrap().is_empty());
-        let taken = store.take_alerts(&session, at).unwrap();
-        assert_eq!(taken.iter().map(|t| &t.alert).collect::<Vec<_>>(), [&alert("a"), &alert("b")]);
+        assert!(store.take_mail(&other, at).unwrap().is_empty());
+        let taken = store.take_mail(&session, at).unwrap();
+        assert_eq!(taken.alerts.iter().map(|t| &t.alert).collect::<Vec<_>>(), [&alert("a"), &alert("b")]);
         assert!(!may_wait(&state, &session));
-        assert!(store.take_alerts(&session, at).unwrap().is_empty());
-        store.put_back(&session, &taken[1..]).unwrap();
+        assert!(store.take_mail(&session, at).unwrap().is_empty());
+        let later = Mail { alerts: taken.alerts[1..].to_vec(), ..Mail::default() };
+        store.put_back(&session, &later).unwrap();
         assert!(may_wait(&state, &session));
-        assert_eq!(store.take_alerts(&session, at).unwrap(), taken[1..]);
+        assert_eq!(store.take_mail(&session, at).unwrap(), later);
     }
 
     #[test]
@@ -176,7 +228,7 @@ mod tests {
                 scope.spawn(move || {
                     let mut store = Store::open(state).unwrap();
                     for _ in 0..40 {
-                        let some = store.take_alerts(session, Timestamp::UNIX_EPOCH).unwrap();
+                        let some = store.take_mail(session, Timestamp::UNIX_EPOCH).unwrap().alerts;
                         taken.fetch_add(some.len(), Ordering::Relaxed);
                     }
                 });
@@ -184,7 +236,7 @@ mod tests {
         });
         let mut store = Store::open(&state).unwrap();
         let waits = may_wait(&state, &session);
-        let rest = store.take_alerts(&session, Timestamp::UNIX_EPOCH).unwrap().len();
+        let rest = store.take_mail(&session, Timestamp::UNIX_EPOCH).unwrap().alerts.len();
         assert_eq!(taken.into_inner() + rest, 50);
         assert_eq!(waits, rest > 0, "the flag is never lost");
     }

@@ -8,11 +8,14 @@ mod revise;
 
 pub use agreement::{Agreement, compare};
 
+use std::iter;
+
 use self::revise::Revision;
-use crate::access::{Access, Action, Principal, Refusal, Request};
+use crate::access::{Access, Action, Create, Principal, Refusal, Request};
 use crate::document::{Document, SUBJECT};
 use crate::problem::Problem;
 use crate::update::{self, Reason, Rules};
+use crate::version::diff::diff;
 use crate::version::subject::Subject;
 use crate::version::swap::Held;
 
@@ -55,6 +58,8 @@ pub struct Known<'a> {
 pub enum Effect {
     /// It is about an ordinary task, or changes nothing of the task's content.
     Nothing,
+    /// It puts a copy of the present version into a list that had none: there is nothing to write.
+    Copy,
     /// It writes a version.
     Write(Box<Write>),
 }
@@ -83,7 +88,10 @@ pub fn judge(
 ) -> Result<Effect, Vec<Reason>> {
     match call {
         Call::Create { subject, description } => match Subject::parse(subject) {
-            Some(subject) => create(subject, description, principal, known, rules),
+            Some(subject) => match known {
+                Some(known) if is_copy(&subject, description, principal, known, rules) => Ok(Effect::Copy),
+                _ => create(subject, description, principal, known, rules),
+            },
             None => ordinary(Action::CreateOther, principal, rules),
         },
         Call::Update { task_id, subject, description, status } => {
@@ -93,8 +101,15 @@ pub fn judge(
                     revise::revise(known, &Revision { subject, description, status }, principal, rules)
                 }
                 // A task that is not the one we know must not become another one by its subject.
-                (None, Some(_)) => match known {
-                    Some(known) => Err(vec![another(principal, known.held.version)]),
+                (None, Some(stated)) => match known {
+                    Some(known)
+                        if is_copy(&stated, description.unwrap_or_default(), principal, known, rules) =>
+                    {
+                        Ok(Effect::Copy)
+                    }
+                    Some(known) => Err(iter::once(another(principal, known.held.version))
+                        .chain(how_to_copy(principal, known, rules))
+                        .collect()),
                     None => adopt(subject, description, principal, rules),
                 },
                 (None, None) => ordinary(Action::UpdateOther, principal, rules),
@@ -108,6 +123,37 @@ fn ordinary(action: Action, principal: &Principal, rules: Rules<'_>) -> Result<E
         Access::Granted => Ok(Effect::Nothing),
         Access::Refused(refusal) => Err(vec![Reason::Access(refusal)]),
     }
+}
+
+/// Whether the call only repeats the present version, word for word, in a list that does not have it: the list of a
+/// new session starts empty, and its agents read there.
+fn is_copy(
+    subject: &Subject,
+    description: &str,
+    principal: &Principal,
+    known: Known<'_>,
+    rules: Rules<'_>,
+) -> bool {
+    let open = known.task_id.is_none() && !known.held.delivered && !subject.delivered;
+    open && subject.version == Some(known.held.version)
+        && rules.access.rule(principal).create != Create::None
+        && Document::parse(description.as_bytes(), rules.limits)
+            .is_ok_and(|document| diff(known.held.document, &document).is_empty())
+}
+
+/// What helps whoever creates the task again because their list does not show it.
+fn how_to_copy(principal: &Principal, known: Known<'_>, rules: Rules<'_>) -> Option<Reason> {
+    let may = rules.access.rule(principal).create != Create::None;
+    let missing = may && known.task_id.is_none() && !known.held.delivered;
+    missing.then(|| {
+        let version = known.held.version;
+        let what = format!("this session's list has no copy of PT-v{version}");
+        let fix = format!(
+            "create one with the subject {:?} and the document that `lockstep task show` prints, word for word",
+            known.subject
+        );
+        Reason::Invalid(Problem::of(SUBJECT, what, fix))
+    })
 }
 
 fn another(principal: &Principal, version: u64) -> Reason {
@@ -128,8 +174,12 @@ fn create(
 ) -> Result<Effect, Vec<Reason>> {
     let open = known.filter(|known| !known.held.delivered).map(|known| known.held.version);
     let mut reasons = Vec::new();
-    if subject.version.is_some_and(|version| version != 1) {
-        reasons.push(wrong_version(&subject, 1, None));
+    match known.filter(|_| open.is_some()) {
+        Some(known) => reasons.extend(how_to_copy(principal, known, rules)),
+        None if subject.version.is_some_and(|version| version != 1) => {
+            reasons.push(wrong_version(&subject, 1, None));
+        }
+        None => {}
     }
     let document = parsed(description, rules, &mut reasons);
     match update::judge_new(principal, None, open, document.as_ref().unwrap_or(&Document::default()), rules) {
@@ -188,7 +238,10 @@ fn wrong_version(subject: &Subject, expected: u64, stated: Option<u64>) -> Reaso
     let set = format!("set the subject {:?}", title.to_string());
     let fix = match expected {
         1 => set,
-        _ => format!("read PT-v{} again, apply the change to it, and {set}", expected - 1),
+        _ => format!(
+            "read PT-v{} again (`lockstep task show` prints it), apply the change to it, and {set}",
+            expected - 1
+        ),
     };
     Reason::Invalid(Problem::of(SUBJECT, what, fix))
 }

@@ -29,6 +29,10 @@ macro_rules! env_vars {
 }
 
 env_vars! {
+    /// The session of the client that runs the command, where `--session` does not name one.
+    CLAUDE_CODE_SESSION_ID
+    /// Where Claude Code keeps its files, where that is not `~/.claude`; its task lists are read there.
+    CLAUDE_CONFIG_DIR
     /// The project directory a client names to its hooks. The search for `lockstep.toml` begins there.
     CLAUDE_PROJECT_DIR
     /// The user's directory, where a client has settings of the user's own.

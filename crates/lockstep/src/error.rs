@@ -8,6 +8,7 @@ use lockstep_index::IndexError;
 use lockstep_store::StoreError;
 
 use crate::exit_code;
+use crate::task::TaskError;
 
 /// Whose turn it is to do something about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,6 +101,18 @@ impl From<StoreError> for CommandError {
             error.hint("delete the file and those beside it; the history is lost, nothing else")
         } else {
             error
+        }
+    }
+}
+
+impl From<TaskError> for CommandError {
+    fn from(error: TaskError) -> Self {
+        match error {
+            TaskError::Store(error) => error.into(),
+            stored @ (TaskError::Stored { .. } | TaskError::Scratch(_)) => {
+                Self::from_error(Kind::Store, stored)
+                    .hint("a version is checked before, so the store was changed by something else")
+            }
         }
     }
 }

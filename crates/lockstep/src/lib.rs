@@ -15,6 +15,7 @@ mod program;
 mod project;
 pub mod reference;
 mod setup;
+mod task;
 mod terminal;
 
 use std::process::ExitCode;

@@ -43,6 +43,11 @@ impl ActiveProject {
         &self.loaded.config
     }
 
+    /// The audit of the task.
+    pub(crate) fn events(&self) -> PathBuf {
+        self.config().task.events.resolve(&self.root)
+    }
+
     /// Where this project's sessions have their journals.
     pub(crate) fn journal(&self) -> JournalDir {
         JournalDir::new(self.config().journal.dir.resolve(&self.root, &std::env::temp_dir()))

@@ -36,7 +36,8 @@ fn every_key_applies_with_its_origin() {
          lead = 'any'\n[hooks]\non_failure = \"\"\"allow\"\"\"\n",
     );
     assert_eq!(rendered(&loaded), "");
-    let Config { journal, alert, hooks } = &loaded.config;
+    let Config { journal, alert, hooks, task } = &loaded.config;
+    assert_eq!(*task, Config::default().task);
     assert_eq!(journal.dir, JournalDir::At("logs".into()));
     assert_eq!((journal.sweep, journal.grace), (Sweep::Stop, Duration::from_secs(7 * 86_400)));
     assert_eq!((alert.subagent, alert.lead, hooks.on_failure), (Worth::Off, Worth::Any, OnFailure::Allow));
@@ -55,6 +56,11 @@ fn every_key_applies_with_its_origin() {
     alert.subagent = "off" Line(7)
     alert.lead = "any" Line(8)
     hooks.on_failure = "allow" Line(10)
+    task.max_bytes = 16384 Default
+    task.l2_path = ".agent/teams/{session-id}/phase-{N}/{coordinator}/L2-summary.md" Default
+    task.events = ".lockstep/events.jsonl" Default
+    task.agents = {} Default
+    task.skills = {} Default
     "#);
 }
 
@@ -222,5 +228,56 @@ proptest! {
         let again = parse(written);
         prop_assert_eq!(&again.problems, &[]);
         prop_assert_eq!(again.config, loaded.config);
+    }
+}
+
+#[test]
+fn tables_of_the_users_naming_apply_however_they_are_written() {
+    let texts = [
+        "[task.agents.reviewer]\ncreate = \"task\"\nupdate = [\"constraints\", \"metrics when PASS\"]\nfork = true\n",
+        "[task]\nagents.reviewer = { create = \"task\", update = [\"constraints\", \"metrics when PASS\"], fork = true }\n",
+        "task.agents = { reviewer = { fork = true, create = 'task', update = [\n\"constraints\",\n\"metrics when PASS\"] } }",
+    ];
+    for text in texts {
+        let loaded = parse(text);
+        assert_eq!(rendered(&loaded), "", "{text}");
+        let rule = &loaded.config.task.agents["reviewer"];
+        assert_eq!((rule.update.len(), rule.fork), (2, true), "{text}");
+        assert_ne!(loaded.origin("task", "agents"), Origin::Default);
+        let again = parse(format!("[task]\nagents = {}\n", {
+            all_keys().find(|key| key.name == "agents").unwrap().value_toml(&loaded.config)
+        }));
+        assert_eq!(again.config, loaded.config);
+    }
+    let loaded = parse(
+        "[task.skills.\"my skill\"]\nphases = [\"P7\"]\nwrites = [\"metrics\"]\nmust_read = [\"user_intent\"]\n",
+    );
+    assert_eq!(rendered(&loaded), "");
+    assert_eq!(loaded.config.task.skills["my skill"].grants().len(), 2);
+}
+
+#[test]
+fn what_is_wrong_in_tables_is_told_at_its_place_and_the_rest_applies() {
+    let loaded = parse(
+        "[task]\nmax_bytes = 12\nl2_path = \"../{phase}/x.md\"\nevents = \"\"\n\n[task.agents.reviewer]\nupdates = [\"*\"]\n\
+         create = \"tsak\"\nupdate = [\"a..b\"]\nfork = \"yes\"\n\n[task.agents]\nplain = 3\n\n[task.skills.s]\nphases = [\"P10\"]\n\
+         writes = \"metrics\"\nnonsense = 1\nmust_read = [\"user_intent\"]\n\n[task.agent.x]\nfork = true\n",
+    );
+    assert_eq!(loaded.config.task.skills["s"].must_read, ["user_intent"]);
+    insta::assert_snapshot!(rendered(&loaded));
+}
+
+#[test]
+fn the_l2_path_stays_in_the_project_and_its_placeholders_are_known() {
+    for (text, fine) in [
+        ("work/{session-id}/{N}-{coordinator}.md", true),
+        ("L2.md", true),
+        ("/abs/L2.md", false),
+        ("a/../../L2.md", false),
+        ("{phase}/L2.md", false),
+        ("{N/L2.md", false),
+        ("", false),
+    ] {
+        assert_eq!(parse(format!("[task]\nl2_path = '{text}'\n")).problems.is_empty(), fine, "{text:?}");
     }
 }

@@ -29,9 +29,18 @@ fn hint(category: &str) -> &'static str {
     }
 }
 
-/// The path of a phase's L2 file when the task does not name one.
+/// Where a phase's L2 file is when neither the task nor the project says.
+pub const L2_PATH: &str = ".agent/teams/{session-id}/phase-{N}/{coordinator}/L2-summary.md";
+
+/// What a path may have filled in.
+pub const PLACEHOLDERS: [&str; 3] = ["session-id", "N", "coordinator"];
+
+/// The path of a phase's L2 file when the task does not name one, by a template such as [`L2_PATH`].
 ///
 /// `session` becomes part of a path, so it must be an id that was checked.
-pub fn default_path(session: &str, phase: Phase) -> String {
-    format!(".agent/teams/{session}/phase-{}/{}/L2-summary.md", phase.number(), phase.coordinator())
+pub fn default_path(template: &str, session: &str, phase: Phase) -> String {
+    template
+        .replace("{session-id}", session)
+        .replace("{N}", &phase.number().to_string())
+        .replace("{coordinator}", phase.coordinator())
 }

@@ -27,6 +27,8 @@ pub struct Entering<'a> {
     pub access: &'a AccessTable,
     /// The session, for an L2 file the task does not name. An id that was checked.
     pub session: Option<&'a str>,
+    /// Where an L2 file is that the task does not name, as in [`crate::handoff::scaffold::L2_PATH`].
+    pub l2_template: &'a str,
     /// Where pointers lead.
     pub lookup: &'a Lookup<'a>,
     /// The content of a file of the project, or why it cannot be read.
@@ -115,7 +117,7 @@ pub(super) fn incomplete(held: Held<'_>, source: Phase) -> Option<Problem> {
 fn l2_file(entering: &Entering<'_>, source: Phase) -> Result<PathBuf, Problem> {
     let place = Place::section("phase_status").child(source.name()).child("l2_path");
     let stated = entering.held.document.text(&["phase_status", source.name(), "l2_path"]);
-    let default = entering.session.map(|session| default_path(session, source));
+    let default = entering.session.map(|session| default_path(entering.l2_template, session, source));
     let Some(pointer) = stated.or(default.as_deref()) else {
         let fix = format!("`lockstep phase complete {source} --l2 FILE` records it");
         return Err(Problem::at(

@@ -23,7 +23,7 @@ fn decide(call: Call<'_>, agent: Option<&str>, task: Option<&Document>) -> Resul
 fn written(result: Result<Effect, String>) -> Write {
     match result.unwrap() {
         Effect::Write(write) => *write,
-        Effect::Nothing => panic!("it writes"),
+        Effect::Nothing | Effect::Copy => panic!("it writes"),
     }
 }
 
@@ -200,4 +200,38 @@ fn the_store_and_the_list_are_compared() {
         .map(|a| a.to_string())
         .join("\n")
     );
+}
+
+/// The list of a new session is empty: it takes a copy of the present version, and nothing else.
+#[test]
+fn a_list_without_the_task_takes_a_copy_of_it() {
+    let task = after_p3();
+    let text = task.to_yaml();
+    let changed = text.replace("IN_PROGRESS", "COMPLETE");
+    let (access, lookup) = (AccessTable::default(), all());
+    let rules = Rules { access: &access, limits: Limits::default(), lookup: &lookup };
+    let decide = |call: Call<'_>, agent: Option<&str>, task_id| {
+        let known = Known { task_id, subject: "[PERMANENT] PT-v3 auth", held: held(3, &task) };
+        judge(call, &Principal::named(agent), Some(known), rules)
+            .map_err(|reasons| reasons.iter().map(|r| format!("{r}\n")).collect::<String>())
+    };
+    let create = |subject, description| Call::Create { subject, description };
+    let copy = create("[PERMANENT] PT-v3 auth", text.as_str());
+    assert_eq!(decide(copy, None, None), Ok(Effect::Copy));
+    assert_eq!(decide(copy, Some("pt-manager"), None), Ok(Effect::Copy));
+    let renamed =
+        Call::Update { task_id: "7", subject: Some("PT-v3 auth"), description: Some(&text), status: None };
+    assert_eq!(decide(renamed, None, None), Ok(Effect::Copy));
+    let refused = [
+        decide(copy, None, Some("1")),
+        decide(copy, Some("implementer"), None),
+        decide(create("[PERMANENT] PT-v3 auth", &changed), None, None),
+        decide(create("[PERMANENT] PT-v4 auth", &changed), None, None),
+        decide(
+            Call::Update { task_id: "7", subject: Some("PT-v9 x"), description: None, status: None },
+            None,
+            None,
+        ),
+    ];
+    insta::assert_snapshot!(refused.map(Result::unwrap_err).join("\n"));
 }

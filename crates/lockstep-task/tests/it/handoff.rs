@@ -144,7 +144,7 @@ fn a_new_file_does_not_pass_until_it_is_filled() {
         assert_eq!(problems(&filled), "");
     }
     insta::assert_snapshot!(scaffold::l2(Phase::P4, Some(3)));
-    assert_eq!(scaffold::default_path("s1", Phase::P3), FILE);
+    assert_eq!(scaffold::default_path(scaffold::L2_PATH, "s1", Phase::P3), FILE);
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use lockstep_task::access::AccessTable;
 use lockstep_task::document::{Document, Limits};
+use lockstep_task::handoff::scaffold;
 use lockstep_task::phase::Phase;
 use lockstep_task::phase::complete::{Completing, Completion, Given, complete};
 use lockstep_task::phase::enter::{Entering, EntryContext, enter};
@@ -65,6 +66,7 @@ fn try_enter(phase: Phase, document: &Document, project: &Project) -> Result<Ent
         held: held(phase.number() as u64, document),
         access: &access,
         session: None,
+        l2_template: scaffold::L2_PATH,
         lookup: &lookup,
         content: &content,
     })
@@ -195,6 +197,7 @@ fn the_session_tells_where_an_l2_file_is_by_default() {
             held: held(4, &task),
             access: &access,
             session,
+            l2_template: scaffold::L2_PATH,
             lookup: &lookup,
             content: &content,
         })
@@ -263,6 +266,7 @@ fn nothing_begins_or_ends_in_a_delivered_task() {
         held: delivered,
         access: &access,
         session: None,
+        l2_template: scaffold::L2_PATH,
         lookup: &lookup,
         content: &content,
     });

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
+use super::task_list;
 use crate::WireError;
 
 /// The fields Lockstep reads, still unparsed. What a tool took and gave can be megabytes: it is skipped over, and
@@ -114,11 +115,12 @@ struct ToolInput<'a> {
 
 fn tool_call(fields: &Fields<'_>) -> ToolCall {
     let name = text(fields.tool_name).unwrap_or_default();
-    let input: Option<ToolInput<'_>> = fields.tool_input.and_then(|raw| serde_json::from_str(raw.get()).ok());
-    ToolCall {
-        id: text(fields.tool_use_id).and_then(|id| ToolUseId::new(&id)),
-        tool: tool(name, input.as_ref()),
+    let id = text(fields.tool_use_id).and_then(|id| ToolUseId::new(&id));
+    if let Some(call) = task_list::call(&name, fields.tool_input, fields.tool_response) {
+        return ToolCall { id, tool: Tool::TaskList(call) };
     }
+    let input: Option<ToolInput<'_>> = fields.tool_input.and_then(|raw| serde_json::from_str(raw.get()).ok());
+    ToolCall { id, tool: tool(name, input.as_ref()) }
 }
 
 fn tool(name: String, input: Option<&ToolInput<'_>>) -> Tool {
@@ -157,11 +159,11 @@ fn outcome(fields: &Fields<'_>) -> Outcome {
     }
 }
 
-fn text(raw: Option<&RawValue>) -> Option<String> {
+pub(super) fn text(raw: Option<&RawValue>) -> Option<String> {
     value(raw)
 }
 
-fn value<T: DeserializeOwned>(raw: Option<&RawValue>) -> Option<T> {
+pub(super) fn value<T: DeserializeOwned>(raw: Option<&RawValue>) -> Option<T> {
     raw.and_then(|raw| serde_json::from_str(raw.get()).ok())
 }
 

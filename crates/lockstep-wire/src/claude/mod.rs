@@ -3,6 +3,7 @@
 mod input;
 mod output;
 pub mod samples;
+mod task_list;
 
 pub use input::parse;
 pub use output::{carries_context, render};

@@ -25,6 +25,8 @@ samples! {
     POST_TOOL_USE_NOTEBOOK_EDIT = "post_tool_use_notebook_edit.json",
     POST_TOOL_USE_READ_IN_SUBAGENT = "post_tool_use_read_in_subagent.json",
     POST_TOOL_USE_TASK_CREATE = "post_tool_use_task_create.json",
+    POST_TOOL_USE_TASK_GET = "post_tool_use_task_get.json",
+    POST_TOOL_USE_TASK_LIST = "post_tool_use_task_list.json",
     POST_TOOL_USE_TASK_UPDATE = "post_tool_use_task_update.json",
     POST_TOOL_USE_WRITE_IN_SUBAGENT = "post_tool_use_write_in_subagent.json",
     PRE_COMPACT = "pre_compact.json",

@@ -5,9 +5,14 @@ mod changes;
 mod completions;
 mod config;
 mod doctor;
+mod handoff;
 mod hook;
 mod init;
+mod phase;
 mod planned;
+mod schema;
+mod scratch;
+mod task;
 mod uninstall;
 
 use std::path::PathBuf;
@@ -60,6 +65,11 @@ enum Verb {
     Uninstall(uninstall::UninstallArgs),
     Doctor(doctor::DoctorArgs),
     Changes(changes::ChangesArgs),
+    Task(task::TaskArgs),
+    Phase(phase::PhaseArgs),
+    Handoff(handoff::HandoffArgs),
+    Scratch(scratch::ScratchArgs),
+    Schema(schema::SchemaArgs),
     Config(config::ConfigArgs),
     Hook(hook::HookArgs),
     Completions(completions::CompletionsArgs),
@@ -138,6 +148,11 @@ fn answer(verb: Verb, context: &Context) -> Result<Answer, CommandError> {
         Verb::Uninstall(args) => uninstall::run(&args, context),
         Verb::Doctor(args) => doctor::run(&args, context),
         Verb::Changes(args) => changes::run(&args, context),
+        Verb::Task(args) => task::run(&args, context),
+        Verb::Phase(args) => phase::run(&args, context),
+        Verb::Handoff(args) => handoff::run(&args, context),
+        Verb::Scratch(args) => scratch::run(&args, context),
+        Verb::Schema(args) => schema::run(&args, context),
         Verb::Config(args) => config::run(&args, context),
         Verb::Hook(_) => unreachable!("a hook is answered before"),
         Verb::Completions(args) => completions::run(&args, context),
@@ -157,4 +172,12 @@ fn context(global: &GlobalArgs) -> Result<Context, CommandError> {
         format: global.format,
         terminal: Terminal::new(global.color, global.quiet, global.verbose),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_command_line_is_well_described() {
+        super::command().debug_assert();
+    }
 }

@@ -12,13 +12,18 @@ use lockstep_wire::WireError;
 
 use crate::clock;
 use crate::project::ActiveProject;
+use crate::task::TaskError;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
     #[error("standard input could not be read")]
     Stdin(#[source] io::Error),
-    #[error("the event has {0} bytes, more than are parsed; the next sweep finds what it changed")]
-    TooLarge(u64),
+    #[error("the event has {bytes} bytes, more than are parsed; the next sweep finds what it changed")]
+    TooLarge {
+        bytes: u64,
+        /// Whether the client waits for a decision.
+        decides: bool,
+    },
     #[error(transparent)]
     Wire(#[from] WireError),
     #[error(transparent)]
@@ -29,6 +34,8 @@ pub(crate) enum Fault {
     Problems(String),
     #[error(transparent)]
     Store(#[from] StoreError),
+    #[error(transparent)]
+    Task(#[from] TaskError),
     #[error(transparent)]
     Index(#[from] IndexError),
     #[error("there was no catalogue of the files to compare with; one was made, earlier changes are unknown")]
@@ -45,6 +52,11 @@ impl Fault {
         let problems = &project.loaded.problems;
         let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
         (!texts.is_empty()).then(|| Self::Problems(texts.join("; ")))
+    }
+
+    /// Whether a call waits for the decision that this fault prevented.
+    pub(crate) fn leaves_undecided(&self) -> bool {
+        matches!(self, Self::TooLarge { decides: true, .. })
     }
 
     /// The message with its causes.

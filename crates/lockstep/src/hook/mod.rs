@@ -11,6 +11,7 @@ mod report;
 pub mod route;
 mod session;
 mod sweep;
+mod task;
 
 use std::io::{self, Read as _, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,10 +23,10 @@ use jiff::Zoned;
 use lockstep_config::Project;
 use lockstep_model::decision::Decision;
 use lockstep_model::event::{Event, EventKind, Tool};
-use lockstep_model::failure::resolve;
+use lockstep_model::failure::{Role, resolve};
 use lockstep_model::ids::SessionId;
 use lockstep_store::StateDir;
-use lockstep_store::mailbox::Taken;
+use lockstep_store::mailbox::Mail;
 use lockstep_wire::{Reply, claude};
 
 use crate::clock;
@@ -75,11 +76,11 @@ impl Answer {
     }
 }
 
-/// Alerts on their way to the Lead.
+/// Mail on its way to the Lead.
 struct Parcel {
     state: StateDir,
     session: SessionId,
-    alerts: Vec<Taken>,
+    mail: Mail,
 }
 
 fn send(reply: &Reply) -> io::Result<()> {
@@ -99,9 +100,13 @@ fn answer(client: Client) -> Answer {
         Ok(event) => event,
         Err(fault) => {
             log_outside_an_event(&fault);
-            return Answer::silent();
+            return undecided(&fault);
         }
     };
+    if routes(&event).is_empty() {
+        // Most events of most sessions: not even the project is looked for.
+        return Answer::silent();
+    }
     match project_of(&event) {
         Ok(Some(project)) => Hook::new(project, event).run(),
         // Nobody asked for Lockstep here.
@@ -122,12 +127,34 @@ fn read_event() -> Result<Event, Fault> {
     let mut stdin = io::stdin().lock();
     stdin.by_ref().take(MAX_EVENT_BYTES + 1).read_to_end(&mut bytes).map_err(Fault::Stdin)?;
     if bytes.len() as u64 > MAX_EVENT_BYTES {
+        let decides = is_before_a_call(&bytes);
         // Read to the end, so that the client does not see its pipe break.
         drop(bytes);
         let rest = io::copy(&mut stdin, &mut io::sink()).unwrap_or(0);
-        return Err(Fault::TooLarge(MAX_EVENT_BYTES + 1 + rest));
+        return Err(Fault::TooLarge { bytes: MAX_EVENT_BYTES + 1 + rest, decides });
     }
     Ok(claude::parse(&bytes)?)
+}
+
+/// Whether an event that cannot be parsed is `PreToolUse`: the client names the event before the tool's input.
+fn is_before_a_call(bytes: &[u8]) -> bool {
+    const HEAD: usize = 4096;
+    const NAME: &[u8] = b"\"PreToolUse\"";
+    let head = &bytes[..bytes.len().min(HEAD)];
+    head.windows(NAME.len()).any(|window| window == NAME)
+}
+
+/// The answer to an event that could not be read. A call that waits for a decision must not pass because it was too large to be
+/// looked at.
+fn undecided(fault: &Fault) -> Answer {
+    let named = CLAUDE_PROJECT_DIR.get().map(PathBuf::from);
+    let project = std::env::current_dir().ok().and_then(|cwd| {
+        let found = Project::of_hook(named.as_deref(), &cwd).ok().flatten()?;
+        ActiveProject::load(found).ok()
+    });
+    let Some(project) = project.filter(|_| fault.leaves_undecided()) else { return Answer::silent() };
+    let decision = resolve(Role::Enforcer, project.config().hooks.on_failure, &fault.to_string());
+    Answer { reply: claude::render(&EventKind::Other("PreToolUse".to_owned()), &decision), parcel: None }
 }
 
 /// The project an event belongs to: the one the client names, else that of its working directory, else that of the file a
@@ -185,9 +212,6 @@ impl Hook {
     /// Runs the event's actions in order. Each fails for itself; together they leave one line in the log.
     fn run(mut self) -> Answer {
         let actions = routes(&self.event);
-        if actions.is_empty() {
-            return Answer::silent();
-        }
         self.faults.extend(Fault::of_configuration(&self.project));
         let mut decision = Decision::Silent;
         match self.event.session.clone() {
@@ -213,6 +237,9 @@ impl Hook {
             Action::Sweep => self.sweep_after_bash(session),
             Action::ReportSubagent => self.report_subagent(session),
             Action::ReportLead => self.report_lead(session),
+            Action::GateTask => self.gate_task(session),
+            Action::MirrorTask => self.mirror_task(session),
+            Action::NoteTaskRead => self.note_task_read(session),
             Action::Deliver => self.deliver(session),
             Action::OpenSession => self.open_session(session),
             Action::CloseSession => self.close_session(session),

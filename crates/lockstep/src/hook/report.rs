@@ -31,6 +31,7 @@ impl Hook {
                 if let Some(agent_type) = agent_type {
                     store.name_agent(session, id, agent_type)?;
                 }
+                store.end_readings(session, id, self.now.timestamp())?;
                 (id.as_str(), By::Agent(id))
             }
             Actor::Lead => (ANYONE, By::Anyone),

@@ -2,6 +2,7 @@
 
 use lockstep_model::event::{Actor, Event, EventKind, Tool};
 use lockstep_model::failure::Role;
+use lockstep_model::task_list::{ListCall, ListOperation};
 
 /// What Lockstep does about an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +15,12 @@ pub enum Action {
     ReportSubagent,
     /// Report what the Lead itself changed.
     ReportLead,
+    /// Decide a call that writes the client's task list.
+    GateTask,
+    /// Keep what a call wrote of the task.
+    MirrorTask,
+    /// Note who has read the task.
+    NoteTaskRead,
     /// Give the Lead what waits in the mailbox.
     Deliver,
     /// Note that a session began, and take the tree as it is for known.
@@ -30,9 +37,12 @@ impl Action {
             | Self::Sweep
             | Self::ReportSubagent
             | Self::ReportLead
+            | Self::MirrorTask
+            | Self::NoteTaskRead
             | Self::Deliver
             | Self::OpenSession
             | Self::CloseSession => Role::Observer,
+            Self::GateTask => Role::Enforcer,
         }
     }
 }
@@ -42,7 +52,13 @@ pub fn routes(event: &Event) -> Vec<Action> {
     let mut actions = match &event.kind {
         EventKind::SessionStart { .. } => vec![Action::OpenSession],
         EventKind::SessionEnd { .. } => vec![Action::CloseSession],
-        EventKind::PostToolUse { call, .. } => match call.tool {
+        EventKind::PreToolUse(call) => match &call.tool {
+            Tool::TaskList(list) if writes(list) => vec![Action::GateTask],
+            _ => vec![],
+        },
+        EventKind::PostToolUse { call, .. } => match &call.tool {
+            Tool::TaskList(list) if writes(list) => vec![Action::MirrorTask],
+            Tool::TaskList(_) => vec![Action::NoteTaskRead],
             Tool::File { .. } => vec![Action::Journal],
             Tool::Bash { .. } => vec![Action::Sweep],
             Tool::Agent { .. } | Tool::Other(_) => vec![],
@@ -50,7 +66,6 @@ pub fn routes(event: &Event) -> Vec<Action> {
         EventKind::SubagentStop(_) => vec![Action::ReportSubagent],
         EventKind::Stop(_) => vec![Action::ReportLead],
         EventKind::UserPromptSubmit { .. }
-        | EventKind::PreToolUse(_)
         | EventKind::SubagentStart
         | EventKind::PreCompact { .. }
         | EventKind::Other(_) => vec![],
@@ -59,6 +74,10 @@ pub fn routes(event: &Event) -> Vec<Action> {
         actions.push(Action::Deliver);
     }
     actions
+}
+
+fn writes(list: &ListCall) -> bool {
+    matches!(list.operation, ListOperation::Create { .. } | ListOperation::Update { .. })
 }
 
 /// Whether the mailbox may be emptied into this event: only the Lead's, only where the text reaches it, and not into a stop
@@ -77,18 +96,22 @@ fn delivers(event: &Event) -> bool {
 pub struct Registration {
     /// The event's name.
     pub event: &'static str,
+    /// The tools it is registered for, as the client matches them; `None` for all.
+    pub matcher: Option<&'static str>,
     /// Seconds until the client gives up on the hook.
     pub timeout_seconds: u32,
 }
 
-/// The events of Claude Code to register. Without matchers: the hook chooses, so that a tool with a new name is not missed.
+/// The events of Claude Code to register. What observes has no matcher: the hook chooses, so that a tool with a new name
+/// is not missed. What decides is asked about its own tools only: no other call has to wait for it.
 pub const REGISTRATIONS: &[Registration] = &[
-    Registration { event: "SessionStart", timeout_seconds: 10 },
-    Registration { event: "UserPromptSubmit", timeout_seconds: 5 },
-    Registration { event: "PostToolUse", timeout_seconds: 5 },
-    Registration { event: "SubagentStop", timeout_seconds: 15 },
-    Registration { event: "Stop", timeout_seconds: 15 },
-    Registration { event: "SessionEnd", timeout_seconds: 10 },
+    Registration { event: "SessionStart", matcher: None, timeout_seconds: 10 },
+    Registration { event: "UserPromptSubmit", matcher: None, timeout_seconds: 5 },
+    Registration { event: "PreToolUse", matcher: Some("TaskCreate|TaskUpdate"), timeout_seconds: 10 },
+    Registration { event: "PostToolUse", matcher: None, timeout_seconds: 5 },
+    Registration { event: "SubagentStop", matcher: None, timeout_seconds: 15 },
+    Registration { event: "Stop", matcher: None, timeout_seconds: 15 },
+    Registration { event: "SessionEnd", matcher: None, timeout_seconds: 10 },
 ];
 
 #[cfg(test)]
@@ -117,6 +140,22 @@ mod tests {
     }
 
     #[test]
+    fn a_matcher_lets_through_what_is_routed_and_nothing_else() {
+        for (file, json) in samples::ALL {
+            let event = parse(json.as_bytes()).unwrap();
+            let (EventKind::PreToolUse(call) | EventKind::PostToolUse { call, .. }) = &event.kind else {
+                continue;
+            };
+            let registration =
+                REGISTRATIONS.iter().find(|registration| registration.event == event.kind.name()).unwrap();
+            if let Some(matcher) = registration.matcher {
+                let matched = matcher.split('|').any(|tool| tool == call.tool.name());
+                assert_eq!(matched, !routes(&event).is_empty(), "{file}");
+            }
+        }
+    }
+
+    #[test]
     fn the_table() {
         use Action::*;
         for (sample, expected) in [
@@ -127,6 +166,12 @@ mod tests {
             (samples::POST_TOOL_USE_AGENT, vec![Deliver]),
             (samples::POST_TOOL_USE_READ_IN_SUBAGENT, vec![]),
             (samples::PRE_TOOL_USE_BASH, vec![]),
+            (samples::PRE_TOOL_USE_TASK_CREATE, vec![GateTask]),
+            (samples::PRE_TOOL_USE_TASK_UPDATE, vec![GateTask]),
+            (samples::POST_TOOL_USE_TASK_CREATE, vec![MirrorTask, Deliver]),
+            (samples::POST_TOOL_USE_TASK_UPDATE, vec![MirrorTask, Deliver]),
+            (samples::POST_TOOL_USE_TASK_GET, vec![NoteTaskRead]),
+            (samples::POST_TOOL_USE_TASK_LIST, vec![NoteTaskRead, Deliver]),
             (samples::SUBAGENT_STOP, vec![ReportSubagent]),
             (samples::OLD_SUBAGENT_STOP, vec![ReportSubagent]),
             (samples::STOP, vec![ReportLead, Deliver]),

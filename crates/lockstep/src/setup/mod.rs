@@ -40,7 +40,7 @@ pub(crate) fn hook_entries() -> Vec<HookEntry> {
         .iter()
         .map(|registration| HookEntry {
             event: registration.event.to_owned(),
-            matcher: None,
+            matcher: registration.matcher.map(str::to_owned),
             command: command.clone(),
             timeout_seconds: registration.timeout_seconds,
         })

@@ -100,12 +100,17 @@ fn exit_codes() {
 fn the_configuration_in_effect() {
     let env = configured("[journal]\ngrace = \"7d\"\n\n[alert]\nlead = 'any'\n");
     assert_snapshot!(env.lockstep(["config", "show"]).snapshot(), @r#"
-    journal.dir = ""            # default
-    journal.sweep = "bash"      # default
-    journal.grace = "168h"      # $ROOT/lockstep.toml:2
-    alert.subagent = "any"      # default
-    alert.lead = "any"          # $ROOT/lockstep.toml:5
-    hooks.on_failure = "block"  # default
+    journal.dir = ""                                                                  # default
+    journal.sweep = "bash"                                                            # default
+    journal.grace = "168h"                                                            # $ROOT/lockstep.toml:2
+    alert.subagent = "any"                                                            # default
+    alert.lead = "any"                                                                # $ROOT/lockstep.toml:5
+    hooks.on_failure = "block"                                                        # default
+    task.max_bytes = 16384                                                            # default
+    task.l2_path = ".agent/teams/{session-id}/phase-{N}/{coordinator}/L2-summary.md"  # default
+    task.events = ".lockstep/events.jsonl"                                            # default
+    task.agents = {}                                                                  # default
+    task.skills = {}                                                                  # default
     exit 0
     "#);
     assert_snapshot!(env.lockstep(["config", "show", "--format", "json"]).snapshot(), @r#"
@@ -141,6 +146,31 @@ fn the_configuration_in_effect() {
         {
           "key": "hooks.on_failure",
           "value": "\"block\"",
+          "line": null
+        },
+        {
+          "key": "task.max_bytes",
+          "value": "16384",
+          "line": null
+        },
+        {
+          "key": "task.l2_path",
+          "value": "\".agent/teams/{session-id}/phase-{N}/{coordinator}/L2-summary.md\"",
+          "line": null
+        },
+        {
+          "key": "task.events",
+          "value": "\".lockstep/events.jsonl\"",
+          "line": null
+        },
+        {
+          "key": "task.agents",
+          "value": "{}",
+          "line": null
+        },
+        {
+          "key": "task.skills",
+          "value": "{}",
           "line": null
         }
       ]

@@ -18,6 +18,12 @@ mod projects;
 mod real_client;
 mod sessions;
 mod setup;
+mod task_client;
+mod task_documents;
+mod task_guide;
+mod task_hooks;
+mod task_pipeline;
+mod task_versions;
 
 use std::collections::BTreeSet;
 use std::fs;

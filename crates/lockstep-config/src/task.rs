@@ -1,0 +1,205 @@
+//! The types of `[task]`: sizes, paths, and the access tables' fields.
+
+use std::path::{Component, Path, PathBuf};
+
+use lockstep_model::path::absolute;
+use lockstep_task::access::{AgentRule, Create, Grant, SkillRule};
+use lockstep_task::document::Limits;
+use lockstep_task::handoff::scaffold::{self, PLACEHOLDERS};
+use lockstep_task::phase::Phase;
+use toml::de::DeValue;
+
+use crate::tables::table_fields;
+use crate::value::{Choice, Kind, Value, Wrong, quoted, string};
+
+/// `[task] max_bytes`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TaskBytes(pub usize);
+
+impl TaskBytes {
+    /// The smallest and the largest document that makes sense: a sentence, and what is plainly no list of pointers.
+    const RANGE: std::ops::RangeInclusive<usize> = 256..=1024 * 1024;
+}
+
+impl Default for TaskBytes {
+    fn default() -> Self {
+        Self(Limits::default().max_bytes)
+    }
+}
+
+impl Value for TaskBytes {
+    const KIND: Kind = Kind::Number;
+
+    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+        let DeValue::Integer(number) = value else { return Err(Wrong::kind(value)) };
+        let bytes = usize::from_str_radix(&number.as_str().replace('_', ""), number.radix()).ok();
+        bytes.filter(|bytes| Self::RANGE.contains(bytes)).map(Self).ok_or_else(|| Wrong {
+            why: Some(format!("a task has from {} to {} bytes", Self::RANGE.start(), Self::RANGE.end())),
+            ..Wrong::kind(value)
+        })
+    }
+
+    fn to_toml(&self) -> String {
+        self.0.to_string()
+    }
+}
+
+/// `[task] l2_path`: where a phase's L2 file is when the task does not say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct L2Path(pub String);
+
+impl Default for L2Path {
+    fn default() -> Self {
+        Self(scaffold::L2_PATH.to_owned())
+    }
+}
+
+impl Value for L2Path {
+    const KIND: Kind = Kind::Path;
+
+    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+        let text = string(value)?;
+        let inside = Path::new(text).components().all(|part| matches!(part, Component::Normal(_)));
+        if text.is_empty() || !inside {
+            return Err(Wrong::text(text, "it is a path inside the project, relative to its root"));
+        }
+        if let Some(unknown) = unknown_placeholder(text) {
+            let known = PLACEHOLDERS.map(|name| format!("{{{name}}}")).join(", ");
+            return Err(Wrong {
+                fix: Some(format!("the placeholders are {known}")),
+                ..Wrong::text(text, format!("{{{unknown}}} stands for nothing"))
+            });
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    fn to_toml(&self) -> String {
+        quoted(&self.0)
+    }
+}
+
+fn unknown_placeholder(text: &str) -> Option<&str> {
+    let names = text.split('{').skip(1).map(|rest| rest.split('}').next().unwrap_or(rest));
+    names.into_iter().find(|name| !PLACEHOLDERS.contains(name))
+}
+
+/// `[task] events`: the file of the task's audit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventsFile(pub PathBuf);
+
+impl EventsFile {
+    /// The file itself, for a project at `root`.
+    pub fn resolve(&self, root: &Path) -> PathBuf {
+        absolute(root, &self.0)
+    }
+}
+
+impl Default for EventsFile {
+    fn default() -> Self {
+        Self(PathBuf::from(".lockstep/events.jsonl"))
+    }
+}
+
+impl Value for EventsFile {
+    const KIND: Kind = Kind::Path;
+
+    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+        let text = string(value)?;
+        if text.is_empty() || text.ends_with('/') {
+            return Err(Wrong::text(text, "it names a file"));
+        }
+        crate::value::plain_path(text).map(Self)
+    }
+
+    fn to_toml(&self) -> String {
+        quoted(&self.0.to_string_lossy())
+    }
+}
+
+impl Choice for Create {
+    const ALL: &'static [(Self, &'static str)] =
+        &[(Self::None, "none"), (Self::Task, "task"), (Self::Any, "any")];
+}
+
+/// A text that can be an item of a list.
+trait Word: Sized {
+    /// What it is, in words.
+    const WHAT: &'static str;
+    fn read(text: &str) -> Result<Self, String>;
+    fn show(&self) -> String;
+}
+
+impl Word for Grant {
+    const WHAT: &'static str = r#"a list of places of the task, such as ["phase_status", "constraints when CONDITIONAL_PASS"]; "*" is every place"#;
+
+    fn read(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|error: lockstep_task::place::InvalidPlace| error.to_string())
+    }
+
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Word for Phase {
+    const WHAT: &'static str = r#"a list of phases, such as ["P7", "P8"]"#;
+
+    fn read(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|error: lockstep_task::phase::UnknownPhase| error.to_string())
+    }
+
+    fn show(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Word for String {
+    const WHAT: &'static str = r#"a list of sections of the task, such as ["user_intent"]"#;
+
+    fn read(text: &str) -> Result<Self, String> {
+        if text.trim().is_empty() { Err("a section has a name".to_owned()) } else { Ok(text.to_owned()) }
+    }
+
+    fn show(&self) -> String {
+        self.clone()
+    }
+}
+
+impl<T: Word> Value for Vec<T> {
+    const KIND: Kind = Kind::List(T::WHAT);
+
+    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+        let DeValue::Array(items) = value else { return Err(Wrong::kind(value)) };
+        items
+            .iter()
+            .map(|item| {
+                let text = string(item.get_ref())?;
+                T::read(text).map_err(|why| Wrong::text(text, why))
+            })
+            .collect()
+    }
+
+    fn to_toml(&self) -> String {
+        format!("[{}]", self.iter().map(|item| quoted(&item.show())).collect::<Vec<_>>().join(", "))
+    }
+}
+
+table_fields!(AgentRule, example "reviewer" { r#"update = ["constraints"]"# }, {
+    /// Which tasks it may create: `none`, `task` (the task, while there is none), or `any`.
+    create: Create;
+    /// The places of the task it may update. An empty list is none.
+    update: Vec<Grant>;
+    /// Whether it runs in a context of its own, and so may not write scratch.
+    fork: bool;
+});
+
+table_fields!(SkillRule, example "release-notes" { r#"phases = ["P9"]"#, r#"writes = ["metrics"]"# }, {
+    /// The phases it runs. It may write their entries in `phase_status`.
+    phases: Vec<Phase>;
+    /// The places of the task it may write besides.
+    writes: Vec<Grant>;
+    /// The sections that must be there when it starts.
+    must_read: Vec<String>;
+    /// The sections it is shown where they are there.
+    may_read: Vec<String>;
+});

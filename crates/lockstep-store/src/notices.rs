@@ -1,0 +1,58 @@
+//! Notices: what the Lead of a session is told besides alerts, through the same mailbox.
+
+use jiff::Timestamp;
+use lockstep_model::ids::SessionId;
+
+use crate::mailbox::raise_flag;
+use crate::{Store, StoreError};
+
+impl Store {
+    /// Puts a notice in. One on the same subject that still waits is replaced: only the newest is true.
+    pub fn put_notice(
+        &mut self,
+        session: &SessionId,
+        subject: &str,
+        text: &str,
+        at: Timestamp,
+    ) -> Result<(), StoreError> {
+        let state = self.state.clone();
+        self.write(|db| {
+            db.execute(
+                "DELETE FROM notice WHERE session = ?1 AND subject = ?2 AND taken_at IS NULL",
+                (session.as_str(), subject),
+            )?;
+            db.execute(
+                "INSERT INTO notice (session, subject, text, put_at) VALUES (?1, ?2, ?3, ?4)",
+                (session.as_str(), subject, text, at.as_millisecond()),
+            )?;
+            Ok(raise_flag(&state, session))
+        })?
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::StateDir;
+    use crate::mailbox::may_wait;
+
+    #[test]
+    fn the_newest_on_a_subject_is_told_once_and_can_be_put_back() {
+        let root = tempfile::tempdir().unwrap();
+        let state = StateDir::of(root.path());
+        let mut store = Store::open(&state).unwrap();
+        let session = SessionId::new("s").unwrap();
+        let at = Timestamp::UNIX_EPOCH;
+        store.put_notice(&session, "readers", "old", at).unwrap();
+        store.put_notice(&session, "readers", "new", at).unwrap();
+        store.put_notice(&session, "list", "other", at).unwrap();
+        assert!(may_wait(&state, &session));
+        let mail = store.take_mail(&session, at).unwrap();
+        assert_eq!(mail.notices.iter().map(|n| n.text.as_str()).collect::<Vec<_>>(), ["new", "other"]);
+        assert!(mail.alerts.is_empty() && !may_wait(&state, &session));
+        assert!(store.take_mail(&session, at).unwrap().is_empty());
+        store.put_back(&session, &mail).unwrap();
+        assert!(may_wait(&state, &session));
+        assert_eq!(store.take_mail(&session, at).unwrap(), mail);
+    }
+}

@@ -1,0 +1,332 @@
+//! The versions of the task, and what clients' lists say of it.
+//!
+//! Every version is kept as text: what it means, and who may write it, is decided before. A version follows the one it was
+//! made from, or nothing is written: [`Store::swap_task`].
+
+use jiff::Timestamp;
+use lockstep_model::ids::SessionId;
+use rusqlite::{Connection, OptionalExtension as _, Row};
+
+use crate::{Store, StoreError};
+
+/// One version of the task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskVersion {
+    /// Which of the project's tasks, from one on.
+    pub task: u64,
+    /// Its number, from one on.
+    pub version: u64,
+    /// Its subject.
+    pub subject: String,
+    /// Whether the task is delivered.
+    pub delivered: bool,
+    /// Its content.
+    pub document: String,
+    /// Who wrote it.
+    pub author: Author,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// Who wrote a version, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Author {
+    /// The agent's type; `None` is the Lead, or a person at the command line.
+    pub agent_type: Option<String>,
+    /// The agent's id.
+    pub agent_id: Option<String>,
+    /// The skill it ran.
+    pub skill: Option<String>,
+    /// The session it ran in.
+    pub session: Option<String>,
+    /// Why it wrote.
+    pub why: Option<String>,
+}
+
+/// What the next version follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Follows {
+    /// No task at all, or this one, which is delivered: the new version is the first of the next task.
+    Delivered(Option<u64>),
+    /// This version of this task.
+    Version {
+        /// The task.
+        task: u64,
+        /// The version.
+        version: u64,
+    },
+}
+
+/// The next version, before it has a number.
+#[derive(Debug, Clone, Copy)]
+pub struct NewVersion<'a> {
+    /// Its subject.
+    pub subject: &'a str,
+    /// Whether the task is delivered.
+    pub delivered: bool,
+    /// Its content.
+    pub document: &'a str,
+    /// Who writes it.
+    pub author: &'a Author,
+    /// When.
+    pub at: Timestamp,
+}
+
+/// What came of a swap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Swapped {
+    /// It is the present version now.
+    Written {
+        /// The task.
+        task: u64,
+        /// The version.
+        version: u64,
+    },
+    /// Somebody was first: nothing was written.
+    Behind,
+}
+
+/// The task in a client's own list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mirror {
+    /// The session whose list it is.
+    pub session: SessionId,
+    /// Its id in that list.
+    pub client_id: String,
+    /// Which of the project's tasks.
+    pub task: u64,
+    /// The subject that was last seen there.
+    pub subject: String,
+    /// The description that was last seen there; `None` where only the subject was.
+    pub description: Option<String>,
+    /// When it was last seen.
+    pub at: Timestamp,
+}
+
+const COLUMNS: &str =
+    "task, version, subject, delivered, document, agent_type, agent_id, skill, session, why, at";
+
+impl Store {
+    /// The newest version of the project's newest task.
+    pub fn present_task(&self) -> Result<Option<TaskVersion>, StoreError> {
+        self.on(|db| {
+            let newest =
+                format!("SELECT {COLUMNS} FROM task_version ORDER BY task DESC, version DESC LIMIT 1");
+            db.query_row(&newest, [], version).optional()
+        })
+    }
+
+    /// One version of a task.
+    pub fn task_version(&self, task: u64, number: u64) -> Result<Option<TaskVersion>, StoreError> {
+        self.on(|db| {
+            let one = format!("SELECT {COLUMNS} FROM task_version WHERE task = ?1 AND version = ?2");
+            db.query_row(&one, (task, number), version).optional()
+        })
+    }
+
+    /// Every version of a task, oldest first.
+    pub fn task_versions(&self, task: u64) -> Result<Vec<TaskVersion>, StoreError> {
+        self.on(|db| {
+            let all = format!("SELECT {COLUMNS} FROM task_version WHERE task = ?1 ORDER BY version");
+            db.prepare(&all)?.query_map([task], version)?.collect()
+        })
+    }
+
+    /// Compare and swap: writes `new` if the present version is still what it follows. One transaction, which
+    /// holds the write lock from before it compares.
+    pub fn swap_task(&mut self, follows: Follows, new: NewVersion<'_>) -> Result<Swapped, StoreError> {
+        self.write(|db| {
+            let present = present(db)?;
+            let (task, version) = match (follows, present) {
+                (Follows::Delivered(None), None) => (1, 1),
+                (Follows::Delivered(Some(task)), Some((present, _, true))) if task == present => {
+                    (task + 1, 1)
+                }
+                (Follows::Version { task, version }, Some(present))
+                    if (task, version) == (present.0, present.1) =>
+                {
+                    (task, version + 1)
+                }
+                _ => return Ok(Swapped::Behind),
+            };
+            insert(db, task, version, &new)?;
+            Ok(Swapped::Written { task, version })
+        })
+    }
+
+    /// Remembers what a client's list says of the task. An id stands for one task, the newest it was seen as.
+    pub fn note_mirror(&mut self, mirror: &Mirror) -> Result<(), StoreError> {
+        self.write(|db| {
+            db.execute(
+                "INSERT INTO task_mirror VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+                 ON CONFLICT (session, client_id) DO UPDATE
+                 SET task = ?3, subject = ?4, description = coalesce(?5, description), at = ?6",
+                (
+                    mirror.session.as_str(),
+                    &mirror.client_id,
+                    mirror.task,
+                    &mirror.subject,
+                    &mirror.description,
+                    mirror.at.as_millisecond(),
+                ),
+            )
+            .map(drop)
+        })
+    }
+
+    /// Where a task is in clients' lists, the one seen last first.
+    pub fn mirrors(&self, task: u64) -> Result<Vec<Mirror>, StoreError> {
+        let rows: Vec<(String, Mirror)> = self.on(|db| {
+            db.prepare(
+                "SELECT session, client_id, task, subject, description, at FROM task_mirror
+                 WHERE task = ?1 ORDER BY at DESC, session, client_id",
+            )?
+            .query_map([task], |row| {
+                // The id was checked when it came in; a row that holds no id is left out below.
+                let session = SessionId::new("-").expect("a dash is an id");
+                let mirror = Mirror {
+                    session,
+                    client_id: row.get(1)?,
+                    task: row.get(2)?,
+                    subject: row.get(3)?,
+                    description: row.get(4)?,
+                    at: moment(row.get(5)?),
+                };
+                Ok((row.get(0)?, mirror))
+            })?
+            .collect()
+        })?;
+        let named =
+            |(id, mirror): (String, Mirror)| Some(Mirror { session: SessionId::new(&id).ok()?, ..mirror });
+        Ok(rows.into_iter().filter_map(named).collect())
+    }
+
+    /// The id of a task in a session's list.
+    pub fn mirror_id(&self, session: &SessionId, task: u64) -> Result<Option<String>, StoreError> {
+        self.on(|db| {
+            db.query_row(
+                "SELECT client_id FROM task_mirror WHERE session = ?1 AND task = ?2 ORDER BY at DESC LIMIT 1",
+                (session.as_str(), task),
+                |row| row.get(0),
+            )
+            .optional()
+        })
+    }
+}
+
+/// Task, version and whether it is delivered.
+fn present(db: &Connection) -> rusqlite::Result<Option<(u64, u64, bool)>> {
+    db.query_row(
+        "SELECT task, version, delivered FROM task_version ORDER BY task DESC, version DESC LIMIT 1",
+        [],
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+    )
+    .optional()
+}
+
+fn insert(db: &Connection, task: u64, version: u64, new: &NewVersion<'_>) -> rusqlite::Result<()> {
+    let Author { agent_type, agent_id, skill, session, why } = new.author;
+    db.execute(
+        &format!(
+            "INSERT INTO task_version ({COLUMNS}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)"
+        ),
+        rusqlite::params![
+            task,
+            version,
+            new.subject,
+            new.delivered,
+            new.document,
+            agent_type,
+            agent_id,
+            skill,
+            session,
+            why,
+            new.at.as_millisecond(),
+        ],
+    )
+    .map(drop)
+}
+
+fn version(row: &Row<'_>) -> rusqlite::Result<TaskVersion> {
+    Ok(TaskVersion {
+        task: row.get(0)?,
+        version: row.get(1)?,
+        subject: row.get(2)?,
+        delivered: row.get(3)?,
+        document: row.get(4)?,
+        author: Author {
+            agent_type: row.get(5)?,
+            agent_id: row.get(6)?,
+            skill: row.get(7)?,
+            session: row.get(8)?,
+            why: row.get(9)?,
+        },
+        at: moment(row.get(10)?),
+    })
+}
+
+/// A stored time. One that no calendar has is the earliest: it must not hide the row.
+pub(crate) fn moment(milliseconds: i64) -> Timestamp {
+    Timestamp::from_millisecond(milliseconds).unwrap_or(Timestamp::MIN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::StateDir;
+
+    fn new<'a>(document: &'a str, delivered: bool, author: &'a Author) -> NewVersion<'a> {
+        NewVersion { subject: "[PERMANENT]", delivered, document, author, at: Timestamp::UNIX_EPOCH }
+    }
+
+    #[test]
+    fn a_version_follows_the_one_it_was_made_from() {
+        let root = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&StateDir::of(root.path())).unwrap();
+        let author = Author { skill: Some("s".to_owned()), why: Some("w".to_owned()), ..Author::default() };
+        let mut swap =
+            |follows, text: &str, delivered| store.swap_task(follows, new(text, delivered, &author)).unwrap();
+        let at = |task, version| Follows::Version { task, version };
+        let written = |task, version| Swapped::Written { task, version };
+        assert_eq!(swap(at(1, 1), "x", false), Swapped::Behind);
+        assert_eq!(swap(Follows::Delivered(None), "a", false), written(1, 1));
+        assert_eq!(swap(Follows::Delivered(None), "b", false), Swapped::Behind);
+        assert_eq!(swap(Follows::Delivered(Some(1)), "b", false), Swapped::Behind, "it is not delivered");
+        assert_eq!(swap(at(1, 1), "b", true), written(1, 2));
+        assert_eq!(swap(at(1, 1), "c", false), Swapped::Behind);
+        assert_eq!(swap(Follows::Delivered(Some(1)), "next", false), written(2, 1));
+        assert_eq!(swap(at(1, 2), "c", false), Swapped::Behind, "an earlier task is over");
+        let present = store.present_task().unwrap().unwrap();
+        assert_eq!((present.task, present.version, present.document.as_str()), (2, 1, "next"));
+        assert_eq!(present.author, author);
+        let first: Vec<_> = store.task_versions(1).unwrap().into_iter().map(|v| v.document).collect();
+        assert_eq!(first, ["a", "b"]);
+        assert_eq!(store.task_version(1, 2).unwrap().unwrap().document, "b");
+        assert_eq!(store.task_version(1, 3).unwrap(), None);
+    }
+
+    #[test]
+    fn a_list_is_known_by_its_session_and_a_subject_alone_forgets_no_description() {
+        let root = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&StateDir::of(root.path())).unwrap();
+        let [a, b] = ["a", "b"].map(|id| SessionId::new(id).unwrap());
+        let mut mirror = Mirror {
+            session: a.clone(),
+            client_id: "1".to_owned(),
+            task: 1,
+            subject: "PT-v1".to_owned(),
+            description: Some("text".to_owned()),
+            at: Timestamp::UNIX_EPOCH,
+        };
+        store.note_mirror(&mirror).unwrap();
+        mirror.subject = "PT-v2".to_owned();
+        mirror.description = None;
+        store.note_mirror(&mirror).unwrap();
+        assert_eq!(store.mirror_id(&a, 1).unwrap().as_deref(), Some("1"));
+        assert_eq!(store.mirror_id(&b, 1).unwrap(), None);
+        assert_eq!(store.mirror_id(&a, 2).unwrap(), None);
+        let seen = store.mirrors(1).unwrap();
+        assert_eq!((seen.len(), seen[0].subject.as_str()), (1, "PT-v2"));
+        assert_eq!(seen[0].description.as_deref(), Some("text"));
+    }
+}

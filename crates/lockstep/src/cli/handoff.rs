@@ -1,0 +1,210 @@
+//! `lockstep handoff`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use lockstep_store::write_atomically;
+use lockstep_task::gate;
+use lockstep_task::handoff::{l1, l2, scaffold};
+use lockstep_task::phase::Phase;
+use lockstep_task::pointer::Lookup;
+use lockstep_task::problem::Problem;
+use serde::Serialize;
+
+use super::task::read_input;
+use super::task::who::SessionArgs;
+use super::{Answer, Context};
+use crate::clock;
+use crate::error::{CommandError, Kind};
+use crate::project::ActiveProject;
+use crate::task::Tasks;
+use crate::task::files::ProjectFiles;
+
+/// Check what a phase hands over, or begin a new L2 file
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep handoff new P4 > L2-summary.md
+  lockstep handoff check L2-summary.md
+  lockstep handoff check gate-record.yaml")]
+pub(crate) struct HandoffArgs {
+    #[command(subcommand)]
+    command: HandoffCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum HandoffCommand {
+    Check(CheckArgs),
+    New(NewArgs),
+}
+
+/// Check an L2 file, a gate record or an L1 index, with all problems at once
+///
+/// A record in an older dialect is read with a note for everything that was translated. The answer is no when something must be
+/// mended.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep handoff check work/phase-4/L2-summary.md
+  lockstep handoff check work/phase-4/gate-record.yaml
+  lockstep handoff check notes.yaml --kind l1")]
+pub(crate) struct CheckArgs {
+    /// The file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// What it is; told by its name where absent
+    #[arg(long, value_enum)]
+    kind: Option<FileKind>,
+}
+
+/// A file of a handoff.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum FileKind {
+    /// An L2 file, with its Downstream Handoff
+    L2,
+    /// An L1 index
+    L1,
+    /// The record of a gate
+    Gate,
+}
+
+/// Print a new L2 file to be filled in, or write it where the phase's L2 file belongs
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep handoff new P4
+  lockstep handoff new P4 --write --session s1")]
+pub(crate) struct NewArgs {
+    /// The phase, P1 to P9
+    #[arg(value_name = "PHASE")]
+    phase: Phase,
+    /// Write it to the path of `[task] l2_path`; a file that is there stays
+    #[arg(long)]
+    write: bool,
+    #[command(flatten)]
+    session: SessionArgs,
+}
+
+/// What a check found, whatever the file is.
+#[derive(Serialize)]
+struct Checked<T: Serialize> {
+    kind: &'static str,
+    valid: bool,
+    #[serde(flatten)]
+    data: T,
+}
+
+pub(crate) fn run(args: &HandoffArgs, context: &Context) -> Result<Answer, CommandError> {
+    match &args.command {
+        HandoffCommand::Check(args) => run_check(args, context),
+        HandoffCommand::New(args) => run_new(args, context),
+    }
+}
+
+fn run_check(args: &CheckArgs, context: &Context) -> Result<Answer, CommandError> {
+    let project = ActiveProject::of_command(&context.directory)?;
+    let files = ProjectFiles::of(&project.root);
+    let bytes = read_input(context, &args.file)?;
+    let exists = |path: &Path| files.exists(path);
+    let lookup = Lookup::new(&exists);
+    let relative = files.relative(&context.directory, &args.file);
+    let file = PathBuf::from(relative.unwrap_or_else(|_| args.file.display().to_string()));
+    match args.kind.map_or_else(|| kind_of(&args.file), Ok)? {
+        FileKind::L2 => {
+            let report = l2::check(&file, &bytes, &lookup);
+            let (problems, warnings) = (report.problems.clone(), report.warnings.clone());
+            let found = Found { file: &file, problems: &problems, warnings: &warnings, notes: &[] };
+            Ok(found.show(context, "l2", &report))
+        }
+        FileKind::L1 => {
+            let reading = l1::read(&bytes);
+            let (findings, notes) = (reading.findings.clone(), reading.notes.clone());
+            let (problems, warnings) = (&findings.problems, &findings.warnings);
+            let found = Found { file: &file, problems, warnings, notes: &notes };
+            Ok(found.show(context, "l1", &reading))
+        }
+        FileKind::Gate => {
+            let reading = gate::read(&bytes, &lookup);
+            let (findings, notes) = (reading.findings.clone(), reading.notes.clone());
+            let (problems, warnings) = (&findings.problems, &findings.warnings);
+            let found = Found { file: &file, problems, warnings, notes: &notes };
+            Ok(found.show(context, "gate", &reading))
+        }
+    }
+}
+
+/// What the file's name says it is.
+fn kind_of(path: &Path) -> Result<FileKind, CommandError> {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
+    let yaml = name.ends_with(".yaml") || name.ends_with(".yml");
+    match () {
+        () if name.ends_with(".md") => Ok(FileKind::L2),
+        () if yaml && name.contains("gate") => Ok(FileKind::Gate),
+        () if yaml && name.starts_with("l1") => Ok(FileKind::L1),
+        () => Err(CommandError::new(
+            Kind::Usage,
+            format!("what {} is cannot be told by its name", path.display()),
+        )
+        .hint("say it with --kind l2, --kind l1 or --kind gate")),
+    }
+}
+
+struct Found<'a> {
+    file: &'a Path,
+    problems: &'a [Problem],
+    warnings: &'a [Problem],
+    notes: &'a [String],
+}
+
+impl Found<'_> {
+    fn show(&self, context: &Context, kind: &'static str, data: &impl Serialize) -> Answer {
+        let valid = self.problems.is_empty();
+        // The report of an L2 file says itself whether it is valid.
+        let rendered = match kind {
+            "l2" => context.format.render(data),
+            _ => context.format.render(&Checked { kind, valid, data }),
+        };
+        context.terminal.say(&rendered.unwrap_or_else(|| self.text(valid)));
+        if valid { Answer::Yes } else { Answer::No }
+    }
+
+    fn text(&self, valid: bool) -> String {
+        let verdict = match (valid, self.problems.len()) {
+            (true, _) => "is whole".to_owned(),
+            (false, 1) => "has 1 problem".to_owned(),
+            (false, n) => format!("has {n} problems"),
+        };
+        let mut text = format!("{} {verdict}\n", self.file.display());
+        self.notes.iter().for_each(|note| text.push_str(&format!("note: {note}\n")));
+        self.problems.iter().for_each(|problem| text.push_str(&format!("error: {problem}\n")));
+        self.warnings.iter().for_each(|problem| text.push_str(&format!("warning: {problem}\n")));
+        text
+    }
+}
+
+fn run_new(args: &NewArgs, context: &Context) -> Result<Answer, CommandError> {
+    let project = ActiveProject::of_command(&context.directory)?;
+    let tasks = Tasks::existing(&project, clock::now().timestamp())?;
+    let version = tasks.map(|tasks| tasks.present()).transpose()?.flatten().map(|p| p.record.version);
+    let text = scaffold::l2(args.phase, version);
+    if !args.write {
+        context.terminal.say(&text);
+        return Ok(Answer::Yes);
+    }
+    let session = args.session.needed()?;
+    let relative = scaffold::default_path(&project.config().task.l2_path.0, session.as_str(), args.phase);
+    let path = project.root.join(&relative);
+    let failed = |error: std::io::Error| {
+        CommandError::new(Kind::Store, format!("cannot write {}: {error}", path.display()))
+    };
+    if fs::symlink_metadata(&path).is_ok() {
+        context.terminal.say(&format!("{relative} is there already; it was not changed\n"));
+        return Ok(Answer::No);
+    }
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(failed)?;
+        let inside = ProjectFiles::of(&project.root).relative(&project.root, folder);
+        inside.map_err(|why| failed(std::io::Error::other(why)))?;
+    }
+    write_atomically(&path, text.as_bytes(), 0o644)?;
+    context.terminal.say(&format!("{relative}\n"));
+    Ok(Answer::Yes)
+}

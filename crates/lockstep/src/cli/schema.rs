@@ -1,0 +1,43 @@
+//! `lockstep schema`.
+
+use lockstep_task::schema::schemas;
+use serde_json::Value;
+
+use super::{Answer, Context};
+use crate::error::{CommandError, Kind};
+
+/// Print the JSON Schema of a document, or list those there are
+///
+/// The schemas are draft 2020-12. YAML documents are checked as the values they stand for.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep schema                  the names
+  lockstep schema task > task.schema.json")]
+pub(crate) struct SchemaArgs {
+    /// The document
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
+}
+
+pub(crate) fn run(args: &SchemaArgs, context: &Context) -> Result<Answer, CommandError> {
+    let schemas = schemas();
+    let Some(name) = &args.name else {
+        let names: Vec<&str> = schemas.iter().map(|(name, _)| *name).collect();
+        let text = || schemas.iter().map(|(name, schema)| format!("{name:15} {}\n", about(schema))).collect();
+        context.terminal.say(&context.format.render(&names).unwrap_or_else(text));
+        return Ok(Answer::Yes);
+    };
+    let Some((_, schema)) = schemas.iter().find(|(known, _)| known == name) else {
+        let names: Vec<&str> = schemas.iter().map(|(name, _)| *name).collect();
+        return Err(CommandError::new(Kind::Usage, format!("there is no schema {name:?}"))
+            .hint(format!("the schemas are {}", names.join(", "))));
+    };
+    // A schema is JSON, for people too.
+    let json = || serde_json::to_string_pretty(schema).expect("a schema is plain JSON") + "\n";
+    context.terminal.say(&context.format.render(schema).unwrap_or_else(json));
+    Ok(Answer::Yes)
+}
+
+fn about(schema: &Value) -> &str {
+    schema["description"].as_str().unwrap_or_default()
+}

@@ -1,0 +1,56 @@
+//! `lockstep task context`.
+
+use lockstep_task::context::{ForkContext, render};
+use serde::Serialize;
+
+use super::who::SessionArgs;
+use super::{Answer, Context};
+use crate::clock;
+use crate::error::CommandError;
+use crate::project::ActiveProject;
+use crate::task::{Present, Tasks};
+
+/// Print the whole context of a fork agent: arguments, session, task
+///
+/// For clients where such an agent cannot read the Lead's list.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  lockstep task context --for pt-manager --args 'add a constraint'")]
+pub(crate) struct ContextArgs {
+    /// The agent, by its type
+    #[arg(long = "for", value_name = "AGENT")]
+    agent: String,
+    /// What it was started with
+    #[arg(long = "args", value_name = "TEXT", num_args = 1..)]
+    arguments: Vec<String>,
+    #[command(flatten)]
+    session: SessionArgs,
+}
+
+#[derive(Serialize)]
+struct Data {
+    agent: String,
+    version: Option<u64>,
+    context: String,
+}
+
+pub(crate) fn run(args: &ContextArgs, context: &Context) -> Result<Answer, CommandError> {
+    let project = ActiveProject::of_command(&context.directory)?;
+    let tasks = Tasks::open(&project, clock::now().timestamp())?;
+    let present = tasks.present()?;
+    let session = args.session.known();
+    let scratch = session.as_ref().map(|session| tasks.scratch(session)).transpose()?.flatten();
+    let named: Vec<_> = session.iter().map(|session| ("session".to_owned(), session.to_string())).collect();
+    let text = render(&ForkContext {
+        agent: &args.agent,
+        arguments: &args.arguments,
+        session: &named,
+        scratch: scratch.as_ref(),
+        title: &present.as_ref().map(Present::title).unwrap_or_default(),
+        held: present.as_ref().map(Present::held),
+        access: &tasks.access,
+    });
+    let version = present.as_ref().map(|present| present.record.version);
+    let data = Data { agent: args.agent.clone(), version, context: text };
+    context.terminal.say(&context.format.render(&data).unwrap_or(data.context));
+    Ok(Answer::Yes)
+}

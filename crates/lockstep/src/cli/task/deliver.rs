@@ -1,0 +1,48 @@
+//! `lockstep task deliver`.
+
+use lockstep_task::phase::Phase;
+use lockstep_task::value::{Map, Value};
+use lockstep_task::yaml;
+
+use super::who::WhoArgs;
+use super::{Answer, Context, told};
+use crate::clock;
+use crate::error::CommandError;
+use crate::project::ActiveProject;
+use crate::task::Tasks;
+
+/// Deliver the task: every phase COMPLETE, its subject DELIVERED, and final
+///
+/// Refused while a phase before P9 is not COMPLETE; --assume marks one that was left out on purpose. After delivery only
+/// `lockstep task reopen --why` opens it again.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep task deliver --metric spawns=12 --metric duration='3 h'
+  lockstep task deliver --assume P5 --why 'the plan was one line'")]
+pub(crate) struct DeliverArgs {
+    /// A metric to keep, as in spawns=12
+    #[arg(long, value_name = "NAME=VALUE", value_parser = metric)]
+    metric: Vec<(String, Value)>,
+    /// Take a phase for complete that nobody went through; it is marked so
+    #[arg(long, value_name = "PHASE")]
+    assume: Vec<Phase>,
+    #[command(flatten)]
+    who: WhoArgs,
+}
+
+fn metric(text: &str) -> Result<(String, Value), String> {
+    let (name, value) = text.split_once('=').ok_or("write it as NAME=VALUE")?;
+    if name.trim().is_empty() {
+        return Err("it has no name".to_owned());
+    }
+    let value = yaml::read(value.as_bytes(), 4_096).map_err(|error| error.to_string())?;
+    Ok((name.trim().to_owned(), value))
+}
+
+pub(crate) fn run(args: &DeliverArgs, context: &Context) -> Result<Answer, CommandError> {
+    let project = ActiveProject::of_command(&context.directory)?;
+    let mut tasks = Tasks::open(&project, clock::now().timestamp())?;
+    let metrics: Map = args.metric.iter().cloned().collect();
+    let written = tasks.deliver(&args.who.writer("task deliver"), &metrics, &args.assume)?;
+    Ok(told::written(context, &written))
+}

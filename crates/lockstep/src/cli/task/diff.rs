@@ -1,0 +1,41 @@
+//! `lockstep task diff`.
+
+use lockstep_task::version::diff::diff;
+
+use super::{Answer, Context, present_or_told, version_or_error};
+use crate::clock;
+use crate::error::CommandError;
+use crate::project::ActiveProject;
+use crate::task::Tasks;
+
+/// Show what changed between two versions of the task, by section
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep task diff 3      from PT-v3 to the present version
+  lockstep task diff 3 5")]
+pub(crate) struct DiffArgs {
+    /// The version before
+    #[arg(value_name = "A")]
+    before: u64,
+    /// The version after; the present one where absent
+    #[arg(value_name = "B")]
+    after: Option<u64>,
+}
+
+pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<Answer, CommandError> {
+    let project = ActiveProject::of_command(&context.directory)?;
+    let tasks = Tasks::open(&project, clock::now().timestamp())?;
+    let Some(present) = present_or_told(&tasks, context)? else { return Ok(Answer::No) };
+    let before = version_or_error(&tasks, &present, args.before)?;
+    let after = match args.after {
+        Some(number) => version_or_error(&tasks, &present, number)?,
+        None => present,
+    };
+    let changes = diff(&before.document, &after.document);
+    let text = || match changes.is_empty() {
+        true => format!("PT-v{} and PT-v{} say the same\n", before.record.version, after.record.version),
+        false => changes.to_string(),
+    };
+    context.terminal.say(&context.format.render(&changes).unwrap_or_else(text));
+    Ok(Answer::Yes)
+}

@@ -1,0 +1,130 @@
+//! `lockstep task migrate`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use lockstep_task::migrate::fate::Fate;
+use lockstep_task::migrate::plan::{Migrating, Plan, plan};
+use lockstep_task::pointer::Lookup;
+use lockstep_task::problem::Findings;
+use lockstep_task::scratch::Scratch;
+use serde::Serialize;
+
+use super::who::WhoArgs;
+use super::{Answer, Context, present_or_told, read_input, told};
+use crate::clock;
+use crate::error::{CommandError, Kind};
+use crate::project::ActiveProject;
+use crate::task::files::ProjectFiles;
+use crate::task::write::Written;
+use crate::task::{Present, Tasks};
+
+/// Take an old global-context file apart: into scratch, into the task, or dropped for what holds it now
+///
+/// Prints a row per section and changes nothing without --write. A section whose replacement does not exist is not dropped, and
+/// one nobody knows needs a fate: --discard names it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep task migrate global-context.md
+  lockstep task migrate global-context.md --discard 'Old notes' --write --session s1")]
+pub(crate) struct MigrateArgs {
+    /// The old file
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Drop the section with this title, although nothing holds it
+    #[arg(long, value_name = "TITLE")]
+    discard: Vec<String>,
+    /// Carry it out
+    #[arg(long)]
+    write: bool,
+    #[command(flatten)]
+    who: WhoArgs,
+}
+
+#[derive(Serialize)]
+struct Data<'a> {
+    possible: bool,
+    written: Option<u64>,
+    #[serde(flatten)]
+    plan: &'a Plan,
+}
+
+pub(crate) fn run(args: &MigrateArgs, context: &Context) -> Result<Answer, CommandError> {
+    let project = ActiveProject::of_command(&context.directory)?;
+    let mut tasks = Tasks::open(&project, clock::now().timestamp())?;
+    let bytes = read_input(context, &args.file)?;
+    let Ok(text) = String::from_utf8(bytes) else {
+        return Err(CommandError::new(Kind::Store, format!("{} is not UTF-8", args.file.display()))
+            .hint("save it as UTF-8 text"));
+    };
+    let Some(present) = present_or_told(&tasks, context)? else { return Ok(Answer::No) };
+    let session = args.who.session().known();
+    let scratch = session.as_ref().map(|id| tasks.scratch(id)).transpose()?.flatten().unwrap_or_default();
+    let stated: BTreeMap<String, Fate> =
+        args.discard.iter().map(|title| (title.clone(), Fate::Discard)).collect();
+    let planned = with_scratch(&tasks.files, &present, &text, &scratch, &stated);
+    let show = |plan: &Plan, written: Option<u64>| {
+        let data = Data { possible: plan.is_possible(), written, plan };
+        context.terminal.say(&context.format.render(&data).unwrap_or_else(|| plan.to_string()));
+    };
+    if !planned.is_possible() {
+        show(&planned, None);
+        context.terminal.note("nothing was written: not every section can be accounted for\n");
+        return Ok(Answer::No);
+    }
+    if !args.write {
+        show(&planned, None);
+        context.terminal.note("nothing was written; --write carries it out\n");
+        return Ok(Answer::Yes);
+    }
+    let session = args.who.session().needed()?;
+    let mut writer = args.who.writer("task migrate");
+    writer.why.get_or_insert_with(|| format!("migrates {}", args.file.display()));
+    if let Err(reason) = tasks.may_write_scratch(&writer) {
+        return Ok(told::refused(context, Some(present.record.version), &[reason]));
+    }
+    let files = tasks.files.clone();
+    // The plan is made again from the version it is written over.
+    let written = tasks.rewrite(&writer, |present, rules| {
+        let content = |path: &Path| files.read(path);
+        let migrating = Migrating {
+            text: &text,
+            document: &present.document,
+            scratch: &scratch,
+            stated: &stated,
+            lookup: rules.lookup,
+            content: &content,
+        };
+        plan(&migrating).apply().map(|migrated| migrated.document)
+    })?;
+    let version = match &written {
+        Written::Version { version, .. } | Written::Unchanged { version } => *version,
+        Written::Refused { present, reasons } => return Ok(told::refused(context, *present, reasons)),
+    };
+    // Scratch is read again too: the session may have written it meanwhile.
+    let kept = tasks.set_scratch(&session, |scratch| {
+        let migrated = with_scratch(&files, &present, &text, &scratch, &stated).apply();
+        migrated
+            .map(|migrated| migrated.scratch)
+            .map_err(|problems| Findings { problems, warnings: Vec::new() })
+    })?;
+    if let Err(findings) = kept {
+        return Ok(told::problems(context, Some(version), findings.problems));
+    }
+    show(&planned, Some(version));
+    context.terminal.note(&format!("written: PT-v{version}, and the scratch of session {session}\n"));
+    Ok(Answer::Yes)
+}
+
+/// The plan from the present version and this scratch.
+fn with_scratch(
+    files: &ProjectFiles,
+    present: &Present,
+    text: &str,
+    scratch: &Scratch,
+    stated: &BTreeMap<String, Fate>,
+) -> Plan {
+    let (exists, content) = (|path: &Path| files.exists(path), |path: &Path| files.read(path));
+    let (document, lookup) = (&present.document, &Lookup::new(&exists));
+    plan(&Migrating { text, document, scratch, stated, lookup, content: &content })
+}

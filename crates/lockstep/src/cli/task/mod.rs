@@ -1,0 +1,121 @@
+//! `lockstep task`: a file per subcommand. Who writes is in [`who`], how a write is told in [`told`].
+
+mod access;
+mod check;
+mod context;
+mod deliver;
+mod diff;
+mod history;
+mod migrate;
+mod new;
+mod readers;
+mod reopen;
+mod restore;
+mod show;
+pub(crate) mod told;
+mod update;
+pub(crate) mod who;
+
+use std::io::Read as _;
+use std::path::Path;
+
+use lockstep_task::document::{Document, Limits};
+use lockstep_task::problem::Findings;
+
+use super::{Answer, Context};
+use crate::error::{CommandError, Kind};
+use crate::task::{Present, Tasks, files};
+
+/// Keep the task: one versioned document that is the truth across phases
+///
+/// Every write makes the next version, PT-v1, PT-v2, …, and names the version it was made from: when somebody else was first, it
+/// is refused with what both changed. Every version is kept, with who wrote it, by which skill, when and why.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep task new --title auth --intent 'Add login to the service'
+  lockstep task show > task.yaml            read the present version
+  lockstep task update task.yaml --base 3   write the next one, made from PT-v3
+  lockstep task history                     who wrote which version, and why")]
+pub(crate) struct TaskArgs {
+    #[command(subcommand)]
+    command: TaskCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum TaskCommand {
+    New(new::NewArgs),
+    Show(show::ShowArgs),
+    Update(update::UpdateArgs),
+    History(history::HistoryArgs),
+    Diff(diff::DiffArgs),
+    Restore(restore::RestoreArgs),
+    Deliver(deliver::DeliverArgs),
+    Reopen(reopen::ReopenArgs),
+    Check(check::CheckArgs),
+    Readers(readers::ReadersArgs),
+    Context(context::ContextArgs),
+    Migrate(migrate::MigrateArgs),
+    Access(access::AccessArgs),
+}
+
+pub(crate) fn run(args: &TaskArgs, context: &Context) -> Result<Answer, CommandError> {
+    match &args.command {
+        TaskCommand::New(args) => new::run(args, context),
+        TaskCommand::Show(args) => show::run(args, context),
+        TaskCommand::Update(args) => update::run(args, context),
+        TaskCommand::History(args) => history::run(args, context),
+        TaskCommand::Diff(args) => diff::run(args, context),
+        TaskCommand::Restore(args) => restore::run(args, context),
+        TaskCommand::Deliver(args) => deliver::run(args, context),
+        TaskCommand::Reopen(args) => reopen::run(args, context),
+        TaskCommand::Check(args) => check::run(args, context),
+        TaskCommand::Readers(args) => readers::run(args, context),
+        TaskCommand::Context(args) => context::run(args, context),
+        TaskCommand::Migrate(args) => migrate::run(args, context),
+        TaskCommand::Access(args) => access::run(args, context),
+    }
+}
+
+/// The most that is read from standard input: more than any task may have.
+const MAX_STDIN: u64 = 8 << 20;
+
+/// A file as it was named on the command line; `-` is standard input.
+pub(crate) fn read_input(context: &Context, path: &Path) -> Result<Vec<u8>, CommandError> {
+    if path == Path::new("-") {
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().lock().take(MAX_STDIN).read_to_end(&mut bytes);
+        return match read {
+            Ok(_) => Ok(bytes),
+            Err(error) => Err(CommandError::new(Kind::Store, format!("cannot read standard input: {error}"))),
+        };
+    }
+    files::read(&context.directory.join(path))
+        .map_err(|why| CommandError::new(Kind::Store, format!("cannot read {}: {why}", path.display())))
+}
+
+/// A text as a document, its shape not yet judged; else everything that keeps it from being one.
+fn parse_document(bytes: &[u8], limits: Limits) -> Result<Document, Findings> {
+    Document::parse(bytes, limits).map_err(|_| {
+        let nothing_exists = |_: &Path| false;
+        let lookup = lockstep_task::pointer::Lookup::new(&nothing_exists);
+        Document::read(bytes, limits, &lookup).findings
+    })
+}
+
+/// The present version; its absence is the answer "no".
+pub(crate) fn present_or_told(tasks: &Tasks<'_>, context: &Context) -> Result<Option<Present>, CommandError> {
+    let present = tasks.present()?;
+    if present.is_none() {
+        told::none(context);
+    }
+    Ok(present)
+}
+
+/// A version of the present task, by its number.
+fn version_or_error(tasks: &Tasks<'_>, present: &Present, number: u64) -> Result<Present, CommandError> {
+    tasks.version(present.record.task, number)?.ok_or_else(|| {
+        let last = present.record.version;
+        CommandError::new(Kind::Usage, format!("there is no PT-v{number}"))
+            .hint(format!("the versions are PT-v1 to PT-v{last}; `lockstep task history` lists them"))
+    })
+}

@@ -1,0 +1,52 @@
+//! `lockstep task new`.
+
+use std::path::PathBuf;
+
+use lockstep_task::document::Document;
+
+use super::who::WhoArgs;
+use super::{Answer, Context, parse_document, read_input, told};
+use crate::clock;
+use crate::error::CommandError;
+use crate::project::ActiveProject;
+use crate::task::Tasks;
+
+/// Create the task
+///
+/// There is one task at a time: a new one can be created when there is none, or when the last one is delivered.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep task new --title auth --intent 'Add login to the service'
+  lockstep task new task.yaml --title auth --skill brainstorming-pipeline")]
+pub(crate) struct NewArgs {
+    /// The document, as YAML; `-` is standard input
+    #[arg(value_name = "FILE", required_unless_present = "intent")]
+    file: Option<PathBuf>,
+    /// What is wanted, in one to three sentences, instead of a whole document
+    #[arg(long, value_name = "TEXT", conflicts_with = "file")]
+    intent: Option<String>,
+    /// A few words for its subject
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    title: String,
+    #[command(flatten)]
+    who: WhoArgs,
+}
+
+pub(crate) fn run(args: &NewArgs, context: &Context) -> Result<Answer, CommandError> {
+    let project = ActiveProject::of_command(&context.directory)?;
+    let mut tasks = Tasks::open(&project, clock::now().timestamp())?;
+    let document = match (&args.intent, &args.file) {
+        (Some(intent), _) => {
+            let mut document = Document::default();
+            document.set("user_intent", intent.as_str());
+            document
+        }
+        (None, Some(file)) => match parse_document(&read_input(context, file)?, tasks.limits()) {
+            Ok(document) => document,
+            Err(findings) => return Ok(told::unreadable(context, findings)),
+        },
+        (None, None) => Document::default(),
+    };
+    let written = tasks.create(&args.who.writer("task new"), &args.title, &document)?;
+    Ok(told::written(context, &written))
+}

@@ -1,0 +1,37 @@
+//! `lockstep task restore`.
+
+use lockstep_task::place::Place;
+
+use super::who::WhoArgs;
+use super::{Answer, Context, present_or_told, told, version_or_error};
+use crate::clock;
+use crate::error::CommandError;
+use crate::project::ActiveProject;
+use crate::task::Tasks;
+
+/// Make an earlier version of the task the next one
+///
+/// Nothing is taken back: the next version says what the earlier one said, and every version between stays.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  lockstep task restore 3 --why 'PT-v4 was made from a wrong plan'")]
+pub(crate) struct RestoreArgs {
+    /// The earlier version
+    #[arg(value_name = "N")]
+    number: u64,
+    /// Give this place up on purpose, as in phase_status.P4.l2_path
+    #[arg(long, value_name = "PLACE")]
+    drop: Vec<Place>,
+    #[command(flatten)]
+    who: WhoArgs,
+}
+
+pub(crate) fn run(args: &RestoreArgs, context: &Context) -> Result<Answer, CommandError> {
+    let project = ActiveProject::of_command(&context.directory)?;
+    let mut tasks = Tasks::open(&project, clock::now().timestamp())?;
+    let Some(present) = present_or_told(&tasks, context)? else { return Ok(Answer::No) };
+    let earlier = version_or_error(&tasks, &present, args.number)?;
+    let mut writer = args.who.writer("task restore");
+    writer.why.get_or_insert_with(|| format!("restores PT-v{}", args.number));
+    let written = tasks.restore(&writer, &earlier.document, &args.drop)?;
+    Ok(told::written(context, &written))
+}

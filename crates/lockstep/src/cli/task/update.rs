@@ -1,0 +1,99 @@
+//! `lockstep task update`.
+
+use std::path::PathBuf;
+
+use lockstep_task::document::Document;
+use lockstep_task::place::Place;
+use lockstep_task::problem::{Findings, Problem};
+use lockstep_task::yaml;
+
+use super::who::WhoArgs;
+use super::{Answer, Context, parse_document, present_or_told, read_input, told, version_or_error};
+use crate::clock;
+use crate::error::CommandError;
+use crate::project::ActiveProject;
+use crate::task::Tasks;
+use crate::task::steps::Proposed;
+
+/// Write the next version of the task
+///
+/// The write names the version it was made from. When somebody else was first, it is refused with the present version and what
+/// both changed; --merge brings the two together where they do not conflict. A write that loses what another phase relies on is
+/// refused unless --drop names it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep task update task.yaml --base 3
+  lockstep task update task.yaml --base 3 --merge --why 'the plan is split in two'
+  lockstep task update plan.yaml --section implementation_plan --base 3 --skill agent-teams-write-plan
+  lockstep task update task.yaml --base 3 --drop phase_status.P2.l2_path")]
+pub(crate) struct UpdateArgs {
+    /// The whole document as YAML, or with --section that section's value; `-` is standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// The version it was made from
+    #[arg(long, value_name = "N")]
+    base: u64,
+    /// Replace this section only
+    #[arg(long, value_name = "NAME")]
+    section: Option<String>,
+    /// Bring it together with what others wrote since
+    #[arg(long)]
+    merge: bool,
+    /// Give this place up on purpose, as in phase_status.P2.l2_path
+    #[arg(long, value_name = "PLACE")]
+    drop: Vec<Place>,
+    /// Change the title in its subject
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
+    #[command(flatten)]
+    who: WhoArgs,
+}
+
+pub(crate) fn run(args: &UpdateArgs, context: &Context) -> Result<Answer, CommandError> {
+    let project = ActiveProject::of_command(&context.directory)?;
+    let mut tasks = Tasks::open(&project, clock::now().timestamp())?;
+    let bytes = read_input(context, &args.file)?;
+    let document = match &args.section {
+        None => parse_document(&bytes, tasks.limits()),
+        Some(name) => {
+            let Some(present) = present_or_told(&tasks, context)? else { return Ok(Answer::No) };
+            // A base that is not there yet is a reason to refuse, and told with the others.
+            let base = match args.base <= present.record.version {
+                true => version_or_error(&tasks, &present, args.base)?,
+                false => present,
+            };
+            with_section(base.document, name, &bytes, tasks.limits().readable())
+        }
+    };
+    let document = match document {
+        Ok(document) => document,
+        Err(findings) => return Ok(told::unreadable(context, findings)),
+    };
+    let proposed = Proposed {
+        base: args.base,
+        document,
+        merge: args.merge,
+        drops: args.drop.clone(),
+        title: args.title.clone(),
+    };
+    let written = tasks.update(&args.who.writer("task update"), &proposed)?;
+    Ok(told::written(context, &written))
+}
+
+fn with_section(
+    mut document: Document,
+    name: &str,
+    bytes: &[u8],
+    limit: usize,
+) -> Result<Document, Findings> {
+    match yaml::read(bytes, limit) {
+        Ok(value) => {
+            document.set(name, value);
+            Ok(document)
+        }
+        Err(error) => Err(Findings {
+            problems: vec![Problem::of(name, error.to_string(), "nothing was stored")],
+            warnings: Vec::new(),
+        }),
+    }
+}

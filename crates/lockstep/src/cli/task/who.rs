@@ -1,0 +1,67 @@
+//! Who writes, on the command line.
+
+use lockstep_model::ids::SessionId;
+use lockstep_task::access::Principal;
+
+use crate::env_vars::CLAUDE_CODE_SESSION_ID;
+use crate::error::{CommandError, Kind};
+use crate::task::writer::Writer;
+
+/// Who writes, for whom, and why.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct WhoArgs {
+    /// Write as this agent, by its type; the Lead where absent
+    #[arg(long = "as", value_name = "AGENT")]
+    agent: Option<String>,
+    /// The skill that is run: its rules apply besides the agent's
+    #[arg(long, value_name = "NAME")]
+    skill: Option<String>,
+    /// Why, for the history
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) why: Option<String>,
+    #[command(flatten)]
+    session: SessionArgs,
+}
+
+/// Which session of a client.
+#[derive(Debug, Clone, clap::Args)]
+pub(crate) struct SessionArgs {
+    /// The client's session; the one that runs the command where absent
+    #[arg(long, value_name = "ID")]
+    session: Option<SessionId>,
+}
+
+impl SessionArgs {
+    /// The session, where one is known. An id of the environment that is none is taken for absent.
+    pub(crate) fn known(&self) -> Option<SessionId> {
+        let running = || SessionId::new(CLAUDE_CODE_SESSION_ID.get()?.to_str()?).ok();
+        self.session.clone().or_else(running)
+    }
+
+    /// The session, for what cannot do without.
+    pub(crate) fn needed(&self) -> Result<SessionId, CommandError> {
+        self.known().ok_or_else(|| {
+            CommandError::new(Kind::Usage, "which session is not known")
+                .hint("name it with --session ID; inside a client's session it is known")
+        })
+    }
+}
+
+impl WhoArgs {
+    pub(crate) fn session(&self) -> &SessionArgs {
+        &self.session
+    }
+
+    /// The writer, for a command named as in `task update`.
+    pub(crate) fn writer(&self, command: &str) -> Writer {
+        Writer {
+            principal: Principal::named(self.agent.as_deref()),
+            agent_id: None,
+            skill: self.skill.clone(),
+            session: self.session.known().map(|session| session.to_string()),
+            tool: format!("lockstep {command}"),
+            why: self.why.clone(),
+            task_id: None,
+        }
+    }
+}

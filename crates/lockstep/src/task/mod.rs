@@ -1,0 +1,147 @@
+//! The project's task: its versions in the store, read and written by the rules of `lockstep-task`.
+//!
+//! [`Tasks`] is the open store with the rules in effect; [`write`] carries out a judged write, [`writer`] is who writes.
+//! The command line and the hooks are two skins over this.
+
+pub(crate) mod agreement;
+pub(crate) mod files;
+pub(crate) mod readers;
+mod scratch;
+pub(crate) mod steps;
+pub(crate) mod write;
+pub(crate) mod writer;
+
+use std::path::Path;
+
+use jiff::Timestamp;
+use lockstep_store::tasks::TaskVersion;
+use lockstep_store::{Store, StoreError};
+use lockstep_task::access::AccessTable;
+use lockstep_task::client::Known;
+use lockstep_task::document::{Document, Limits};
+use lockstep_task::pointer::Lookup;
+use lockstep_task::problem::Problem;
+use lockstep_task::update::Rules;
+use lockstep_task::version::subject::Subject;
+use lockstep_task::version::swap::Held;
+
+use self::files::ProjectFiles;
+use crate::project::ActiveProject;
+
+/// The task of one project.
+pub(crate) struct Tasks<'p> {
+    pub(crate) project: &'p ActiveProject,
+    pub(crate) store: Store,
+    pub(crate) access: AccessTable,
+    pub(crate) files: ProjectFiles,
+    pub(crate) now: Timestamp,
+}
+
+/// The present version.
+#[derive(Debug, Clone)]
+pub(crate) struct Present {
+    pub(crate) record: TaskVersion,
+    pub(crate) document: Document,
+}
+
+/// Why the task could not be read or written.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TaskError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("PT-v{version} in the store cannot be read: {problem}")]
+    Stored { version: u64, problem: Problem },
+    #[error("the scratch in the store cannot be read: {0}")]
+    Scratch(Problem),
+}
+
+impl<'p> Tasks<'p> {
+    /// Opens the store, made when needed.
+    pub(crate) fn open(project: &'p ActiveProject, now: Timestamp) -> Result<Self, StoreError> {
+        Ok(Self::over(project, Store::open(&project.state)?, now))
+    }
+
+    /// Opens the store if there is one.
+    pub(crate) fn existing(project: &'p ActiveProject, now: Timestamp) -> Result<Option<Self>, StoreError> {
+        Ok(Store::open_existing(&project.state)?.map(|store| Self::over(project, store, now)))
+    }
+
+    fn over(project: &'p ActiveProject, store: Store, now: Timestamp) -> Self {
+        Self { access: access(project), files: ProjectFiles::of(&project.root), project, store, now }
+    }
+
+    /// How large a version may be.
+    pub(crate) fn limits(&self) -> Limits {
+        limits(self.project)
+    }
+
+    /// The present version, delivered or not.
+    pub(crate) fn present(&self) -> Result<Option<Present>, TaskError> {
+        self.store.present_task()?.map(read).transpose()
+    }
+
+    /// A version of the present task.
+    pub(crate) fn version(&self, task: u64, number: u64) -> Result<Option<Present>, TaskError> {
+        self.store.task_version(task, number)?.map(read).transpose()
+    }
+
+    /// Runs `judge` with the rules in effect.
+    pub(crate) fn with_rules<T>(&self, judge: impl FnOnce(Rules<'_>) -> T) -> T {
+        with_rules(&self.files, &self.access, self.limits(), judge)
+    }
+}
+
+/// Runs `judge` with these rules, and pointers looked up in `files`.
+pub(crate) fn with_rules<T>(
+    files: &ProjectFiles,
+    access: &AccessTable,
+    limits: Limits,
+    judge: impl FnOnce(Rules<'_>) -> T,
+) -> T {
+    let exists = |path: &Path| files.exists(path);
+    judge(Rules { access, limits, lookup: &Lookup::new(&exists) })
+}
+
+/// The rules of the project: the defaults, and its own in place of them.
+pub(crate) fn access(project: &ActiveProject) -> AccessTable {
+    let task = &project.config().task;
+    let own = AccessTable { agents: task.agents.0.clone(), skills: task.skills.0.clone() };
+    AccessTable::default().with(own)
+}
+
+/// How large a version may be.
+pub(crate) fn limits(project: &ActiveProject) -> Limits {
+    Limits { max_bytes: project.config().task.max_bytes.0 }
+}
+
+/// A stored version is read whatever the limit is today.
+fn read(record: TaskVersion) -> Result<Present, TaskError> {
+    let limits = Limits { max_bytes: record.document.len().max(1) };
+    match Document::parse(record.document.as_bytes(), limits) {
+        Ok(document) => Ok(Present { record, document }),
+        Err(problem) => Err(TaskError::Stored { version: record.version, problem }),
+    }
+}
+
+impl Present {
+    /// The version, as it is judged.
+    pub(crate) fn held(&self) -> Held<'_> {
+        let TaskVersion { version, delivered, .. } = self.record;
+        Held { version, delivered, document: &self.document }
+    }
+
+    /// The version, as a client's call is judged.
+    pub(crate) fn known<'a>(&'a self, task_id: Option<&'a str>) -> Known<'a> {
+        Known { task_id, subject: &self.record.subject, held: self.held() }
+    }
+
+    /// The title in its subject.
+    pub(crate) fn title(&self) -> String {
+        Subject::parse(&self.record.subject).map(|subject| subject.title).unwrap_or_default()
+    }
+}
+
+/// The subject of a version.
+pub(crate) fn subject(version: u64, title: &str, delivered: bool) -> String {
+    Subject { version: Some(version), delivered, title: title.to_owned() }.to_string()
+}

@@ -1,0 +1,90 @@
+//! Who read which version, and who must be told that there is a newer one.
+
+use std::collections::BTreeSet;
+
+use lockstep_model::ids::SessionId;
+use lockstep_store::mailbox::TakenNotice;
+use lockstep_store::readings::Reading;
+use lockstep_store::{Store, StoreError};
+use lockstep_task::readers::{ActiveAgent, ReadRecord, Reader, notice, readers};
+
+use super::writer::Writer;
+use super::{TaskError, Tasks};
+
+/// What a notice about readers is filed under.
+const SUBJECT: &str = "task-readers";
+
+impl Tasks<'_> {
+    /// Whoever wrote or was shown a version knows it. Without a session nobody can be told later, so nothing is kept.
+    pub(crate) fn note_reading(&mut self, reader: &Writer, task: u64, version: u64) -> Result<(), TaskError> {
+        let Some(session) = reader.session.clone() else { return Ok(()) };
+        // At the command line an agent has no id but its name.
+        let (agent_id, agent_type) = match (reader.agent_id.clone(), reader.agent_type()) {
+            (None, name) => (name, None),
+            known => known,
+        };
+        let reading = Reading { task, session, agent_id, agent_type, version, at: self.now };
+        Ok(self.store.note_reading(&reading)?)
+    }
+
+    /// Every agent at work that has read the task, with its session.
+    pub(crate) fn readers(&self, task: u64, present: u64) -> Result<Vec<(String, Reader)>, TaskError> {
+        let readings = self.store.readings(task)?;
+        let sessions: BTreeSet<&String> = readings.iter().map(|reading| &reading.session).collect();
+        Ok(sessions
+            .into_iter()
+            .flat_map(|session| {
+                in_session(&readings, session, present).into_iter().map(|reader| (session.clone(), reader))
+            })
+            .collect())
+    }
+
+    /// Puts a notice into the mailbox of every session in which agents work from an older version.
+    pub(super) fn tell_leads(&mut self, task: u64, present: u64) -> Result<(), TaskError> {
+        let readings = self.store.readings(task)?;
+        let sessions: BTreeSet<&String> = readings.iter().map(|reading| &reading.session).collect();
+        for session in sessions {
+            let text = notice(&in_session(&readings, session, present), present);
+            if let (Some(text), Ok(id)) = (text, SessionId::new(session)) {
+                self.store.put_notice(&id, SUBJECT, &text, self.now)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A notice as it is true now: agents may have read or stopped since it was put in. `None` when there is nothing left to
+/// tell.
+pub(crate) fn as_of_now(store: &Store, session: &SessionId, waiting: &TakenNotice) -> Option<String> {
+    if waiting.subject != SUBJECT {
+        return Some(waiting.text.clone());
+    }
+    let now = || {
+        let Some(present) = store.present_task()? else { return Ok(None) };
+        let readings = store.readings(present.task)?;
+        Ok::<_, StoreError>(notice(
+            &in_session(&readings, session.as_str(), present.version),
+            present.version,
+        ))
+    };
+    now().unwrap_or_else(|_| Some(waiting.text.clone()))
+}
+
+fn in_session(readings: &[Reading], session: &str, present: u64) -> Vec<Reader> {
+    let (records, active): (Vec<ReadRecord>, Vec<ActiveAgent>) = readings
+        .iter()
+        .filter(|reading| reading.session == session)
+        .map(|Reading { agent_id, agent_type, version, at, .. }| {
+            (
+                ReadRecord {
+                    agent_id: agent_id.clone(),
+                    agent_type: agent_type.clone(),
+                    version: *version,
+                    at: *at,
+                },
+                ActiveAgent { agent_id: agent_id.clone(), agent_type: agent_type.clone() },
+            )
+        })
+        .unzip();
+    readers(&records, &active, present)
+}

@@ -1,0 +1,51 @@
+//! A session's scratch, read and written by its rules.
+
+use lockstep_model::ids::SessionId;
+use lockstep_task::problem::{Findings, Problem};
+use lockstep_task::scratch::{Scratch, may_write};
+use lockstep_task::update::Reason;
+
+use super::writer::Writer;
+use super::{TaskError, Tasks};
+
+impl Tasks<'_> {
+    /// The scratch of a session, if it has some.
+    pub(crate) fn scratch(&self, session: &SessionId) -> Result<Option<Scratch>, TaskError> {
+        match self.store.scratch(session)? {
+            None => Ok(None),
+            Some(text) => Ok(Some(Scratch::read(text.as_bytes()).map_err(|findings| stored(&findings))?)),
+        }
+    }
+
+    /// Replaces the scratch by what `change` makes of it; what it refuses is given back.
+    pub(crate) fn set_scratch(
+        &mut self,
+        session: &SessionId,
+        mut change: impl FnMut(Scratch) -> Result<Scratch, Findings>,
+    ) -> Result<Result<Scratch, Findings>, TaskError> {
+        loop {
+            let before = self.store.scratch(session)?;
+            let next = match change(self.scratch(session)?.unwrap_or_default()) {
+                Ok(next) => next,
+                Err(findings) => return Ok(Err(findings)),
+            };
+            if self.store.swap_scratch(session, before.as_deref(), &next.to_yaml(), self.now)? {
+                return Ok(Ok(next));
+            }
+        }
+    }
+
+    /// Whether the writer may write scratch at all.
+    pub(crate) fn may_write_scratch(&self, writer: &Writer) -> Result<(), Reason> {
+        may_write(&writer.principal, &self.access).map_err(Reason::Access)
+    }
+}
+
+fn stored(findings: &Findings) -> TaskError {
+    let problem = findings
+        .problems
+        .first()
+        .cloned()
+        .unwrap_or_else(|| Problem::of("scratch", "it cannot be read", "write it anew"));
+    TaskError::Scratch(problem)
+}

@@ -1,0 +1,139 @@
+//! One write of the task: judged against the present version, swapped, audited, told.
+
+use lockstep_store::tasks::{Follows, NewVersion, Swapped};
+use lockstep_task::audit::AuditVerdict;
+use lockstep_task::document::Document;
+use lockstep_task::place::Place;
+use lockstep_task::problem::Problem;
+use lockstep_task::update::{Reason, Rules};
+
+use super::writer::{Verdict, Writer};
+use super::{Present, TaskError, Tasks, subject};
+
+/// What the next version is to be.
+#[derive(Debug, Clone)]
+pub(crate) struct Next {
+    pub(crate) title: String,
+    pub(crate) delivered: bool,
+    pub(crate) document: Document,
+    /// The sections it changes, `subject` among them.
+    pub(crate) sections: Vec<String>,
+    pub(crate) merged: bool,
+    pub(crate) warnings: Vec<Problem>,
+    pub(crate) idle_drops: Vec<Place>,
+    /// Whether it is the first version of a new task.
+    pub(crate) first: bool,
+}
+
+impl Next {
+    /// The next version of the present task.
+    pub(crate) fn of(present: &Present, document: Document, sections: Vec<String>) -> Self {
+        Self {
+            title: present.title(),
+            delivered: present.record.delivered,
+            document,
+            sections,
+            merged: false,
+            warnings: Vec::new(),
+            idle_drops: Vec::new(),
+            first: false,
+        }
+    }
+}
+
+/// What a judgement says.
+pub(crate) enum Judgement {
+    /// This may be written.
+    Write(Box<Next>),
+    /// It says what the present version says.
+    Unchanged,
+}
+
+/// What came of a write.
+#[derive(Debug)]
+pub(crate) enum Written {
+    /// A version was written.
+    Version { version: u64, subject: String, next: Box<Next> },
+    /// Nothing was to be written.
+    Unchanged { version: u64 },
+    /// It may not stand, for these reasons.
+    Refused { present: Option<u64>, reasons: Vec<Reason> },
+}
+
+impl Tasks<'_> {
+    /// Judges and writes. When somebody else is first, the judgement is made again: each turn somebody has made progress.
+    pub(crate) fn write(
+        &mut self,
+        writer: &Writer,
+        mut judge: impl FnMut(Option<&Present>, Rules<'_>) -> Result<Judgement, Vec<Reason>>,
+    ) -> Result<Written, TaskError> {
+        loop {
+            let present = self.present()?;
+            let judged = self.with_rules(|rules| judge(present.as_ref(), rules));
+            let number = present.as_ref().map(|present| present.record.version);
+            let next = match judged {
+                Ok(Judgement::Write(next)) => next,
+                Ok(Judgement::Unchanged) => return Ok(Written::Unchanged { version: number.unwrap_or(0) }),
+                Err(reasons) => {
+                    self.audit_refused(writer, number, &reasons)?;
+                    return Ok(Written::Refused { present: number, reasons });
+                }
+            };
+            if let Some((version, subject)) = self.swap(present.as_ref(), writer, &next)? {
+                return Ok(Written::Version { version, subject, next });
+            }
+        }
+    }
+
+    /// Writes the version if the present one is still what it was judged against.
+    fn swap(
+        &mut self,
+        present: Option<&Present>,
+        writer: &Writer,
+        next: &Next,
+    ) -> Result<Option<(u64, String)>, TaskError> {
+        let (follows, version) = match present {
+            Some(present) if !next.first => {
+                let (task, version) = (present.record.task, present.record.version);
+                (Follows::Version { task, version }, version + 1)
+            }
+            other => (Follows::Delivered(other.map(|present| present.record.task)), 1),
+        };
+        let subject = subject(version, &next.title, next.delivered);
+        let new = NewVersion {
+            subject: &subject,
+            delivered: next.delivered,
+            document: &next.document.to_yaml(),
+            author: &writer.author(),
+            at: self.now,
+        };
+        let Swapped::Written { task, version } = self.store.swap_task(follows, new)? else { return Ok(None) };
+        let verdict = Verdict {
+            verdict: AuditVerdict::Granted,
+            version: Some(version),
+            sections: &next.sections,
+            reason: None,
+        };
+        writer.audit(self.project, self.now, verdict)?;
+        self.note_reading(writer, task, version)?;
+        self.tell_leads(task, version)?;
+        Ok(Some((version, subject)))
+    }
+
+    /// A refusal is kept too: who wanted what, and why not.
+    pub(crate) fn audit_refused(
+        &self,
+        writer: &Writer,
+        version: Option<u64>,
+        reasons: &[Reason],
+    ) -> Result<(), TaskError> {
+        let reason: Vec<_> = reasons.iter().map(ToString::to_string).collect();
+        let verdict = Verdict {
+            verdict: AuditVerdict::Refused,
+            version,
+            sections: &[],
+            reason: Some(reason.join("\n")),
+        };
+        Ok(writer.audit(self.project, self.now, verdict)?)
+    }
+}

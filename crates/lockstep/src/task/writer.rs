@@ -1,0 +1,86 @@
+//! Who writes, and the line in the audit that says so.
+
+use std::fs;
+
+use jiff::Timestamp;
+use lockstep_store::tasks::Author;
+use lockstep_store::{StoreError, append_once};
+use lockstep_task::access::Principal;
+use lockstep_task::audit::{AuditEntry, AuditVerdict};
+
+use crate::project::ActiveProject;
+
+/// Somebody who writes the task.
+#[derive(Debug, Clone)]
+pub(crate) struct Writer {
+    pub(crate) principal: Principal,
+    pub(crate) agent_id: Option<String>,
+    pub(crate) skill: Option<String>,
+    pub(crate) session: Option<String>,
+    /// The client's tool, or the command.
+    pub(crate) tool: String,
+    pub(crate) why: Option<String>,
+    /// The task's id in the client's list.
+    pub(crate) task_id: Option<String>,
+}
+
+/// What came of a write, for the audit.
+pub(crate) struct Verdict<'a> {
+    pub(crate) verdict: AuditVerdict,
+    pub(crate) version: Option<u64>,
+    pub(crate) sections: &'a [String],
+    pub(crate) reason: Option<String>,
+}
+
+impl Writer {
+    pub(crate) fn agent_type(&self) -> Option<String> {
+        match &self.principal {
+            Principal::Lead => None,
+            Principal::Agent(name) => Some(name.clone()),
+        }
+    }
+
+    /// The writer as the store keeps it.
+    pub(crate) fn author(&self) -> Author {
+        Author {
+            agent_type: self.agent_type(),
+            agent_id: self.agent_id.clone(),
+            skill: self.skill.clone(),
+            session: self.session.clone(),
+            why: self.why.clone(),
+        }
+    }
+
+    /// One line in `events.jsonl`, in one write.
+    pub(crate) fn audit(
+        &self,
+        project: &ActiveProject,
+        at: Timestamp,
+        verdict: Verdict<'_>,
+    ) -> Result<(), StoreError> {
+        let entry = AuditEntry {
+            timestamp: at,
+            session: self.session.clone(),
+            agent_id: self.agent_id.clone(),
+            agent_type: self.agent_type(),
+            tool: self.tool.clone(),
+            task_id: self.task_id.clone(),
+            version: verdict.version,
+            sections: verdict.sections.to_vec(),
+            verdict: verdict.verdict,
+            reason: verdict.reason.or_else(|| self.why.clone()),
+        };
+        let path = project.events();
+        if path.starts_with(project.state.path()) {
+            project.state.ensure("")?;
+        } else if let Some(folder) = path.parent() {
+            // A place of the project's own choosing that nobody has made yet.
+            fs::create_dir_all(folder).map_err(|source| StoreError::Io {
+                what: "create",
+                path: folder.to_owned(),
+                source,
+            })?;
+        }
+        append_once(&path, entry.to_line().as_bytes()).map(drop)
+    }
+}
