@@ -134,6 +134,11 @@ impl Cache {
         Ok(Checked { freshness, mitigations: composed.mitigations, findings, sources: gathered.resolved })
     }
 
+    /// What a build would write now, apart from the time. Writes nothing.
+    pub fn preview(&self, provider: &dyn Provider) -> Result<String, CacheError> {
+        Ok(self.composed(&self.on_disk(provider)?).text)
+    }
+
     /// What a build would write now, and each section whole, as it is before the budget.
     pub(crate) fn on_disk(&self, provider: &dyn Provider) -> Result<Gathered, CacheError> {
         self.gather(provider, &state::record(&self.state), None)

@@ -5,10 +5,11 @@ use crate::skill::SkillFacts;
 
 /// What a project without instructions of its own is told. Facts, not commands: a model reads it.
 pub const OFFER: &str = "\
-Lockstep watches this project: it journals file changes and knows which files depend on them.
-- `lockstep impact FILE` says which files depend on a file; `lockstep refs NAME` where a name is used.
+Lockstep watches this project and journals what changes in it.
 - `lockstep changes` lists what changed in this session and who changed it.
+- `lockstep task show` prints the task, the one document that is the truth across phases; there may be none.
 - `lockstep cache section NAME` prints a section of this cache; `lockstep cache show` lists them.
+- `lockstep config show` prints the configuration; `lockstep doctor` checks that everything is in place.
 ";
 
 /// A line for an agent's file: its name, what it is for, where it is.

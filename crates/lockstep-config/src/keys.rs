@@ -10,8 +10,9 @@ use lockstep_model::failure::OnFailure;
 use lockstep_model::path::absolute;
 use lockstep_task::access::{AgentRule, SkillRule};
 
+use crate::cache::{CacheBudget, CachePath, CachePreset, CacheSection, Deliver, Places};
 use crate::table::sections;
-use crate::tables::Tables;
+use crate::tables::{TableList, Tables};
 use crate::task::{EventsFile, L2Path, TaskBytes};
 use crate::value::{Choice, choices};
 
@@ -73,6 +74,32 @@ sections! {
         /// What skills may write and must read, besides the defaults, which `lockstep task access` lists. A
         /// table replaces the default of the same name.
         skills: Tables<SkillRule> = Tables::default();
+    }
+
+    /// The session cache: a framework's static content, built once and given to every session. Without a cache that
+    /// `lockstep cache build` or `lockstep init` has made, nothing is delivered.
+    [cache] Cache {
+        /// The cache file, relative to the project's root. An empty string means `.isdlc/session-cache.md` where
+        /// there is an `.isdlc` directory, else `.lockstep/session-cache.md`.
+        path: CachePath = CachePath::default();
+
+        /// The most characters the cache may have, markers included. Over it, external skills, manifest and topics
+        /// are cut in this order, then whole sections go, the least important first.
+        budget_chars: CacheBudget = CacheBudget::default();
+
+        /// How much a session gets. `index`: what there is, the most important content that fits whole, and how to
+        /// get the rest. `full`: all of it, in as many hook entries as it takes; run `lockstep init` after
+        /// changing to it. `off`: nothing.
+        deliver: Deliver = Deliver::Index;
+
+        /// The sections to begin with. `auto`: `isdlc` where there is an `.isdlc` directory, else `claude`.
+        preset: CachePreset = CachePreset::Auto;
+
+        /// Files whose text is the section CONVENTIONS.
+        conventions: Places = Places::default();
+
+        /// Sections of the project's own.
+        section: TableList<CacheSection> = TableList::default();
     }
 }
 

@@ -4,6 +4,7 @@
 //! the [`template`], the [`reference`](mod@reference) page and `config show` come from it. [`parse()`] is pure;
 //! only [`discover`] touches the disk. Nothing here reads the environment or starts a process.
 
+pub mod cache;
 pub mod discover;
 pub mod keys;
 pub mod parse;

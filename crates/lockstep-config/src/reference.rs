@@ -37,7 +37,7 @@ fn write_key(out: &mut String, key: &Key) {
         takes(key.kind),
         key.default_toml(),
     ));
-    if let Kind::Tables(about) = key.kind {
+    if let Kind::Tables(about) | Kind::TableList(about) = key.kind {
         write_fields(out, key, &about);
     }
 }
@@ -53,8 +53,9 @@ fn write_fields(out: &mut String, key: &Key, about: &TableAbout) {
             (field.default)()
         ));
     }
-    let (name, lines) = about.example;
-    out.push_str(&format!("\n```toml\n[{}.{}.{name}]\n{}\n```\n", key.section, key.name, lines.join("\n")));
+    if let Some((header, lines)) = key.example() {
+        out.push_str(&format!("\n```toml\n{header}\n{}\n```\n", lines.join("\n")));
+    }
 }
 
 /// What a key takes, with values set as code: in a message they stand in quotes only.
@@ -82,7 +83,7 @@ mod tests {
             assert!(section.contains(&format!("### `{}`", key.name)), "[{}] {}", key.section, key.name);
             assert!(section.contains(&key.doc()));
             assert!(section.contains(&key.default_toml()));
-            if let Kind::Tables(about) = key.kind {
+            if let Kind::Tables(about) | Kind::TableList(about) = key.kind {
                 for field in (about.fields)() {
                     assert!(section.contains(&format!("| `{}` | {}", field.name, field.doc())));
                 }

@@ -57,6 +57,16 @@ impl Key {
         paragraph(self.doc)
     }
 
+    /// An example of its tables, where it holds some: the header, and the lines below it.
+    pub(crate) fn example(&self) -> Option<(String, &'static [&'static str])> {
+        let Self { section, name, .. } = self;
+        match self.kind {
+            Kind::Tables(about) => Some((format!("[{section}.{name}.{}]", about.example.0), about.example.1)),
+            Kind::TableList(about) => Some((format!("[[{section}.{name}]]"), about.example.1)),
+            _ => None,
+        }
+    }
+
     /// Its default, as it is written in the file.
     pub fn default_toml(&self) -> String {
         self.value_toml(&Config::default())

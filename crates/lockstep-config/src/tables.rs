@@ -1,13 +1,13 @@
-//! Keys that hold tables of the user's own naming: `[task.agents.NAME]`.
+//! Keys that hold tables: of the user's own naming, `[task.agents.NAME]`, or in a list, `[[cache.section]]`.
 //!
-//! The names are free, the fields are not: each is declared once with its type and documentation, as keys are in
+//! Names are free, fields are not: each is declared once with its type and documentation, as keys are in
 //! [`keys`](crate::keys), and what is not declared is refused with a suggestion.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
 use toml::Spanned;
-use toml::de::DeValue;
+use toml::de::{DeTable, DeValue};
 
 use crate::problem::Found;
 use crate::suggest::nearest;
@@ -25,6 +25,24 @@ impl<T> Default for Tables<T> {
 
 impl<T> Deref for Tables<T> {
     type Target = BTreeMap<String, T>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+/// Tables one after the other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableList<T>(pub Vec<T>);
+
+impl<T> Default for TableList<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T> Deref for TableList<T> {
+    type Target = [T];
 
     fn deref(&self) -> &Self::Target {
         &self.0
@@ -78,6 +96,38 @@ pub struct TableAbout {
     pub fields: fn() -> Vec<FieldAbout>,
 }
 
+impl TableAbout {
+    /// The names of the fields, for a message.
+    pub(crate) fn field_names(&self) -> String {
+        (self.fields)().iter().map(|field| format!("`{}`", field.name)).collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl<T: Table> Value for TableList<T> {
+    const KIND: Kind = Kind::TableList(T::ABOUT);
+
+    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+        Err(Wrong::kind(value))
+    }
+
+    fn read_item(item: &Spanned<DeValue<'_>>, found: &mut Vec<Found>) -> Result<Self, Wrong> {
+        let DeValue::Array(tables) = item.get_ref() else { return Self::read(item.get_ref()) };
+        let mut read = Vec::new();
+        for (at, table) in tables.iter().enumerate() {
+            let name = format!("table {}", at + 1);
+            match table.get_ref() {
+                DeValue::Table(fields) => read.push(read_table(&name, named(fields), found)),
+                other => found.push(not_a_table::<T>(&name, table.span().start, other)),
+            }
+        }
+        Ok(Self(read))
+    }
+
+    fn to_toml(&self) -> String {
+        format!("[{}]", self.iter().map(inline).collect::<Vec<_>>().join(", "))
+    }
+}
+
 impl<T: Table> Value for Tables<T> {
     const KIND: Kind = Kind::Tables(T::ABOUT);
 
@@ -91,16 +141,9 @@ impl<T: Table> Value for Tables<T> {
         for (name, table) in tables {
             match table.get_ref() {
                 DeValue::Table(fields) => {
-                    let fields =
-                        fields.iter().map(|(name, item)| (name.get_ref().as_ref(), name.span().start, item));
-                    read.insert(name.get_ref().to_string(), read_table(name.get_ref(), fields, found));
+                    read.insert(name.get_ref().to_string(), read_table(name.get_ref(), named(fields), found));
                 }
-                other => found.push(Found {
-                    offset: name.span().start,
-                    what: format!("`{}` cannot be {}", name.get_ref(), Wrong::kind(other).what),
-                    why: "it takes a table with fields".into(),
-                    fix: example(T::EXAMPLE),
-                }),
+                other => found.push(not_a_table::<T>(name.get_ref(), name.span().start, other)),
             }
         }
         Ok(Self(read))
@@ -110,6 +153,22 @@ impl<T: Table> Value for Tables<T> {
         let tables: Vec<_> =
             self.iter().map(|(name, table)| format!("{} = {}", quoted(name), inline(table))).collect();
         if tables.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", tables.join(", ")) }
+    }
+}
+
+/// The fields of a table as the file has them: name, place, value.
+fn named<'a, 'i>(
+    fields: &'a DeTable<'i>,
+) -> impl Iterator<Item = (&'a str, usize, &'a Spanned<DeValue<'i>>)> {
+    fields.iter().map(|(name, item)| (name.get_ref().as_ref(), name.span().start, item))
+}
+
+fn not_a_table<T: Table>(name: &str, offset: usize, value: &DeValue<'_>) -> Found {
+    Found {
+        offset,
+        what: format!("`{name}` cannot be {}", Wrong::kind(value).what),
+        why: "it takes a table with fields".into(),
+        fix: example(T::EXAMPLE),
     }
 }
 

@@ -2,7 +2,6 @@
 
 use crate::keys::SECTIONS;
 use crate::table::{Key, Section};
-use crate::value::Kind;
 
 const WIDTH: usize = 100;
 
@@ -33,9 +32,8 @@ fn write_key(out: &mut String, key: &Key) {
     out.push('\n');
     write_comment(out, &key.doc());
     write_comment(out, &format!("Takes {}.", key.kind.describe()));
-    if let Kind::Tables(about) = key.kind {
-        let (name, lines) = about.example;
-        out.push_str(&format!("# For example:\n#   [{}.{}.{name}]\n", key.section, key.name));
+    if let Some((header, lines)) = key.example() {
+        out.push_str(&format!("# For example:\n#   {header}\n"));
         lines.iter().for_each(|line| out.push_str(&format!("#   {line}\n")));
     }
     out.push_str(&format!("#{} = {}\n", key.name, key.default_toml()));

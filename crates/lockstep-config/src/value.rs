@@ -41,8 +41,12 @@ pub enum Kind {
     Flag,
     /// A list of strings; described by the type of its items.
     List(&'static str),
+    /// A string; described by what it says.
+    Text(&'static str),
     /// Tables by name.
     Tables(TableAbout),
+    /// A list of tables.
+    TableList(TableAbout),
 }
 
 impl Kind {
@@ -54,12 +58,9 @@ impl Kind {
             Self::Duration => r#"a duration, as a string such as "24h""#.to_owned(),
             Self::Number => "a whole number".to_owned(),
             Self::Flag => "`true` or `false`".to_owned(),
-            Self::List(what) => what.to_owned(),
-            Self::Tables(about) => {
-                let fields = (about.fields)();
-                let names: Vec<_> = fields.iter().map(|field| format!("`{}`", field.name)).collect();
-                format!("tables by name, each with {}", names.join(", "))
-            }
+            Self::List(what) | Self::Text(what) => what.to_owned(),
+            Self::Tables(about) => format!("tables by name, each with {}", about.field_names()),
+            Self::TableList(about) => format!("a list of tables, each with {}", about.field_names()),
         }
     }
 }

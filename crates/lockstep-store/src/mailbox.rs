@@ -123,6 +123,17 @@ impl Store {
         if mail.is_empty() { lowered.map(|()| mail) } else { Ok(mail) }
     }
 
+    /// The alerts that wait in all sessions, newest first. They go on waiting.
+    pub fn waiting_alerts(&self) -> Result<Vec<(String, Alert)>, StoreError> {
+        let rows: Vec<(String, String)> = self.on(|db| {
+            db.prepare("SELECT session, alert FROM mailbox WHERE taken_at IS NULL ORDER BY id DESC")?
+                .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+                .collect()
+        })?;
+        let alert = |(session, text): (String, String)| Some((session, serde_json::from_str(&text).ok()?));
+        Ok(rows.into_iter().filter_map(alert).collect())
+    }
+
     /// Puts back what could not be delivered.
     pub fn put_back(&mut self, session: &SessionId, mail: &Mail) -> Result<(), StoreError> {
         let state = self.state.clone();
@@ -196,6 +207,9 @@ mod tests {
         store.put_alert(&session, 2, "again");
         assert!(may_wait(&state, &session) && !may_wait(&state, &other));
         assert!(store.take_mail(&other, at).unwrap().is_empty());
+        let waiting: Vec<Alert> =
+            store.waiting_alerts().unwrap().into_iter().map(|(_, alert)| alert).collect();
+        assert_eq!(waiting, [alert("b"), alert("a")]);
         let taken = store.take_mail(&session, at).unwrap();
         assert_eq!(taken.alerts.iter().map(|t| &t.alert).collect::<Vec<_>>(), [&alert("a"), &alert("b")]);
         assert!(!may_wait(&state, &session));

@@ -46,6 +46,11 @@ impl Event {
         Self::of(samples::POST_TOOL_USE_AGENT_BACKGROUND)
     }
 
+    /// A subagent starts.
+    pub fn subagent_start(id: &str, agent_type: &str) -> Self {
+        Self::of(samples::SUBAGENT_START).by(id, agent_type)
+    }
+
     /// A subagent stops.
     pub fn subagent_stop(id: &str, agent_type: &str) -> Self {
         Self::of(samples::SUBAGENT_STOP).by(id, agent_type)

@@ -44,6 +44,8 @@ env_vars! {
     NO_COLOR
     /// Where programs are looked for.
     PATH
+    /// The time in the header of a session cache that a command builds, in seconds since 1970, instead of the present one.
+    SOURCE_DATE_EPOCH
     /// The directory of the journals where `[journal] dir` does not name one; `/tmp` where unset.
     TMPDIR
     /// The time zone of timestamps, where it is not the system's.

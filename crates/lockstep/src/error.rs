@@ -3,10 +3,12 @@
 use std::error::Error;
 use std::fmt::Write as _;
 
+use lockstep_cache::CacheError;
 use lockstep_config::{Fault, Problem};
 use lockstep_index::IndexError;
 use lockstep_store::StoreError;
 
+use crate::cache::CacheFault;
 use crate::exit_code;
 use crate::task::TaskError;
 
@@ -120,6 +122,22 @@ impl From<TaskError> for CommandError {
 impl From<IndexError> for CommandError {
     fn from(error: IndexError) -> Self {
         Self::from_error(Kind::Store, error)
+    }
+}
+
+impl From<CacheError> for CommandError {
+    fn from(error: CacheError) -> Self {
+        Self::from_error(Kind::Store, error)
+    }
+}
+
+impl From<CacheFault> for CommandError {
+    fn from(fault: CacheFault) -> Self {
+        match fault {
+            CacheFault::Cache(error) => error.into(),
+            CacheFault::Settings(_) => Self::from_error(Kind::Configuration, fault),
+            other => Self::from_error(Kind::Store, other),
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 //! [`cli`] has a file per verb, [`hook`] answers clients. Both are thin: what they decide is decided in the pure crates,
 //! what they remember is in the store. Only this crate reads the environment and the clock.
 
+mod cache;
 pub mod cli;
 mod clock;
 mod doctor;
@@ -15,23 +16,39 @@ mod program;
 mod project;
 pub mod reference;
 mod setup;
+mod source_date;
 mod task;
 mod terminal;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
+
+use crate::cache::entry::HookPart;
 
 /// Runs the program with the process's own arguments.
 pub fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     // Clients start a hook for every tool call: it does not wait for the whole command line to be described.
     let first = arguments.next();
-    if first.as_deref() == Some("hook".as_ref()) {
-        match (arguments.next(), arguments.next()) {
-            (None, _) => return hook::main(hook::Client::default()),
-            (Some(client), None) if client == "claude" => return hook::main(hook::Client::Claude),
-            // `--help`, an unknown client: the command line explains.
-            _ => {}
-        }
+    if first.as_deref() == Some("hook".as_ref())
+        && let Some((client, part)) = hook_call(arguments)
+    {
+        return hook::main(client, part);
     }
     cli::main()
+}
+
+/// A call of the hook as `init` registers it; `None` where the command line has to explain: `--help`, an unknown client.
+fn hook_call(mut arguments: impl Iterator<Item = OsString>) -> Option<(hook::Client, HookPart)> {
+    match arguments.next() {
+        None => return Some((hook::Client::default(), HookPart::default())),
+        Some(client) if client == "claude" => {}
+        Some(_) => return None,
+    }
+    let part = match arguments.next() {
+        None => HookPart::default(),
+        Some(option) if option == "--part" => arguments.next()?.to_str()?.parse().ok()?,
+        Some(_) => return None,
+    };
+    arguments.next().is_none().then_some((hook::Client::Claude, part))
 }

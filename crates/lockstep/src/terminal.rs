@@ -49,6 +49,11 @@ impl Terminal {
         self.verbose
     }
 
+    /// Whether only the answer is wanted.
+    pub(crate) fn quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// `text` in a style, where there is colour.
     pub(crate) fn styled(&self, style: Style, text: &str) -> String {
         if self.color { format!("{style}{text}{style:#}") } else { text.to_owned() }

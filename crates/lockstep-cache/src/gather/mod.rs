@@ -141,7 +141,7 @@ impl Gatherer<'_> {
             Strategy::Instructions => self.instructions(source),
             Strategy::Given => Ok(match self.provider.given(section.name.as_str()) {
                 Given::Text(text) => Ok(Body::Whole(text)),
-                Given::Nothing => Err("nothing to say".to_owned()),
+                Given::Nothing => Err("nothing was given for it".to_owned()),
                 Given::Unknown(why) => Err(why),
             }),
         }

@@ -57,7 +57,7 @@ fn skills_agents_conventions_and_given_text() {
     assert_eq!(project.text("CONVENTIONS"), "### CONVENTIONS.md\nTabs.\n");
     assert_eq!(project.text("TASK"), "the task");
     assert!(project.text("INSTRUCTIONS").starts_with("Lockstep watches this project"));
-    assert_eq!(project.skipped("HOTSPOTS"), "nothing to say");
+    assert_eq!(project.skipped("HOTSPOTS"), "nothing was given for it");
     let findings: Vec<_> = built.findings.iter().map(ToString::to_string).collect();
     assert_eq!(findings, ["CONVENTIONS: gone.md is not used: it is not there"]);
 }

@@ -36,8 +36,8 @@ fn every_key_applies_with_its_origin() {
          lead = 'any'\n[hooks]\non_failure = \"\"\"allow\"\"\"\n",
     );
     assert_eq!(rendered(&loaded), "");
-    let Config { journal, alert, hooks, task } = &loaded.config;
-    assert_eq!(*task, Config::default().task);
+    let Config { journal, alert, hooks, task, cache } = &loaded.config;
+    assert_eq!((task, cache), (&Config::default().task, &Config::default().cache));
     assert_eq!(journal.dir, JournalDir::At("logs".into()));
     assert_eq!((journal.sweep, journal.grace), (Sweep::Stop, Duration::from_secs(7 * 86_400)));
     assert_eq!((alert.subagent, alert.lead, hooks.on_failure), (Worth::Off, Worth::Any, OnFailure::Allow));
@@ -61,6 +61,12 @@ fn every_key_applies_with_its_origin() {
     task.events = ".lockstep/events.jsonl" Default
     task.agents = {} Default
     task.skills = {} Default
+    cache.path = "" Default
+    cache.budget_chars = 128000 Default
+    cache.deliver = "index" Default
+    cache.preset = "auto" Default
+    cache.conventions = [] Default
+    cache.section = [] Default
     "#);
 }
 
@@ -280,4 +286,36 @@ fn the_l2_path_stays_in_the_project_and_its_placeholders_are_known() {
     ] {
         assert_eq!(parse(format!("[task]\nl2_path = '{text}'\n")).problems.is_empty(), fine, "{text:?}");
     }
+}
+
+#[test]
+fn sections_of_the_cache_are_a_list_of_tables() {
+    let texts = [
+        "[[cache.section]]\nname = \"RULES\"\nsource = \"a.md\"\n\n[[cache.section]]\nname = \"MORE\"\nstrategy = \"json\"\n\
+         source = [\"b.json\", \"c.json\"]\npriority = 2\n",
+        "[cache]\nsection = [{ name = \"RULES\", source = [\"a.md\"] }, { name = \"MORE\", strategy = \"json\", \
+         source = [\"b.json\", \"c.json\"], priority = 2 }]\n",
+    ];
+    for text in texts {
+        let loaded = parse(text);
+        assert_eq!(rendered(&loaded), "", "{text}");
+        let [rules, more] = &loaded.config.cache.section[..] else { panic!("{:?}", loaded.config.cache) };
+        assert_eq!(
+            (rules.name.0.as_str(), rules.source.0.as_slice(), rules.priority.0),
+            ("RULES", &["a.md".to_owned()][..], 9)
+        );
+        assert_eq!((more.source.0.len(), more.priority.0), (2, 2));
+        let key = all_keys().find(|key| key.name == "section").unwrap();
+        let again = parse(format!("[cache]\nsection = {}\n", key.value_toml(&loaded.config)));
+        assert_eq!(again.config, loaded.config);
+    }
+}
+
+#[test]
+fn what_is_wrong_with_the_cache_is_told_at_once() {
+    let loaded = parse(
+        "[cache]\nbudget = 5\nbudget_chars = 12\ndeliver = \"indx\"\npreset = \"isdl\"\npath = 3\nconventions = [1]\n\n\
+         [[cache.section]]\nname = 4\nsorce = \"a\"\nstrategy = \"skil-index\"\npriority = 0\n\n[cache.sections]\n",
+    );
+    insta::assert_snapshot!(rendered(&loaded));
 }

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use crate::cache::entry::HookPart;
 use crate::hook::{self, Client};
 
 /// Answer an event of a client
@@ -16,8 +17,11 @@ pub(crate) struct HookArgs {
     /// The client that sends the event
     #[arg(value_enum, default_value_t)]
     client: Client,
+    /// Of several entries for a session's start, which one this is: it sends that part of the session cache
+    #[arg(long, value_name = "K/N")]
+    part: Option<HookPart>,
 }
 
 pub(crate) fn run(args: &HookArgs) -> ExitCode {
-    hook::main(args.client)
+    hook::main(args.client, args.part.unwrap_or_default())
 }

@@ -12,13 +12,15 @@ use crate::error::CommandError;
 use crate::hook::Client;
 use crate::program;
 use crate::setup::{
-    Installation, LOCAL_SETTINGS, Plan, SHARED_SETTINGS, plan_configuration, plan_registration, root_of,
+    Installation, LOCAL_SETTINGS, Plan, SHARED_SETTINGS, build_cache, plan_configuration, plan_registration,
+    root_of,
 };
 
 /// Set up a project for its clients
 ///
 /// Writes lockstep.toml, with every key and its default in comments, and registers the hooks in the settings of the clients
-/// that are found. What is there stays as it is. Running it again changes nothing, or brings older entries up to date.
+/// that are found. Where the project has skills or agents, or uses a framework, it builds the session cache. What is there stays
+/// as it is. Running it again changes nothing, or brings older entries up to date.
 /// `lockstep uninstall` undoes it exactly.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -53,8 +55,11 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<Answer, CommandE
         for edit in &plan.edits {
             edit.apply()?;
         }
+        build_cache(&root, false, &mut plan)?;
         plan.installation.save(&state)?;
         baseline(&root, &state)?;
+    } else {
+        build_cache(&root, true, &mut plan)?;
     }
     let shown = Planned { root: &root, plan: &plan, dry_run: args.dry_run };
     shown.show(context, "is set up already: nothing to change");

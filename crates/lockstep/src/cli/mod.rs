@@ -1,6 +1,7 @@
 //! The command line: a file per verb. A verb's arguments, help text and output are in its file; what it knows comes from the
 //! other crates.
 
+mod cache;
 mod changes;
 mod completions;
 mod config;
@@ -70,6 +71,7 @@ enum Verb {
     Handoff(handoff::HandoffArgs),
     Scratch(scratch::ScratchArgs),
     Schema(schema::SchemaArgs),
+    Cache(cache::CacheArgs),
     Config(config::ConfigArgs),
     Hook(hook::HookArgs),
     Completions(completions::CompletionsArgs),
@@ -153,6 +155,7 @@ fn answer(verb: Verb, context: &Context) -> Result<Answer, CommandError> {
         Verb::Handoff(args) => handoff::run(&args, context),
         Verb::Scratch(args) => scratch::run(&args, context),
         Verb::Schema(args) => schema::run(&args, context),
+        Verb::Cache(args) => cache::run(&args, context),
         Verb::Config(args) => config::run(&args, context),
         Verb::Hook(_) => unreachable!("a hook is answered before"),
         Verb::Completions(args) => completions::run(&args, context),

@@ -1,6 +1,5 @@
 //! `lockstep schema`.
 
-use lockstep_task::schema::schemas;
 use serde_json::Value;
 
 use super::{Answer, Context};
@@ -36,6 +35,11 @@ pub(crate) fn run(args: &SchemaArgs, context: &Context) -> Result<Answer, Comman
     let json = || serde_json::to_string_pretty(schema).expect("a schema is plain JSON") + "\n";
     context.terminal.say(&context.format.render(schema).unwrap_or_else(json));
     Ok(Answer::Yes)
+}
+
+/// Every schema with its name.
+fn schemas() -> Vec<(&'static str, Value)> {
+    lockstep_task::schema::schemas().into_iter().chain(lockstep_cache::schema::schemas()).collect()
 }
 
 fn about(schema: &Value) -> &str {

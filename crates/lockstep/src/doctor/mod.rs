@@ -3,6 +3,7 @@
 //! One file per subject. A check says what it found and how to mend it; it changes nothing in the project.
 
 mod binary;
+mod cache;
 mod events;
 mod live;
 mod project;
@@ -71,6 +72,7 @@ pub(crate) fn check_all(dir: &Path) -> Vec<Check> {
     checks.extend(registered);
     checks.extend(binary::check(&entries));
     checks.extend(events::check(&entries));
+    checks.push(cache::check(&project, &entries));
     checks.extend(project::state(&project));
     checks
 }

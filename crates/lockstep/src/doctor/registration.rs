@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use lockstep_setup::claude::{FindingKind, Weight, inspect};
 
 use super::{Check, Entry};
+use crate::cache::entry::of_command;
 use crate::env_vars::HOME;
 use crate::hook::route::REGISTRATIONS;
 use crate::project::ActiveProject;
@@ -61,13 +62,15 @@ fn inspect_file(path: &Path, entries: &mut Vec<Entry>) -> Vec<Check> {
 /// Whether each event that leads somewhere is registered, and not twice.
 fn registered(entries: &[Entry]) -> Check {
     const NAME: &str = "registration";
-    let mut count: BTreeMap<&str, usize> = BTreeMap::new();
+    // An event may have several entries, but no part of it two.
+    let mut count: BTreeMap<(&str, usize), usize> = BTreeMap::new();
     for entry in entries {
-        *count.entry(&entry.event).or_default() += 1;
+        *count.entry((&entry.event, of_command(&entry.command).number)).or_default() += 1;
     }
     let events = || REGISTRATIONS.iter().map(|registration| registration.event);
-    let missing: Vec<&str> = events().filter(|event| !count.contains_key(event)).collect();
-    let twice: Vec<&str> = events().filter(|event| count.get(event).is_some_and(|n| *n > 1)).collect();
+    let missing: Vec<&str> = events().filter(|event| !count.contains_key(&(*event, 1))).collect();
+    let doubled = |event: &&str| count.iter().any(|((of, _), n)| of == event && *n > 1);
+    let twice: Vec<&str> = events().filter(doubled).collect();
     if !missing.is_empty() {
         let message = format!("no hook of Lockstep's is registered for {}", missing.join(", "));
         return Check::failed(NAME, message, "`lockstep init` registers them");

@@ -10,6 +10,7 @@ use lockstep_model::ids::InvalidSessionId;
 use lockstep_store::{StateDir, StoreError};
 use lockstep_wire::WireError;
 
+use crate::cache::CacheFault;
 use crate::clock;
 use crate::project::ActiveProject;
 use crate::task::TaskError;
@@ -38,6 +39,8 @@ pub(crate) enum Fault {
     Task(#[from] TaskError),
     #[error(transparent)]
     Index(#[from] IndexError),
+    #[error(transparent)]
+    Cache(#[from] CacheFault),
     #[error("there was no catalogue of the files to compare with; one was made, earlier changes are unknown")]
     NoBaseline,
     #[error("the client did not take the reply, the alerts wait for the next event: {0}")]

@@ -4,6 +4,7 @@
 //! once; nothing is compiled, nothing spawned. Whatever goes wrong, an observer exits 0 and says nothing; the fault is one line in
 //! the log.
 
+mod cache;
 mod deliver;
 mod fault;
 mod journal;
@@ -17,6 +18,7 @@ use std::io::{self, Read as _, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Instant;
 
 use clap::ValueEnum;
 use jiff::Zoned;
@@ -29,6 +31,8 @@ use lockstep_store::StateDir;
 use lockstep_store::mailbox::Mail;
 use lockstep_wire::{Reply, claude};
 
+use crate::cache::delivery::is_there;
+use crate::cache::entry::HookPart;
 use crate::clock;
 use crate::env_vars::CLAUDE_PROJECT_DIR;
 use crate::project::ActiveProject;
@@ -47,10 +51,11 @@ pub enum Client {
 const MAX_EVENT_BYTES: u64 = 8 << 20;
 
 /// Answers the event on standard input.
-pub fn main(client: Client) -> ExitCode {
+pub fn main(client: Client, part: HookPart) -> ExitCode {
+    let start = Instant::now();
     // A panic must not reach the client's screen; it is logged like any other fault.
     std::panic::set_hook(Box::new(|_| {}));
-    let answer = catch_unwind(|| answer(client)).unwrap_or_else(|panic| {
+    let answer = catch_unwind(|| answer(client, part, start)).unwrap_or_else(|panic| {
         let what = panic.downcast_ref::<&str>().map(ToString::to_string);
         let what = what.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
         log_outside_an_event(&Fault::Bug(what));
@@ -94,7 +99,7 @@ fn send(reply: &Reply) -> io::Result<()> {
     out.flush()
 }
 
-fn answer(client: Client) -> Answer {
+fn answer(client: Client, part: HookPart, start: Instant) -> Answer {
     let Client::Claude = client;
     let event = match read_event() {
         Ok(event) => event,
@@ -103,16 +108,18 @@ fn answer(client: Client) -> Answer {
             return undecided(&fault);
         }
     };
-    if routes(&event).is_empty() {
+    if actions(&event, part).is_empty() {
         // Most events of most sessions: not even the project is looked for.
         return Answer::silent();
     }
     match project_of(&event) {
-        Ok(Some(project)) => Hook::new(project, event).run(),
+        Ok(Some(project)) => Hook::new(project, event, part, start).run(),
         // Nobody asked for Lockstep here.
         Ok(None) => Answer::silent(),
         Err(fault) => {
-            let roles = routes(&event).into_iter().map(Action::role);
+            // Whether there is a cache to announce is not known either: only gates answer.
+            let roles = actions(&event, part).into_iter().map(Action::role);
+            let roles = roles.filter(|role| *role == Role::Enforcer);
             fault.log_beside_configuration(event.kind.name());
             let decision = roles
                 .map(|role| resolve(role, Default::default(), &fault.to_string()))
@@ -120,6 +127,13 @@ fn answer(client: Client) -> Answer {
             Answer { reply: claude::render(&event.kind, &decision), parcel: None }
         }
     }
+}
+
+/// What this process does about an event. Of several entries for one event, the first does what is done once.
+fn actions(event: &Event, part: HookPart) -> Vec<Action> {
+    let mut actions = routes(event);
+    actions.retain(|action| part.is_first() || *action == Action::DeliverCache);
+    actions
 }
 
 fn read_event() -> Result<Event, Fault> {
@@ -199,19 +213,21 @@ fn log_outside_an_event(fault: &Fault) {
 struct Hook {
     project: ActiveProject,
     event: Event,
+    part: HookPart,
+    start: Instant,
     now: Zoned,
     faults: Vec<Fault>,
     parcel: Option<Parcel>,
 }
 
 impl Hook {
-    fn new(project: ActiveProject, event: Event) -> Self {
-        Self { project, event, now: clock::now(), faults: Vec::new(), parcel: None }
+    fn new(project: ActiveProject, event: Event, part: HookPart, start: Instant) -> Self {
+        Self { project, event, part, start, now: clock::now(), faults: Vec::new(), parcel: None }
     }
 
     /// Runs the event's actions in order. Each fails for itself; together they leave one line in the log.
     fn run(mut self) -> Answer {
-        let actions = routes(&self.event);
+        let actions = actions(&self.event, self.part);
         self.faults.extend(Fault::of_configuration(&self.project));
         let mut decision = Decision::Silent;
         match self.event.session.clone() {
@@ -241,6 +257,7 @@ impl Hook {
             Action::MirrorTask => self.mirror_task(session),
             Action::NoteTaskRead => self.note_task_read(session),
             Action::Deliver => self.deliver(session),
+            Action::DeliverCache => self.deliver_cache(session),
             Action::OpenSession => self.open_session(session),
             Action::CloseSession => self.close_session(session),
         };
@@ -251,6 +268,10 @@ impl Hook {
     }
 
     fn failed(&self, action: Action) -> Decision {
+        if action == Action::DeliverCache && !is_there(&self.project) {
+            // Nothing would have been delivered, so nothing is degraded.
+            return Decision::Silent;
+        }
         let why = self.faults.last().map(ToString::to_string).unwrap_or_default();
         resolve(action.role(), self.project.config().hooks.on_failure, &why)
     }

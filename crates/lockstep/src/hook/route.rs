@@ -23,6 +23,8 @@ pub enum Action {
     NoteTaskRead,
     /// Give the Lead what waits in the mailbox.
     Deliver,
+    /// Give a session that starts, or a subagent, its part of the session cache.
+    DeliverCache,
     /// Note that a session began, and take the tree as it is for known.
     OpenSession,
     /// Note that a session ended, and remove expired journals.
@@ -42,6 +44,7 @@ impl Action {
             | Self::Deliver
             | Self::OpenSession
             | Self::CloseSession => Role::Observer,
+            Self::DeliverCache => Role::Announcer,
             Self::GateTask => Role::Enforcer,
         }
     }
@@ -50,7 +53,8 @@ impl Action {
 /// The actions for an event, in order.
 pub fn routes(event: &Event) -> Vec<Action> {
     let mut actions = match &event.kind {
-        EventKind::SessionStart { .. } => vec![Action::OpenSession],
+        EventKind::SessionStart { .. } => vec![Action::OpenSession, Action::DeliverCache],
+        EventKind::SubagentStart => vec![Action::DeliverCache],
         EventKind::SessionEnd { .. } => vec![Action::CloseSession],
         EventKind::PreToolUse(call) => match &call.tool {
             Tool::TaskList(list) if writes(list) => vec![Action::GateTask],
@@ -65,10 +69,7 @@ pub fn routes(event: &Event) -> Vec<Action> {
         },
         EventKind::SubagentStop(_) => vec![Action::ReportSubagent],
         EventKind::Stop(_) => vec![Action::ReportLead],
-        EventKind::UserPromptSubmit { .. }
-        | EventKind::SubagentStart
-        | EventKind::PreCompact { .. }
-        | EventKind::Other(_) => vec![],
+        EventKind::UserPromptSubmit { .. } | EventKind::PreCompact { .. } | EventKind::Other(_) => vec![],
     };
     if delivers(event) {
         actions.push(Action::Deliver);
@@ -109,6 +110,7 @@ pub const REGISTRATIONS: &[Registration] = &[
     Registration { event: "UserPromptSubmit", matcher: None, timeout_seconds: 5 },
     Registration { event: "PreToolUse", matcher: Some("TaskCreate|TaskUpdate"), timeout_seconds: 10 },
     Registration { event: "PostToolUse", matcher: None, timeout_seconds: 5 },
+    Registration { event: "SubagentStart", matcher: None, timeout_seconds: 5 },
     Registration { event: "SubagentStop", matcher: None, timeout_seconds: 15 },
     Registration { event: "Stop", matcher: None, timeout_seconds: 15 },
     Registration { event: "SessionEnd", matcher: None, timeout_seconds: 10 },
@@ -176,7 +178,8 @@ mod tests {
             (samples::OLD_SUBAGENT_STOP, vec![ReportSubagent]),
             (samples::STOP, vec![ReportLead, Deliver]),
             (samples::USER_PROMPT_SUBMIT, vec![Deliver]),
-            (samples::SESSION_START, vec![OpenSession]),
+            (samples::SESSION_START, vec![OpenSession, DeliverCache]),
+            (samples::SUBAGENT_START, vec![DeliverCache]),
             (samples::SESSION_END, vec![CloseSession]),
         ] {
             assert_eq!(of(sample), expected, "{sample}");

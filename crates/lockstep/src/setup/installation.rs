@@ -20,6 +20,9 @@ pub(crate) struct Installation {
     /// Settings files by path relative to the root.
     #[serde(default)]
     pub(crate) settings: BTreeMap<String, Record>,
+    /// The session cache, relative to the root, where `init` made it outside of the state directory.
+    #[serde(default)]
+    pub(crate) cache: Option<String>,
 }
 
 impl Installation {

@@ -4,6 +4,7 @@
 
 mod file_edit;
 mod installation;
+mod session_cache;
 
 use std::fs;
 use std::io::ErrorKind;
@@ -13,12 +14,14 @@ use lockstep_config::{FILE_NAME, Project};
 use lockstep_setup::claude::{self, HookEntry, SettingsError};
 use lockstep_setup::record::{Record, Restore, restore};
 
+use crate::cache::entry::arguments;
 use crate::error::{CommandError, Kind};
-use crate::hook::route::REGISTRATIONS;
+use crate::hook::route::{REGISTRATIONS, Registration};
 use crate::program;
 
 pub(crate) use file_edit::FileEdit;
 pub(crate) use installation::Installation;
+pub(crate) use session_cache::{build_cache, plan_cache_removal};
 
 /// Where Claude Code has a project's settings: shared with the team, and the user's own.
 pub(crate) const SHARED_SETTINGS: &str = ".claude/settings.json";
@@ -33,18 +36,20 @@ pub(crate) fn root_of(dir: &Path) -> Result<PathBuf, CommandError> {
     Ok(repository.unwrap_or(dir).to_owned())
 }
 
-/// The entries for every event that leads somewhere.
-pub(crate) fn hook_entries() -> Vec<HookEntry> {
+/// The entries for every event that leads somewhere; as many for a session's start as the session cache needs.
+pub(crate) fn hook_entries(session_starts: usize) -> Vec<HookEntry> {
     let command = format!("{} hook claude", program::own_name());
-    REGISTRATIONS
-        .iter()
-        .map(|registration| HookEntry {
+    let of_registration = |registration: &Registration| {
+        let entries = if registration.event == "SessionStart" { session_starts } else { 1 };
+        let entry = |arguments: String| HookEntry {
             event: registration.event.to_owned(),
             matcher: registration.matcher.map(str::to_owned),
-            command: command.clone(),
+            command: format!("{command}{arguments}"),
             timeout_seconds: registration.timeout_seconds,
-        })
-        .collect()
+        };
+        arguments(entries).into_iter().map(entry).collect::<Vec<_>>()
+    };
+    REGISTRATIONS.iter().flat_map(of_registration).collect()
 }
 
 /// What a set-up does: files, and what is remembered of them.
@@ -73,7 +78,8 @@ pub(crate) fn plan_registration(root: &Path, settings: &str, plan: &mut Plan) ->
     let path = confined(root, settings)?;
     let before = read(&path)?;
     let refused = |error| refused(&path, error);
-    let edit = claude::install(before.as_deref(), &hook_entries()).map_err(refused)?;
+    let edit = claude::install(before.as_deref(), &hook_entries(session_cache::session_starts(root)?))
+        .map_err(refused)?;
     if before.as_deref() == Some(&edit.text) {
         return Ok(());
     }
@@ -123,7 +129,7 @@ pub(crate) fn plan_deactivation(root: &Path, plan: &mut Plan) -> Result<(), Comm
 }
 
 /// A file of the project, also through a link, as long as that does not lead out of it.
-fn confined(root: &Path, relative: &str) -> Result<PathBuf, CommandError> {
+pub(crate) fn confined(root: &Path, relative: &str) -> Result<PathBuf, CommandError> {
     let path = root.join(relative);
     let real = path.canonicalize().or_else(|_| {
         let parent = path.parent().unwrap_or(root).canonicalize()?;

@@ -87,7 +87,7 @@ fn exit_codes() {
     assert_snapshot!(env.lockstep(["chnges"]).snapshot(), @"
     stderr: error: unrecognized subcommand 'chnges'
 
-      tip: a similar subcommand exists: 'changes'
+      tip: some similar subcommands exist: 'cache', 'changes'
 
     Usage: lockstep [OPTIONS] <COMMAND>
 
@@ -111,6 +111,12 @@ fn the_configuration_in_effect() {
     task.events = ".lockstep/events.jsonl"                                            # default
     task.agents = {}                                                                  # default
     task.skills = {}                                                                  # default
+    cache.path = ""                                                                   # default
+    cache.budget_chars = 128000                                                       # default
+    cache.deliver = "index"                                                           # default
+    cache.preset = "auto"                                                             # default
+    cache.conventions = []                                                            # default
+    cache.section = []                                                                # default
     exit 0
     "#);
     assert_snapshot!(env.lockstep(["config", "show", "--format", "json"]).snapshot(), @r#"
@@ -171,6 +177,36 @@ fn the_configuration_in_effect() {
         {
           "key": "task.skills",
           "value": "{}",
+          "line": null
+        },
+        {
+          "key": "cache.path",
+          "value": "\"\"",
+          "line": null
+        },
+        {
+          "key": "cache.budget_chars",
+          "value": "128000",
+          "line": null
+        },
+        {
+          "key": "cache.deliver",
+          "value": "\"index\"",
+          "line": null
+        },
+        {
+          "key": "cache.preset",
+          "value": "\"auto\"",
+          "line": null
+        },
+        {
+          "key": "cache.conventions",
+          "value": "[]",
+          "line": null
+        },
+        {
+          "key": "cache.section",
+          "value": "[]",
           "line": null
         }
       ]

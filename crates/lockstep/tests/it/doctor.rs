@@ -46,7 +46,7 @@ fn a_fresh_installation_is_healthy() {
     assert!(checks.iter().all(|check| check["status"] == "ok"), "{checks:#?}");
     let before = Listing::of(&env.project());
     let text = env.lockstep(["doctor"]).succeeded();
-    assert!(text.contains("ok       registration: all 7 events are registered"), "{text}");
+    assert!(text.contains("ok       registration: all 8 events are registered"), "{text}");
     assert_eq!(Listing::of(&env.project()), before, "looking changes nothing");
 }
 

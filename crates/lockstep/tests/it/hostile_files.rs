@@ -54,7 +54,7 @@ fn what_is_planted_at_the_journals_path_is_neither_written_nor_followed() {
             let faults = faults(&env, &event);
             before.assert_same(&outside(&env), &format!("{what}, {}", event.name()));
             // The others write a line, or read what is there. A hard link can be read: it is a plain file of ours.
-            let untouched = matches!(event.name(), "SessionStart" | "UserPromptSubmit")
+            let untouched = matches!(event.name(), "SessionStart" | "UserPromptSubmit" | "SubagentStart")
                 || event.json(Path::new("/")).contains("\"Agent\"")
                 || (what == "a hard link" && event.name() == "SessionEnd");
             assert_eq!(faults, usize::from(!untouched), "{what}, {}: {:?}", event.name(), env.logged());
@@ -195,6 +195,8 @@ fn a_store_that_is_none() {
             let delivery = event.json(Path::new("/")).contains("\"Agent\"");
             // Without a file in the store's place there is nothing to deliver.
             let none = event.name() == "UserPromptSubmit" && matches!(what, "a directory" | "a fifo");
+            // Without a cache, a subagent's start asks for nothing.
+            let none = none || event.name() == "SubagentStart";
             let expected = usize::from(!edit && !delivery && !none);
             assert_eq!(faults, expected, "{what}, {}: {:?}", event.name(), env.logged());
         }

@@ -2,6 +2,10 @@
 
 #![allow(clippy::unwrap_used)] // A helper that panics fails its test, which is its purpose.
 
+mod cache;
+mod cache_delivery;
+mod cache_guide;
+mod cache_real_client;
 mod changes;
 mod command_line;
 mod concurrency;
@@ -57,6 +61,7 @@ fn observed() -> Vec<Event> {
         Event::edit("a.py").by("a1", "implementer"),
         Event::bash(),
         Event::agent_done(),
+        Event::subagent_start("a1", "implementer"),
         Event::subagent_stop("a1", "implementer"),
         Event::stop(),
         Event::session_end(),

@@ -29,7 +29,7 @@ fn init_twice_and_uninstall_leave_every_settings_file_as_it_was() {
         env.lockstep(["init"]).succeeded();
         let installed = fs::read_to_string(&settings).unwrap();
         assert!(serde_json::from_str::<serde_json::Value>(&installed).is_ok(), "{installed}");
-        assert_eq!(installed.matches("hook claude").count(), 7, "{installed}");
+        assert_eq!(installed.matches("hook claude").count(), 8, "{installed}");
         let again = env.lockstep(["init"]).succeeded();
         assert!(again.contains("nothing to change"), "{again}");
         assert_eq!(fs::read_to_string(&settings).unwrap(), installed);

@@ -1,0 +1,145 @@
+//! From the cache to the text that one hook entry sends: fresh if there is time for it, never longer than the client takes.
+
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use lockstep_cache::delivery::{Delivery, Limits, Mode, entries_needed, parts, subagent_part};
+use lockstep_cache::document::Document;
+use lockstep_cache::{BuildOptions, Cache, CacheError, Freshness};
+use lockstep_config::cache::Deliver;
+
+use super::entry::HookPart;
+use super::{CacheFault, ProjectProvider, open};
+use crate::project::ActiveProject;
+
+/// How long a session may wait for a stale cache to be built anew.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(200);
+
+/// Who is about to get something.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum To<'a> {
+    /// A session that starts, for this reason, through this entry.
+    Session { source: &'a str, part: HookPart },
+    /// A subagent of this type.
+    Subagent { agent_type: &'a str },
+}
+
+/// What is sent.
+#[derive(Debug)]
+pub(crate) struct Delivered {
+    pub(crate) text: String,
+    /// The cache's hash.
+    pub(crate) hash: String,
+    /// As the client counts.
+    pub(crate) chars: usize,
+    /// Why the cache is stale, if it is.
+    pub(crate) stale: Option<String>,
+    /// Whether it was built anew on the way.
+    pub(crate) rebuilt: bool,
+}
+
+/// What `to` gets; `None` where there is no cache, or nothing in it for this entry or agent.
+pub(crate) fn deliver(
+    project: &ActiveProject,
+    to: To<'_>,
+    now: Timestamp,
+    deadline: Instant,
+) -> Result<Option<Delivered>, CacheFault> {
+    let mode = mode(project);
+    let idle = matches!(to, To::Session { part, .. } if mode == Mode::Index && !part.is_first());
+    if mode == Mode::Off || idle || !is_there(project) {
+        return Ok(None);
+    }
+    let cache = open(project)?;
+    let Some(text) = cache.read()? else { return Ok(None) };
+    let (text, stale, rebuilt) = freshened(project, &cache, text, now, deadline);
+    let path = cache.settings().target();
+    let damaged = |why| CacheFault::Damaged { path: path.to_owned(), why };
+    let document = Document::parse(&text).map_err(|error| damaged(error.to_string()))?;
+    let delivery = Delivery { stale: stale.as_deref(), ..delivery(&cache, mode, to) };
+    let part = match to {
+        To::Session { part, .. } => parts(&document, &delivery).into_iter().nth(part.number - 1),
+        To::Subagent { agent_type } => subagent_part(&document, &delivery, agent_type),
+    };
+    Ok(part.map(|part| Delivered {
+        chars: delivery.limits.unit.count(&part.text),
+        text: part.text,
+        hash: document.header.hash.clone(),
+        stale: stale.clone(),
+        rebuilt,
+    }))
+}
+
+/// How many entries a session's start needs, for the cache as a build would write it now.
+pub(crate) fn entries(project: &ActiveProject) -> Result<usize, CacheFault> {
+    if mode(project) != Mode::Full {
+        return Ok(1);
+    }
+    let cache = open(project)?;
+    let text = cache.preview(&ProjectProvider::new(project))?;
+    let document = Document::parse(&text).expect("what a build writes is a cache");
+    let start = To::Session { source: "startup", part: HookPart::default() };
+    let needed = entries_needed(&document, &delivery(&cache, Mode::Full, start));
+    // A little room, so that not every added line asks for another `lockstep init`.
+    Ok(needed + needed.div_ceil(10))
+}
+
+/// Whether there is a file at all: in most projects there is none, and then nothing else is looked at.
+pub(crate) fn is_there(project: &ActiveProject) -> bool {
+    let default = || lockstep_cache::layout::default_target(&project.root);
+    project.root.join(project.config().cache.path.0.clone().unwrap_or_else(default)).exists()
+}
+
+pub(crate) fn mode(project: &ActiveProject) -> Mode {
+    match project.config().cache.deliver {
+        Deliver::Index => Mode::Index,
+        Deliver::Full => Mode::Full,
+        Deliver::Off => Mode::Off,
+    }
+}
+
+fn delivery<'a>(cache: &'a Cache, mode: Mode, to: To<'a>) -> Delivery<'a> {
+    let (source, entries) = match to {
+        To::Session { source, part } => (source, part.of),
+        To::Subagent { .. } => ("", 1),
+    };
+    Delivery {
+        mode,
+        limits: Limits::of("claude").expect("the client's limits are known"),
+        source,
+        sections: cache.settings().sections(),
+        path: cache.settings().target(),
+        resource: None,
+        stale: None,
+        entries,
+    }
+}
+
+/// The cache's text, built anew where it is stale and the time allows; else `text` and why it is stale.
+fn freshened(
+    project: &ActiveProject,
+    cache: &Cache,
+    text: String,
+    now: Timestamp,
+    deadline: Instant,
+) -> (String, Option<String>, bool) {
+    let provider = ProjectProvider::new(project);
+    let late = || format!("there was no time to build it anew within {} ms", PATIENCE.as_millis());
+    let told = |error: CacheError| match error {
+        CacheError::Late => late(),
+        other => other.to_string(),
+    };
+    match cache.freshness(&provider, Some(deadline)) {
+        Ok(Freshness::Fresh | Freshness::Missing) => (text, None, false),
+        Err(error) => (text, Some(told(error)), false),
+        Ok(Freshness::Stale(_) | Freshness::Altered(_)) => {
+            let options = BuildOptions { deadline: Some(deadline), ..BuildOptions::default() };
+            let built = cache.build(&provider, now, options).and_then(|built| Ok((built, cache.read()?)));
+            match built {
+                Ok((built, Some(new))) => (new, None, built.written),
+                Ok((_, None)) => (text, None, false),
+                Err(error) => (text, Some(told(error)), false),
+            }
+        }
+    }
+}

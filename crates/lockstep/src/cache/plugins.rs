@@ -1,0 +1,89 @@
+//! The plugins that Claude Code has installed and enabled for a project. What cannot be read is no plugin: the client says so.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lockstep_cache::Plugin;
+use serde_json::Value;
+
+use crate::env_vars::{CLAUDE_CONFIG_DIR, HOME};
+use crate::setup::{LOCAL_SETTINGS, SHARED_SETTINGS};
+
+/// The installed plugins that are enabled for the project at `root`, by name.
+pub(super) fn installed(root: &Path) -> Vec<Plugin> {
+    let Some(client) = client_dir() else { return Vec::new() };
+    let Some(list) = json(&client.join("plugins/installed_plugins.json")) else { return Vec::new() };
+    let settings: Vec<Value> =
+        [client.join("settings.json"), root.join(SHARED_SETTINGS), root.join(LOCAL_SETTINGS)]
+            .iter()
+            .filter_map(|path| json(path))
+            .collect();
+    let mut plugins = of_list(&list, root);
+    plugins.retain(|(id, _)| is_enabled(&settings, id));
+    plugins.into_iter().map(|(_, plugin)| plugin).collect()
+}
+
+fn client_dir() -> Option<PathBuf> {
+    let named = CLAUDE_CONFIG_DIR.get().map(PathBuf::from);
+    named.or_else(|| HOME.get().map(|home| Path::new(&home).join(".claude")))
+}
+
+fn json(path: &Path) -> Option<Value> {
+    serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
+}
+
+/// Of version 1, an id has one installation; of version 2 a list of them, each for the user or for one project.
+fn of_list(list: &Value, root: &Path) -> Vec<(String, Plugin)> {
+    let Some(ids) = list.get("plugins").and_then(Value::as_object) else { return Vec::new() };
+    let here = |installation: &&Value| {
+        let project = installation.get("projectPath").and_then(Value::as_str);
+        project.is_none_or(|project| Path::new(project) == root)
+    };
+    ids.iter()
+        .filter_map(|(id, installations)| {
+            let one = std::slice::from_ref(installations);
+            let installation = installations.as_array().map_or(one, Vec::as_slice).iter().find(here)?;
+            let dir = PathBuf::from(installation.get("installPath")?.as_str()?);
+            let name = id.split('@').next().unwrap_or(id).to_owned();
+            dir.is_absolute().then(|| (id.clone(), Plugin { name, dir }))
+        })
+        .collect()
+}
+
+/// The last settings file that says something about a plugin decides.
+fn is_enabled(settings: &[Value], id: &str) -> bool {
+    let said = settings.iter().rev().find_map(|file| file.get("enabledPlugins")?.get(id));
+    said.is_some_and(|value| *value != Value::Bool(false))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn both_formats_are_read_and_other_projects_are_left_out() {
+        let one = json!({"version": 1, "plugins": {"a@m": {"version": "1", "installPath": "/p/a"}}});
+        let two = json!({"version": 2, "plugins": {
+            "a@m": [{"scope": "project", "projectPath": "/other", "installPath": "/p/x"},
+                    {"scope": "user", "installPath": "/p/a"}],
+            "b@m": [{"scope": "local", "projectPath": "/other", "installPath": "/p/b"}],
+            "c@m": [{"scope": "user", "installPath": "relative"}],
+        }});
+        let expected = [("a@m".to_owned(), Plugin { name: "a".into(), dir: "/p/a".into() })];
+        for list in [one, two] {
+            assert_eq!(of_list(&list, Path::new("/repo")), expected);
+        }
+    }
+
+    #[test]
+    fn the_nearest_settings_decide() {
+        let user = json!({"enabledPlugins": {"a@m": true, "b@m": true}});
+        let project = json!({"enabledPlugins": {"a@m": false}});
+        assert!(is_enabled(std::slice::from_ref(&user), "a@m"));
+        assert!(!is_enabled(&[user.clone(), project.clone()], "a@m"));
+        assert!(is_enabled(&[user, project], "b@m"));
+        assert!(!is_enabled(&[], "a@m"));
+    }
+}

@@ -1,0 +1,99 @@
+//! `lockstep cache build`.
+
+use lockstep_cache::{BuildOptions, Built};
+use serde::Serialize;
+
+use crate::cache::{self, ProjectProvider};
+use crate::cli::{Answer, Context};
+use crate::error::CommandError;
+use crate::project::ActiveProject;
+use crate::source_date;
+
+/// Build the session cache
+///
+/// Reads the sources of every section and writes the cache file, in one step. A section whose source is missing or broken is
+/// skipped, with the reason in its place; the others are built. When nothing changed, nothing is written. From then on sessions
+/// that start are given the cache.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep cache build
+  lockstep cache build --verbose    with every section and its size
+  lockstep cache build --force      write it although nothing changed")]
+pub(crate) struct BuildArgs {
+    /// Write the file although nothing changed
+    #[arg(long)]
+    force: bool,
+}
+
+pub(crate) fn run(args: &BuildArgs, context: &Context) -> Result<Answer, CommandError> {
+    let project = ActiveProject::of_command(&context.directory)?;
+    let cache = cache::open(&project)?;
+    let options = BuildOptions { force: args.force, ..BuildOptions::default() };
+    let built = cache.build(&ProjectProvider::new(&project), source_date::timestamp(), options)?;
+    show(&built, &project, context);
+    Ok(Answer::Yes)
+}
+
+#[derive(Serialize)]
+struct Data<'a> {
+    path: String,
+    chars: usize,
+    hash: String,
+    written: bool,
+    sections: Vec<Sized<'a>>,
+    skipped: Vec<Skipped<'a>>,
+    mitigations: Vec<String>,
+    findings: Vec<String>,
+    warnings: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Sized<'a> {
+    name: &'a str,
+    chars: usize,
+}
+
+#[derive(Serialize)]
+struct Skipped<'a> {
+    name: &'a str,
+    reason: &'a str,
+}
+
+/// Says what a build did.
+pub(super) fn show(built: &Built, project: &ActiveProject, context: &Context) {
+    let path = built.path.strip_prefix(&project.root).unwrap_or(&built.path).display().to_string();
+    let data = Data {
+        path,
+        chars: built.chars,
+        hash: built.hash.to_hex()[..8].to_owned(),
+        written: built.written,
+        sections: built.sections.iter().map(|(name, chars)| Sized { name, chars: *chars }).collect(),
+        skipped: built.skipped.iter().map(|(name, reason)| Skipped { name, reason }).collect(),
+        mitigations: built.mitigations.iter().map(ToString::to_string).collect(),
+        findings: built.findings.iter().map(ToString::to_string).collect(),
+        warnings: &built.warnings,
+    };
+    let text = || text(&data, context.terminal.verbose());
+    context.terminal.say(&context.format.render(&data).unwrap_or_else(text));
+}
+
+fn text(data: &Data<'_>, verbose: bool) -> String {
+    let done = if data.written { "Built" } else { "Nothing changed in" };
+    let mut out = format!(
+        "{done} {}: {} characters, hash {}, {} sections, {} skipped\n",
+        data.path,
+        data.chars,
+        data.hash,
+        data.sections.len(),
+        data.skipped.len(),
+    );
+    if verbose {
+        let sections = data.sections.iter().map(|s| format!("  {}: {} characters\n", s.name, s.chars));
+        let skipped = data.skipped.iter().map(|s| format!("  {}: skipped, {}\n", s.name, s.reason));
+        out.extend(sections.chain(skipped));
+    }
+    let over = data.mitigations.iter().map(|what| format!("over the budget: {what}"));
+    let rest = data.findings.iter().chain(data.warnings).cloned();
+    out.extend(over.chain(rest).map(|line| format!("warning: {line}\n")));
+    out
+}

@@ -1,0 +1,52 @@
+//! `lockstep cache`: a file per subcommand; `section`, `agent` and `phase` are one in [`extract`].
+
+mod build;
+mod check;
+mod extract;
+mod inject;
+mod show;
+mod skill;
+
+use super::{Answer, Context};
+use crate::error::CommandError;
+
+/// Build and look at the session cache
+///
+/// The cache is one file with a framework's static content: constitution, configuration, skills, agents, personas. It is built
+/// once and given to every session that starts, within what the client takes. `[cache]` in lockstep.toml says what is in it.
+/// Where nobody has built one, sessions are given nothing.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep cache build                  build it, or find that nothing changed
+  lockstep cache check                  is it what a build would write now?
+  lockstep cache section SKILL_INDEX    one section, exactly as it went in
+  lockstep cache inject                 what a session that starts would be given")]
+pub(crate) struct CacheArgs {
+    #[command(subcommand)]
+    command: CacheCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum CacheCommand {
+    Build(build::BuildArgs),
+    Check(check::CheckArgs),
+    Show(show::ShowArgs),
+    Section(extract::SectionArgs),
+    Agent(extract::AgentArgs),
+    Phase(extract::PhaseArgs),
+    Skill(skill::SkillArgs),
+    Inject(inject::InjectArgs),
+}
+
+pub(crate) fn run(args: &CacheArgs, context: &Context) -> Result<Answer, CommandError> {
+    match &args.command {
+        CacheCommand::Build(args) => build::run(args, context),
+        CacheCommand::Check(args) => check::run(args, context),
+        CacheCommand::Show(args) => show::run(args, context),
+        CacheCommand::Section(args) => extract::section(args, context),
+        CacheCommand::Agent(args) => extract::agent(args, context),
+        CacheCommand::Phase(args) => extract::phase(args, context),
+        CacheCommand::Skill(args) => skill::run(args, context),
+        CacheCommand::Inject(args) => inject::run(args, context),
+    }
+}

@@ -1,0 +1,183 @@
+//! `lockstep cache skill`: external skills, in their manifest. Every change rebuilds the cache.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use lockstep_cache::external_edit::{self, EditError, Wiring};
+use lockstep_cache::layout::{EXTERNAL_MANIFEST, EXTERNAL_SKILLS};
+use lockstep_cache::{BuildOptions, Cache, Strategy};
+use lockstep_store::write_atomically;
+
+use super::build;
+use crate::cache::{self, ProjectProvider};
+use crate::cli::{Answer, Context};
+use crate::error::{CommandError, Kind};
+use crate::project::ActiveProject;
+use crate::setup::confined;
+use crate::source_date;
+
+/// Register external skills, bind them, take them out
+///
+/// An external skill is a file below .claude/skills/external that the manifest names. Its text is marked as not the project's own
+/// wherever it is delivered. Each of these commands edits the manifest and rebuilds the cache.
+#[derive(Debug, clap::Args)]
+#[command(arg_required_else_help = true)]
+pub(crate) struct SkillArgs {
+    #[command(subcommand)]
+    command: SkillCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum SkillCommand {
+    /// Register a skill, with `source: user`
+    #[command(after_help = "Example:
+  lockstep cache skill add api-style api-style.md --agent software-developer --injection always --delivery context")]
+    Add {
+        /// What to call it
+        name: String,
+        /// Its file, relative to .claude/skills/external
+        file: String,
+        #[command(flatten)]
+        wiring: WiringArgs,
+    },
+    /// Take a skill out of the manifest; its file stays
+    #[command(after_help = "Example:\n  lockstep cache skill remove api-style")]
+    Remove {
+        /// Its name
+        name: String,
+    },
+    /// Change what a skill is bound to
+    #[command(after_help = "Examples:
+  lockstep cache skill wire api-style --phase 06-implementation
+  lockstep cache skill wire api-style --every-agent")]
+    Wire {
+        /// Its name
+        name: String,
+        #[command(flatten)]
+        wiring: WiringArgs,
+    },
+}
+
+#[derive(Debug, clap::Args)]
+struct WiringArgs {
+    /// A phase it applies in; may be given several times
+    #[arg(long, value_name = "KEY", conflicts_with = "every_phase")]
+    phase: Vec<String>,
+    /// It applies in every phase
+    #[arg(long)]
+    every_phase: bool,
+    /// An agent it is for; may be given several times
+    #[arg(long, value_name = "NAME", conflicts_with = "every_agent")]
+    agent: Vec<String>,
+    /// It is for every agent
+    #[arg(long)]
+    every_agent: bool,
+    /// When it is injected: `always` puts it into a subagent's part whole
+    #[arg(long, value_name = "MODE")]
+    injection: Option<String>,
+    /// As what it is delivered: `reference` is only named
+    #[arg(long, value_name = "TYPE")]
+    delivery: Option<String>,
+}
+
+impl WiringArgs {
+    fn wiring(&self) -> Wiring {
+        let names = |names: &[String], every: bool| (every || !names.is_empty()).then(|| names.to_vec());
+        Wiring {
+            phases: names(&self.phase, self.every_phase),
+            agents: names(&self.agent, self.every_agent),
+            injection_mode: self.injection.clone(),
+            delivery_type: self.delivery.clone(),
+        }
+    }
+}
+
+pub(crate) fn run(args: &SkillArgs, context: &Context) -> Result<Answer, CommandError> {
+    let project = ActiveProject::of_command(&context.directory)?;
+    let cache = cache::open(&project)?;
+    let manifest = Manifest::of(&project, &cache)?;
+    let edited = match &args.command {
+        SkillCommand::Add { name, file, wiring } => {
+            let edited = external_edit::add(manifest.text.as_deref(), name, file, &wiring.wiring())?;
+            is_there(&project.root, file)?;
+            edited
+        }
+        SkillCommand::Remove { name } => external_edit::remove(manifest.existing()?, name)?,
+        SkillCommand::Wire { name, wiring } => {
+            external_edit::wire(manifest.existing()?, name, &wiring.wiring())?
+        }
+    };
+    manifest.write(&edited)?;
+    let built =
+        cache.build(&ProjectProvider::new(&project), source_date::timestamp(), BuildOptions::default())?;
+    build::show(&built, &project, context);
+    if !cache.settings().sections().iter().any(|section| section.strategy == Strategy::ExternalSkills) {
+        context.terminal.note(
+            "note: the cache has no section with the strategy `external-skills`, so external skills are in none of its \
+             sections; add one as [[cache.section]] in lockstep.toml\n",
+        );
+    }
+    Ok(Answer::Yes)
+}
+
+/// The manifest of external skills: the first of its places that exists, else the first.
+struct Manifest {
+    path: PathBuf,
+    text: Option<String>,
+}
+
+impl Manifest {
+    fn of(project: &ActiveProject, cache: &Cache) -> Result<Self, CommandError> {
+        let configured = cache.settings().sections().iter();
+        let configured = configured.filter(|section| section.strategy == Strategy::ExternalSkills);
+        let mut places: Vec<String> = configured.flat_map(|section| section.source.clone()).collect();
+        places.extend(EXTERNAL_MANIFEST.map(str::to_owned));
+        for place in &places {
+            let path = confined(&project.root, place)?;
+            match fs::read_to_string(&path) {
+                Ok(text) => return Ok(Self { path, text: Some(text) }),
+                Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
+                Err(error) => {
+                    let message = format!("cannot read {}: {error}", path.display());
+                    return Err(CommandError::new(Kind::Store, message));
+                }
+            }
+        }
+        Ok(Self { path: confined(&project.root, &places[0])?, text: None })
+    }
+
+    fn existing(&self) -> Result<&str, CommandError> {
+        self.text.as_deref().ok_or_else(|| {
+            CommandError::new(Kind::Usage, "no external skill is registered: there is no manifest")
+                .hint("`lockstep cache skill add NAME FILE` begins one")
+        })
+    }
+
+    fn write(&self, text: &str) -> Result<(), CommandError> {
+        let dir = self.path.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(dir).map_err(|error| {
+            CommandError::new(Kind::Store, format!("cannot create {}: {error}", dir.display()))
+        })?;
+        Ok(write_atomically(&self.path, text.as_bytes(), 0o644)?)
+    }
+}
+
+fn is_there(root: &Path, file: &str) -> Result<(), CommandError> {
+    let path = Path::new(EXTERNAL_SKILLS).join(file);
+    if root.join(&path).is_file() {
+        return Ok(());
+    }
+    Err(CommandError::new(Kind::Usage, format!("there is no file {}", path.display()))
+        .hint(format!("put the skill's text there; files of external skills are below {EXTERNAL_SKILLS}")))
+}
+
+impl From<EditError> for CommandError {
+    fn from(error: EditError) -> Self {
+        let kind = match error {
+            EditError::Manifest { .. } => Kind::Store,
+            _ => Kind::Usage,
+        };
+        Self::new(kind, error.to_string())
+    }
+}

@@ -1,0 +1,61 @@
+//! Giving a session that starts, or a subagent, its part of the session cache.
+
+use std::time::Instant;
+
+use lockstep_index::accounts;
+use lockstep_model::decision::Decision;
+use lockstep_model::event::{Actor, EventKind};
+use lockstep_model::ids::SessionId;
+
+use super::Hook;
+use super::fault::Fault;
+use crate::cache::CacheFault;
+use crate::cache::delivery::{Delivered, PATIENCE, To, deliver};
+use crate::cache::receipt::{self, Receipt};
+
+impl Hook {
+    /// Where nobody has built a cache, nothing is said. What could not be done besides is in the log, and the text still sent.
+    pub(super) fn deliver_cache(&mut self, session: &SessionId) -> Result<Decision, Fault> {
+        let to = match (&self.event.kind, &self.event.actor) {
+            (EventKind::SessionStart { source }, _) => To::Session { source, part: self.part },
+            (_, Actor::Subagent { agent_type: Some(agent_type), .. }) => To::Subagent { agent_type },
+            // Whose part it would be is not known.
+            _ => return Ok(Decision::Silent),
+        };
+        let delivered = deliver(&self.project, to, self.now.timestamp(), Instant::now() + PATIENCE)?;
+        let Some(delivered) = delivered else { return Ok(Decision::Silent) };
+        let receipt = self.receipt(session, to, &delivered);
+        let kept = receipt::keep(&self.project.state, &receipt).map_err(CacheFault::Receipt);
+        self.faults.extend(kept.err().map(Fault::from));
+        self.faults.extend(delivered.stale.map(|why| CacheFault::NotRebuilt(why).into()));
+        if delivered.rebuilt {
+            self.account_for_cache();
+        }
+        Ok(Decision::Context(delivered.text))
+    }
+
+    fn receipt(&self, session: &SessionId, to: To<'_>, delivered: &Delivered) -> Receipt {
+        let (to, part) = match to {
+            To::Session { source, part } => (source, (part.number, part.of)),
+            To::Subagent { agent_type } => (agent_type, (1, 1)),
+        };
+        Receipt {
+            at: self.now.timestamp().to_string(),
+            session: session.to_string(),
+            event: self.event.kind.name().to_owned(),
+            to: to.to_owned(),
+            part,
+            hash: delivered.hash.clone(),
+            chars: delivered.chars,
+            stale: delivered.stale.clone(),
+            micros: self.start.elapsed().as_micros().try_into().unwrap_or(u64::MAX),
+        }
+    }
+
+    /// The cache file changed by our doing, which a sweep must not take for an agent's.
+    fn account_for_cache(&mut self) {
+        let Ok(cache) = crate::cache::open(&self.project) else { return };
+        let noted = accounts::note(&self.project.root, &self.project.state, &cache.path());
+        self.faults.extend(noted.err().map(Fault::from));
+    }
+}

@@ -1,0 +1,81 @@
+//! The cache in whole sessions of a real Claude Code: what the client sent to the model is compared with the cache. Skipped, and
+//! said so, where the client cannot be had.
+
+use std::path::Path;
+
+use lockstep_cache::fixture::{self, Shape};
+use lockstep_rehearsal::client::Client;
+use lockstep_rehearsal::run::{Outcome, Rehearsal};
+use lockstep_rehearsal::scenario::Scenario;
+use lockstep_rehearsal::transcript::Agent;
+use lockstep_testkit::TestEnv;
+use serde_json::Value;
+
+use crate::cache::cache_text;
+use crate::inactive;
+
+/// What the client says where it put a hook's text into a file instead.
+const PREVIEWS: [&str; 2] = ["saved to", "Output too large"];
+
+/// A project with a cache of about 170,000 characters, and a session in it that starts a subagent of the type `agent-03`.
+fn play(env: &TestEnv, deliver: &str) -> Option<Outcome> {
+    let client = Client::obtain_or_skip()?;
+    fixture::write(&env.project(), Shape::USUAL).unwrap();
+    env.configure(&format!("[cache]\nbudget_chars = 200000\ndeliver = \"{deliver}\"\n"));
+    env.lockstep(["init", "--client", "claude", "--quiet"]).succeeded();
+    assert!(cache_text(env).encode_utf16().count() > 150_000);
+    let scenario = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios/session-cache.toml");
+    let scenario = Scenario::read(&scenario).unwrap();
+    let outcome = Rehearsal::new(client, scenario, env.project()).env("TMPDIR", env.tmp()).run().unwrap();
+    assert!(outcome.success(), "{outcome:?}");
+    assert!(outcome.unplayed.is_empty(), "the session took another way: {:?}", outcome.unplayed);
+    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    Some(outcome)
+}
+
+/// The texts that the hook sends, by the command that prints them.
+fn sent(env: &TestEnv, args: &[&str]) -> Vec<String> {
+    let all = ["cache", "inject", "--format", "json"].iter().chain(args);
+    let parts: Value = serde_json::from_str(&env.lockstep(all).succeeded()).unwrap();
+    parts.as_array().unwrap().iter().map(|part| part["text"].as_str().unwrap().to_owned()).collect()
+}
+
+/// The Lead's first request has `text` exactly once, and no request has a preview of a file.
+fn arrived_whole(outcome: &Outcome, text: &str) {
+    let transcript = &outcome.transcript;
+    let lead = transcript.lead();
+    let first = lead.requests().first().expect("the Lead asked the model");
+    assert_eq!(first.count(text), 1, "{} …\n{transcript}", &text[..200]);
+    for preview in PREVIEWS {
+        assert!(transcript.who_saw(preview).is_empty(), "{preview}: {transcript}");
+    }
+}
+
+/// The subagent has its own agent's part, and nobody else has.
+fn subagent_has_its_part(env: &TestEnv, outcome: &Outcome) {
+    let parts = sent(env, &["--agent", "agent-03"]);
+    assert!(parts[0].contains("## Agent: agent-03\n") && parts[0].contains("External Skill: external-3"));
+    assert_eq!(outcome.transcript.who_saw(&parts[0]), [Agent::subagent("LOOKER")].into());
+}
+
+#[test]
+fn the_models_first_request_has_the_index_whole() {
+    let env = inactive();
+    let Some(outcome) = play(&env, "index") else { return };
+    let [index] = sent(&env, &[]).try_into().unwrap();
+    arrived_whole(&outcome, &index);
+    subagent_has_its_part(&env, &outcome);
+}
+
+#[test]
+fn the_models_first_request_has_every_section_complete() {
+    let env = inactive();
+    let Some(outcome) = play(&env, "full") else { return };
+    let parts = sent(&env, &[]);
+    assert!(parts.len() > 15, "{}", parts.len());
+    parts.iter().for_each(|part| arrived_whole(&outcome, part));
+    // What arrived is the cache, byte for byte: each part behind the line that says which one it is.
+    let bodies: String = parts.iter().map(|part| part.split_once('\n').unwrap().1).collect();
+    assert_eq!(bodies, cache_text(&env));
+    subagent_has_its_part(&env, &outcome);
+}
