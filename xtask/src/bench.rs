@@ -76,12 +76,10 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
     let race = Race::run(&contestants, &plan, &programs.peak)?;
     scene.prove_nothing_failed()?;
 
-    let report = format!(
-        "{}\n{}\n{}",
-        machine::describe(&command_line(args)),
-        budgets::table(&race, plan.files),
-        tables::all(&race, &plan)
-    );
+    // Budgets are for what users run.
+    let budgets = if args.smoke { String::new() } else { budgets::table(&race, plan.files) };
+    let machine = machine::describe(&command_line(args));
+    let report = format!("{machine}\n{budgets}\n{}", tables::all(&race, &plan));
     println!("{report}");
     if args.write {
         let page = workspace::root().join(page::PATH);

@@ -153,7 +153,10 @@ fn events(large: usize) -> Vec<Event> {
             files: large,
             ..event(&format!("Bash, sweep of {large} files, nothing changed"), samples::POST_TOOL_USE_BASH)
         },
+        event("Read by a subagent, nothing to do", samples::POST_TOOL_USE_READ_IN_SUBAGENT),
         event("Agent, empty mailbox", samples::POST_TOOL_USE_AGENT),
+        event("before TaskUpdate", samples::PRE_TOOL_USE_TASK_UPDATE),
+        event("after TaskUpdate", samples::POST_TOOL_USE_TASK_UPDATE),
         event("SubagentStop, nothing changed", samples::SUBAGENT_STOP),
         Event { before: Before::Change, ..event("SubagentStop, a file changed", samples::SUBAGENT_STOP) },
         event("Stop, nothing changed", samples::STOP),
@@ -250,4 +253,24 @@ fn entered_in(
         before: event.before,
         turns: Cell::new(0),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use lockstep_cli::hook::route::REGISTRATIONS;
+
+    use super::*;
+
+    #[test]
+    fn every_registered_event_is_measured() {
+        let measured: BTreeSet<String> = events(SMALL)
+            .iter()
+            .map(|event| serde_json::from_str::<serde_json::Value>(&event.sample).unwrap())
+            .map(|event| event["hook_event_name"].as_str().unwrap().to_owned())
+            .collect();
+        let registered: BTreeSet<String> = REGISTRATIONS.iter().map(|one| one.event.to_owned()).collect();
+        assert_eq!(measured, registered);
+    }
 }

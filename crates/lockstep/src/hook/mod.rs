@@ -1,6 +1,6 @@
 //! `lockstep hook`: one process per event of a client. Event JSON on stdin, reply on stdout.
 //!
-//! The path of an event: bytes → [`Event`] → [`routes`](route::routes) → actions → decision → bytes. Standard input is parsed
+//! The path of an event: bytes → [`Event`] → [`routes`] → actions → decision → bytes. Standard input is parsed
 //! once; nothing is compiled, nothing spawned. Whatever goes wrong, an observer exits 0 and says nothing; the fault is one line in
 //! the log.
 
