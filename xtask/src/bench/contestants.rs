@@ -157,6 +157,7 @@ fn events(large: usize) -> Vec<Event> {
         event("Agent, empty mailbox", samples::POST_TOOL_USE_AGENT),
         event("before TaskUpdate", samples::PRE_TOOL_USE_TASK_UPDATE),
         event("after TaskUpdate", samples::POST_TOOL_USE_TASK_UPDATE),
+        event("SubagentStart, no session cache", samples::SUBAGENT_START),
         event("SubagentStop, nothing changed", samples::SUBAGENT_STOP),
         Event { before: Before::Change, ..event("SubagentStop, a file changed", samples::SUBAGENT_STOP) },
         event("Stop, nothing changed", samples::STOP),
