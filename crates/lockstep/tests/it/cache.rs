@@ -87,6 +87,20 @@ fn a_touched_input_changes_nothing_and_a_changed_byte_is_named() {
 }
 
 #[test]
+fn the_same_inputs_give_the_same_bytes() {
+    let built = || {
+        let env = framework(Shape::SMALL, "");
+        let mut build = env.command(["cache", "build"]);
+        build.env("SOURCE_DATE_EPOCH", "1000000000");
+        env.run(build, b"").succeeded();
+        cache_text(&env)
+    };
+    let one = built();
+    assert!(one.starts_with("<!-- SESSION CACHE: Generated 2001-09-09T01:46:40Z | "), "{one}");
+    assert_eq!(one, built());
+}
+
+#[test]
 fn a_check_fails_for_ids_markers_and_the_budget_each() {
     let findings = |env: &TestEnv| {
         env.lockstep(["cache", "build"]).succeeded();
