@@ -10,8 +10,13 @@ use super::{Carried, Delivery, Entries, Part, fitted};
 /// What is kept free in every part for the line that says what it is.
 const PREAMBLE: usize = 700;
 
-/// The parts for the entries that are registered. Where more are needed, the last one says what is missing.
-pub(super) fn parts(document: &Document<'_>, delivery: &Delivery<'_>) -> Vec<Part> {
+/// The parts for the entries that are registered, of them those whose numbers are `wanted`. Where more are needed, the last one
+/// says what is missing.
+pub(super) fn parts(
+    document: &Document<'_>,
+    delivery: &Delivery<'_>,
+    wanted: impl Fn(usize) -> bool,
+) -> Vec<Part> {
     let entries = match delivery.limits.entries {
         Entries::Separate => delivery.entries,
         Entries::Joined => delivery.entries.min(1),
@@ -22,14 +27,15 @@ pub(super) fn parts(document: &Document<'_>, delivery: &Delivery<'_>) -> Vec<Par
     let of = loads.len() + usize::from(!missing.is_empty());
     let mut parts: Vec<Part> = loads
         .into_iter()
-        .enumerate()
-        .map(|(at, carries)| {
-            let mut text = preamble(document, delivery, at + 1, of, &carries);
+        .zip(1..)
+        .filter(|(_, number)| wanted(*number))
+        .map(|(carries, number)| {
+            let mut text = preamble(document, delivery, number, of, &carries);
             carries.iter().for_each(|carried| text.push_str(&document.text[carried.span.clone()]));
             Part { text, carries }
         })
         .collect();
-    if !missing.is_empty() && entries > 0 {
+    if !missing.is_empty() && entries > 0 && wanted(of) {
         parts.push(overflow(document, delivery, needed, entries, &missing));
     }
     parts

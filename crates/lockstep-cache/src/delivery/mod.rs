@@ -73,10 +73,20 @@ pub struct Carried {
 
 /// The parts of `document` for a session, in the order of their entries. None is longer than the client accepts.
 pub fn parts(document: &Document<'_>, delivery: &Delivery<'_>) -> Vec<Part> {
+    of_numbers(document, delivery, |_| true)
+}
+
+/// One of these parts, by its number from 1; the others are not made.
+pub fn part(document: &Document<'_>, delivery: &Delivery<'_>, number: usize) -> Option<Part> {
+    of_numbers(document, delivery, |other| other == number).pop()
+}
+
+fn of_numbers(document: &Document<'_>, delivery: &Delivery<'_>, wanted: impl Fn(usize) -> bool) -> Vec<Part> {
     let parts = match delivery.mode {
         Mode::Off => Vec::new(),
-        Mode::Index => vec![index::part(document, delivery)],
-        Mode::Full => full::parts(document, delivery),
+        Mode::Index if wanted(1) => vec![index::part(document, delivery)],
+        Mode::Index => Vec::new(),
+        Mode::Full => full::parts(document, delivery, wanted),
     };
     // A part that does not fit would arrive as a preview of a file, which is worse than nothing.
     parts.into_iter().filter(|part| delivery.limits.unit.count(&part.text) <= delivery.limits.entry).collect()

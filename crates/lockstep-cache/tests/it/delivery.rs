@@ -1,6 +1,8 @@
 //! Parts: within the limit, each on its own, together exactly the cache.
 
-use lockstep_cache::delivery::{Delivery, LIMITS, Limits, Mode, Part, entries_needed, parts, subagent_part};
+use lockstep_cache::delivery::{
+    Delivery, LIMITS, Limits, Mode, Part, entries_needed, part, parts, subagent_part,
+};
 use lockstep_cache::document::{Content, Document, Header, render};
 use lockstep_cache::fixture::{Shape, agent};
 use lockstep_cache::{Preset, Section, SectionName};
@@ -211,5 +213,10 @@ proptest! {
         }
         let few = parts(&document, &Delivery { entries: 2, ..full });
         prop_assert!(few.iter().all(|part| limits.unit.count(&part.text) <= limits.part) && few.len() <= 2);
+        for (delivery, whole) in [(base, index), (full, all), (Delivery { entries: 2, ..full }, few)] {
+            let one_by_one: Vec<_> = (0..=whole.len() + 1).map(|n| part(&document, &delivery, n)).collect();
+            let expected: Vec<_> = [None].into_iter().chain(whole.into_iter().map(Some)).chain([None]).collect();
+            prop_assert_eq!(one_by_one, expected, "each part by its number");
+        }
     }
 }

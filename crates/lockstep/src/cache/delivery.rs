@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use lockstep_cache::delivery::{Delivery, Limits, Mode, entries_needed, parts, subagent_part};
+use lockstep_cache::delivery::{self, Delivery, Limits, Mode, entries_needed, subagent_part};
 use lockstep_cache::document::Document;
 use lockstep_cache::{BuildOptions, Cache, CacheError, Freshness};
 use lockstep_config::cache::Deliver;
@@ -56,13 +56,13 @@ pub(crate) fn deliver(
     let path = cache.settings().target();
     let damaged = |why| CacheFault::Damaged { path: path.to_owned(), why };
     let document = Document::parse(&text).map_err(|error| damaged(error.to_string()))?;
-    let delivery = Delivery { stale: stale.as_deref(), ..delivery(&cache, mode, to) };
+    let circumstances = Delivery { stale: stale.as_deref(), ..circumstances(&cache, mode, to) };
     let part = match to {
-        To::Session { part, .. } => parts(&document, &delivery).into_iter().nth(part.number - 1),
-        To::Subagent { agent_type } => subagent_part(&document, &delivery, agent_type),
+        To::Session { part, .. } => delivery::part(&document, &circumstances, part.number),
+        To::Subagent { agent_type } => subagent_part(&document, &circumstances, agent_type),
     };
     Ok(part.map(|part| Delivered {
-        chars: delivery.limits.unit.count(&part.text),
+        chars: circumstances.limits.unit.count(&part.text),
         text: part.text,
         hash: document.header.hash.clone(),
         stale: stale.clone(),
@@ -79,7 +79,7 @@ pub(crate) fn entries(project: &ActiveProject) -> Result<usize, CacheFault> {
     let text = cache.preview(&ProjectProvider::new(project))?;
     let document = Document::parse(&text).expect("what a build writes is a cache");
     let start = To::Session { source: "startup", part: HookPart::default() };
-    let needed = entries_needed(&document, &delivery(&cache, Mode::Full, start));
+    let needed = entries_needed(&document, &circumstances(&cache, Mode::Full, start));
     // A little room, so that not every added line asks for another `lockstep init`.
     Ok(needed + needed.div_ceil(10))
 }
@@ -98,7 +98,7 @@ pub(crate) fn mode(project: &ActiveProject) -> Mode {
     }
 }
 
-fn delivery<'a>(cache: &'a Cache, mode: Mode, to: To<'a>) -> Delivery<'a> {
+fn circumstances<'a>(cache: &'a Cache, mode: Mode, to: To<'a>) -> Delivery<'a> {
     let (source, entries) = match to {
         To::Session { source, part } => (source, part.of),
         To::Subagent { .. } => ("", 1),
