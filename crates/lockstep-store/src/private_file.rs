@@ -4,10 +4,14 @@ use std::fs::{File, OpenOptions};
 use std::io::{Seek as _, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
+use std::time::Duration;
 
 use rustix::fs::OFlags;
 
 use crate::StoreError;
+
+/// A writer that has been seen in the middle of its write is done with it long before this. Only whoever meets one waits.
+const UNFINISHED: Duration = Duration::from_millis(20);
 
 /// Opens `path` for appending, created 0600. Refused: a symbolic link, anything but a plain file, a file with a second
 /// name, a file of somebody else.
@@ -42,11 +46,7 @@ pub fn append_once(path: &Path, lines: &[u8]) -> Result<u64, StoreError> {
     let io = |what| StoreError::io(what, path);
     let size = file.metadata().map_err(io("look at"))?.size();
     // A writer killed inside its write can leave a line without an end. It must not swallow ours.
-    let torn = size > 0 && {
-        let mut last = [0_u8];
-        file.read_exact_at(&mut last, size - 1).map_err(io("read"))?;
-        last != *b"\n"
-    };
+    let torn = ends_torn(&file, size).map_err(io("read"))?;
     let owned;
     let bytes = if torn {
         owned = [b"\n", lines].concat();
@@ -61,6 +61,26 @@ pub fn append_once(path: &Path, lines: &[u8]) -> Result<u64, StoreError> {
         return Err(io("append all of a line to")(std::io::ErrorKind::StorageFull.into()));
     }
     Ok(end)
+}
+
+/// Whether the file, `size` bytes long, ends in a line without an end that nobody is writing any more. A line across two pages is
+/// seen half for a moment while its writer is at work, so a half line counts only when it stays as it is.
+fn ends_torn(file: &File, mut size: u64) -> std::io::Result<bool> {
+    loop {
+        let mut last = *b"\n";
+        if size > 0 {
+            file.read_exact_at(&mut last, size - 1)?;
+        }
+        if last == *b"\n" {
+            return Ok(false);
+        }
+        std::thread::sleep(UNFINISHED);
+        let now = file.metadata()?.size();
+        if now == size {
+            return Ok(true);
+        }
+        size = now;
+    }
 }
 
 /// Out of space in the middle: the part that was written, the last `written` bytes before `end`, becomes empty lines. Half a path
