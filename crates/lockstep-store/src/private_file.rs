@@ -4,14 +4,14 @@ use std::fs::{File, OpenOptions};
 use std::io::{Seek as _, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::fs::OFlags;
 
 use crate::StoreError;
 
 /// A writer that has been seen in the middle of its write is done with it long before this. Only whoever meets one waits.
-const UNFINISHED: Duration = Duration::from_millis(20);
+const UNFINISHED: Duration = Duration::from_millis(250);
 
 /// Opens `path` for appending, created 0600. Refused: a symbolic link, anything but a plain file, a file with a second
 /// name, a file of somebody else.
@@ -64,8 +64,10 @@ pub fn append_once(path: &Path, lines: &[u8]) -> Result<u64, StoreError> {
 }
 
 /// Whether the file, `size` bytes long, ends in a line without an end that nobody is writing any more. A line across two pages is
-/// seen half for a moment while its writer is at work, so a half line counts only when it stays as it is.
+/// seen half for a moment while its writer is at work, and on a busy machine the writer may have to wait in the middle: so a
+/// half line counts only when it stays as it is.
 fn ends_torn(file: &File, mut size: u64) -> std::io::Result<bool> {
+    let mut since = Instant::now();
     loop {
         let mut last = *b"\n";
         if size > 0 {
@@ -74,12 +76,14 @@ fn ends_torn(file: &File, mut size: u64) -> std::io::Result<bool> {
         if last == *b"\n" {
             return Ok(false);
         }
-        std::thread::sleep(UNFINISHED);
-        let now = file.metadata()?.size();
-        if now == size {
+        if since.elapsed() > UNFINISHED {
             return Ok(true);
         }
-        size = now;
+        std::thread::sleep(Duration::from_millis(5));
+        let now = file.metadata()?.size();
+        if now != size {
+            (size, since) = (now, Instant::now());
+        }
     }
 }
 
