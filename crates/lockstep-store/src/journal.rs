@@ -132,11 +132,6 @@ impl JournalDir {
         Ok(sessions)
     }
 
-    /// When a session's journal was last written.
-    pub fn modified(&self, session: &SessionId) -> Option<std::time::SystemTime> {
-        fs::symlink_metadata(self.file(session)).ok()?.modified().ok()
-    }
-
     /// Removes a session's journal; false when there was none.
     pub(crate) fn remove(&self, session: &SessionId) -> Result<bool, StoreError> {
         let path = self.file(session);
