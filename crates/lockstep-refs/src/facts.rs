@@ -1,0 +1,219 @@
+//! Facts: what a parser sees in one file, without looking at any other. A pure function of the path and the text.
+
+use serde::{Deserialize, Serialize};
+
+use crate::language::Language;
+
+/// What one file defines, imports and uses.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Facts {
+    /// By whose rules it was read.
+    pub language: Language,
+    /// The package or namespace that the file declares for itself (`package a.b`, `namespace A\B`).
+    pub package: Option<Box<str>>,
+    /// What others can name, in the order of the text.
+    pub definitions: Vec<Definition>,
+    /// What it brings in, in the order of the text.
+    pub imports: Vec<Import>,
+    /// Every other place where a name is used, in the order of the text.
+    pub uses: Vec<Use>,
+    /// How many places the parser could not make sense of.
+    pub problems: u32,
+}
+
+impl Facts {
+    /// Facts of a file in which nothing was found.
+    pub fn none(language: Language) -> Self {
+        Self {
+            language,
+            package: None,
+            definitions: Vec::new(),
+            imports: Vec::new(),
+            uses: Vec::new(),
+            problems: 0,
+        }
+    }
+}
+
+/// Something with a name that other places can use.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Definition {
+    /// Its name, as written.
+    pub name: Box<str>,
+    /// What it is.
+    pub kind: DefinitionKind,
+    /// What it belongs to inside the file, outermost first and joined with `.`: a type, an inline module.
+    pub container: Option<Box<str>>,
+    /// Who can name it.
+    pub reach: Reach,
+    /// First line, counted from 1.
+    pub line: u32,
+    /// Last line of the whole definition.
+    pub end_line: u32,
+    /// Digest of everything that users of the name depend on, without spaces and comments.
+    pub signature: u64,
+    /// Digest of the rest, without spaces and comments.
+    pub body: u64,
+    /// How many arguments a call takes, where it can be called.
+    pub arity: Option<Arity>,
+    /// The type of a value, the result of a call: as an expression that names a type.
+    pub gives: Option<Shape>,
+    /// What a type extends or implements, as written.
+    pub extends: Vec<Box<str>>,
+}
+
+/// What a definition is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum DefinitionKind {
+    /// A function of its own.
+    Function,
+    /// A function of a type.
+    Method,
+    /// A class, struct, enum, union, alias.
+    Type,
+    /// A trait, interface, protocol.
+    Interface,
+    /// A constant, static or variable outside functions.
+    Value,
+    /// A field or property of a type.
+    Field,
+    /// A variant of an enum.
+    Variant,
+    /// A macro.
+    Macro,
+    /// A module or namespace inside the file.
+    Module,
+}
+
+/// Who can name a definition, by the language's own rules or conventions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Reach {
+    /// Only its own file.
+    File,
+    /// Its package, crate or module.
+    Package,
+    /// Everyone.
+    Everyone,
+}
+
+/// How many arguments a call takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Arity {
+    /// At least so many.
+    pub least: u16,
+    /// At most so many; `None` where there is no limit.
+    pub most: Option<u16>,
+}
+
+impl Arity {
+    /// Whether a call with `arguments` fits.
+    pub fn takes(self, arguments: u16) -> bool {
+        arguments >= self.least && self.most.is_none_or(|most| arguments <= most)
+    }
+}
+
+/// One statement that brings in names of other files, or hands them on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Import {
+    /// The module as written, without quotes: `./x`, `crate::a::b`, `..pkg.mod`, `sys/stat.h`.
+    pub module: Box<str>,
+    /// The names it takes from the module; empty where it takes the module as a whole.
+    pub names: Vec<ImportedName>,
+    /// What the module as a whole is called here (`import * as ns`, `import a.b as c`).
+    pub alias: Option<Box<str>>,
+    /// Whether it takes every name (`*`).
+    pub glob: bool,
+    /// Whether others can take the names from here.
+    pub reexport: bool,
+    /// How it is written, where the language has several ways.
+    pub form: ImportForm,
+    /// What it stands in inside the file, as [`Definition::container`].
+    pub container: Option<Box<str>>,
+    /// Its line, counted from 1.
+    pub line: u32,
+}
+
+/// The way an import is written, where resolution depends on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ImportForm {
+    /// The ordinary one.
+    Plain,
+    /// For types only, gone at run time.
+    TypeOnly,
+    /// A declaration that another file is part of this one: `mod x;`, `part`.
+    Child,
+    /// A file of the system or of a package: `#include <x>`.
+    System,
+    /// Evaluated while running: `require(x)`, `import(x)`, `source x`.
+    Dynamic,
+}
+
+/// One name taken from a module.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ImportedName {
+    /// As the module calls it; `default` for a default export.
+    pub name: Box<str>,
+    /// As it is called here.
+    pub local: Box<str>,
+    /// Its line, counted from 1.
+    pub line: u32,
+}
+
+/// A place where a name is used.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Use {
+    /// The last part of it: `c` of `a::b::c`, `m` of `x.m()`.
+    pub name: Box<str>,
+    /// Its line, counted from 1.
+    pub line: u32,
+    /// What it is used for.
+    pub role: Role,
+    /// What stands before the name: the path or the receiver.
+    pub of: Option<Shape>,
+    /// How many arguments a call passes, where that can be seen.
+    pub arguments: Option<u16>,
+    /// The definition it stands in, as a position in [`Facts::definitions`].
+    pub within: Option<u32>,
+}
+
+/// What a name is used for. What a change breaks depends on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Role {
+    /// Brought in by an import.
+    Import,
+    /// Handed on to others by an import.
+    Reexport,
+    /// Called.
+    Call,
+    /// Built with its fields: a struct literal.
+    Construct,
+    /// Taken apart or compared: a pattern.
+    Pattern,
+    /// Named as a type.
+    Type,
+    /// Extended or implemented by a type.
+    Extend,
+    /// Defined again for another type: a method of an implemented trait, an overridden method.
+    Override,
+    /// Read, passed on, or written.
+    Value,
+}
+
+/// The shape of an expression, as far as it tells what it refers to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Shape {
+    /// A name or a path: `a`, `a::b`, `a.b` where it is a path of modules. Separated as the language does.
+    Name(Box<str>),
+    /// A value of the named type: a parameter or variable with a declared type.
+    Of(Box<str>),
+    /// A member of something: `x.m`.
+    Member(Box<Shape>, Box<str>),
+    /// The result of a call.
+    Call(Box<Shape>),
+    /// The value or type in whose definition it stands: `self`, `this`, `Self`.
+    Itself,
+    /// What that one extends: `super`.
+    Parent,
+    /// Nothing that can be followed.
+    Unknown,
+}

@@ -1,0 +1,15 @@
+//! From text to facts, from facts to references, from references to the impact of a change.
+//!
+//! Pure: what other files hold is asked of a [`World`](world::World), which the index answers from disk and tests from
+//! memory. Nothing here reads a file, a clock or the environment.
+//!
+//! References are not kept, they are found when asked for: a file can use a name only if the name stands in its text, so the
+//! index of words gives few candidates, and only their facts are resolved. Hence a file that comes, goes or gets another
+//! name needs no bookkeeping elsewhere.
+
+pub mod facts;
+pub mod language;
+pub mod reference;
+#[expect(dead_code, reason = "the languages that use it come next")]
+mod syntax;
+pub mod world;

@@ -1,0 +1,93 @@
+//! References: places in one file that name an entity of another, and what is asked to find them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::facts::{Definition, Role};
+use crate::world::FileId;
+
+/// How a reference was found. Ordered by how much it says: the first is the strongest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// The language's own import of the file or of a name in it.
+    Import,
+    /// A name that resolves to a symbol of the file.
+    Symbol,
+    /// A path that leads to the file.
+    Path,
+    /// The name of an entity, in a place where names are used.
+    Name,
+    /// The same in prose, comments and strings.
+    Mention,
+    /// Files that changed together.
+    History,
+}
+
+/// How sure it is that a reference means its target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Certainty {
+    /// Followed to the target by the language's rules.
+    Resolved,
+    /// It may mean the target: without types it cannot be decided.
+    Possible,
+}
+
+/// Whose referrers are asked for. The file is in the world with the content that the referrers were written against.
+#[derive(Debug, Clone, Copy)]
+pub struct Target<'a> {
+    /// The file.
+    pub file: FileId,
+    /// Those of its definitions that are asked about.
+    pub symbols: &'a [Definition],
+    /// Whether the file itself is asked about too: every import of it, whatever it takes.
+    pub module: bool,
+}
+
+/// A place that references a target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reference {
+    /// Where: never the target's own file.
+    pub file: FileId,
+    /// The line, counted from 1.
+    pub line: u32,
+    /// How it was found.
+    pub kind: Kind,
+    /// What it does with the name.
+    pub role: Role,
+    /// How sure it is.
+    pub certainty: Certainty,
+    /// The name as written there.
+    pub pattern: Box<str>,
+    /// Which of [`Target::symbols`]; `None` for the file itself.
+    pub symbol: Option<usize>,
+    /// How many arguments a call passes.
+    pub arguments: Option<u16>,
+    /// The file that hands the name on under a name of its own (`pub use a::b`, `export { b } from`): when the target's
+    /// name vanishes, it is this file that breaks, and the reference only follows it.
+    pub through: Option<FileId>,
+    /// The definition it stands in, as a position in the referring file's definitions.
+    pub within: Option<u32>,
+}
+
+/// What one file references, as far as its own language's rules tell.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Outgoing {
+    /// The files it references, each place once per file.
+    pub references: Vec<(FileId, Place)>,
+    /// Imports that lead to nothing in the project although they should: `./gone`, `crate::gone`.
+    pub unresolved: Vec<Place>,
+    /// How many imports lead out of the project: packages, the standard library.
+    pub external: u32,
+}
+
+/// A line of the referring file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Counted from 1.
+    pub line: u32,
+    /// How it was found.
+    pub kind: Kind,
+    /// The name as written there.
+    pub pattern: Box<str>,
+}

@@ -1,0 +1,103 @@
+//! Trees of tree-sitter, as every language needs them: parsing, text, lines, digests.
+
+use std::cell::RefCell;
+use std::hash::Hasher;
+
+use tree_sitter::{Language, Node, Parser, Tree};
+
+/// Deeper than this nobody writes by hand: what lies below is a problem, not a fact. Keeps recursion off the stack's end.
+pub(crate) const MAX_DEPTH: usize = 300;
+
+/// The tree of a text. `None` where the parser gives up.
+pub(crate) fn parse(language: &Language, text: &str) -> Option<Tree> {
+    thread_local! {
+        // A parser keeps its buffers: making one for every file costs more than many a file.
+        static PARSER: RefCell<Parser> = RefCell::new(Parser::new());
+    }
+    PARSER.with_borrow_mut(|parser| {
+        parser.set_language(language).ok()?;
+        parser.parse(text, None)
+    })
+}
+
+/// The text of a node.
+pub(crate) fn text_of<'a>(node: Node<'_>, text: &'a str) -> &'a str {
+    text.get(node.byte_range()).unwrap_or_default()
+}
+
+/// The line a node starts on, counted from 1.
+pub(crate) fn line_of(node: Node<'_>) -> u32 {
+    u32::try_from(node.start_position().row).unwrap_or(u32::MAX - 1) + 1
+}
+
+/// The line a node ends on, counted from 1.
+pub(crate) fn end_line_of(node: Node<'_>) -> u32 {
+    u32::try_from(node.end_position().row).unwrap_or(u32::MAX - 1) + 1
+}
+
+/// The named children of a node.
+pub(crate) fn children(node: Node<'_>) -> Vec<Node<'_>> {
+    node.named_children(&mut node.walk()).collect()
+}
+
+/// A digest of the tokens below `nodes`, so that neither spaces nor comments count. What `skip` names is left out.
+pub(crate) fn digest<'t>(
+    nodes: impl IntoIterator<Item = Node<'t>>,
+    text: &str,
+    skip: impl Fn(Node<'t>) -> bool,
+) -> u64 {
+    let mut hasher = Fnv::default();
+    let mut stack: Vec<Node<'t>> = nodes.into_iter().collect();
+    stack.reverse();
+    while let Some(node) = stack.pop() {
+        if skip(node) || node.kind().contains("comment") {
+            continue;
+        }
+        if node.child_count() == 0 {
+            hasher.write(text_of(node, text).as_bytes());
+            hasher.write(&[0]);
+        } else {
+            let children: Vec<_> = node.children(&mut node.walk()).collect();
+            stack.extend(children.into_iter().rev());
+        }
+    }
+    hasher.finish()
+}
+
+/// How many places the parser could not make sense of.
+pub(crate) fn problems(tree: &Tree) -> u32 {
+    let mut count = 0;
+    let mut stack = vec![tree.root_node()];
+    while let Some(node) = stack.pop() {
+        if !node.has_error() {
+            continue;
+        }
+        if node.is_error() || node.is_missing() {
+            count += 1;
+        } else {
+            stack.extend(node.children(&mut node.walk()));
+        }
+    }
+    count
+}
+
+/// FNV-1a: the same on every machine and in every version, as kept digests must be.
+struct Fnv(u64);
+
+impl Default for Fnv {
+    fn default() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+}
+
+impl Hasher for Fnv {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}

@@ -1,0 +1,157 @@
+//! What resolution may ask about the files of a project.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::facts::Facts;
+use crate::language;
+
+/// A file of the world; meaningless outside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct FileId(pub u32);
+
+/// The files in scope. Paths are relative to the root and separated by `/`; the root itself is the empty path.
+///
+/// Answers are those of one moment: what changes on disk meanwhile is not seen.
+pub trait World: Sync {
+    /// The file at a path.
+    fn find(&self, path: &str) -> Option<FileId>;
+
+    /// Where a file is.
+    fn path(&self, file: FileId) -> &str;
+
+    /// All files, sorted by path.
+    fn files(&self) -> Vec<FileId>;
+
+    /// The files directly in a directory, sorted by path.
+    fn directory(&self, path: &str) -> Vec<FileId>;
+
+    /// The files with this basename, sorted by path.
+    fn named(&self, basename: &str) -> Vec<FileId>;
+
+    /// The files in whose text all [words](words) of `name` stand, sorted by path; possibly some more, never fewer.
+    fn containing(&self, name: &str) -> Vec<FileId>;
+
+    /// The text of a file; `None` where it is no text, too large or gone.
+    fn text(&self, file: FileId) -> Option<Arc<str>>;
+
+    /// The facts of a file; `None` as for [`text`](Self::text).
+    fn facts(&self, file: FileId) -> Option<Arc<Facts>>;
+}
+
+/// The words of a text: runs of letters, digits and `_`. Every character beyond ASCII counts as a letter.
+pub fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && c != '_')
+        .filter(|word| !word.is_empty())
+}
+
+/// A world in memory: for tests, and for contents that are not on disk.
+#[derive(Debug, Clone, Default)]
+pub struct MemoryWorld {
+    files: Vec<(String, Arc<str>, Arc<Facts>)>,
+}
+
+impl MemoryWorld {
+    /// A world of these files: path and text.
+    pub fn new<'a>(files: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        let files: BTreeMap<&str, &str> = files.into_iter().collect();
+        let files = files
+            .into_iter()
+            .map(|(path, text)| (path.to_owned(), Arc::from(text), Arc::new(language::facts(path, text))))
+            .collect();
+        Self { files }
+    }
+
+    fn select(&self, wanted: impl Fn(&str, &str) -> bool) -> Vec<FileId> {
+        let ids = (0_u32..).map(FileId);
+        ids.zip(&self.files).filter(|(_, (path, text, _))| wanted(path, text)).map(|(id, _)| id).collect()
+    }
+}
+
+impl World for MemoryWorld {
+    fn find(&self, path: &str) -> Option<FileId> {
+        let at = self.files.binary_search_by(|(known, ..)| known.as_str().cmp(path)).ok()?;
+        u32::try_from(at).ok().map(FileId)
+    }
+
+    fn path(&self, file: FileId) -> &str {
+        &self.files[file.0 as usize].0
+    }
+
+    fn files(&self) -> Vec<FileId> {
+        self.select(|_, _| true)
+    }
+
+    fn directory(&self, path: &str) -> Vec<FileId> {
+        self.select(|file, _| parent(file) == path)
+    }
+
+    fn named(&self, basename: &str) -> Vec<FileId> {
+        self.select(|path, _| base(path) == basename)
+    }
+
+    fn containing(&self, name: &str) -> Vec<FileId> {
+        self.select(|_, text| words(name).all(|word| words(text).any(|other| other == word)))
+    }
+
+    fn text(&self, file: FileId) -> Option<Arc<str>> {
+        Some(Arc::clone(&self.files.get(file.0 as usize)?.1))
+    }
+
+    fn facts(&self, file: FileId) -> Option<Arc<Facts>> {
+        Some(Arc::clone(&self.files.get(file.0 as usize)?.2))
+    }
+}
+
+/// The directory of a path; empty for a file at the root.
+pub fn parent(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(parent, _)| parent)
+}
+
+/// The last part of a path.
+pub fn base(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, base)| base)
+}
+
+/// A path from a directory: `.` and `..` followed, `None` where it leads out of the root.
+pub fn join(directory: &str, relative: &str) -> Option<String> {
+    let mut parts: Vec<&str> = directory.split('/').filter(|part| !part.is_empty()).collect();
+    for part in relative.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()?),
+            part => parts.push(part),
+        }
+    }
+    Some(parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_joined_inside_the_root() {
+        assert_eq!(join("a/b", "../c.ts").as_deref(), Some("a/c.ts"));
+        assert_eq!(join("a", "./b/./c").as_deref(), Some("a/b/c"));
+        assert_eq!(join("a", "../../c"), None);
+        assert_eq!(join("", "x").as_deref(), Some("x"));
+    }
+
+    #[test]
+    fn words_are_whole() {
+        assert_eq!(words("plan-strategy: öl_2 $x").collect::<Vec<_>>(), ["plan", "strategy", "öl_2", "x"]);
+    }
+
+    #[test]
+    fn a_world_in_memory_answers_by_path_and_word() {
+        let world = MemoryWorld::new([("b/x.txt", "one two"), ("a.txt", "two three")]);
+        let id = world.find("b/x.txt").unwrap();
+        assert_eq!(world.path(id), "b/x.txt");
+        assert_eq!(world.containing("two").len(), 2);
+        assert_eq!(world.containing("one-two"), [id]);
+        assert_eq!(world.containing("tw"), []);
+        assert_eq!(world.directory("b"), [id]);
+        assert_eq!(world.named("x.txt"), [id]);
+    }
+}
