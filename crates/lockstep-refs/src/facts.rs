@@ -83,6 +83,8 @@ pub enum DefinitionKind {
     Macro,
     /// A module or namespace inside the file.
     Module,
+    /// A part of a document under a heading; its name is the anchor that links to it.
+    Section,
 }
 
 /// Who can name a definition, by the language's own rules or conventions.

@@ -7,9 +7,12 @@
 //! index of words gives few candidates, and only their facts are resolved. Hence a file that comes, goes or gets another
 //! name needs no bookkeeping elsewhere.
 
+pub mod dangling;
+pub mod entity;
 pub mod facts;
 pub mod language;
 pub mod reference;
 #[expect(dead_code, reason = "the languages that use it come next")]
 mod syntax;
+pub mod text;
 pub mod world;
