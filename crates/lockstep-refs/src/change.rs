@@ -36,6 +36,14 @@ pub enum What {
 }
 
 impl What {
+    /// The name it goes by now, where it has another one.
+    pub fn new_name(&self) -> Option<&str> {
+        match self {
+            Self::Renamed(name) => Some(name),
+            _ => None,
+        }
+    }
+
     /// One word for people and programs.
     pub fn word(&self) -> &'static str {
         match self {

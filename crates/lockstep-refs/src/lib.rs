@@ -13,6 +13,7 @@ pub mod impact;
 pub mod language;
 pub mod overlay;
 pub mod reference;
+pub mod report;
 #[expect(dead_code, reason = "the languages that use it come next")]
 mod syntax;
 pub mod world;

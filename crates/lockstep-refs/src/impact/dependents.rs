@@ -27,6 +27,13 @@ pub struct Dependent {
     pub evidence: Vec<Evidence>,
 }
 
+impl Dependent {
+    /// By what dependents are ranked, the strongest first.
+    pub fn strength(&self) -> impl Ord + use<> {
+        (self.hop.count(), !self.breaks, self.kind, self.certainty, Reverse(self.evidence.len()))
+    }
+}
+
 /// How far a dependent is away from the change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hop {
@@ -145,10 +152,7 @@ impl<'w> Collector<'w> {
         let direct =
             self.direct.iter().filter_map(|(file, places)| dependent(world, *file, Hop::Direct, places));
         dependents.extend(direct);
-        dependents.sort_by_cached_key(|dependent| {
-            let strength = (dependent.hop.count(), !dependent.breaks, dependent.kind, dependent.certainty);
-            (strength, Reverse(dependent.evidence.len()), dependent.path.clone())
-        });
+        dependents.sort_by(|a, b| (a.strength(), &a.path).cmp(&(b.strength(), &b.path)));
         dependents
     }
 }
