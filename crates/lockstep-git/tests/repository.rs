@@ -8,7 +8,8 @@ use lockstep_git::{Between, Changed, Repository, Status};
 
 fn git(dir: &Path, arguments: &[&str]) {
     let identity = ["-c", "user.name=t", "-c", "user.email=t@t", "-c", "init.defaultBranch=main"];
-    let output = Command::new("git").arg("-C").arg(dir).args(identity).args(arguments).output().unwrap();
+    let output =
+        Command::new("git").arg("-C").arg(dir).args(identity).args(arguments).output().expect("git runs");
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
