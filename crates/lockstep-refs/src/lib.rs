@@ -7,11 +7,15 @@
 //! index of words gives few candidates, and only their facts are resolved. Hence a file that comes, goes or gets another
 //! name needs no bookkeeping elsewhere.
 
+pub mod change;
 pub mod dangling;
 pub mod entity;
 pub mod facts;
+pub mod impact;
 pub mod language;
+pub mod overlay;
 pub mod reference;
+pub mod report;
 #[expect(dead_code, reason = "the languages that use it come next")]
 mod syntax;
 pub mod text;
