@@ -7,9 +7,13 @@
 //! index of words gives few candidates, and only their facts are resolved. Hence a file that comes, goes or gets another
 //! name needs no bookkeeping elsewhere.
 
+mod collect;
 pub mod facts;
+#[cfg(test)]
+mod fixture;
 pub mod language;
 pub mod reference;
-#[expect(dead_code, reason = "the languages that use it come next")]
+mod resolve;
+mod scope;
 mod syntax;
 pub mod world;
