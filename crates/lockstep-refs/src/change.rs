@@ -60,7 +60,7 @@ impl SymbolChange {
     /// Whether a place that uses the definition no longer fits it.
     pub fn breaks(&self, reference: &Reference) -> bool {
         match &self.what {
-            What::Removed | What::Renamed(_) | What::Narrowed => true,
+            What::Removed | What::Renamed(_) | What::Narrowed => reference.role != Role::Redefine,
             What::Body => false,
             What::Resigned { arity, deeper } => match reference.role {
                 Role::Import | Role::Reexport => false,
@@ -70,7 +70,7 @@ impl SymbolChange {
                 },
                 // A type whose fields or variants changed still is a type.
                 Role::Type | Role::Pattern => false,
-                Role::Construct | Role::Extend | Role::Override => true,
+                Role::Construct | Role::Extend | Role::Override | Role::Redefine => true,
                 // Passed on or read: its type is another one.
                 Role::Value => true,
             },

@@ -3,4 +3,115 @@
 //! One module per language or family. To add one: a variant of [`Language`], its extensions in [`Language::of`], a module
 //! that implements [`Rules`], a line in [`rules`].
 
+mod markdown;
+mod python;
+
+use serde::{Deserialize, Serialize};
+
+use crate::facts::Facts;
+use crate::reference::{Outgoing, Reference, Target};
+use crate::world::{FileId, World, base};
+
+/// By whose rules a file is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "each is what its name says")]
+pub enum Language {
+    Rust,
+    TypeScript,
+    Tsx,
+    JavaScript,
+    Python,
+    Go,
+    Java,
+    Kotlin,
+    C,
+    Cpp,
+    CSharp,
+    Ruby,
+    Php,
+    Swift,
+    Bash,
+    Markdown,
+    Yaml,
+    Json,
+    Toml,
+    Html,
+    /// Any other text: it takes part by paths, names and mentions.
+    Text,
+}
+
+impl Language {
+    /// The language of a file, by its name.
+    pub fn of(path: &str) -> Self {
+        let base = base(path);
+        let Some((_, extension)) = base.rsplit_once('.') else { return Self::Text };
+        match extension {
+            "rs" => Self::Rust,
+            "ts" | "mts" | "cts" => Self::TypeScript,
+            "tsx" => Self::Tsx,
+            "js" | "mjs" | "cjs" | "jsx" => Self::JavaScript,
+            "py" | "pyi" => Self::Python,
+            "go" => Self::Go,
+            "java" => Self::Java,
+            "kt" | "kts" => Self::Kotlin,
+            "c" => Self::C,
+            // A header may be either: C++ reads nearly all of C.
+            "h" | "cc" | "cpp" | "cxx" | "hh" | "hpp" | "hxx" | "inl" | "ipp" => Self::Cpp,
+            "cs" => Self::CSharp,
+            "rb" | "rake" | "gemspec" => Self::Ruby,
+            "php" => Self::Php,
+            "swift" => Self::Swift,
+            "sh" | "bash" => Self::Bash,
+            "md" | "markdown" | "mdx" => Self::Markdown,
+            "yaml" | "yml" => Self::Yaml,
+            "json" | "jsonc" => Self::Json,
+            "toml" => Self::Toml,
+            "html" | "htm" => Self::Html,
+            _ => Self::Text,
+        }
+    }
+}
+
+/// What a language's rules can do.
+pub trait Rules: Sync {
+    /// The facts of a file. Broken text gives what can be seen, and counts problems.
+    fn facts(&self, path: &str, text: &str) -> Facts;
+
+    /// The places in other files that reference the target, by this language's imports and symbols. Sorted by path and line.
+    fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference>;
+
+    /// What a file references by this language's imports and symbols.
+    fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing;
+}
+
+/// The rules of a language.
+pub fn rules(language: Language) -> &'static dyn Rules {
+    match language {
+        Language::Markdown => &markdown::Markdown,
         Language::Python => &python::Python,
+        _ => &Plain,
+    }
+}
+
+/// The facts of a file.
+pub fn facts(path: &str, text: &str) -> Facts {
+    let language = Language::of(path);
+    Facts { language, ..rules(language).facts(path, text) }
+}
+
+/// Text without imports and symbols.
+struct Plain;
+
+impl Rules for Plain {
+    fn facts(&self, path: &str, _text: &str) -> Facts {
+        Facts::none(Language::of(path))
+    }
+
+    fn referrers(&self, _world: &dyn World, _target: &Target<'_>) -> Vec<Reference> {
+        Vec::new()
+    }
+
+    fn outgoing(&self, _world: &dyn World, _file: FileId) -> Outgoing {
+        Outgoing::default()
+    }
+}

@@ -7,28 +7,20 @@
 //! index of words gives few candidates, and only their facts are resolved. Hence a file that comes, goes or gets another
 //! name needs no bookkeeping elsewhere.
 
-<<<<<<< HEAD
 pub mod change;
+mod collect;
 pub mod dangling;
 pub mod entity;
 pub mod facts;
-pub mod impact;
-=======
-mod collect;
-pub mod facts;
 #[cfg(test)]
 mod fixture;
->>>>>>> w2/lang-web
+pub mod impact;
 pub mod language;
 pub mod overlay;
 pub mod reference;
-<<<<<<< HEAD
 pub mod report;
-#[expect(dead_code, reason = "the languages that use it come next")]
-=======
 mod resolve;
 mod scope;
->>>>>>> w2/lang-web
 mod syntax;
 pub mod text;
 pub mod world;

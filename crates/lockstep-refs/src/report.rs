@@ -165,7 +165,7 @@ impl Report<'_> {
     }
 
     /// Notes that follow from the facts, then those given.
-    fn all_notes(&self) -> Vec<String> {
+    pub fn all_notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for file in self.impact.files.iter().filter(|file| file.whole_file) {
             notes.push(format!(
