@@ -7,12 +7,16 @@
 //! index of words gives few candidates, and only their facts are resolved. Hence a file that comes, goes or gets another
 //! name needs no bookkeeping elsewhere.
 
+pub mod change;
 mod collect;
 pub mod facts;
 #[cfg(test)]
 mod fixture;
+pub mod impact;
 pub mod language;
+pub mod overlay;
 pub mod reference;
+pub mod report;
 mod resolve;
 mod scope;
 mod syntax;

@@ -23,6 +23,20 @@ pub enum Kind {
     History,
 }
 
+impl Kind {
+    /// The word of the report.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Import => "import",
+            Self::Symbol => "symbol",
+            Self::Path => "path",
+            Self::Name => "name",
+            Self::Mention => "mention",
+            Self::History => "history",
+        }
+    }
+}
+
 /// How sure it is that a reference means its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
