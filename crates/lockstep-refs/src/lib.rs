@@ -13,3 +13,7 @@ pub mod reference;
 #[expect(dead_code, reason = "the languages that use it come next")]
 mod syntax;
 pub mod world;
+
+/// What facts mean: changes with every change to the extractors or their grammars, so that kept facts of another meaning are
+/// not used.
+pub const SEMANTICS: &str = env!("LOCKSTEP_SEMANTICS");
