@@ -24,3 +24,7 @@ mod scope;
 mod syntax;
 pub mod text;
 pub mod world;
+
+/// What facts mean: changes with every change to the extractors or their grammars, so that kept facts of another meaning are
+/// not used.
+pub const SEMANTICS: &str = env!("LOCKSTEP_SEMANTICS");
