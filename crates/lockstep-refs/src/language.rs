@@ -3,6 +3,8 @@
 //! One module per language or family. To add one: a variant of [`Language`], its extensions in [`Language::of`], a module
 //! that implements [`Rules`], a line in [`rules`].
 
+mod rust;
+
 use serde::{Deserialize, Serialize};
 
 use crate::facts::Facts;
@@ -82,8 +84,11 @@ pub trait Rules: Sync {
 }
 
 /// The rules of a language.
-pub fn rules(_language: Language) -> &'static dyn Rules {
-    &Plain
+pub fn rules(language: Language) -> &'static dyn Rules {
+    match language {
+        Language::Rust => &rust::Rust,
+        _ => &Plain,
+    }
 }
 
 /// The facts of a file.

@@ -10,6 +10,5 @@
 pub mod facts;
 pub mod language;
 pub mod reference;
-#[expect(dead_code, reason = "the languages that use it come next")]
 mod syntax;
 pub mod world;
