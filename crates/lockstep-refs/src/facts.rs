@@ -86,6 +86,8 @@ pub enum DefinitionKind {
     Macro,
     /// A module or namespace inside the file.
     Module,
+    /// A part of a document under a heading; its name is the anchor that links to it.
+    Section,
 }
 
 /// Who can name a definition, by the language's own rules or conventions.
@@ -211,6 +213,9 @@ pub enum Role {
     Extend,
     /// Defined again for another type: a method of an implemented trait, an overridden method.
     Override,
+    /// Defined again for another type, without a word that says so: held against the signature, but not missed when the
+    /// other vanishes.
+    Redefine,
     /// Read, passed on, or written.
     Value,
 }
@@ -230,6 +235,21 @@ pub enum Shape {
     Itself,
     /// What that one extends: `super`.
     Parent,
+    /// A generic type with its arguments: `List[Foo]`, `Promise<Foo>`.
+    Applied(Box<Shape>, Vec<Shape>),
+    /// Something that can be called, by what it takes and what it gives: a function type, or the parameters of a function
+    /// that takes callbacks.
+    Function(Vec<Shape>, Box<Shape>),
+    /// One of several: a union, a variable with several assignments.
+    Either(Vec<Shape>),
+    /// What iterating over it or indexing it gives.
+    Element(Box<Shape>),
+    /// What waiting for it gives.
+    Awaited(Box<Shape>),
+    /// A parameter of a function written as an argument: `x` of `call(0, x => …)`. Which argument, then which parameter.
+    Parameter(Box<Shape>, u16, u16),
+    /// A value that nothing in the text gives a type, not even for a type checker: a parameter without annotation.
+    Untyped,
     /// Nothing that can be followed.
     Unknown,
 }

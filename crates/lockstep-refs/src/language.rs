@@ -3,6 +3,8 @@
 //! One module per language or family. To add one: a variant of [`Language`], its extensions in [`Language::of`], a module
 //! that implements [`Rules`], a line in [`rules`].
 
+mod markdown;
+mod python;
 mod rust;
 
 use serde::{Deserialize, Serialize};
@@ -87,6 +89,8 @@ pub trait Rules: Sync {
 pub fn rules(language: Language) -> &'static dyn Rules {
     match language {
         Language::Rust => &rust::Rust,
+        Language::Markdown => &markdown::Markdown,
+        Language::Python => &python::Python,
         _ => &Plain,
     }
 }

@@ -7,8 +7,24 @@
 //! index of words gives few candidates, and only their facts are resolved. Hence a file that comes, goes or gets another
 //! name needs no bookkeeping elsewhere.
 
+pub mod change;
+mod collect;
+pub mod dangling;
+pub mod entity;
 pub mod facts;
+#[cfg(test)]
+mod fixture;
+pub mod impact;
 pub mod language;
+pub mod overlay;
 pub mod reference;
+pub mod report;
+mod resolve;
+mod scope;
 mod syntax;
+pub mod text;
 pub mod world;
+
+/// What facts mean: changes with every change to the extractors or their grammars, so that kept facts of another meaning are
+/// not used.
+pub const SEMANTICS: &str = env!("LOCKSTEP_SEMANTICS");

@@ -23,6 +23,20 @@ pub enum Kind {
     History,
 }
 
+impl Kind {
+    /// The word of the report.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Import => "import",
+            Self::Symbol => "symbol",
+            Self::Path => "path",
+            Self::Name => "name",
+            Self::Mention => "mention",
+            Self::History => "history",
+        }
+    }
+}
+
 /// How sure it is that a reference means its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -31,6 +45,8 @@ pub enum Certainty {
     Resolved,
     /// It may mean the target: without types it cannot be decided.
     Possible,
+    /// It may mean the target, but the value has no type that any checker could know: only running it would tell.
+    Untyped,
 }
 
 /// Whose referrers are asked for. The file is in the world with the content that the referrers were written against.

@@ -6,6 +6,7 @@
 //! Knows nothing of clients; decides nothing about what is worth telling.
 
 mod atomic;
+pub mod befores;
 mod database;
 pub mod history;
 pub mod journal;

@@ -10,6 +10,7 @@ use lockstep_model::change::ChangeKind;
 use lockstep_model::ids::SessionId;
 use lockstep_model::path::escape_into;
 use lockstep_store::Store;
+use lockstep_store::befores::Befores;
 use lockstep_store::history::{Change, Filter};
 use serde::Serialize;
 
@@ -292,6 +293,7 @@ fn prune(
     for session in sessions {
         let ours = store.knows_session(&session)?;
         if store.remove_journal(&journal, &session, &|path| ours || path.starts_with(&project.root))? {
+            Befores::of(&project.state, &session).forget()?;
             removed.push(journal.file(&session).display().to_string());
         }
     }

@@ -57,7 +57,7 @@ impl Project<'_> {
                 let of = self.shape(module, inner, steps + 1);
                 self.member_type(&of, name, steps)
             }
-            Shape::Itself | Shape::Parent | Shape::Unknown => Ty::Unknown,
+            _ => Ty::Unknown,
         }
     }
 

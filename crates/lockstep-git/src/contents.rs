@@ -1,0 +1,70 @@
+//! What files were.
+
+use std::io::{BufReader, Read as _, Write as _};
+use std::process::Stdio;
+
+use crate::{GitError, Repository};
+
+/// Larger contents are left where they are: nobody analyses them.
+const MAX_BYTES: u64 = 16 << 20;
+
+impl Repository {
+    /// The contents of files in a state (a commit, a tree, or the empty text for what is staged), in their order; `None` for
+    /// what is not a file there or too large.
+    pub fn contents(&self, state: &str, paths: &[String]) -> Result<Vec<Option<Vec<u8>>>, GitError> {
+        if paths.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut child = self
+            .git(&["cat-file", "--batch", "-z"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(GitError::Run)?;
+        let mut input = child.stdin.take().expect("it was asked for");
+        let mut output = BufReader::new(child.stdout.take().expect("it was asked for"));
+        let prefix = self.prefix()?;
+        // Git answers while it is asked: who only asks fills both pipes and waits forever.
+        let contents = std::thread::scope(|scope| {
+            scope.spawn(move || {
+                for path in paths {
+                    // A git that died is noticed by its missing answers.
+                    let _ = write!(input, "{state}:{prefix}{path}\0");
+                }
+            });
+            paths.iter().map(|_| content(&mut output)).collect::<Result<Vec<_>, GitError>>()
+        });
+        child.wait().map_err(GitError::Run)?;
+        contents
+    }
+
+    /// The way from the top of the working tree to the directory.
+    fn prefix(&self) -> Result<String, GitError> {
+        let answer = self.tell(&["rev-parse", "--show-prefix"])?;
+        Ok(String::from_utf8_lossy(&answer).trim_end_matches('\n').to_owned())
+    }
+}
+
+fn content(output: &mut impl std::io::BufRead) -> Result<Option<Vec<u8>>, GitError> {
+    let not_understood = || GitError::Answer { what: "cat-file".to_owned() };
+    let mut header = Vec::new();
+    output.read_until(b'\n', &mut header).map_err(GitError::Run)?;
+    let header = String::from_utf8_lossy(&header);
+    if header.trim_end().ends_with(" missing") || header.trim_end().ends_with(" ambiguous") {
+        return Ok(None);
+    }
+    let mut words = header.split_ascii_whitespace();
+    let (Some(_), Some(kind), Some(size)) = (words.next(), words.next(), words.next()) else {
+        return Err(not_understood());
+    };
+    let size: u64 = size.parse().map_err(|_| not_understood())?;
+    if size > MAX_BYTES {
+        std::io::copy(&mut output.take(size + 1), &mut std::io::sink()).map_err(GitError::Run)?;
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    output.take(size + 1).read_to_end(&mut bytes).map_err(GitError::Run)?;
+    bytes.pop();
+    Ok((kind == "blob").then_some(bytes))
+}

@@ -1,0 +1,79 @@
+//! What Lockstep asks git: which files changed between two states, what they were, what changed together.
+//!
+//! By way of the `git` program, so that its configuration, worktrees and every object format are respected. Never used by hooks:
+//! they start no process.
+
+mod changes;
+pub mod cochange;
+mod command;
+mod contents;
+pub mod patch;
+
+pub use changes::{Between, Changed, Status};
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why git could not be asked, or what it answered instead.
+#[derive(Debug, thiserror::Error)]
+pub enum GitError {
+    /// The program could not be started or talked to.
+    #[error("cannot run git")]
+    Run(#[source] io::Error),
+    /// It refused.
+    #[error("git {what} failed: {message}")]
+    Refused {
+        /// The command.
+        what: String,
+        /// What it said.
+        message: String,
+    },
+    /// It answered something that is not understood.
+    #[error("git {what} gave an answer that is not understood")]
+    Answer {
+        /// The command.
+        what: String,
+    },
+}
+
+/// A directory inside a repository's working tree. Paths are relative to it; what lies outside is not seen.
+#[derive(Debug, Clone)]
+pub struct Repository {
+    directory: PathBuf,
+}
+
+impl Repository {
+    /// The repository that `directory` is in; `None` where it is in none.
+    pub fn at(directory: &Path) -> Result<Option<Self>, GitError> {
+        let repository = Self { directory: directory.to_owned() };
+        Ok(repository.top()?.map(|_| repository))
+    }
+
+    /// The top of the working tree; `None` outside of one.
+    pub fn top_of(directory: &Path) -> Result<Option<PathBuf>, GitError> {
+        Self { directory: directory.to_owned() }.top()
+    }
+
+    /// The commit that is checked out; `None` before the first one.
+    pub fn head(&self) -> Result<Option<String>, GitError> {
+        self.revision("HEAD")
+    }
+
+    /// The commit that a name stands for; `None` where there is none.
+    pub fn revision(&self, name: &str) -> Result<Option<String>, GitError> {
+        let spec = format!("{name}^{{commit}}");
+        let answer = self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", &spec])?;
+        Ok(answer.succeeded().then(|| answer.line()))
+    }
+
+    fn top(&self) -> Result<Option<PathBuf>, GitError> {
+        use std::os::unix::ffi::OsStringExt as _;
+        let answer = self.ask(&["rev-parse", "--show-toplevel"])?;
+        let mut path = answer.output;
+        if !answer.status.success() || path.is_empty() {
+            return Ok(None);
+        }
+        path.pop();
+        Ok(Some(PathBuf::from(std::ffi::OsString::from_vec(path))))
+    }
+}

@@ -1,0 +1,108 @@
+//! Against real repositories.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use lockstep_git::{Between, Changed, Repository, Status};
+
+fn git(dir: &Path, arguments: &[&str]) {
+    let identity = ["-c", "user.name=t", "-c", "user.email=t@t", "-c", "init.defaultBranch=main"];
+    let output =
+        Command::new("git").arg("-C").arg(dir).args(identity).args(arguments).output().expect("git runs");
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn commit(dir: &Path, message: &str) {
+    git(dir, &["add", "-A"]);
+    git(dir, &["commit", "-qm", message]);
+}
+
+fn changed(path: &str, status: Status) -> Changed {
+    Changed { path: path.to_owned(), status }
+}
+
+#[test]
+fn every_kind_of_change_is_seen_with_its_former_content() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    git(root, &["init", "-q"]);
+    fs::write(root.join("a b.txt"), "one\n").unwrap();
+    fs::write(root.join("gone.txt"), "gone\n").unwrap();
+    fs::write(root.join("öld.txt"), "some longer content\nthat is recognised\n").unwrap();
+    let repository = Repository::at(root).unwrap().unwrap();
+    assert_eq!(repository.head().unwrap(), None);
+    assert_eq!(repository.changed(&Between::HeadAndFiles).unwrap().len(), 3);
+    commit(root, "first");
+
+    fs::write(root.join("a b.txt"), "two\n").unwrap();
+    fs::remove_file(root.join("gone.txt")).unwrap();
+    git(root, &["mv", "öld.txt", "new.txt"]);
+    fs::write(root.join("untracked.txt"), "").unwrap();
+    let found = repository.changed(&Between::HeadAndFiles).unwrap();
+    assert_eq!(
+        found,
+        [
+            changed("a b.txt", Status::Modified),
+            changed("gone.txt", Status::Deleted),
+            changed("new.txt", Status::Renamed { from: "öld.txt".to_owned() }),
+            changed("untracked.txt", Status::Added),
+        ]
+    );
+    let old = repository.old_state(&Between::HeadAndFiles).unwrap();
+    let paths = ["a b.txt", "öld.txt", "missing"].map(str::to_owned);
+    let contents = repository.contents(&old, &paths).unwrap();
+    assert_eq!(contents[0].as_deref(), Some(b"one\n".as_slice()));
+    assert!(contents[1].as_deref().unwrap().starts_with(b"some"));
+    assert_eq!(contents[2], None);
+
+    let staged = repository.changed(&Between::HeadAndStaged).unwrap();
+    assert_eq!(staged, [changed("new.txt", Status::Renamed { from: "öld.txt".to_owned() })]);
+    commit(root, "second");
+    assert_eq!(repository.changed(&Between::HeadAndFiles).unwrap(), []);
+    let last = repository.last_commit().unwrap().unwrap();
+    assert_eq!(repository.changed(&last).unwrap().len(), 4);
+    assert_eq!(repository.changed(&repository.range("HEAD~1..HEAD").unwrap()).unwrap().len(), 4);
+    assert!(repository.range("nobody..HEAD").unwrap_err().to_string().contains("nobody"));
+}
+
+#[test]
+fn a_directory_inside_sees_only_its_own() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    git(root, &["init", "-q"]);
+    fs::create_dir(root.join("sub")).unwrap();
+    fs::write(root.join("sub/a"), "1").unwrap();
+    fs::write(root.join("b"), "1").unwrap();
+    commit(root, "first");
+    fs::write(root.join("sub/a"), "2").unwrap();
+    fs::write(root.join("b"), "2").unwrap();
+    let repository = Repository::at(&root.join("sub")).unwrap().unwrap();
+    assert_eq!(repository.changed(&Between::HeadAndFiles).unwrap(), [changed("a", Status::Modified)]);
+    let head = repository.head().unwrap().unwrap();
+    assert_eq!(repository.contents(&head, &["a".to_owned()]).unwrap(), [Some(b"1".to_vec())]);
+}
+
+#[test]
+fn what_changed_together_is_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    git(root, &["init", "-q"]);
+    let repository = Repository::at(root).unwrap().unwrap();
+    assert_eq!(repository.cochanges("a", 1).unwrap(), []);
+    for n in 0..3 {
+        fs::write(root.join("a"), n.to_string()).unwrap();
+        fs::write(root.join("b"), n.to_string()).unwrap();
+        fs::write(root.join(format!("c{n}")), "").unwrap();
+        commit(root, "x");
+    }
+    let found = repository.cochanges("a", 2).unwrap();
+    assert_eq!(found.len(), 1);
+    assert_eq!((&*found[0].path, found[0].together), ("b", 3));
+}
+
+#[test]
+fn outside_of_any_repository() {
+    let dir = tempfile::tempdir().unwrap();
+    assert!(Repository::at(dir.path()).unwrap().is_none());
+}

@@ -1,0 +1,307 @@
+//! What changed in a file between two contents: which of its definitions vanished, got another name, other users' side or only
+//! another inside.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::facts::{Arity, Definition, DefinitionKind, Facts, Reach, Role};
+use crate::reference::{Certainty, Reference};
+
+/// A definition of the former content that is not what it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SymbolChange {
+    /// As it was.
+    pub was: Definition,
+    /// What became of it.
+    pub what: What,
+}
+
+/// What became of a definition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum What {
+    /// Nobody can name it any more.
+    Removed,
+    /// It goes by another name.
+    Renamed(Box<str>),
+    /// Its users must do something else: other parameters, another type, other members to implement.
+    Resigned {
+        /// How many arguments a call takes now.
+        arity: Option<Arity>,
+        /// Whether more than the number of arguments changed, as far as the text tells.
+        deeper: bool,
+    },
+    /// Fewer can name it than before.
+    Narrowed,
+    /// Only its inside changed.
+    Body,
+}
+
+impl What {
+    /// The name it goes by now, where it has another one.
+    pub fn new_name(&self) -> Option<&str> {
+        match self {
+            Self::Renamed(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// One word for people and programs.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Removed => "removed",
+            Self::Renamed(_) => "renamed",
+            Self::Resigned { .. } => "signature",
+            Self::Narrowed => "narrowed",
+            Self::Body => "body",
+        }
+    }
+}
+
+impl SymbolChange {
+    /// Whether a place that uses the definition no longer fits it.
+    pub fn breaks(&self, reference: &Reference) -> bool {
+        // Nothing but running it would tell: a dependent, but not one that is known to break.
+        if reference.certainty == Certainty::Untyped {
+            return false;
+        }
+        match &self.what {
+            What::Removed | What::Renamed(_) | What::Narrowed => reference.role != Role::Redefine,
+            What::Body => false,
+            What::Resigned { arity, deeper } => match reference.role {
+                Role::Import | Role::Reexport => false,
+                Role::Call => match (reference.arguments, arity) {
+                    (Some(arguments), Some(arity)) if !deeper => !arity.takes(arguments),
+                    _ => true,
+                },
+                // A type whose fields or variants changed still is a type.
+                Role::Type | Role::Pattern => false,
+                Role::Construct | Role::Extend | Role::Override | Role::Redefine => true,
+                // Passed on or read: its type is another one.
+                Role::Value => true,
+            },
+        }
+    }
+}
+
+/// What changed between two contents of a file, for everyone who can name its definitions. In the order of the former text.
+pub fn compare(old: &Facts, new: &Facts) -> Vec<SymbolChange> {
+    let renamed_types = renamed_types(old, new);
+    let gone: BTreeSet<&str> = gone_types(old, new);
+    let offered: BTreeSet<&str> =
+        new.imports.iter().flat_map(|import| &import.names).map(|name| &*name.local).collect();
+    let mut now = group(new, |container| container.map(str::to_owned));
+    let mut changes = Vec::new();
+    let mut missing = Vec::new();
+    for was in &old.definitions {
+        // The members of a type that is gone are gone with it: their users are its users.
+        let container = was.container.as_deref();
+        if was.reach == Reach::File
+            || container.is_some_and(|path| path.split('.').any(|part| gone.contains(part)))
+        {
+            continue;
+        }
+        let container = container.map(|path| renamed_path(path, &renamed_types));
+        match take_best(now.get_mut(&(container, was.kind, was.name.clone())), was) {
+            Some(is) => {
+                changes.extend(difference(was, is).map(|what| SymbolChange { was: was.clone(), what }))
+            }
+            None if was.container.is_none() && offered.contains(&*was.name) => {}
+            None => missing.push(was),
+        }
+    }
+    let mut added: Vec<&Definition> = now.into_values().flatten().collect();
+    added.sort_by_key(|definition| definition.line);
+    for was in missing {
+        let what = match successor(was, &mut added, &renamed_types) {
+            Some(name) => What::Renamed(name),
+            None => What::Removed,
+        };
+        changes.push(SymbolChange { was: was.clone(), what });
+    }
+    changes.sort_by_key(|change| change.was.line);
+    changes
+}
+
+type Key = (Option<String>, DefinitionKind, Box<str>);
+
+fn group(facts: &Facts, path: impl Fn(Option<&str>) -> Option<String>) -> BTreeMap<Key, Vec<&Definition>> {
+    let mut groups: BTreeMap<Key, Vec<&Definition>> = BTreeMap::new();
+    for definition in &facts.definitions {
+        let key = (path(definition.container.as_deref()), definition.kind, definition.name.clone());
+        groups.entry(key).or_default().push(definition);
+    }
+    groups
+}
+
+/// Of several definitions with one name (overloads, conditional ones) the one that changed least.
+fn take_best<'a>(candidates: Option<&mut Vec<&'a Definition>>, was: &Definition) -> Option<&'a Definition> {
+    let candidates = candidates?;
+    let distance = |is: &&Definition| (is.signature != was.signature, is.body != was.body);
+    let (at, _) = candidates.iter().enumerate().min_by_key(|(_, is)| distance(is))?;
+    Some(candidates.remove(at))
+}
+
+fn difference(was: &Definition, is: &Definition) -> Option<What> {
+    if is.reach < was.reach {
+        Some(What::Narrowed)
+    } else if is.signature != was.signature {
+        Some(What::Resigned { arity: is.arity, deeper: is.arity == was.arity || is.gives != was.gives })
+    } else if is.body != was.body {
+        Some(What::Body)
+    } else {
+        None
+    }
+}
+
+fn is_type(definition: &Definition) -> bool {
+    use DefinitionKind::{Interface, Module, Type};
+    matches!(definition.kind, Type | Interface | Module)
+}
+
+/// Types that were replaced by another one in their place, by their former names.
+fn renamed_types<'a>(old: &'a Facts, new: &'a Facts) -> BTreeMap<&'a str, &'a str> {
+    let (lost, mut won) = (lost_types(old, new), lost_types(new, old));
+    let mut renamed = BTreeMap::new();
+    for was in lost {
+        let members = |facts: &'a Facts, name: &str| -> BTreeSet<&'a str> {
+            let inside = |d: &&Definition| d.container.as_deref() == Some(name);
+            facts.definitions.iter().filter(inside).map(|d| &*d.name).collect()
+        };
+        let same = |is: &&Definition| {
+            is.kind == was.kind
+                && is.container == was.container
+                && (is.body == was.body || members(old, &was.name) == members(new, &is.name))
+        };
+        if let Some(at) = won.iter().position(same) {
+            renamed.insert(&*was.name, &*won.remove(at).name);
+        }
+    }
+    renamed
+}
+
+fn lost_types<'a>(from: &'a Facts, to: &Facts) -> Vec<&'a Definition> {
+    let remain: BTreeSet<&str> = to.definitions.iter().filter(|d| is_type(d)).map(|d| &*d.name).collect();
+    from.definitions.iter().filter(|d| is_type(d) && !remain.contains(&*d.name)).collect()
+}
+
+fn gone_types<'a>(old: &'a Facts, new: &'a Facts) -> BTreeSet<&'a str> {
+    lost_types(old, new).into_iter().map(|definition| &*definition.name).collect()
+}
+
+fn renamed_path(path: &str, renamed: &BTreeMap<&str, &str>) -> String {
+    path.split('.').map(|part| *renamed.get(part).unwrap_or(&part)).collect::<Vec<_>>().join(".")
+}
+
+/// The added definition that took the place of one that is missing: the same inside or, where only one comes into question,
+/// the same kind in the same place.
+fn successor(
+    was: &Definition,
+    added: &mut Vec<&Definition>,
+    renamed: &BTreeMap<&str, &str>,
+) -> Option<Box<str>> {
+    let container = was.container.as_deref().map(|path| renamed_path(path, renamed));
+    let fits = |is: &Definition| {
+        is.kind == was.kind && is.container.as_deref() == container.as_deref() && is.reach >= was.reach
+    };
+    let known = renamed.get(&*was.name).copied();
+    let at = added
+        .iter()
+        .position(|is| fits(is) && known == Some(&*is.name))
+        .or_else(|| added.iter().position(|is| fits(is) && is.body == was.body && is.arity == was.arity))
+        .or_else(|| {
+            let mut fitting =
+                added.iter().enumerate().filter(|(_, is)| fits(is) && is.signature == was.signature);
+            match (fitting.next(), fitting.next()) {
+                (Some((at, _)), None) => Some(at),
+                _ => None,
+            }
+        })?;
+    Some(added.remove(at).name.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::language::Language;
+
+    fn definition(
+        name: &str,
+        container: Option<&str>,
+        kind: DefinitionKind,
+        digests: (u64, u64),
+    ) -> Definition {
+        Definition {
+            name: name.into(),
+            kind,
+            container: container.map(Into::into),
+            reach: Reach::Everyone,
+            line: 1,
+            end_line: 1,
+            signature: digests.0,
+            body: digests.1,
+            arity: Some(Arity { least: 1, most: Some(1) }),
+            gives: None,
+            extends: Vec::new(),
+        }
+    }
+
+    fn function(name: &str, digests: (u64, u64)) -> Definition {
+        definition(name, None, DefinitionKind::Function, digests)
+    }
+
+    fn facts(definitions: Vec<Definition>) -> Facts {
+        Facts { definitions, ..Facts::none(Language::Text) }
+    }
+
+    fn words(old: Vec<Definition>, new: Vec<Definition>) -> Vec<(String, What)> {
+        let changes = compare(&facts(old), &facts(new));
+        changes.into_iter().map(|change| (change.was.name.to_string(), change.what)).collect()
+    }
+
+    #[test]
+    fn nothing_changed() {
+        assert_eq!(words(vec![function("a", (1, 1))], vec![function("a", (1, 1))]), []);
+    }
+
+    #[test]
+    fn each_change_is_told_apart() {
+        let old =
+            vec![function("a", (1, 1)), function("b", (2, 2)), function("c", (3, 3)), function("d", (4, 4))];
+        let new =
+            vec![function("a", (1, 9)), function("b", (9, 2)), function("cc", (8, 3)), function("e", (7, 7))];
+        assert_eq!(
+            words(old, new),
+            [
+                ("a".to_owned(), What::Body),
+                (
+                    "b".to_owned(),
+                    What::Resigned { arity: Some(Arity { least: 1, most: Some(1) }), deeper: true }
+                ),
+                ("c".to_owned(), What::Renamed("cc".into())),
+                ("d".to_owned(), What::Removed),
+            ]
+        );
+    }
+
+    #[test]
+    fn what_only_its_own_file_can_name_concerns_nobody() {
+        let private = Definition { reach: Reach::File, ..function("a", (1, 1)) };
+        assert_eq!(words(vec![private.clone()], vec![]), []);
+        let public = function("a", (1, 1));
+        assert_eq!(words(vec![public], vec![private]), [("a".to_owned(), What::Narrowed)]);
+    }
+
+    #[test]
+    fn a_renamed_type_takes_its_members_with_it() {
+        use DefinitionKind::{Method, Type};
+        let old = vec![definition("A", None, Type, (1, 1)), definition("m", Some("A"), Method, (2, 2))];
+        let new = vec![definition("B", None, Type, (1, 1)), definition("m", Some("B"), Method, (2, 2))];
+        assert_eq!(words(old, new), [("A".to_owned(), What::Renamed("B".into()))]);
+    }
+
+    #[test]
+    fn overloads_are_compared_with_their_like() {
+        let old = vec![function("f", (1, 1)), function("f", (2, 2))];
+        let new = vec![function("f", (2, 3)), function("f", (1, 1))];
+        assert_eq!(words(old, new), [("f".to_owned(), What::Body)]);
+    }
+}

@@ -1,0 +1,199 @@
+//! The impact of a change: which files reference what changed, at one hop and at two, and what that breaks.
+//!
+//! Pure. How a change became known, how an answer is shown and how fresh it is are not its concern.
+
+mod dependents;
+mod edit;
+mod in_text;
+
+pub use dependents::{Dependent, Evidence, Hop};
+pub use edit::{After, Before, Edit, FileChange};
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::change::{SymbolChange, What};
+use crate::entity::Aliases;
+use crate::facts::{Definition, Facts, Reach};
+use crate::language;
+use crate::overlay::Overlay;
+use crate::reference::{Kind, Reference, Target};
+use crate::world::World;
+use dependents::{Collector, Place};
+
+/// What a set of edits means for other files.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Impact {
+    /// For each edit, in the order of its path.
+    pub files: Vec<FileImpact>,
+    /// Whether the time was over before everything was looked at.
+    pub truncated: bool,
+    /// Imports in the files that were looked at which should lead somewhere in the project and do not.
+    pub unresolved: usize,
+}
+
+impl Impact {
+    /// The unique files that depend on something changed.
+    pub fn candidates(&self) -> BTreeSet<&str> {
+        self.files.iter().flat_map(|file| &file.dependents).map(|dependent| &*dependent.path).collect()
+    }
+
+    /// All dependents of all changed files.
+    pub fn dependents(&self) -> impl Iterator<Item = (&FileImpact, &Dependent)> {
+        self.files.iter().flat_map(|file| file.dependents.iter().map(move |dependent| (file, dependent)))
+    }
+}
+
+/// What one edit means for other files.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileImpact {
+    /// The file, by its present path or, where it is gone, its last one.
+    pub path: String,
+    /// What happened to the file as a whole.
+    pub change: FileChange,
+    /// What happened to its definitions.
+    pub symbols: Vec<SymbolChange>,
+    /// Whether its former content is unknown, so that everything in it counts as changed.
+    pub whole_file: bool,
+    /// Who depends on it, the most affected first.
+    pub dependents: Vec<Dependent>,
+}
+
+/// What is asked.
+pub struct Question<'a> {
+    /// What changed.
+    pub edits: &'a [Edit],
+    /// Names that the project gives to files.
+    pub aliases: &'a Aliases,
+    /// Tells when the time is up.
+    pub is_over: &'a dyn Fn() -> bool,
+}
+
+/// The impact of edits on the files of `world`, which are as they are now.
+pub fn impact(world: &dyn World, question: &Question<'_>) -> Impact {
+    let Question { edits, aliases, is_over } = *question;
+    let mut impact = Impact::default();
+    let mut looked_at: BTreeSet<String> = BTreeSet::new();
+    for edit in edits {
+        if is_over() {
+            impact.truncated = true;
+            break;
+        }
+        let (file, truncated) = file_impact(world, edit, aliases, is_over);
+        impact.truncated |= truncated;
+        looked_at.insert(file.path.clone());
+        looked_at.extend(file.dependents.iter().map(|dependent| dependent.path.clone()));
+        impact.files.push(file);
+    }
+    impact.files.sort_by(|a, b| a.path.cmp(&b.path));
+    impact.unresolved = unresolved(world, &looked_at, is_over);
+    impact
+}
+
+fn unresolved(world: &dyn World, paths: &BTreeSet<String>, is_over: &dyn Fn() -> bool) -> usize {
+    let mut count = 0;
+    for file in paths.iter().filter_map(|path| world.find(path)) {
+        if is_over() {
+            break;
+        }
+        let Some(facts) = world.facts(file) else { continue };
+        count += language::rules(facts.language).outgoing(world, file).unresolved.len();
+    }
+    count
+}
+
+fn file_impact(
+    world: &dyn World,
+    edit: &Edit,
+    aliases: &Aliases,
+    is_over: &dyn Fn() -> bool,
+) -> (FileImpact, bool) {
+    let former = edit.former_path();
+    let mut found = FileImpact {
+        path: edit.path.clone(),
+        change: edit.change(),
+        symbols: Vec::new(),
+        whole_file: matches!(edit.before, Before::Unknown),
+        dependents: Vec::new(),
+    };
+    // What did not exist before, nobody depends on.
+    let Some((facts, text)) = edit.former_content(world) else { return (found, false) };
+    let before = Overlay::new(world, former, Arc::clone(&facts), text.clone());
+    let after = edit.present_facts(world);
+    found.symbols = edit.symbol_changes(&facts, after.as_deref());
+    let mut collector = Collector::new(world, edit, before.file());
+    collect_direct(&before, edit, &facts, &found.symbols, &mut collector);
+    in_text::collect(&before, edit, text.as_deref(), &found.symbols, aliases, &mut collector);
+    let truncated = is_over() || collect_transitive(world, &mut collector, is_over);
+    found.dependents = collector.finish();
+    (found, truncated)
+}
+
+/// Everything that references what changed.
+fn collect_direct(
+    before: &Overlay<'_>,
+    edit: &Edit,
+    facts: &Facts,
+    changes: &[SymbolChange],
+    collector: &mut Collector<'_>,
+) {
+    let moved = edit.is_moved();
+    // When the file is no longer where it was, every definition in it is affected, changed or not.
+    let symbols: Vec<Definition> = match moved {
+        true => {
+            facts.definitions.iter().filter(|definition| definition.reach > Reach::File).cloned().collect()
+        }
+        false => changes.iter().map(|change| change.was.clone()).collect(),
+    };
+    let target = Target { file: before.file(), symbols: &symbols, module: moved };
+    if moved || !symbols.is_empty() {
+        for mut reference in language::rules(facts.language).referrers(before, &target) {
+            let change = if moved { None } else { reference.symbol.and_then(|at| changes.get(at)) };
+            // A file that hands a name on shields others from its end, not from what it takes now.
+            if change.is_some_and(|change| matches!(change.what, What::Resigned { .. })) {
+                reference.through = None;
+            }
+            let breaks = moved || change.is_some_and(|change| change.breaks(&reference));
+            collector.add(Place { breaks, reference });
+        }
+    }
+}
+
+/// The dependents of dependents: who uses the definitions in which a direct dependent uses what changed.
+fn collect_transitive(world: &dyn World, collector: &mut Collector<'_>, is_over: &dyn Fn() -> bool) -> bool {
+    for (file, within) in collector.reached() {
+        if is_over() {
+            return true;
+        }
+        let Some(facts) = world.facts(file) else { continue };
+        let symbols = reached_symbols(&facts, &within);
+        if symbols.is_empty() {
+            continue;
+        }
+        let target = Target { file, symbols: &symbols, module: false };
+        for reference in language::rules(facts.language).referrers(world, &target) {
+            collector.add_transitive(file, reference);
+        }
+    }
+    false
+}
+
+/// The definitions at these positions that other files can name, and what they belong to.
+fn reached_symbols(facts: &Facts, within: &BTreeSet<u32>) -> Vec<Definition> {
+    let mut symbols: BTreeMap<u32, Definition> = BTreeMap::new();
+    for at in within {
+        let Some(definition) = facts.definitions.get(*at as usize) else { continue };
+        if definition.reach > Reach::File {
+            symbols.insert(*at, definition.clone());
+        }
+    }
+    symbols.into_values().collect()
+}
+
+/// Whether a reference hands a change on to those who reference its file.
+fn hands_on(reference: &Reference) -> bool {
+    reference.kind <= Kind::Name
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,198 @@
+//! Dependents: the references that were found, one entry for each file, with its evidence, ranked.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::{Edit, hands_on};
+use crate::reference::{Certainty, Kind, Reference};
+use crate::world::{FileId, World};
+
+/// A file that depends on a changed one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Dependent {
+    /// Relative to the root.
+    pub path: String,
+    /// How far it is away.
+    pub hop: Hop,
+    /// How its strongest reference was found.
+    pub kind: Kind,
+    /// Whether it no longer fits what it references.
+    pub breaks: bool,
+    /// How sure that is.
+    pub certainty: Certainty,
+    /// The name in its strongest reference.
+    pub pattern: String,
+    /// Every place, the strongest first.
+    pub evidence: Vec<Evidence>,
+}
+
+impl Dependent {
+    /// By what dependents are ranked, the strongest first.
+    pub fn strength(&self) -> impl Ord + use<> {
+        (self.hop.count(), !self.breaks, self.kind, self.certainty, Reverse(self.evidence.len()))
+    }
+}
+
+/// How far a dependent is away from the change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hop {
+    /// It references something changed.
+    Direct,
+    /// It references something that does.
+    Transitive {
+        /// The direct dependent between.
+        via: String,
+    },
+}
+
+impl Hop {
+    /// One or two.
+    pub fn count(&self) -> u8 {
+        match self {
+            Self::Direct => 1,
+            Self::Transitive { .. } => 2,
+        }
+    }
+
+    /// The word of the report.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Direct => "DIRECT",
+            Self::Transitive { .. } => "TRANSITIVE",
+        }
+    }
+}
+
+/// A line that shows a dependency.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Evidence {
+    /// Counted from 1.
+    pub line: u32,
+    /// The line as it stands in the file, without its end.
+    pub text: String,
+    /// How it was found.
+    pub kind: Kind,
+    /// Whether it no longer fits.
+    pub breaks: bool,
+    /// How sure that is.
+    pub certainty: Certainty,
+    /// The name as written there.
+    pub pattern: String,
+}
+
+/// A reference, and whether the change breaks it.
+pub(super) struct Place {
+    pub(super) reference: Reference,
+    pub(super) breaks: bool,
+}
+
+/// Gathers references by file.
+pub(super) struct Collector<'w> {
+    world: &'w dyn World,
+    /// Files that are no dependents: the changed one itself, under each of its names.
+    own: BTreeSet<FileId>,
+    direct: BTreeMap<FileId, Vec<Place>>,
+    transitive: BTreeMap<FileId, (FileId, Vec<Place>)>,
+}
+
+impl<'w> Collector<'w> {
+    pub(super) fn new(world: &'w dyn World, edit: &Edit, file: FileId) -> Self {
+        let own = [Some(file), world.find(&edit.path)].into_iter().flatten().collect();
+        Self { world, own, direct: BTreeMap::new(), transitive: BTreeMap::new() }
+    }
+
+    pub(super) fn add(&mut self, place: Place) {
+        let (file, through) = (place.reference.file, place.reference.through);
+        if self.own.contains(&file) {
+            return;
+        }
+        match through {
+            // Behind a file that hands the name on, it is that file which breaks.
+            Some(via) if !self.own.contains(&via) && via != file => {
+                self.transitive
+                    .entry(file)
+                    .or_insert((via, Vec::new()))
+                    .1
+                    .push(Place { breaks: false, ..place });
+            }
+            _ => self.direct.entry(file).or_default().push(place),
+        }
+    }
+
+    pub(super) fn add_transitive(&mut self, via: FileId, reference: Reference) {
+        let file = reference.file;
+        if !self.own.contains(&file) && !self.direct.contains_key(&file) && file != via {
+            let places = &mut self.transitive.entry(file).or_insert((via, Vec::new()));
+            if places.0 == via {
+                places.1.push(Place { breaks: false, reference });
+            }
+        }
+    }
+
+    /// The direct dependents that hand the change on, with the positions of the definitions that do.
+    pub(super) fn reached(&self) -> Vec<(FileId, BTreeSet<u32>)> {
+        let within = |places: &[Place]| -> BTreeSet<u32> {
+            let handing = places.iter().filter(|place| hands_on(&place.reference));
+            handing.filter_map(|place| place.reference.within).collect()
+        };
+        self.direct.iter().map(|(file, places)| (*file, within(places))).collect()
+    }
+
+    /// The dependents, the most affected first.
+    pub(super) fn finish(self) -> Vec<Dependent> {
+        let world = self.world;
+        let transitive = self.transitive.into_iter().filter(|(file, _)| !self.direct.contains_key(file));
+        let mut dependents: Vec<Dependent> = transitive
+            .filter_map(|(file, (via, places))| {
+                let hop = Hop::Transitive { via: world.path(via).to_owned() };
+                dependent(world, file, hop, &places)
+            })
+            .collect();
+        let direct =
+            self.direct.iter().filter_map(|(file, places)| dependent(world, *file, Hop::Direct, places));
+        dependents.extend(direct);
+        dependents.sort_by(|a, b| (a.strength(), &a.path).cmp(&(b.strength(), &b.path)));
+        dependents
+    }
+}
+
+/// `None` where no line of the file shows it any more: the file changed meanwhile.
+fn dependent(world: &dyn World, file: FileId, hop: Hop, places: &[Place]) -> Option<Dependent> {
+    let text: Arc<str> = world.text(file)?;
+    let lines: Vec<&str> = text.lines().collect();
+    let mut evidence: Vec<Evidence> = places.iter().filter_map(|place| evidence(&lines, place)).collect();
+    evidence.sort_by(|a, b| {
+        (!a.breaks, a.kind, a.certainty, a.line, &a.pattern).cmp(&(
+            !b.breaks,
+            b.kind,
+            b.certainty,
+            b.line,
+            &b.pattern,
+        ))
+    });
+    evidence.dedup_by(|a, b| a.line == b.line && a.pattern == b.pattern);
+    let first = evidence.first()?;
+    Some(Dependent {
+        path: world.path(file).to_owned(),
+        hop,
+        kind: first.kind,
+        breaks: first.breaks,
+        certainty: first.certainty,
+        pattern: first.pattern.clone(),
+        evidence,
+    })
+}
+
+fn evidence(lines: &[&str], place: &Place) -> Option<Evidence> {
+    let reference = &place.reference;
+    let text = lines.get((reference.line as usize).checked_sub(1)?)?;
+    Some(Evidence {
+        line: reference.line,
+        text: (*text).to_owned(),
+        kind: reference.kind,
+        breaks: place.breaks,
+        certainty: reference.certainty,
+        pattern: reference.pattern.to_string(),
+    })
+}

@@ -1,0 +1,153 @@
+//! An edit: a file before and after.
+
+use std::sync::Arc;
+
+use crate::change::{SymbolChange, What, compare};
+use crate::entity::{Aliases, Entity, entities};
+use crate::facts::{Facts, Reach};
+use crate::language;
+use crate::overlay::Overlay;
+use crate::world::World;
+
+/// One changed file.
+#[derive(Debug, Clone)]
+pub struct Edit {
+    /// Where it is; where it is gone, where it was.
+    pub path: String,
+    /// Where it was before, if that is another place.
+    pub former: Option<String>,
+    /// What it was.
+    pub before: Before,
+    /// What it is, where that is not what the world has: another revision, a patch. `None` where it is gone, or the world
+    /// has it.
+    pub after: After,
+}
+
+/// What a file is after an edit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum After {
+    /// As the world has it.
+    Present,
+    /// This.
+    Text(Arc<str>),
+    /// Gone.
+    Gone,
+}
+
+/// What a file was before an edit.
+#[derive(Debug, Clone)]
+pub enum Before {
+    /// It did not exist.
+    Absent,
+    /// This text.
+    Text(Arc<str>),
+    /// These facts; the text is no longer known.
+    Facts(Arc<Facts>),
+    /// Nobody knows. Everything in the file counts as changed.
+    Unknown,
+}
+
+/// What happened to a file as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FileChange {
+    /// It is new.
+    Created,
+    /// It is gone.
+    Deleted,
+    /// It is in another place.
+    Renamed {
+        /// Where it was.
+        from: String,
+    },
+    /// Its content is another one.
+    Modified,
+}
+
+impl FileChange {
+    /// One word for people and programs.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Created => "created",
+            Self::Deleted => "deleted",
+            Self::Renamed { .. } => "renamed",
+            Self::Modified => "modified",
+        }
+    }
+}
+
+impl Edit {
+    /// What happened to the file as a whole.
+    pub fn change(&self) -> FileChange {
+        match (&self.former, &self.before, &self.after) {
+            (_, _, After::Gone) => FileChange::Deleted,
+            (Some(from), ..) => FileChange::Renamed { from: from.clone() },
+            (None, Before::Absent, _) => FileChange::Created,
+            _ => FileChange::Modified,
+        }
+    }
+
+    pub(super) fn former_path(&self) -> &str {
+        self.former.as_deref().unwrap_or(&self.path)
+    }
+
+    /// Whether the file is no longer where others look for it.
+    pub(super) fn is_moved(&self) -> bool {
+        self.former.is_some() || self.after == After::Gone
+    }
+
+    /// The facts of the former content, and the content where it is known; `None` where there was no file.
+    pub(super) fn former_content(&self, world: &dyn World) -> Option<(Arc<Facts>, Option<Arc<str>>)> {
+        match &self.before {
+            Before::Absent => None,
+            Before::Text(text) => {
+                let facts = Arc::new(language::facts(self.former_path(), text));
+                Some((facts, Some(Arc::clone(text))))
+            }
+            Before::Facts(facts) => Some((Arc::clone(facts), None)),
+            Before::Unknown => {
+                let file = world.find(&self.path)?;
+                Some((world.facts(file)?, world.text(file)))
+            }
+        }
+    }
+
+    pub(super) fn present_facts(&self, world: &dyn World) -> Option<Arc<Facts>> {
+        match &self.after {
+            After::Gone => None,
+            After::Text(text) => Some(Arc::new(language::facts(&self.path, text))),
+            After::Present => world.facts(world.find(&self.path)?),
+        }
+    }
+
+    /// What the file is known by now. `before` is the world with its former content.
+    pub(super) fn present_entities(&self, before: &Overlay<'_>, aliases: &Aliases) -> Vec<Entity> {
+        match &self.after {
+            After::Gone => Vec::new(),
+            After::Text(text) => entities(&self.path, Some(text), aliases),
+            After::Present => entities(&self.path, before.present_text(&self.path).as_deref(), aliases),
+        }
+    }
+
+    /// Whether the content is another one. What is unknown may be.
+    pub(super) fn is_other_text(&self, before: &Overlay<'_>, former: Option<&str>) -> bool {
+        let present = match &self.after {
+            After::Gone => None,
+            After::Text(text) => Some(Arc::clone(text)),
+            After::Present => before.present_text(&self.path),
+        };
+        matches!(self.before, Before::Unknown) || former.is_none() || present.as_deref() != former
+    }
+
+    /// What happened to the definitions of the former content.
+    pub(super) fn symbol_changes(&self, old: &Facts, new: Option<&Facts>) -> Vec<SymbolChange> {
+        let everything = |what: What| {
+            let reachable = old.definitions.iter().filter(|definition| definition.reach > Reach::File);
+            reachable.map(|was| SymbolChange { was: was.clone(), what: what.clone() }).collect()
+        };
+        match (&self.before, new) {
+            (Before::Unknown, _) => everything(What::Body),
+            (_, None) => everything(What::Removed),
+            (_, Some(new)) => compare(old, new),
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! The impact report (boundary B4): one set of facts, shown as L1 for programs, L2 for people and models, and JSON with
+//! everything. The same facts give the same bytes.
+
+mod json;
+mod l1;
+mod l2;
+
+pub use json::Timings;
+
+use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::impact::{Dependent, Evidence, Hop, Impact};
+
+/// Lines of evidence are cut to so many characters around the name.
+const MAX_EVIDENCE_CHARS: usize = 200;
+
+/// How much the answer can be relied on, as far as the index tells.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Basis {
+    /// Whether every file was looked at as it is now.
+    pub fresh: bool,
+    /// The revision and generation of the index.
+    pub revision: String,
+    /// When the index was last brought up to date.
+    pub time: String,
+    /// How many files in scope it could not see into: binary, too large, unreadable.
+    pub unseen: usize,
+}
+
+/// A report of an impact.
+#[derive(Debug, Clone)]
+pub struct Report<'a> {
+    /// The project's root, absolute.
+    pub root: &'a str,
+    /// What was found.
+    pub impact: &'a Impact,
+    /// By what it was found.
+    pub basis: &'a Basis,
+    /// What else a reader must know.
+    pub notes: &'a [String],
+}
+
+/// `status`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// Everything was analysed.
+    Complete,
+    /// The time was over before.
+    Partial,
+    /// There was nothing to analyse.
+    Skipped,
+}
+
+/// What the Lead should do next (boundary B3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// Look at the dependents.
+    Impact,
+    /// Go on to the review.
+    Review,
+    /// Go on with the cascade that is under way.
+    ContinueCascade,
+}
+
+impl Next {
+    /// The route after an analysis; `None` where no alert was received.
+    pub fn route(report: Option<&Report<'_>>, active_cascade: bool) -> Self {
+        match report {
+            _ if active_cascade => Self::ContinueCascade,
+            Some(report) if report.impact.truncated || !report.impact.candidates().is_empty() => Self::Impact,
+            _ => Self::Review,
+        }
+    }
+
+    /// The word of the contract.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Impact => "execution-impact",
+            Self::Review => "execution-review",
+            Self::ContinueCascade => "continue-cascade",
+        }
+    }
+}
+
+impl Report<'_> {
+    /// How far the analysis came.
+    pub fn status(&self) -> Status {
+        match self.impact {
+            impact if impact.truncated => Status::Partial,
+            impact if impact.files.is_empty() => Status::Skipped,
+            _ => Status::Complete,
+        }
+    }
+
+    fn status_word(&self) -> &'static str {
+        match self.status() {
+            Status::Complete => "complete",
+            Status::Partial => "partial",
+            Status::Skipped => "skipped",
+        }
+    }
+
+    fn confidence(&self) -> &'static str {
+        match (self.impact.truncated, self.basis.fresh) {
+            (true, _) => "low",
+            (false, true) => "high",
+            (false, false) => "medium",
+        }
+    }
+
+    fn degradation(&self) -> &'static str {
+        if self.basis.fresh { "full" } else { "degraded" }
+    }
+
+    fn direct(&self) -> usize {
+        self.impact.dependents().filter(|(_, dependent)| dependent.hop == Hop::Direct).count()
+    }
+
+    /// Whether the dependents should be brought up to date now.
+    pub fn cascade_recommended(&self) -> bool {
+        match self.status() {
+            Status::Partial => true,
+            Status::Skipped => false,
+            Status::Complete => self.direct() > 0,
+        }
+    }
+
+    fn rationale(&self) -> String {
+        let candidates = self.impact.candidates().len();
+        let direct: BTreeSet<&str> = self
+            .impact
+            .dependents()
+            .filter(|(_, dependent)| dependent.hop == Hop::Direct)
+            .map(|(_, dependent)| &*dependent.path)
+            .collect();
+        let breaking: BTreeSet<&str> = self
+            .impact
+            .dependents()
+            .filter(|(_, dependent)| dependent.breaks)
+            .map(|(_, dependent)| &*dependent.path)
+            .collect();
+        match self.status() {
+            Status::Skipped => "No file changed: there is nothing to cascade from.".to_owned(),
+            Status::Partial => format!(
+                "The time was over before everything was analysed: {} found so far, more are likely.",
+                count(candidates, "dependent")
+            ),
+            Status::Complete if candidates == 0 => "No file depends on what changed.".to_owned(),
+            Status::Complete if direct.is_empty() => {
+                format!(
+                    "Only transitive dependents ({candidates}): for information, nothing to update directly."
+                )
+            }
+            Status::Complete if breaking.is_empty() => format!(
+                "{} what changed; nothing in them is broken by it.",
+                count_verb(direct.len(), "file references", "files reference")
+            ),
+            Status::Complete => format!(
+                "{} what changed; {} no longer fit it.",
+                count_verb(direct.len(), "file references", "files reference"),
+                breaking.len()
+            ),
+        }
+    }
+
+    /// Notes that follow from the facts, then those given.
+    pub fn all_notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        for file in self.impact.files.iter().filter(|file| file.whole_file) {
+            notes.push(format!(
+                "{}: its former content is unknown, so everything in it counts as changed.",
+                file.path
+            ));
+        }
+        if self.impact.truncated {
+            notes.push("Analysis truncated: the time limit was reached.".to_owned());
+        }
+        if !self.basis.fresh {
+            notes.push("The index is not up to date: files changed since are not reflected.".to_owned());
+        }
+        if self.basis.unseen > 0 {
+            notes.push(format!(
+                "{} could not be looked into (binary, too large or unreadable).",
+                count(self.basis.unseen, "file")
+            ));
+        }
+        if self.impact.unresolved > 0 {
+            notes.push(format!(
+                "{} in the files looked at could not be resolved.",
+                count(self.impact.unresolved, "import")
+            ));
+        }
+        let possible = self
+            .impact
+            .dependents()
+            .filter(|(_, dependent)| dependent.certainty == crate::reference::Certainty::Possible)
+            .count();
+        if possible > 0 {
+            notes.push(format!(
+                "{} included that cannot be decided without types.",
+                count_verb(possible, "dependent is", "dependents are")
+            ));
+        }
+        notes.extend(self.notes.iter().cloned());
+        notes
+    }
+}
+
+fn count(n: usize, one: &str) -> String {
+    format!("{n} {one}{}", if n == 1 { "" } else { "s" })
+}
+
+fn count_verb(n: usize, one: &str, many: &str) -> String {
+    format!("{n} {}", if n == 1 { one } else { many })
+}
+
+/// `file:line:text`, with the line as it stands in the file, cut around the name where it is long.
+fn evidence_line(path: &str, evidence: &Evidence) -> String {
+    format!("{path}:{}:{}", evidence.line, cut_around(&evidence.text, &evidence.pattern))
+}
+
+/// At most [`MAX_EVIDENCE_CHARS`] characters of `text`, with `pattern` among them.
+fn cut_around<'t>(text: &'t str, pattern: &str) -> Cow<'t, str> {
+    if text.len() <= MAX_EVIDENCE_CHARS || text.chars().count() <= MAX_EVIDENCE_CHARS {
+        return Cow::Borrowed(text);
+    }
+    let at = text.find(pattern).map_or(0, |at| text[..at].chars().count());
+    let start = at.saturating_sub(MAX_EVIDENCE_CHARS / 2);
+    Cow::Owned(text.chars().skip(start).take(MAX_EVIDENCE_CHARS).collect())
+}
+
+/// The absolute path of a file of the project.
+fn absolute(root: &str, path: &str) -> String {
+    format!("{}/{path}", root.trim_end_matches('/'))
+}
+
+/// A dependent of the whole change, whichever of the changed files it depends on.
+#[derive(Debug, Clone)]
+pub struct Ranked<'a> {
+    /// Its strongest entry.
+    pub dependent: &'a Dependent,
+    /// Whether any of the changes breaks it.
+    pub breaks: bool,
+    /// The changed files it depends on.
+    pub refs: Vec<&'a str>,
+}
+
+impl<'a> Report<'a> {
+    /// Every dependent once, the most affected first.
+    pub fn ranked(&self) -> Vec<Ranked<'a>> {
+        let mut entries: Vec<Ranked<'a>> = Vec::new();
+        let mut known: BTreeMap<&str, usize> = BTreeMap::new();
+        let impact: &'a Impact = self.impact;
+        for (file, dependent) in impact.dependents() {
+            match known.get(&*dependent.path) {
+                Some(at) => {
+                    let entry = &mut entries[*at];
+                    entry.breaks |= dependent.breaks;
+                    entry.refs.push(&file.path);
+                    if dependent.strength() < entry.dependent.strength() {
+                        entry.dependent = dependent;
+                    }
+                }
+                None => {
+                    known.insert(&dependent.path, entries.len());
+                    entries.push(Ranked { dependent, breaks: dependent.breaks, refs: vec![&file.path] });
+                }
+            }
+        }
+        entries.sort_by(|a, b| {
+            (a.dependent.strength(), &a.dependent.path).cmp(&(b.dependent.strength(), &b.dependent.path))
+        });
+        entries
+    }
+}

@@ -1,0 +1,197 @@
+//! JSON: L1 and everything it leaves out.
+
+use serde::Serialize;
+
+use super::{Next, Report, absolute, evidence_line};
+use crate::impact::{Dependent, FileChange, FileImpact, Hop};
+use crate::reference::{Certainty, Kind};
+
+/// How long the parts of an answer took, in milliseconds. The only thing in a report that differs from run to run.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+pub struct Timings {
+    /// Bringing the index up to date.
+    pub index: f64,
+    /// Finding what changed.
+    pub changes: f64,
+    /// Finding the dependents.
+    pub impact: f64,
+}
+
+#[derive(Serialize)]
+pub(super) struct Document<'a> {
+    domain: &'static str,
+    skill: &'static str,
+    status: &'static str,
+    confidence: &'static str,
+    files_changed: usize,
+    impact_candidates: usize,
+    degradation_level: &'static str,
+    impacts: Vec<File<'a>>,
+    cascade_recommended: bool,
+    cascade_rationale: String,
+    unresolved_references: usize,
+    index: Index<'a>,
+    ranked: Vec<Ranked<'a>>,
+    notes: Vec<String>,
+    next: &'static str,
+    timings_ms: Timings,
+}
+
+#[derive(Serialize)]
+struct Index<'a> {
+    fresh: bool,
+    revision: &'a str,
+    time: &'a str,
+    unseen_files: usize,
+}
+
+#[derive(Serialize)]
+struct File<'a> {
+    changed_file: String,
+    change: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    renamed_from: Option<&'a str>,
+    whole_file: bool,
+    symbols: Vec<Symbol<'a>>,
+    dependents: Vec<Listed<'a>>,
+    dependent_count: usize,
+}
+
+#[derive(Serialize)]
+struct Symbol<'a> {
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    container: Option<&'a str>,
+    change: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    renamed_to: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Listed<'a> {
+    file: String,
+    r#type: &'static str,
+    hop_count: u8,
+    reference_pattern: &'a str,
+    evidence: String,
+    kind: Kind,
+    breaks: bool,
+    certainty: Certainty,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    via: Option<String>,
+    places: Vec<Placed<'a>>,
+}
+
+#[derive(Serialize)]
+struct Placed<'a> {
+    line: u32,
+    text: &'a str,
+    kind: Kind,
+    breaks: bool,
+    certainty: Certainty,
+    pattern: &'a str,
+}
+
+/// A dependent of the whole change: the files it depends on, the most affected first.
+#[derive(Serialize)]
+struct Ranked<'a> {
+    file: &'a str,
+    r#type: &'static str,
+    kind: Kind,
+    breaks: bool,
+    refs: Vec<&'a str>,
+}
+
+impl Report<'_> {
+    /// Everything, for programs.
+    pub fn json(&self, active_cascade: bool, timings: Timings) -> String {
+        let document = Document {
+            domain: "execution",
+            skill: "impact",
+            status: self.status_word(),
+            confidence: self.confidence(),
+            files_changed: self.impact.files.len(),
+            impact_candidates: self.impact.candidates().len(),
+            degradation_level: self.degradation(),
+            impacts: self.impact.files.iter().map(|file| self.file(file)).collect(),
+            cascade_recommended: self.cascade_recommended(),
+            cascade_rationale: self.rationale(),
+            unresolved_references: self.impact.unresolved,
+            index: Index {
+                fresh: self.basis.fresh,
+                revision: &self.basis.revision,
+                time: &self.basis.time,
+                unseen_files: self.basis.unseen,
+            },
+            ranked: self.ranked().iter().map(ranked).collect(),
+            notes: self.all_notes(),
+            next: Next::route(Some(self), active_cascade).word(),
+            timings_ms: timings,
+        };
+        serde_json::to_string_pretty(&document).expect("maps with text keys, lists and scalars") + "\n"
+    }
+
+    fn file<'a>(&'a self, file: &'a FileImpact) -> File<'a> {
+        File {
+            changed_file: absolute(self.root, &file.path),
+            change: file.change.word(),
+            renamed_from: match &file.change {
+                FileChange::Renamed { from } => Some(from),
+                _ => None,
+            },
+            whole_file: file.whole_file,
+            symbols: file
+                .symbols
+                .iter()
+                .map(|change| Symbol {
+                    name: &change.was.name,
+                    container: change.was.container.as_deref(),
+                    change: change.what.word(),
+                    renamed_to: change.what.new_name(),
+                })
+                .collect(),
+            dependents: file.dependents.iter().map(|dependent| self.listed(dependent)).collect(),
+            dependent_count: file.dependents.len(),
+        }
+    }
+
+    fn listed<'a>(&self, dependent: &'a Dependent) -> Listed<'a> {
+        let evidence = dependent.evidence.first().map(|line| evidence_line(&dependent.path, line));
+        Listed {
+            file: absolute(self.root, &dependent.path),
+            r#type: dependent.hop.word(),
+            hop_count: dependent.hop.count(),
+            reference_pattern: &dependent.pattern,
+            evidence: evidence.unwrap_or_default(),
+            kind: dependent.kind,
+            breaks: dependent.breaks,
+            certainty: dependent.certainty,
+            via: match &dependent.hop {
+                Hop::Direct => None,
+                Hop::Transitive { via } => Some(absolute(self.root, via)),
+            },
+            places: dependent
+                .evidence
+                .iter()
+                .map(|place| Placed {
+                    line: place.line,
+                    text: &place.text,
+                    kind: place.kind,
+                    breaks: place.breaks,
+                    certainty: place.certainty,
+                    pattern: &place.pattern,
+                })
+                .collect(),
+        }
+    }
+}
+
+fn ranked<'a>(entry: &super::Ranked<'a>) -> Ranked<'a> {
+    Ranked {
+        file: &entry.dependent.path,
+        r#type: entry.dependent.hop.word(),
+        kind: entry.dependent.kind,
+        breaks: entry.breaks,
+        refs: entry.refs.clone(),
+    }
+}

@@ -1,0 +1,93 @@
+//! L1: YAML for programs, with the keys of boundary B4 in their order.
+
+use std::fmt::Write as _;
+
+use super::{Report, absolute, evidence_line};
+use crate::impact::Dependent;
+
+impl Report<'_> {
+    /// The report for programs.
+    pub fn l1(&self) -> String {
+        let mut out = format!(
+            "domain: execution\nskill: impact\nstatus: {}\nconfidence: {}\nfiles_changed: {}\n\
+             impact_candidates: {}\ndegradation_level: {}\n",
+            self.status_word(),
+            self.confidence(),
+            self.impact.files.len(),
+            self.impact.candidates().len(),
+            self.degradation(),
+        );
+        out.push_str(if self.impact.files.is_empty() { "impacts: []\n" } else { "impacts:\n" });
+        for file in &self.impact.files {
+            let _ = writeln!(out, "  - changed_file: {}", scalar(&absolute(self.root, &file.path)));
+            out.push_str(if file.dependents.is_empty() {
+                "    dependents: []\n"
+            } else {
+                "    dependents:\n"
+            });
+            for dependent in &file.dependents {
+                self.dependent(&mut out, dependent);
+            }
+            let _ = writeln!(out, "    dependent_count: {}", file.dependents.len());
+        }
+        let _ = write!(
+            out,
+            "cascade_recommended: {}\ncascade_rationale: {}\nunresolved_references: {}\n\
+             index: {{fresh: {}, revision: {}, unseen_files: {}}}\n",
+            self.cascade_recommended(),
+            quoted(&self.rationale()),
+            self.impact.unresolved,
+            self.basis.fresh,
+            quoted(&self.basis.revision),
+            self.basis.unseen,
+        );
+        out
+    }
+
+    fn dependent(&self, out: &mut String, dependent: &Dependent) {
+        let evidence = dependent.evidence.first().map(|line| evidence_line(&dependent.path, line));
+        let _ = write!(
+            out,
+            "      - file: {}\n        type: {}\n        hop_count: {}\n        reference_pattern: {}\n        \
+             evidence: {}\n        kind: {}\n        breaks: {}\n",
+            scalar(&absolute(self.root, &dependent.path)),
+            dependent.hop.word(),
+            dependent.hop.count(),
+            scalar(&dependent.pattern),
+            quoted(&evidence.unwrap_or_default()),
+            dependent.kind.word(),
+            dependent.breaks,
+        );
+    }
+}
+
+/// A YAML scalar: plain where nobody can mistake it, else in double quotes.
+fn scalar(text: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
+    let word = text.contains(['/', '_']) || !is_other_than_text(text);
+    let start = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/' || c == '_');
+    if start && word && text.chars().all(plain) { text.to_owned() } else { quoted(text) }
+}
+
+/// Words that YAML readers take for something else than text.
+fn is_other_than_text(text: &str) -> bool {
+    let lower = text.to_ascii_lowercase();
+    matches!(&*lower, "true" | "false" | "null" | "yes" | "no" | "on" | "off" | "y" | "n" | "nan" | "inf")
+}
+
+/// A double-quoted YAML scalar.
+pub(super) fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}') => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}

@@ -1,0 +1,75 @@
+//! L2: Markdown for people and models.
+
+use std::fmt::Write as _;
+
+use super::{Report, absolute, evidence_line};
+use crate::impact::{Dependent, Hop};
+
+impl Report<'_> {
+    /// The report for people and models.
+    pub fn l2(&self) -> String {
+        let mut out = format!(
+            "# Execution Impact Analysis Report\n\n## Summary\n- Files changed: {}\n- Impact candidates: {}\n\
+             - Confidence: {}\n- Degradation level: {}\n- Cascade recommended: {}\n\n## Per-File Analysis\n",
+            self.impact.files.len(),
+            self.impact.candidates().len(),
+            self.confidence(),
+            self.degradation(),
+            if self.cascade_recommended() { "yes" } else { "no" },
+        );
+        for file in &self.impact.files {
+            let _ = write!(
+                out,
+                "\n### {}\n**Dependents ({}):**\n\n",
+                one_line(&absolute(self.root, &file.path)),
+                file.dependents.len()
+            );
+            if file.dependents.is_empty() {
+                out.push_str("None.\n");
+                continue;
+            }
+            out.push_str("| Dependent | Type | Hop | Reference Pattern | Evidence |\n");
+            out.push_str("|-----------|------|-----|-------------------|----------|\n");
+            for dependent in &file.dependents {
+                row(&mut out, dependent);
+            }
+        }
+        let _ = write!(out, "\n## Cascade Recommendation\n{}\n\n## Notes\n", self.rationale());
+        let notes = self.all_notes();
+        if notes.is_empty() {
+            out.push_str("- None.\n");
+        }
+        for note in notes {
+            let _ = writeln!(out, "- {}", one_line(&note));
+        }
+        out
+    }
+}
+
+fn row(out: &mut String, dependent: &Dependent) {
+    let pattern = match &dependent.hop {
+        Hop::Direct => dependent.pattern.clone(),
+        Hop::Transitive { via } => format!("{} via {via}", dependent.pattern),
+    };
+    let evidence =
+        dependent.evidence.first().map(|line| evidence_line(&dependent.path, line)).unwrap_or_default();
+    let _ = writeln!(
+        out,
+        "| {} | {} | {} | {} | {} |",
+        cell(&dependent.path),
+        dependent.hop.word(),
+        dependent.hop.count(),
+        cell(&pattern),
+        cell(&evidence)
+    );
+}
+
+/// Text that stays inside its cell.
+fn cell(text: &str) -> String {
+    one_line(&text.replace('\\', "\\\\").replace('|', "\\|"))
+}
+
+/// Text that stays on its line.
+fn one_line(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect()
+}
