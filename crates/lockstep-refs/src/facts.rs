@@ -197,6 +197,9 @@ pub enum Role {
     Extend,
     /// Defined again for another type: a method of an implemented trait, an overridden method.
     Override,
+    /// Defined again for another type, without a word that says so: held against the signature, but not missed when the
+    /// other vanishes.
+    Redefine,
     /// Read, passed on, or written.
     Value,
 }
@@ -216,6 +219,21 @@ pub enum Shape {
     Itself,
     /// What that one extends: `super`.
     Parent,
+    /// A generic type with its arguments: `List[Foo]`, `Promise<Foo>`.
+    Applied(Box<Shape>, Vec<Shape>),
+    /// Something that can be called, by what it takes and what it gives: a function type, or the parameters of a function
+    /// that takes callbacks.
+    Function(Vec<Shape>, Box<Shape>),
+    /// One of several: a union, a variable with several assignments.
+    Either(Vec<Shape>),
+    /// What iterating over it or indexing it gives.
+    Element(Box<Shape>),
+    /// What waiting for it gives.
+    Awaited(Box<Shape>),
+    /// A parameter of a function written as an argument: `x` of `call(0, x => …)`. Which argument, then which parameter.
+    Parameter(Box<Shape>, u16, u16),
+    /// A value that nothing in the text gives a type, not even for a type checker: a parameter without annotation.
+    Untyped,
     /// Nothing that can be followed.
     Unknown,
 }

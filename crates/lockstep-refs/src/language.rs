@@ -4,6 +4,7 @@
 //! that implements [`Rules`], a line in [`rules`].
 
 mod markdown;
+mod python;
 
 use serde::{Deserialize, Serialize};
 
@@ -87,6 +88,7 @@ pub trait Rules: Sync {
 pub fn rules(language: Language) -> &'static dyn Rules {
     match language {
         Language::Markdown => &markdown::Markdown,
+        Language::Python => &python::Python,
         _ => &Plain,
     }
 }

@@ -8,15 +8,19 @@
 //! name needs no bookkeeping elsewhere.
 
 pub mod change;
+mod collect;
 pub mod dangling;
 pub mod entity;
 pub mod facts;
+#[cfg(test)]
+mod fixture;
 pub mod impact;
 pub mod language;
 pub mod overlay;
 pub mod reference;
 pub mod report;
-#[expect(dead_code, reason = "the languages that use it come next")]
+mod resolve;
+mod scope;
 mod syntax;
 pub mod text;
 pub mod world;
