@@ -171,6 +171,10 @@ pub fn verify(files: &[TrailFile<'_>], known: Option<&Head>) -> Result<Vec<Entry
             let Some(line) = line.strip_suffix('\n') else {
                 return Err(broken("it is cut off: the file was truncated".to_owned()));
             };
+            // What a full disk left of a line is blanked; nothing is said in it.
+            if line.is_empty() {
+                continue;
+            }
             let entry = Entry::parse(line).map_err(broken)?;
             follows(&entry, &head, at == 0, last_place.0.is_empty()).map_err(broken)?;
             head = entry.head();
