@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::facts::{Arity, Definition, DefinitionKind, Facts, Reach, Role};
-use crate::reference::Reference;
+use crate::reference::{Certainty, Reference};
 
 /// A definition of the former content that is not what it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,6 +59,10 @@ impl What {
 impl SymbolChange {
     /// Whether a place that uses the definition no longer fits it.
     pub fn breaks(&self, reference: &Reference) -> bool {
+        // Nothing but running it would tell: a dependent, but not one that is known to break.
+        if reference.certainty == Certainty::Untyped {
+            return false;
+        }
         match &self.what {
             What::Removed | What::Renamed(_) | What::Narrowed => reference.role != Role::Redefine,
             What::Body => false,

@@ -12,7 +12,7 @@ pub use edit::{After, Before, Edit, FileChange};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::change::SymbolChange;
+use crate::change::{SymbolChange, What};
 use crate::entity::Aliases;
 use crate::facts::{Definition, Facts, Reach};
 use crate::language;
@@ -147,8 +147,12 @@ fn collect_direct(
     };
     let target = Target { file: before.file(), symbols: &symbols, module: moved };
     if moved || !symbols.is_empty() {
-        for reference in language::rules(facts.language).referrers(before, &target) {
+        for mut reference in language::rules(facts.language).referrers(before, &target) {
             let change = if moved { None } else { reference.symbol.and_then(|at| changes.get(at)) };
+            // A file that hands a name on shields others from its end, not from what it takes now.
+            if change.is_some_and(|change| matches!(change.what, What::Resigned { .. })) {
+                reference.through = None;
+            }
             let breaks = moved || change.is_some_and(|change| change.breaks(&reference));
             collector.add(Place { breaks, reference });
         }

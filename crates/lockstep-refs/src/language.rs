@@ -5,6 +5,7 @@
 
 mod markdown;
 mod python;
+mod rust;
 
 use serde::{Deserialize, Serialize};
 
@@ -87,6 +88,7 @@ pub trait Rules: Sync {
 /// The rules of a language.
 pub fn rules(language: Language) -> &'static dyn Rules {
     match language {
+        Language::Rust => &rust::Rust,
         Language::Markdown => &markdown::Markdown,
         Language::Python => &python::Python,
         _ => &Plain,
