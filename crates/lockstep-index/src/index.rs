@@ -8,11 +8,13 @@
 //! [`Index::open`] looks at the disk first. What differs is read anew where it is little, so that the answers are those of
 //! this moment; otherwise they are those of the index and say so ([`Index::condition`]).
 
+mod build;
 mod codec;
 mod content;
 mod facts;
 mod files;
 mod harvest;
+mod keep;
 mod listing;
 mod look;
 mod manifest;
@@ -36,11 +38,12 @@ use std::sync::{Arc, Mutex, OnceLock};
 use lockstep_refs::facts::Facts;
 use serde::Serialize;
 
-use files::{ByDirectory, Files};
+use files::{ByDirectory, Documents, Files};
 use manifest::Manifest;
 use storage::Storage;
 use table::Table;
 
+pub use build::{Built, Order, build};
 pub use content::Unseen;
 pub use open::{Effort, Home};
 pub use progress::{Phase, Progress, Unwatched};
@@ -60,8 +63,7 @@ pub struct Index {
     files: Files,
     words: Vec<Table>,
     facts: Vec<Table>,
-    /// The file of each document, sorted by document.
-    documents: Vec<(u32, u32)>,
+    documents: Documents,
     /// Files that the disk has otherwise than the index, sorted; where there were too many to read them.
     differing: Vec<u32>,
     /// How many files differ, are new or gone.

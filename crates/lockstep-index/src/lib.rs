@@ -8,7 +8,6 @@
 pub mod accounts;
 pub mod catalogue;
 mod difference;
-#[allow(dead_code, reason = "keeping facts and merging tables come next")]
 pub mod index;
 mod refresh;
 pub mod scope;

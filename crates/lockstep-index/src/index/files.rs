@@ -129,6 +129,14 @@ impl Files {
         ByDirectory { files, ends }
     }
 
+    /// The documents of all files.
+    pub(crate) fn documents(&self) -> Documents {
+        let numbered = self.records.iter().zip(0_u32..);
+        let mut documents: Vec<(u32, u32)> = numbered.map(|(record, file)| (record.document, file)).collect();
+        documents.sort_unstable();
+        Documents(documents)
+    }
+
     pub(crate) fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(64 + self.records.len() * 120);
         out.extend_from_slice(MAGIC);
@@ -168,6 +176,23 @@ impl Files {
             (0..directory_paths.len()).map(|_| directory(&mut bytes)).collect::<Option<Vec<_>>>()?;
         let fits = records.iter().all(|record| (record.directory as usize) < directories.len());
         fits.then_some(Self { paths, records, directory_paths, directories })
+    }
+}
+
+/// The file of each document, sorted by document.
+#[derive(Debug)]
+pub(crate) struct Documents(Vec<(u32, u32)>);
+
+impl Documents {
+    /// The file of which a document is the present version.
+    pub(crate) fn file_of(&self, document: u32) -> Option<u32> {
+        let at = self.0.binary_search_by_key(&document, |(document, _)| *document).ok()?;
+        Some(self.0[at].1)
+    }
+
+    /// Whether it is the present version of a file.
+    pub(crate) fn has(&self, document: u32) -> bool {
+        self.file_of(document).is_some()
     }
 }
 

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::codec::check;
 use super::settings::Settings;
+use super::storage::Part;
 use super::words;
 
 /// First bytes of the file. The digit is the format: another one is no index of ours, and one is made anew.
@@ -74,6 +75,14 @@ impl Manifest {
             self.facts_version = facts_version();
         }
         self
+    }
+
+    /// The numbers of the tables of words or facts.
+    pub(crate) fn tables(&mut self, part: Part) -> &mut Vec<u32> {
+        match part {
+            Part::Facts => &mut self.facts,
+            Part::Words | Part::Files => &mut self.words,
+        }
     }
 
     pub(crate) fn encode(&self) -> Vec<u8> {

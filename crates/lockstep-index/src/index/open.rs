@@ -4,11 +4,13 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, OnceLock};
+use std::time::Instant;
 
 use lockstep_store::StateDir;
 
 use super::files::Files;
 use super::harvest::{Harvest, harvest};
+use super::keep::Edition;
 use super::listing::list;
 use super::look::look;
 use super::manifest::Manifest;
@@ -59,15 +61,15 @@ impl Index {
             Home::State(state) => Some(Storage::new(state)),
             Home::Memory => None,
         };
-        let (base, generation) = match &storage {
+        let loaded = match &storage {
             Some(storage) => load(storage, settings)?,
-            None => (None, 0),
+            None => Loaded::default(),
         };
-        if base.is_none() && effort == Effort::Few {
+        if loaded.base.is_none() && effort == Effort::Few {
             return Ok(None);
         }
-        let opening = Opening { root, storage, generation, settings, effort, progress };
-        opening.bring_up_to_date(base).map(Some)
+        let opening = Opening { root, storage, writer: None, settings, effort, progress };
+        opening.bring_up_to_date(loaded).map(Some)
     }
 
     /// Opens the index of the project at `root`, builds it where there is none, and brings it up to date.
@@ -84,7 +86,7 @@ impl Index {
 
 /// What is read from disk.
 #[derive(Debug)]
-struct Base {
+pub(super) struct Base {
     manifest: Manifest,
     files: Files,
     words: Vec<Table>,
@@ -102,23 +104,39 @@ impl Base {
     }
 }
 
-/// The index on disk, `None` where there is none that this program can use; and the generation of what is there.
-fn load(storage: &Storage, settings: &Settings) -> Result<(Option<Base>, u64), IndexError> {
-    let mut generation = 0;
+/// What is on disk.
+#[derive(Debug, Default)]
+pub(super) struct Loaded {
+    /// `None` where there is nothing that this program can use.
+    base: Option<Base>,
+    /// The manifest as it was found, usable or not.
+    found: Option<Manifest>,
+}
+
+impl Loaded {
+    /// The same, as if nothing of it could be used.
+    pub(super) fn unusable(self) -> Self {
+        Self { base: None, ..self }
+    }
+}
+
+pub(super) fn load(storage: &Storage, settings: &Settings) -> Result<Loaded, IndexError> {
+    let mut loaded = Loaded::default();
     for _ in 0..TRIES {
-        let Some(manifest) = storage.manifest()? else { return Ok((None, 0)) };
-        generation = manifest.generation;
-        if !manifest.is_ours(settings) {
-            break;
-        }
+        loaded.found = storage.manifest()?;
+        let ours = loaded.found.clone().filter(|manifest| manifest.is_ours(settings));
+        let Some(manifest) = ours else { break };
         match load_parts(storage, manifest.with_our_facts()) {
-            Ok(base) => return Ok((base, generation)),
+            Ok(base) => {
+                loaded.base = base;
+                break;
+            }
             // A writer has replaced the manifest and removed what the one before named.
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(_) => break,
         }
     }
-    Ok((None, generation))
+    Ok(loaded)
 }
 
 fn load_parts(storage: &Storage, manifest: Manifest) -> io::Result<Option<Base>> {
@@ -131,18 +149,20 @@ fn load_parts(storage: &Storage, manifest: Manifest) -> io::Result<Option<Base>>
     Ok(files.map(|files| Base { manifest, files, words, facts }))
 }
 
-struct Opening<'a> {
-    root: &'a Path,
-    storage: Option<Storage>,
-    /// What was on disk when it was read.
-    generation: u64,
-    settings: &'a Settings,
-    effort: Effort,
-    progress: &'a dyn Progress,
+pub(super) struct Opening<'a> {
+    pub(super) root: &'a Path,
+    pub(super) storage: Option<Storage>,
+    /// The lock, where it is held already.
+    pub(super) writer: Option<&'a Writer>,
+    pub(super) settings: &'a Settings,
+    pub(super) effort: Effort,
+    pub(super) progress: &'a dyn Progress,
 }
 
 impl Opening<'_> {
-    fn bring_up_to_date(self, base: Option<Base>) -> Result<Index, IndexError> {
+    pub(super) fn bring_up_to_date(self, loaded: Loaded) -> Result<Index, IndexError> {
+        let Loaded { base, found } = loaded;
+        let start = Instant::now();
         let filter = self.settings.filter(self.root)?;
         let outside_rules = rules::outside(self.root);
         let is_new = base.is_none();
@@ -153,50 +173,69 @@ impl Opening<'_> {
             let mut look = look(self.root, &base.files, self.settings.max_file_bytes);
             look.rules_changed |= base.manifest.outside_rules != outside_rules;
             if look.is_as_before() {
-                return Ok(self.opened(base, !is_new));
+                return Ok(self.opened(base, true));
             }
-            Plan::new(self.root, &base.files, look, &filter)
+            let plan = Plan::new(self.root, &base.files, look, &filter);
+            if plan.is_empty() && base.manifest.outside_rules == outside_rules {
+                return Ok(self.opened(base, true));
+            }
+            plan
         };
         if self.effort == Effort::Few && plan.read.len() > FEW {
             return Ok(self.behind(base, &plan));
         }
-        if plan.is_empty() && !is_new && base.manifest.outside_rules == outside_rules {
-            return Ok(self.opened(base, true));
-        }
         base.manifest.outside_rules = outside_rules;
-        self.apply(base, &plan)
+        let tables = self.apply(&mut base, &plan)?;
+        if is_new {
+            base.manifest.build_micros = [u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX), 0];
+        }
+        let kept = self.keep(&mut base, tables, found.as_ref())?;
+        Ok(self.opened(base, kept))
     }
 
-    fn apply(self, mut base: Base, plan: &Plan) -> Result<Index, IndexError> {
+    /// Reads what the plan says into new tables of words, and makes the file table anew.
+    fn apply(&self, base: &mut Base, plan: &Plan) -> Result<Vec<Vec<u8>>, IndexError> {
         let first = base.manifest.next_document;
         let limit = self.settings.max_file_bytes;
         let Harvest { files, tables } = harvest(self.root, &plan.read, first, limit, self.progress)
             .map_err(IndexError::io("index", self.root))?;
         base.files = plan.apply(&base.files, &files, first);
         base.manifest.next_document += u32::try_from(plan.read.len()).unwrap_or(u32::MAX);
-        base.manifest.written_at = now();
-        let kept = self.keep(&mut base, &tables)?;
-        base.words.extend(tables.into_iter().map(|bytes| Table::new(Source::Memory(bytes))));
-        Ok(self.opened(base, kept))
+        Ok(tables)
     }
 
     /// Writes the update down where nobody else is writing and nobody was faster. Whether it did or not, this process has it
     /// in memory. A disk on which nothing can be written is no reason to give no answer.
-    fn keep(&self, base: &mut Base, tables: &[Vec<u8>]) -> Result<bool, IndexError> {
-        let Some(storage) = &self.storage else { return Ok(false) };
-        let Ok(Ok(writer)) = storage.lock("update") else { return Ok(false) };
-        if storage.manifest()?.map_or(0, |present| present.generation) != self.generation {
+    fn keep(&self, base: &mut Base, new: Vec<Vec<u8>>, found: Option<&Manifest>) -> Result<bool, IndexError> {
+        let own;
+        let writer = match (self.writer, &self.storage) {
+            (Some(writer), _) => Some(writer),
+            (None, Some(storage)) => {
+                own = storage.lock("update").ok().and_then(Result::ok);
+                own.as_ref()
+            }
+            (None, None) => None,
+        };
+        let edition = match writer {
+            Some(writer) => Edition::after(writer, found, &base.manifest)?,
+            None => None,
+        };
+        let Some(edition) = edition else {
+            base.words.extend(new.into_iter().map(|bytes| Table::new(Source::Memory(bytes))));
+            base.manifest.written_at = now();
             return Ok(false);
+        };
+        match write(edition, base, new) {
+            Ok(()) => Ok(true),
+            // A build was asked for: that it is not there matters.
+            Err(error) if self.writer.is_some() => Err(error),
+            Err(_) => Ok(false),
         }
-        base.manifest.generation = self.generation;
-        Ok(write(&writer, base, tables).is_ok())
     }
 
     fn opened(self, base: Base, kept: bool) -> Index {
         let Base { manifest, files, words, facts } = base;
-        let numbered = files.records.iter().zip(0_u32..);
-        let mut documents: Vec<(u32, u32)> = numbered.map(|(record, file)| (record.document, file)).collect();
-        documents.sort_unstable();
+        let documents = files.documents();
         let count = files.len();
         Index {
             root: self.root.to_owned(),
@@ -230,28 +269,21 @@ impl Opening<'_> {
     }
 }
 
-/// Writes new tables of words and the file table, then the manifest that names them. Where there have come to be many tables,
-/// some are made one.
-fn write(writer: &Writer, base: &mut Base, tables: &[Vec<u8>]) -> Result<(), IndexError> {
-    let mut manifest = base.manifest.clone();
-    manifest.next_number = manifest.next_number.max(writer.first_free());
-    let mut number = || {
-        let number = manifest.next_number;
-        manifest.next_number += 1;
-        number
-    };
-    let mut added = Vec::new();
-    for table in tables {
-        let number = number();
-        writer.put(Part::Words, number, table)?;
-        added.push(number);
+/// Writes new tables of words and the file table, then the manifest that names them. What fails leaves `base` right in
+/// memory.
+fn write(mut edition: Edition<'_>, base: &mut Base, new: Vec<Vec<u8>>) -> Result<(), IndexError> {
+    let alive = base.files.documents();
+    let mut failed = Ok(());
+    for bytes in new {
+        let part = Part::Words;
+        if failed.is_ok() {
+            failed = edition.add(part, &mut base.words, bytes, |document| alive.has(document));
+        } else {
+            base.words.push(Table::new(Source::Memory(bytes)));
+        }
     }
-    let files = number();
-    writer.put(Part::Files, files, &base.files.encode())?;
-    manifest.files = files;
-    manifest.words.extend(added);
-    manifest.generation += 1;
-    writer.replace(&manifest)?;
-    base.manifest = manifest;
+    failed?;
+    edition.set_files(&base.files)?;
+    base.manifest = edition.publish()?;
     Ok(())
 }

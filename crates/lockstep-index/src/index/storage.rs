@@ -127,6 +127,16 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
+    /// The present manifest, as [`Storage::manifest`].
+    pub(crate) fn manifest(&self) -> Result<Option<Manifest>, IndexError> {
+        self.storage.manifest()
+    }
+
+    /// A table that was written.
+    pub(crate) fn table(&self, part: Part, number: u32) -> Option<Table> {
+        self.storage.table(part, number).ok()
+    }
+
     /// Writes a numbered file. Until a manifest names it, nobody reads it.
     pub(crate) fn put(&self, part: Part, number: u32, bytes: &[u8]) -> Result<(), IndexError> {
         let path = self.storage.path(part, number);

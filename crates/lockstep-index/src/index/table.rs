@@ -253,18 +253,6 @@ impl Table {
         })?;
         Ok(found)
     }
-
-    /// Everything, in the order of the keys.
-    pub(crate) fn each(&self, mut visit: impl FnMut(u64, &[u8])) -> Result<(), Damage> {
-        for entry in self.fence()? {
-            let block = self.block(entry)?;
-            walk(entry, &block, |key, payload| {
-                visit(key, payload);
-                true
-            })?;
-        }
-        Ok(())
-    }
 }
 
 /// Goes through a table from its first key to its last.
@@ -344,7 +332,10 @@ mod tests {
             }
             prop_assert_eq!(table.get(other).unwrap(), content.get(&other).cloned());
             let mut all = BTreeMap::new();
-            table.each(|key, payload| drop(all.insert(key, payload.to_vec()))).unwrap();
+            let mut cursor = Cursor::new(&table).unwrap();
+            while let Some((key, payload)) = cursor.next().unwrap() {
+                all.insert(key, payload);
+            }
             prop_assert_eq!(all, content);
         }
 
@@ -383,7 +374,8 @@ mod tests {
         fn any_bytes_are_looked_into_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
             let table = Table::new(Source::Memory(bytes));
             let _ = table.get(7);
-            let _ = table.each(|_, _| ());
+            let mut cursor = Cursor::new(&table);
+            while cursor.as_mut().is_ok_and(|cursor| matches!(cursor.next(), Ok(Some(_)))) {}
         }
     }
 }

@@ -65,7 +65,7 @@ impl World for Index {
 
     fn text(&self, file: FileId) -> Option<Arc<str>> {
         let at = file.0 as usize;
-        self.texts.get(at)?.get_or_init(|| self.read(file.0)).clone()
+        self.texts.get(at)?.get_or_init(|| self.read(file.0).0).clone()
     }
 
     fn facts(&self, file: FileId) -> Option<Arc<Facts>> {
@@ -90,8 +90,12 @@ impl Index {
         let mut files = Vec::new();
         for table in &self.words {
             if let Some(payload) = table.get(word)? {
-                files
-                    .extend(documents(&payload).ok_or(Damage)?.into_iter().filter_map(|it| self.file_of(it)));
+                files.extend(
+                    documents(&payload)
+                        .ok_or(Damage)?
+                        .into_iter()
+                        .filter_map(|it| self.documents.file_of(it)),
+                );
             }
         }
         files.sort_unstable();
@@ -99,31 +103,27 @@ impl Index {
         Ok(files)
     }
 
-    /// The file of which a document is the present version.
-    fn file_of(&self, document: u32) -> Option<u32> {
-        let at = self.documents.binary_search_by_key(&document, |(document, _)| *document).ok()?;
-        Some(self.documents[at].1)
-    }
-
     /// Whether the disk is known to have it otherwise than the index.
     pub(super) fn differs(&self, file: u32) -> bool {
         self.differing.binary_search(&file).is_ok()
     }
 
-    /// Reads a text from disk. Where it is not what the index knows, the answers are no longer of one moment, and say so.
-    pub(super) fn read(&self, file: u32) -> Option<Arc<str>> {
+    /// Reads a text from disk, and tells whether it is what the index knows. Where it is not, the answers are no longer of one
+    /// moment, and say so.
+    pub(super) fn read(&self, file: u32) -> (Option<Arc<str>>, bool) {
         let record = &self.files.records[file as usize];
         if record.state != State::Text && !self.differs(file) {
-            return None;
+            return (None, true);
         }
         let path = self.root.join(self.files.paths.get(file as usize));
         let mut buffer = Vec::new();
         let read = content::read(&path, self.settings.max_file_bytes, &mut buffer);
         let version = read.as_ref().map(|content| content.version).unwrap_or_default();
         let text = read.and_then(|content| content.text.ok()).map(Arc::from);
-        if !record.version.is_of(&version, &buffer) {
+        let is_known = record.version.is_of(&version, &buffer);
+        if !is_known {
             self.moved.store(true, Ordering::Relaxed);
         }
-        text
+        (text, is_known)
     }
 }
