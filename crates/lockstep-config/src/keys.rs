@@ -45,6 +45,12 @@ sections! {
         lead: Worth = Worth::Breaking;
     }
 
+    /// How the dependents of changed files are looked for.
+    [impact] Impact {
+        /// How long the analysis at a stop may take. What was found until then is reported, and that it is not all.
+        time_limit: Duration = Duration::from_secs(10);
+    }
+
     /// How the client's hooks behave.
     [hooks] Hooks {
         /// What a gate does when it cannot decide, because a file is unreadable or this configuration is broken.

@@ -37,7 +37,8 @@ fn every_key_applies_with_its_origin() {
          lead = 'any'\n[hooks]\non_failure = \"\"\"allow\"\"\"\n",
     );
     assert_eq!(rendered(&loaded), "");
-    let Config { journal, alert, hooks, task, steps, audit, cache } = &loaded.config;
+    let Config { journal, alert, impact, hooks, task, steps, audit, cache } = &loaded.config;
+    assert_eq!(impact, &Config::default().impact);
     assert_eq!((task, cache), (&Config::default().task, &Config::default().cache));
     assert_eq!((steps, audit), (&Config::default().steps, &Config::default().audit));
     assert_eq!(journal.dir, JournalDir::At("logs".into()));
@@ -57,6 +58,7 @@ fn every_key_applies_with_its_origin() {
     journal.grace = "168h" Line(4)
     alert.subagent = "off" Line(7)
     alert.lead = "any" Line(8)
+    impact.time_limit = "10s" Default
     hooks.on_failure = "allow" Line(10)
     task.max_bytes = 16384 Default
     task.l2_path = ".agent/teams/{session-id}/phase-{N}/{coordinator}/L2-summary.md" Default
@@ -90,7 +92,7 @@ fn what_steps_need_is_read_and_told() {
     assert_eq!(loaded.config.audit.dir.resolve(Path::new("/p")), Some(PathBuf::from("/p/logs")));
     assert!(rendered(&loaded).contains("did you mean \"pass\"?"), "{}", rendered(&loaded));
     for dir in ["", "/etc", "../steps"] {
-        assert_eq!(parse(&format!("[steps]\ndir = {dir:?}\n")).problems.len(), 1, "{dir}");
+        assert_eq!(parse(format!("[steps]\ndir = {dir:?}\n")).problems.len(), 1, "{dir}");
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use lockstep_config::Project;
+use lockstep_config::{Config, Project};
 use lockstep_git::{GitError, Repository};
+use lockstep_index::index::Settings;
 
 use crate::error::{CommandError, Kind};
 use crate::project::ActiveProject;
@@ -51,6 +52,11 @@ impl Tree {
             )
         })
     }
+}
+
+/// Which files count in a project.
+pub(crate) fn settings(_config: &Config) -> Settings {
+    Settings::default()
 }
 
 impl From<GitError> for CommandError {
