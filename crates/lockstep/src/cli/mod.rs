@@ -12,6 +12,7 @@ mod impact;
 mod init;
 mod phase;
 mod planned;
+mod refs;
 mod schema;
 mod scratch;
 mod task;
@@ -68,6 +69,7 @@ enum Verb {
     Doctor(doctor::DoctorArgs),
     Changes(changes::ChangesArgs),
     Impact(impact::ImpactArgs),
+    Refs(refs::RefsArgs),
     Task(task::TaskArgs),
     Phase(phase::PhaseArgs),
     Handoff(handoff::HandoffArgs),
@@ -153,6 +155,7 @@ fn answer(verb: Verb, context: &Context) -> Result<Answer, CommandError> {
         Verb::Doctor(args) => doctor::run(&args, context),
         Verb::Changes(args) => changes::run(&args, context),
         Verb::Impact(args) => impact::run(&args, context),
+        Verb::Refs(args) => refs::run(&args, context),
         Verb::Task(args) => task::run(&args, context),
         Verb::Phase(args) => phase::run(&args, context),
         Verb::Handoff(args) => handoff::run(&args, context),
