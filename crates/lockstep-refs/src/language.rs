@@ -4,6 +4,7 @@
 //! that implements [`Rules`], a line in [`rules`].
 
 mod python;
+mod typescript;
 
 use serde::{Deserialize, Serialize};
 
@@ -87,6 +88,7 @@ pub trait Rules: Sync {
 pub fn rules(language: Language) -> &'static dyn Rules {
     match language {
         Language::Python => &python::Python,
+        Language::TypeScript | Language::Tsx | Language::JavaScript => &typescript::TypeScript,
         _ => &Plain,
     }
 }

@@ -194,7 +194,7 @@ impl Report<'_> {
         let possible = self
             .impact
             .dependents()
-            .filter(|(_, dependent)| dependent.certainty == crate::reference::Certainty::Possible)
+            .filter(|(_, dependent)| dependent.certainty != crate::reference::Certainty::Resolved)
             .count();
         if possible > 0 {
             notes.push(format!(
