@@ -64,8 +64,7 @@ impl SymbolChange {
             return false;
         }
         match &self.what {
-            What::Removed | What::Renamed(_) | What::Narrowed if reference.role == Role::Redefine => false,
-            What::Removed | What::Renamed(_) | What::Narrowed => true,
+            What::Removed | What::Renamed(_) | What::Narrowed => reference.role != Role::Redefine,
             What::Body => false,
             What::Resigned { arity, deeper } => match reference.role {
                 Role::Import | Role::Reexport => false,

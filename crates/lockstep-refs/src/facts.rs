@@ -17,6 +17,8 @@ pub struct Facts {
     pub imports: Vec<Import>,
     /// Every other place where a name is used, in the order of the text.
     pub uses: Vec<Use>,
+    /// Which types get members or interfaces outside their own definition, in the order of the text.
+    pub implementations: Vec<Implementation>,
     /// How many places the parser could not make sense of.
     pub problems: u32,
 }
@@ -30,6 +32,7 @@ impl Facts {
             definitions: Vec::new(),
             imports: Vec::new(),
             uses: Vec::new(),
+            implementations: Vec::new(),
             problems: 0,
         }
     }
@@ -83,6 +86,8 @@ pub enum DefinitionKind {
     Macro,
     /// A module or namespace inside the file.
     Module,
+    /// A part of a document under a heading; its name is the anchor that links to it.
+    Section,
 }
 
 /// Who can name a definition, by the language's own rules or conventions.
@@ -174,6 +179,19 @@ pub struct Use {
     pub arguments: Option<u16>,
     /// The definition it stands in, as a position in [`Facts::definitions`].
     pub within: Option<u32>,
+}
+
+/// A block that gives members to a type: `impl T`, `impl I for T`, an extension.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Implementation {
+    /// The type, as [`Shape::Of`] writes types; `*` where it stands for every type.
+    pub of: Box<str>,
+    /// The interface that the type implements by it, as a path.
+    pub interface: Option<Box<str>>,
+    /// The module inside the file that it stands in, as [`Definition::container`].
+    pub container: Option<Box<str>>,
+    /// Its line, counted from 1.
+    pub line: u32,
 }
 
 /// What a name is used for. What a change breaks depends on it.

@@ -3,8 +3,10 @@
 //! One module per language or family. To add one: a variant of [`Language`], its extensions in [`Language::of`], a module
 //! that implements [`Rules`], a line in [`rules`].
 
+mod markdown;
 mod python;
 mod typescript;
+mod rust;
 
 use serde::{Deserialize, Serialize};
 
@@ -87,6 +89,8 @@ pub trait Rules: Sync {
 /// The rules of a language.
 pub fn rules(language: Language) -> &'static dyn Rules {
     match language {
+        Language::Rust => &rust::Rust,
+        Language::Markdown => &markdown::Markdown,
         Language::Python => &python::Python,
         Language::TypeScript | Language::Tsx | Language::JavaScript => &typescript::TypeScript,
         _ => &Plain,

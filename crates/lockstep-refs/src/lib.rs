@@ -9,6 +9,8 @@
 
 pub mod change;
 mod collect;
+pub mod dangling;
+pub mod entity;
 pub mod facts;
 #[cfg(test)]
 mod fixture;
@@ -20,4 +22,9 @@ pub mod report;
 mod resolve;
 mod scope;
 mod syntax;
+pub mod text;
 pub mod world;
+
+/// What facts mean: changes with every change to the extractors or their grammars, so that kept facts of another meaning are
+/// not used.
+pub const SEMANTICS: &str = env!("LOCKSTEP_SEMANTICS");
