@@ -5,6 +5,7 @@
 
 mod markdown;
 mod python;
+mod typescript;
 mod rust;
 
 use serde::{Deserialize, Serialize};
@@ -91,6 +92,7 @@ pub fn rules(language: Language) -> &'static dyn Rules {
         Language::Rust => &rust::Rust,
         Language::Markdown => &markdown::Markdown,
         Language::Python => &python::Python,
+        Language::TypeScript | Language::Tsx | Language::JavaScript => &typescript::TypeScript,
         _ => &Plain,
     }
 }
