@@ -3,6 +3,7 @@
 //! One module per language or family. To add one: a variant of [`Language`], its extensions in [`Language::of`], a module
 //! that implements [`Rules`], a line in [`rules`].
 
+mod go;
 mod markdown;
 mod python;
 
@@ -87,6 +88,7 @@ pub trait Rules: Sync {
 /// The rules of a language.
 pub fn rules(language: Language) -> &'static dyn Rules {
     match language {
+        Language::Go => &go::Go,
         Language::Markdown => &markdown::Markdown,
         Language::Python => &python::Python,
         _ => &Plain,
