@@ -4,6 +4,8 @@
 //! that implements [`Rules`], a line in [`rules`].
 
 mod go;
+mod java;
+mod jvm;
 mod markdown;
 mod python;
 
@@ -89,6 +91,7 @@ pub trait Rules: Sync {
 pub fn rules(language: Language) -> &'static dyn Rules {
     match language {
         Language::Go => &go::Go,
+        Language::Java => &java::Java,
         Language::Markdown => &markdown::Markdown,
         Language::Python => &python::Python,
         _ => &Plain,

@@ -28,6 +28,8 @@ pub(crate) struct Grammar {
     pub(crate) paths: &'static [&'static str],
     /// Calls: the callee and the arguments.
     pub(crate) calls: &'static [(&'static str, &'static str, &'static str)],
+    /// Calls of members: the object, where there is one, the name and the arguments.
+    pub(crate) invocations: &'static [(&'static str, &'static str, &'static str, &'static str)],
     /// Members: the object and the name.
     pub(crate) members: &'static [(&'static str, &'static str, &'static str)],
     /// Objects made: the type and the arguments.
@@ -126,7 +128,9 @@ impl<'t> Walk<'t> {
         if grammar.skipped.contains(&kind) || kind.contains("comment") {
             return;
         }
-        if let Some((callee, arguments)) = parts(grammar.calls, node) {
+        if let Some((object, name, arguments)) = invocation(grammar, node) {
+            self.invocation(object, name, arguments);
+        } else if let Some((callee, arguments)) = parts(grammar.calls, node) {
             self.call(callee, Some(arguments));
         } else if let Some((made, arguments)) = parts(grammar.creations, node) {
             self.creation(made, Some(arguments));
@@ -163,6 +167,27 @@ impl<'t> Walk<'t> {
             return;
         } else {
             self.visit(callee);
+        }
+        if let Some(arguments) = arguments {
+            self.children(arguments);
+        }
+    }
+
+    /// A call of a member, or of a name.
+    pub(crate) fn invocation(
+        &mut self,
+        object: Option<Node<'_>>,
+        name: Node<'_>,
+        arguments: Option<Node<'_>>,
+    ) {
+        let count = arguments.map_or(Some(0), argument_count);
+        match object {
+            Some(object) => {
+                self.visit(object);
+                let of = self.shape(object);
+                self.collector.use_name(name, Role::Call, Some(of), count);
+            }
+            None => self.named(name, Role::Call, count),
         }
         if let Some(arguments) = arguments {
             self.children(arguments);
@@ -243,6 +268,13 @@ impl<'t> Walk<'t> {
         }
         if grammar.parent.contains(&kind) {
             return Shape::Parent;
+        }
+        if let Some((object, name, _)) = invocation(grammar, node) {
+            let name = self.text(name);
+            return scope::call(match object {
+                Some(object) => scope::member(self.shape_at(object, depth + 1), name),
+                None => Shape::Name(name.into()),
+            });
         }
         if let Some((callee, _)) = parts(grammar.calls, node) {
             return scope::call(self.shape_at(callee, depth + 1));
@@ -350,6 +382,8 @@ impl<'t> Walk<'t> {
         definition.reach = function.reach;
         definition.signature = digest([function.node], text, |node| Some(node) == body || node == name);
         definition.body = digest(body, text, |_| false);
+        // Annotations may come first; whoever looks for the definition looks for its name.
+        definition.line = line_of(name);
         definition.arity = arity(&function.parameters);
         definition.gives = function.result.clone();
         let before = self.collector.within;
@@ -376,6 +410,7 @@ impl<'t> Walk<'t> {
         let inside = |node: Node<'_>| grammar.functions.contains(&node.kind());
         let (body, name_node) = (type_.body, type_.name);
         let whole = type_.kind == DefinitionKind::Interface;
+        definition.line = line_of(name_node);
         definition.reach = type_.reach;
         definition.signature =
             digest([type_.node], text, |node| (!whole && Some(node) == body) || node == name_node);
@@ -478,6 +513,16 @@ impl<'a> ImportOf<'a> {
     pub(crate) fn module(module: &'a str) -> Self {
         Self { module, name: None, alias: None, glob: false, form: ImportForm::Plain }
     }
+}
+
+/// The object, name and arguments of a call of a member.
+fn invocation<'n>(
+    grammar: &Grammar,
+    node: Node<'n>,
+) -> Option<(Option<Node<'n>>, Node<'n>, Option<Node<'n>>)> {
+    let (_, object, name, arguments) = grammar.invocations.iter().find(|(kind, ..)| *kind == node.kind())?;
+    let field = |name: &str| node.child_by_field_name(name);
+    Some((field(object), field(name)?, field(arguments)))
 }
 
 /// The two parts of a node that a table names.

@@ -22,6 +22,7 @@ static GRAMMAR: Grammar = Grammar {
     generics: &["generic_type", "slice_type", "array_type", "map_type", "channel_type"],
     paths: &["qualified_type"],
     calls: &[("call_expression", "function", "arguments")],
+    invocations: &[],
     members: &[("selector_expression", "operand", "field")],
     creations: &[],
     itself: &[],

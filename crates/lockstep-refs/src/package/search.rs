@@ -6,7 +6,7 @@ use super::names::{Query, Symbol, View, full_name};
 use super::types::{Place, Value};
 use super::{Leads, Packages, is_member, is_type};
 use crate::entity::is_distinctive;
-use crate::facts::{Definition, DefinitionKind, Reach, Role, Use};
+use crate::facts::{Definition, DefinitionKind, Reach, Role, Shape, Use};
 use crate::reference::{Certainty, Kind, Outgoing, Place as At, Reference, Target};
 use crate::world::{FileId, World, base};
 
@@ -87,11 +87,8 @@ fn used_files(query: &Query<'_>, file: FileId, view: &View) -> Vec<(u32, Box<str
     let mut known: BTreeMap<(Box<str>, Option<Box<str>>), Vec<FileId>> = BTreeMap::new();
     let mut found = Vec::new();
     for used in &view.facts.uses {
-        let path = match &used.of {
-            None => used.name.clone(),
-            Some(crate::facts::Shape::Name(path)) => format!("{path}.{}", used.name).into(),
-            Some(_) => continue,
-        };
+        let Some(path) = written(used) else { continue };
+        let path: Box<str> = path.into();
         let container = container_of(view, used.within);
         let key = (path.clone(), container.map(Into::into));
         let files =
@@ -331,11 +328,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
     /// Whether a written name is the full name.
     fn full_name_meant(&self, file: FileId, view: &View, used: &Use) -> Option<Certainty> {
         let container = container_of(view, used.within);
-        let path = match &used.of {
-            None => used.name.to_string(),
-            Some(crate::facts::Shape::Name(before)) => format!("{before}.{}", used.name),
-            Some(_) => return None,
-        };
+        let path = written(used)?;
         let named = self.named();
         if !self.query.means(view, container, &path, named) || !self.is_seen(file, named) {
             return None;
@@ -429,6 +422,22 @@ impl<'q, 'w> Wanted<'q, 'w> {
         let near = view.package == self.package && !self.package.is_empty();
         let close = near || (self.owners == 1 && is_distinctive(&self.definition.name)) || mentions();
         (close && self.query.sees(file, self.file)).then_some(Certainty::Possible)
+    }
+}
+
+/// The path by which a name is written, where it is one.
+fn written(used: &Use) -> Option<String> {
+    match &used.of {
+        None => Some(used.name.to_string()),
+        Some(of) => path_of(of).map(|before| format!("{before}.{}", used.name)),
+    }
+}
+
+fn path_of(shape: &Shape) -> Option<String> {
+    match shape {
+        Shape::Name(path) => Some(path.to_string()),
+        Shape::Member(of, name) => path_of(of).map(|before| format!("{before}.{name}")),
+        _ => None,
     }
 }
 
