@@ -3,9 +3,11 @@
 //! One module per language or family. To add one: a variant of [`Language`], its extensions in [`Language::of`], a module
 //! that implements [`Rules`], a line in [`rules`].
 
+mod csharp;
 mod go;
 mod java;
 mod jvm;
+mod kotlin;
 mod markdown;
 mod python;
 
@@ -90,8 +92,10 @@ pub trait Rules: Sync {
 /// The rules of a language.
 pub fn rules(language: Language) -> &'static dyn Rules {
     match language {
+        Language::CSharp => &csharp::CSharp,
         Language::Go => &go::Go,
         Language::Java => &java::Java,
+        Language::Kotlin => &kotlin::Kotlin,
         Language::Markdown => &markdown::Markdown,
         Language::Python => &python::Python,
         _ => &Plain,

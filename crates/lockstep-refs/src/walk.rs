@@ -117,8 +117,45 @@ impl<'t> Walk<'t> {
 
     /// Looks at what a node holds.
     pub(crate) fn children(&mut self, node: Node<'_>) {
-        for child in children(node) {
-            self.visit(child);
+        self.children_but(node, None);
+    }
+
+    /// Looks at what a node holds, but for one. What stands in a place for types names types.
+    pub(crate) fn children_but(&mut self, node: Node<'_>, left_out: Option<Node<'_>>) {
+        let mut cursor = node.walk();
+        let mut more = cursor.goto_first_child();
+        while more {
+            let child = cursor.node();
+            if child.is_named() && Some(child) != left_out {
+                match cursor.field_name() {
+                    Some("type" | "returns" | "return_type") => self.visit_type(child),
+                    _ => self.visit(child),
+                }
+            }
+            more = cursor.goto_next_sibling();
+        }
+    }
+
+    /// Looks at a node that stands for a type.
+    pub(crate) fn visit_type(&mut self, node: Node<'_>) {
+        if self.seen.contains(&node.id()) || !self.collector.descend() {
+            return;
+        }
+        if !(self.grammar.special)(self, node) {
+            self.usual_type(node);
+        }
+        self.collector.ascend();
+    }
+
+    /// Looks at a type as all languages do.
+    pub(crate) fn usual_type(&mut self, node: Node<'_>) {
+        let (grammar, kind) = (self.grammar, node.kind());
+        if grammar.paths.contains(&kind) {
+            self.path(node, Role::Type, None);
+        } else if grammar.names.contains(&kind) || grammar.types.contains(&kind) {
+            self.named(node, Role::Type, None);
+        } else if !grammar.skipped.contains(&kind) {
+            children(node).into_iter().for_each(|child| self.visit_type(child));
         }
     }
 
@@ -135,9 +172,7 @@ impl<'t> Walk<'t> {
         } else if let Some((made, arguments)) = parts(grammar.creations, node) {
             self.creation(made, Some(arguments));
         } else if let Some((object, name)) = parts(grammar.members, node) {
-            self.visit(object);
-            let of = self.shape(object);
-            self.collector.use_name(name, Role::Value, Some(of), None);
+            self.member(object, name, Role::Value, None);
         } else if grammar.paths.contains(&kind) {
             let role = if kind.contains("type") { Role::Type } else { Role::Value };
             self.path(node, role, None);
@@ -155,9 +190,7 @@ impl<'t> Walk<'t> {
         let count = arguments.and_then(argument_count);
         let grammar = self.grammar;
         if let Some((object, name)) = parts(grammar.members, callee) {
-            self.visit(object);
-            let of = self.shape(object);
-            self.collector.use_name(name, Role::Call, Some(of), count);
+            self.member(object, name, Role::Call, count);
         } else if grammar.paths.contains(&callee.kind()) {
             self.path(callee, Role::Call, count);
         } else if grammar.names.contains(&callee.kind()) || grammar.types.contains(&callee.kind()) {
@@ -173,6 +206,20 @@ impl<'t> Walk<'t> {
         }
     }
 
+    /// A member of what an object is worth.
+    pub(crate) fn member(&mut self, object: Node<'_>, name: Node<'_>, role: Role, arguments: Option<u16>) {
+        self.visit(object);
+        let of = self.shape(object);
+        let simple = if self.grammar.generics.contains(&name.kind()) { self.head(name) } else { name };
+        self.collector.use_name(simple, role, Some(of), arguments);
+        if simple != name {
+            children(name)
+                .into_iter()
+                .filter(|child| *child != simple)
+                .for_each(|child| self.visit_type(child));
+        }
+    }
+
     /// A call of a member, or of a name.
     pub(crate) fn invocation(
         &mut self,
@@ -182,11 +229,7 @@ impl<'t> Walk<'t> {
     ) {
         let count = arguments.map_or(Some(0), argument_count);
         match object {
-            Some(object) => {
-                self.visit(object);
-                let of = self.shape(object);
-                self.collector.use_name(name, Role::Call, Some(of), count);
-            }
+            Some(object) => self.member(object, name, Role::Call, count),
             None => self.named(name, Role::Call, count),
         }
         if let Some(arguments) = arguments {
@@ -283,6 +326,7 @@ impl<'t> Walk<'t> {
             return self.type_shape(made);
         }
         if let Some((object, name)) = parts(grammar.members, node) {
+            let name = if grammar.generics.contains(&name.kind()) { self.head(name) } else { name };
             return scope::member(self.shape_at(object, depth + 1), self.text(name));
         }
         if let Some((_, field)) = grammar.elements.iter().find(|(element, _)| *element == kind) {
@@ -334,12 +378,13 @@ impl<'t> Walk<'t> {
         if !grammar.generics.contains(&node.kind()) {
             return shape;
         }
-        let is_list = node.kind().contains("array") || node.kind().contains("slice");
+        let is_list = ["array", "slice", "map", "channel"].iter().any(|part| node.kind().contains(part));
         let mut held = Vec::new();
-        for child in children(node).into_iter().filter(|child| is_list || *child != head) {
+        for child in children(node) {
             match child.kind().contains("argument") {
                 true => held.extend(children(child).into_iter().take(4).map(|held| self.type_shape(held))),
-                false => held.push(self.type_shape(child)),
+                false if is_list => held.push(self.type_shape(child)),
+                false => {}
             }
         }
         held.retain(|shape| *shape != Shape::Unknown);
@@ -394,9 +439,7 @@ impl<'t> Walk<'t> {
                 self.collector.scopes.bind(self.text(name), parameter.shape.clone());
             }
         }
-        for child in children(function.node).into_iter().filter(|child| *child != name) {
-            self.visit(child);
-        }
+        self.children_but(function.node, Some(name));
         self.collector.scopes.close();
         self.collector.within = before;
     }
@@ -429,9 +472,7 @@ impl<'t> Walk<'t> {
             }
         }
         let container = self.collector.enter(&dotted(name));
-        for child in children(type_.node).into_iter().filter(|child| *child != name_node) {
-            self.visit(child);
-        }
+        self.children_but(type_.node, Some(name_node));
         self.collector.leave(container);
         self.collector.within = before;
     }

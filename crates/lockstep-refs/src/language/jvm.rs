@@ -62,7 +62,7 @@ fn defining(query: &Query<'_>, full: &str) -> Option<Vec<FileId>> {
         if let Some(symbol) = query.types_named(simple).iter().find(is_it) {
             return Some(vec![symbol.file]);
         }
-        if name == full && simple.starts_with(char::is_lowercase) {
+        if name == full {
             let defines = |file: &FileId| {
                 let Some(view) = query.view(*file) else { return false };
                 view.facts.definitions.iter().any(|it| full_name(&view.package, it) == full)

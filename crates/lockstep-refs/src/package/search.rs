@@ -319,9 +319,36 @@ impl<'q, 'w> Wanted<'q, 'w> {
         if self.constructs {
             return (used.role == Role::Call).then(|| self.full_name_meant(file, view, used)).flatten();
         }
-        match &used.of {
-            _ if is_member(self.definition) => self.member_meant(file, view, used),
-            _ => self.full_name_meant(file, view, used),
+        if let Some(extended) = self.definition.extends.first().filter(|_| !is_type(self.definition)) {
+            return self.extension_meant(file, view, used, extended);
+        }
+        match is_member(self.definition) {
+            true => self.member_meant(file, view, used),
+            false => self.full_name_meant(file, view, used),
+        }
+    }
+
+    /// A function that is called as if it were a member of the type it extends.
+    fn extension_meant(&self, file: FileId, view: &View, used: &Use, extended: &str) -> Option<Certainty> {
+        let bound =
+            view.bindings.names.iter().any(|bound| bound.local == used.name && bound.full == self.full);
+        let holder = self.full.rsplit_once('.').map_or("", |(holder, _)| holder);
+        let open = |package: &str| package == self.package || package == holder;
+        if !bound && !open(&view.package) && !view.bindings.globs.iter().any(|glob| open(glob)) {
+            return None;
+        }
+        let Some(of) = &used.of else { return Some(Certainty::Possible) };
+        let place = Place { file, container: container_of(view, used.within) };
+        let takes =
+            used.arguments.zip(self.definition.arity).is_none_or(|(arguments, arity)| arity.takes(arguments));
+        let wanted = self.query.type_of(self.file, None, extended);
+        match self.query.value(place, of) {
+            Value::Of(class, _) if Some(class) == wanted => Some(Certainty::Resolved),
+            Value::Of(class, _) => (wanted
+                .is_some_and(|wanted| self.query.ancestors(class).contains(&wanted)))
+            .then_some(Certainty::Resolved),
+            Value::Outside(_) if wanted.is_some() => None,
+            _ => (takes || bound).then_some(if bound { Certainty::Resolved } else { Certainty::Possible }),
         }
     }
 
@@ -396,7 +423,12 @@ impl<'q, 'w> Wanted<'q, 'w> {
         if bound || view.bindings.globs.iter().any(|glob| Some(glob.as_str()) == owner) {
             return Some(Certainty::Resolved);
         }
-        let class = self.query.itself(place)?;
+        let around = used.within.and_then(|at| view.facts.definitions.get(usize::try_from(at).ok()?));
+        let extended = around.filter(|around| !is_type(around)).and_then(|around| around.extends.first());
+        let class = match extended {
+            Some(extended) => self.query.type_of(place.file, place.container, extended),
+            None => self.query.itself(place),
+        }?;
         self.heirs.contains(&class).then(|| self.held_by(class, used)).flatten()
     }
 

@@ -103,7 +103,9 @@ impl Query<'_> {
     /// The function, variable or constant outside types that a name means.
     fn top(&self, place: Place<'_>, path: &str) -> Option<Symbol> {
         let view = self.view(place.file)?;
-        let name = path.rsplit('.').next().unwrap_or(path);
+        let bound = view.bindings.names.iter().find(|bound| &*bound.local == path);
+        let name = bound.map_or(path, |bound| bound.full.as_str());
+        let name = name.rsplit('.').next().unwrap_or(name);
         let files = self.world.containing(name);
         if files.len() > 200 {
             return None;
@@ -204,22 +206,24 @@ impl Query<'_> {
         definition.extends.iter().filter_map(|name| find(name)).collect()
     }
 
+    /// Everything that a type extends, itself first.
+    pub(crate) fn ancestors(&self, class: Symbol) -> Vec<Symbol> {
+        let mut found = vec![class];
+        let mut at = 0;
+        while let Some(class) = found.get(at).copied().filter(|_| at < 40) {
+            let parents = self.parents(class).into_iter().filter(|parent| !found.contains(parent));
+            let parents: Vec<Symbol> = parents.collect();
+            found.extend(parents);
+            at += 1;
+        }
+        found
+    }
+
     /// The members of a type with a name: its own, else those of what it extends. All parts of the type count, wherever
     /// they are written.
     pub(crate) fn members(&self, class: Symbol, name: &str) -> Vec<Symbol> {
-        let (mut open, mut seen) = (vec![class], Vec::new());
-        while let Some(class) = open.pop() {
-            if seen.contains(&class) || seen.len() > 40 {
-                continue;
-            }
-            seen.push(class);
-            let own = self.own_members(class, name);
-            if !own.is_empty() {
-                return own;
-            }
-            open.splice(0..0, self.parents(class));
-        }
-        Vec::new()
+        let own = |class: Symbol| Some(self.own_members(class, name)).filter(|own| !own.is_empty());
+        self.ancestors(class).into_iter().find_map(own).unwrap_or_default()
     }
 
     fn own_members(&self, class: Symbol, name: &str) -> Vec<Symbol> {
