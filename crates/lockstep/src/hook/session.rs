@@ -10,6 +10,7 @@ use lockstep_store::Store;
 
 use super::Hook;
 use super::fault::Fault;
+use crate::steps::runs::Runs;
 
 impl Hook {
     /// What changed before the session began was no agent's doing: it is taken for known. Unless another session is at work
@@ -37,6 +38,7 @@ impl Hook {
         let read = store.read_journal(&journal, session, &|_| true);
         self.faults.extend(read.err().map(Fault::from));
         store.close_session(session, now)?;
+        Runs::of(&self.project.state, session).forget();
         let grace =
             SignedDuration::try_from(self.project.config().journal.grace).unwrap_or(SignedDuration::MAX);
         for expired in store.expired_sessions(now, grace)? {
