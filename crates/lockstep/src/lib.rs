@@ -18,6 +18,7 @@ mod project;
 pub mod reference;
 mod setup;
 mod source_date;
+mod steps;
 mod task;
 mod terminal;
 

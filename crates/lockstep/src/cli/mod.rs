@@ -1,20 +1,24 @@
 //! The command line: a file per verb. A verb's arguments, help text and output are in its file; what it knows comes from the
 //! other crates.
 
+mod audit;
 mod cache;
 mod changes;
 mod completions;
 mod config;
 mod doctor;
+mod gate;
 mod handoff;
 mod hook;
 mod impact;
 mod init;
 mod phase;
 mod planned;
+mod prompt;
 mod refs;
 mod schema;
 mod scratch;
+mod step;
 mod task;
 mod uninstall;
 
@@ -74,6 +78,10 @@ enum Verb {
     Phase(phase::PhaseArgs),
     Handoff(handoff::HandoffArgs),
     Scratch(scratch::ScratchArgs),
+    Step(step::StepArgs),
+    Prompt(prompt::PromptArgs),
+    Gate(gate::GateArgs),
+    Audit(audit::AuditArgs),
     Schema(schema::SchemaArgs),
     Cache(cache::CacheArgs),
     Config(config::ConfigArgs),
@@ -160,6 +168,10 @@ fn answer(verb: Verb, context: &Context) -> Result<Answer, CommandError> {
         Verb::Phase(args) => phase::run(&args, context),
         Verb::Handoff(args) => handoff::run(&args, context),
         Verb::Scratch(args) => scratch::run(&args, context),
+        Verb::Step(args) => step::run(&args, context),
+        Verb::Prompt(args) => prompt::run(&args, context),
+        Verb::Gate(args) => gate::run(&args, context),
+        Verb::Audit(args) => audit::run(&args, context),
         Verb::Schema(args) => schema::run(&args, context),
         Verb::Cache(args) => cache::run(&args, context),
         Verb::Config(args) => config::run(&args, context),

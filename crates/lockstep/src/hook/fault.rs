@@ -13,6 +13,7 @@ use lockstep_wire::WireError;
 use crate::cache::CacheFault;
 use crate::clock;
 use crate::project::ActiveProject;
+use crate::steps::StepsError;
 use crate::task::TaskError;
 
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +38,8 @@ pub(crate) enum Fault {
     Store(#[from] StoreError),
     #[error(transparent)]
     Task(#[from] TaskError),
+    #[error(transparent)]
+    Steps(#[from] StepsError),
     #[error(transparent)]
     Index(#[from] IndexError),
     #[error(transparent)]

@@ -11,6 +11,7 @@ use lockstep_store::befores::Befores;
 
 use super::Hook;
 use super::fault::Fault;
+use crate::steps::runs::Runs;
 
 impl Hook {
     /// What changed before the session began was no agent's doing: it is taken for known. Unless another session is at work
@@ -38,6 +39,7 @@ impl Hook {
         let read = store.read_journal(&journal, session, &|_| true);
         self.faults.extend(read.err().map(Fault::from));
         store.close_session(session, now)?;
+        Runs::of(&self.project.state, session).forget();
         let grace =
             SignedDuration::try_from(self.project.config().journal.grace).unwrap_or(SignedDuration::MAX);
         for expired in store.expired_sessions(now, grace)? {
