@@ -11,6 +11,7 @@ use lockstep_model::path::absolute;
 use lockstep_task::access::{AgentRule, SkillRule};
 
 use crate::cache::{CacheBudget, CachePath, CachePreset, CacheSection, Deliver, Places};
+use crate::steps::{EvidenceTable, OptionalPath, OverBudget, PhaseSetName, StepsDir};
 use crate::table::sections;
 use crate::tables::{TableList, Tables};
 use crate::task::{EventsFile, L2Path, TaskBytes};
@@ -74,6 +75,41 @@ sections! {
         /// What skills may write and must read, besides the defaults, which `lockstep task access` lists. A
         /// table replaces the default of the same name.
         skills: Tables<SkillRule> = Tables::default();
+    }
+
+    /// Steps: units of work whose phases are recorded, and whose prompt, end and commit pass gates. Without step files and
+    /// without markers in a prompt, nothing of this is looked at.
+    [steps] Steps {
+        /// The directory of the step files, relative to the project's root; those below it count too.
+        dir: StepsDir = StepsDir::default();
+
+        /// The phase set of a new step: `tdd-14`, `tdd-8`, `tdd-5`, `tdd-3`, or one of the project's own.
+        phases: PhaseSetName = PhaseSetName::default();
+
+        /// The file that says how much of a prompt is checked for a command. An empty string means `des-commands.yaml` in
+        /// the directory of the steps where it is there, else the built-in table.
+        commands: OptionalPath = OptionalPath::default();
+
+        /// The file that says which sections a prompt must have. An empty string means `_section-definitions.yaml` in the
+        /// directory of the steps where it is there, else the built-in ones.
+        sections: OptionalPath = OptionalPath::default();
+
+        /// The file with the state machines, phase sets and prefixes. An empty string means `step-execution-fsm.yaml` in the
+        /// directory of the steps where it is there, else the built-in ones.
+        machine: OptionalPath = OptionalPath::default();
+
+        /// Phases that may not be claimed without evidence, and what the command given with `--run` must show.
+        evidence: EvidenceTable = EvidenceTable::default();
+
+        /// What it means when an agent took more turns than its step gave it. `warn`: a warning. `block`: gate 2 fails.
+        over_budget: OverBudget = OverBudget::Warn;
+    }
+
+    /// The audit trail of the steps.
+    [audit] Audit {
+        /// The directory of the trail, `audit-YYYY-MM-DD.log`; a relative path starts at the project's root. An empty string
+        /// means the directory of each step file.
+        dir: OptionalPath = OptionalPath::default();
     }
 
     /// The session cache: a framework's static content, built once and given to every session. Without a cache that

@@ -32,30 +32,123 @@ const GENERIC_NAMES: [&str; 10] = [
 pub struct Alert {
     /// Names of all changed files, as [`display_names`] gives them.
     pub changed: Vec<String>,
-    /// Where the whole list is.
+    /// Where the whole list is, where the dependents were not analysed.
     pub action: String,
+    /// What depends on the files; `None` where that was not analysed.
+    #[serde(default)]
+    pub findings: Option<Findings>,
+}
+
+/// What was found to depend on the changed files.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Findings {
+    /// The strongest first.
+    pub dependents: Vec<Finding>,
+    /// Whether the time was over before everything was analysed.
+    pub truncated: bool,
+}
+
+/// A dependent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Relative to the root.
+    pub dependent: String,
+    /// Names of the changed files it references, as [`display_names`] gives them.
+    pub refs: Vec<String>,
+}
+
+impl Finding {
+    fn render(&self) -> String {
+        one_line(&format!("{} (refs {})", self.dependent, self.refs.join(", ")))
+    }
 }
 
 impl Alert {
-    /// The alert about `changed` files (absolute, unique) of a session.
-    pub fn new(session: &SessionId, changed: &[PathBuf]) -> Self {
+    /// The alert about `changed` files (absolute, unique) of a session whose dependents were not analysed.
+    pub fn not_analysed(session: &SessionId, changed: &[PathBuf]) -> Self {
         Self {
             changed: display_names(changed),
             action: format!("`lockstep changes --session {session}` lists them."),
+            findings: None,
         }
+    }
+
+    /// The alert about `changed` files (absolute, unique) and what depends on them.
+    pub fn analysed(changed: &[PathBuf], findings: Findings) -> Self {
+        Self { changed: display_names(changed), action: String::new(), findings: Some(findings) }
     }
 
     /// The text, at most [`MAX_CHARS`] long. `earlier` alerts waited with this one and are only counted.
     pub fn render(&self, earlier: usize) -> String {
-        let mut header =
-            format!("SRC IMPACT ALERT: {} files changed, dependents not analysed.", self.changed.len());
-        if earlier > 0 {
-            header.push_str(&format!(" (and {earlier} earlier)"));
+        let earlier = if earlier > 0 { format!(" (and {earlier} earlier)") } else { String::new() };
+        match &self.findings {
+            None => self.render_unanalysed(&earlier),
+            Some(findings) if findings.dependents.is_empty() && !findings.truncated => {
+                format!("SRC: 0 impact candidates for {} changed files.{earlier}", self.changed.len())
+            }
+            Some(findings) => self.render_findings(findings, &earlier),
         }
+    }
+
+    fn render_unanalysed(&self, earlier: &str) -> String {
+        let header = format!(
+            "SRC IMPACT ALERT: {} files changed, dependents not analysed.{earlier}",
+            self.changed.len()
+        );
         let frame = format!("{header}\nChanged: \nAction: {}", self.action);
         let changed = fitted(&self.changed, MAX_CHARS.saturating_sub(chars(&frame)));
         format!("{header}\nChanged: {changed}\nAction: {}", self.action)
     }
+
+    fn render_findings(&self, findings: &Findings, earlier: &str) -> String {
+        let header = format!(
+            "SRC IMPACT ALERT: {} files changed, {} potential dependents detected.{earlier}",
+            self.changed.len(),
+            findings.dependents.len()
+        );
+        let text = |changed: &str, dependents: &str, action: &str| {
+            format!("{header}\nChanged: {changed}\nDependents: {dependents}\nAction: {action}")
+        };
+        let items: Vec<String> = findings.dependents.iter().map(Finding::render).collect();
+        let all = self.changed.join(", ");
+        let whole = text(&all, &dependents(&items, items.len(), findings.truncated), WHOLE_ACTION);
+        if chars(&whole) <= MAX_CHARS {
+            return whole;
+        }
+        // Dependents go first: the files themselves tell the Lead what to look at.
+        (0..=items.len())
+            .rev()
+            .map(|kept| text(&all, &dependents(&items, kept, findings.truncated), CUT_ACTION))
+            .find(|text| chars(text) <= MAX_CHARS)
+            .unwrap_or_else(|| {
+                let none = dependents(&items, 0, findings.truncated);
+                let room = MAX_CHARS.saturating_sub(chars(&text("", &none, CUT_ACTION)));
+                text(&fitted(&self.changed, room), &none, CUT_ACTION)
+            })
+    }
+}
+
+/// What the Lead is told to consider where the alert says everything.
+const WHOLE_ACTION: &str = "Consider running /execution-impact for full analysis.";
+
+/// The same, where something was left out.
+const CUT_ACTION: &str = "Run /execution-impact for full list.";
+
+/// The first `kept` of the dependents, the rest counted.
+fn dependents(items: &[String], kept: usize, truncated: bool) -> String {
+    let mut parts: Vec<String> = items[..kept].to_vec();
+    if kept < items.len() {
+        parts.push(format!("... and {} more.", items.len() - kept));
+    }
+    let mut line = parts.join(", ");
+    if truncated {
+        line.push_str(if line.is_empty() {
+            "... analysis truncated (timeout)"
+        } else {
+            " ... analysis truncated (timeout)"
+        });
+    }
+    line
 }
 
 /// `{file}` of the alert: the basename, with its parent where the basename alone says nothing or is not unique.
@@ -114,7 +207,7 @@ mod tests {
     use super::*;
 
     fn alert(changed: &[PathBuf]) -> Alert {
-        Alert::new(&SessionId::new("s").unwrap(), changed)
+        Alert::not_analysed(&SessionId::new("s").unwrap(), changed)
     }
 
     fn paths(names: &[&str]) -> Vec<PathBuf> {
@@ -129,6 +222,50 @@ mod tests {
              Changed: a.py, execution-code/SKILL.md\n\
              Action: `lockstep changes --session s` lists them."
         );
+    }
+
+    fn found(changed: &[&str], dependents: &[(&str, &[&str])], truncated: bool) -> Alert {
+        let dependents = dependents
+            .iter()
+            .map(|(dependent, refs)| Finding {
+                dependent: (*dependent).to_owned(),
+                refs: refs.iter().map(|name| (*name).to_owned()).collect(),
+            })
+            .collect();
+        Alert::analysed(&paths(changed), Findings { dependents, truncated })
+    }
+
+    #[test]
+    fn the_text_with_dependents_is_fixed() {
+        let dependents: &[(&str, &[&str])] =
+            &[("src/b.py", &["a.py"]), ("docs/c.md", &["a.py", "execution-code/SKILL.md"])];
+        assert_eq!(
+            found(&["/r/a.py", "/r/skills/execution-code/SKILL.md"], dependents, false).render(0),
+            "SRC IMPACT ALERT: 2 files changed, 2 potential dependents detected.\n\
+             Changed: a.py, execution-code/SKILL.md\n\
+             Dependents: src/b.py (refs a.py), docs/c.md (refs a.py, execution-code/SKILL.md)\n\
+             Action: Consider running /execution-impact for full analysis."
+        );
+        assert!(found(&["/r/a.py"], dependents, true).render(1).contains(
+            "detected. (and 1 earlier)\nChanged: a.py\nDependents: src/b.py (refs a.py), \
+                 docs/c.md (refs a.py, execution-code/SKILL.md) ... analysis truncated (timeout)\nAction: "
+        ));
+        assert_eq!(
+            found(&["/r/a.py"], &[], false).render(0),
+            "SRC: 0 impact candidates for 1 changed files."
+        );
+    }
+
+    #[test]
+    fn dependents_are_cut_first_and_the_rest_is_counted() {
+        let names: Vec<String> = (0..40).map(|n| format!("src/dependent{n}.py")).collect();
+        let many: Vec<(&str, &[&str])> = names.iter().map(|name| (&**name, ["a.py"].as_slice())).collect();
+        let text = found(&["/r/a.py"], &many, false).render(0);
+        assert!(chars(&text) <= MAX_CHARS);
+        assert!(text.starts_with(
+            "SRC IMPACT ALERT: 1 files changed, 40 potential dependents detected.\nChanged: a.py\n"
+        ));
+        assert!(text.contains(" more.\nAction: Run /execution-impact for full list."), "{text}");
     }
 
     #[test]
@@ -154,6 +291,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
         #[test]
         fn never_longer_than_the_limit_and_totals_are_true(
             names in proptest::collection::vec("[^/\0]{1,90}", 1..60),
@@ -167,6 +306,28 @@ mod tests {
             let start = format!("SRC IMPACT ALERT: {} files changed", changed.len());
             prop_assert!(text.starts_with(&start));
             prop_assert!(text.ends_with("\nAction: `lockstep changes --session s` lists them."));
+        }
+
+        #[test]
+        fn findings_never_exceed_the_limit_and_totals_are_true(
+            names in proptest::collection::vec("[^/\0]{1,90}", 1..60),
+            dependents in proptest::collection::vec(("[^\0]{1,90}", "[^\0]{1,30}"), 1..60),
+            truncated in any::<bool>(),
+            earlier in 0_usize..2_000,
+        ) {
+            let changed: Vec<PathBuf> = names.iter().enumerate()
+                .map(|(i, name)| PathBuf::from(format!("/r/{i}/{name}"))).collect();
+            let dependents: Vec<Finding> = dependents.into_iter()
+                .map(|(dependent, name)| Finding { dependent, refs: vec![name] }).collect();
+            let total = dependents.len();
+            let text = Alert::analysed(&changed, Findings { dependents, truncated }).render(earlier);
+            prop_assert!(text.chars().count() <= MAX_CHARS);
+            prop_assert_eq!(text.lines().count(), 4);
+            let start = format!(
+                "SRC IMPACT ALERT: {} files changed, {total} potential dependents detected.", changed.len()
+            );
+            prop_assert!(text.starts_with(&start));
+            prop_assert_eq!(text.contains("analysis truncated (timeout)\n"), truncated);
         }
     }
 }

@@ -101,7 +101,12 @@ pub struct ToolCall {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tool {
     /// A tool that writes one file. The path is as the client gave it, perhaps relative.
-    File { tool: ChangeTool, path: Option<PathBuf> },
+    File {
+        tool: ChangeTool,
+        path: Option<PathBuf>,
+        /// What the file was before, where the client says so.
+        former: Option<Former>,
+    },
     /// A shell command.
     Bash { command: String },
     /// The start of a subagent (`Agent`; older clients say `Task`).
@@ -123,6 +128,15 @@ impl Tool {
             Self::Other(name) => name,
         }
     }
+}
+
+/// What a file was before a tool wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Former {
+    /// It did not exist.
+    Absent,
+    /// This text.
+    Text(String),
 }
 
 /// How a tool call ended. Clients leave `success` out when all went well.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::facts::{Arity, Definition, DefinitionKind, Facts, Reach, Role};
-use crate::reference::Reference;
+use crate::reference::{Certainty, Reference};
 
 /// A definition of the former content that is not what it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,8 +59,12 @@ impl What {
 impl SymbolChange {
     /// Whether a place that uses the definition no longer fits it.
     pub fn breaks(&self, reference: &Reference) -> bool {
+        // Nothing but running it would tell: a dependent, but not one that is known to break.
+        if reference.certainty == Certainty::Untyped {
+            return false;
+        }
         match &self.what {
-            What::Removed | What::Renamed(_) | What::Narrowed => true,
+            What::Removed | What::Renamed(_) | What::Narrowed => reference.role != Role::Redefine,
             What::Body => false,
             What::Resigned { arity, deeper } => match reference.role {
                 Role::Import | Role::Reexport => false,
@@ -70,7 +74,7 @@ impl SymbolChange {
                 },
                 // A type whose fields or variants changed still is a type.
                 Role::Type | Role::Pattern => false,
-                Role::Construct | Role::Extend | Role::Override => true,
+                Role::Construct | Role::Extend | Role::Override | Role::Redefine => true,
                 // Passed on or read: its type is another one.
                 Role::Value => true,
             },

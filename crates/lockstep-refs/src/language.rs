@@ -3,6 +3,10 @@
 //! One module per language or family. To add one: a variant of [`Language`], its extensions in [`Language::of`], a module
 //! that implements [`Rules`], a line in [`rules`].
 
+mod markdown;
+mod python;
+mod rust;
+
 use serde::{Deserialize, Serialize};
 
 use crate::facts::Facts;
@@ -82,8 +86,13 @@ pub trait Rules: Sync {
 }
 
 /// The rules of a language.
-pub fn rules(_language: Language) -> &'static dyn Rules {
-    &Plain
+pub fn rules(language: Language) -> &'static dyn Rules {
+    match language {
+        Language::Rust => &rust::Rust,
+        Language::Markdown => &markdown::Markdown,
+        Language::Python => &python::Python,
+        _ => &Plain,
+    }
 }
 
 /// The facts of a file.

@@ -45,6 +45,8 @@ pub enum Certainty {
     Resolved,
     /// It may mean the target: without types it cannot be decided.
     Possible,
+    /// It may mean the target, but the value has no type that any checker could know: only running it would tell.
+    Untyped,
 }
 
 /// Whose referrers are asked for. The file is in the world with the content that the referrers were written against.

@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::impact::{Dependent, Evidence, Hop, Impact};
+use crate::reference::{Certainty, Kind};
 
 /// Lines of evidence are cut to so many characters around the name.
 const MAX_EVIDENCE_CHARS: usize = 200;
@@ -165,7 +166,7 @@ impl Report<'_> {
     }
 
     /// Notes that follow from the facts, then those given.
-    fn all_notes(&self) -> Vec<String> {
+    pub fn all_notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for file in self.impact.files.iter().filter(|file| file.whole_file) {
             notes.push(format!(
@@ -191,11 +192,11 @@ impl Report<'_> {
                 count(self.impact.unresolved, "import")
             ));
         }
-        let possible = self
-            .impact
-            .dependents()
-            .filter(|(_, dependent)| dependent.certainty == crate::reference::Certainty::Possible)
-            .count();
+        let undecided = |dependent: &Dependent| {
+            dependent.certainty != Certainty::Resolved
+                && matches!(dependent.kind, Kind::Import | Kind::Symbol)
+        };
+        let possible = self.impact.dependents().filter(|(_, dependent)| undecided(dependent)).count();
         if possible > 0 {
             notes.push(format!(
                 "{} included that cannot be decided without types.",

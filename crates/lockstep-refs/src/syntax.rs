@@ -64,6 +64,16 @@ pub(crate) fn digest<'t>(
     hasher.finish()
 }
 
+/// A digest of the words of a text, so that spaces do not count.
+pub(crate) fn digest_words<'a>(words: impl IntoIterator<Item = &'a str>) -> u64 {
+    let mut hasher = Fnv::default();
+    for word in words {
+        hasher.write(word.as_bytes());
+        hasher.write(&[0]);
+    }
+    hasher.finish()
+}
+
 /// How many places the parser could not make sense of.
 pub(crate) fn problems(tree: &Tree) -> u32 {
     let mut count = 0;

@@ -31,6 +31,16 @@ pub struct Change {
     pub agent_type: Option<String>,
 }
 
+impl Change {
+    /// Whether it was made by this agent: an id, a type, or `lead`.
+    pub fn is_by(&self, agent: &str) -> bool {
+        match &self.line.agent {
+            None => agent == "lead",
+            Some(id) => id.as_str() == agent || self.agent_type.as_deref() == Some(agent),
+        }
+    }
+}
+
 /// Which changes to recall. Everything where nothing is set.
 #[derive(Debug, Clone, Default)]
 pub struct Filter<'a> {

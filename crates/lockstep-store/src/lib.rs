@@ -1,11 +1,13 @@
 //! What Lockstep remembers.
 //!
 //! Two kinds of memory. Plain files that are contracts or must cost nothing to write: the [`journal`], the [`log`],
-//! written reports. And `state.db` (SQLite, WAL): the [`history`] of changes, [`sessions`], the [`mailbox`],
+//! written reports, the [`audit`] trail, the [locks of steps](step_lock). And `state.db` (SQLite, WAL): the [`history`] of changes, [`sessions`], the [`mailbox`],
 //! [`reports`], the versions of [`tasks`] with their [`readings`], and each session's [`scratch`]. All of it lives in the [`StateDir`], except the journal, whose place is a contract.
 //! Knows nothing of clients; decides nothing about what is worth telling.
 
 mod atomic;
+pub mod audit;
+pub mod befores;
 mod database;
 pub mod history;
 pub mod journal;
@@ -18,6 +20,7 @@ pub mod reports;
 pub mod scratch;
 pub mod sessions;
 mod state_dir;
+pub mod step_lock;
 pub mod tasks;
 
 pub use atomic::write_atomically;

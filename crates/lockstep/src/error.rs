@@ -77,7 +77,7 @@ impl CommandError {
     }
 
     /// An error of a library: its message is ours, its cause stays the cause.
-    fn from_error(kind: Kind, error: impl Error + Send + Sync + 'static) -> Self {
+    pub(crate) fn from_error(kind: Kind, error: impl Error + Send + Sync + 'static) -> Self {
         let message = error.to_string();
         let source = error.source().map(|cause| Box::from(chain(cause)));
         Self { kind, message, source, hints: Vec::new() }

@@ -12,6 +12,7 @@ pub mod env_vars;
 mod error;
 pub mod exit_code;
 pub mod hook;
+mod impact;
 mod program;
 mod project;
 pub mod reference;

@@ -4,10 +4,10 @@
 use std::path::PathBuf;
 
 use lockstep_model::change::ChangeTool;
-use lockstep_model::event::{Actor, Event, EventKind, Outcome, Stop, Tool, ToolCall};
+use lockstep_model::event::{Actor, Event, EventKind, Former, Outcome, Stop, Tool, ToolCall};
 use lockstep_model::ids::{AgentId, InvalidSessionId, SessionId, ToolUseId};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::task_list;
@@ -120,10 +120,10 @@ fn tool_call(fields: &Fields<'_>) -> ToolCall {
         return ToolCall { id, tool: Tool::TaskList(call) };
     }
     let input: Option<ToolInput<'_>> = fields.tool_input.and_then(|raw| serde_json::from_str(raw.get()).ok());
-    ToolCall { id, tool: tool(name, input.as_ref()) }
+    ToolCall { id, tool: tool(name, input.as_ref(), fields.tool_response) }
 }
 
-fn tool(name: String, input: Option<&ToolInput<'_>>) -> Tool {
+fn tool(name: String, input: Option<&ToolInput<'_>>, response: Option<&RawValue>) -> Tool {
     let of = |pick: fn(&ToolInput<'_>) -> Option<String>| input.and_then(pick);
     match (name.as_str(), ChangeTool::from_name(&name)) {
         // `Sweep` is our own word for a change no tool reported; a client's tool of that name is not ours.
@@ -132,6 +132,7 @@ fn tool(name: String, input: Option<&ToolInput<'_>>) -> Tool {
             path: of(|i| text(i.file_path).or_else(|| text(i.notebook_path)))
                 .filter(|path| !path.is_empty())
                 .map(PathBuf::from),
+            former: former(response),
         },
         ("Bash", _) => Tool::Bash { command: of(|i| text(i.command)).unwrap_or_default() },
         ("Agent" | "Task", _) => Tool::Agent {
@@ -147,6 +148,24 @@ fn tool(name: String, input: Option<&ToolInput<'_>>) -> Tool {
 struct ToolResponse<'a> {
     #[serde(borrow, default)]
     success: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct WrittenFile<'a> {
+    #[serde(borrow, default, rename = "originalFile", deserialize_with = "even_null")]
+    original: Option<&'a RawValue>,
+}
+
+/// A field that is there, even if it is `null`: serde takes that for a missing one.
+fn even_null<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'a RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+/// What a file was before: `null` where it did not exist, nothing where the client does not say.
+fn former(response: Option<&RawValue>) -> Option<Former> {
+    let written: WrittenFile<'_> = serde_json::from_str(response?.get()).ok()?;
+    let original: Option<String> = serde_json::from_str(written.original?.get()).ok()?;
+    Some(original.map_or(Former::Absent, Former::Text))
 }
 
 /// Only an explicit `success: false` is a failure: the client leaves the field out when all went well.
@@ -206,11 +225,32 @@ mod tests {
             EventKind::PostToolUse {
                 call: ToolCall {
                     id: ToolUseId::new("toolu_272536dcfd7d413a92575f91"),
-                    tool: Tool::File { tool: ChangeTool::Edit, path: Some("/repo/a.py".into()) },
+                    tool: Tool::File {
+                        tool: ChangeTool::Edit,
+                        path: Some("/repo/a.py".into()),
+                        former: Some(Former::Text("def hello(): pass\n".to_owned())),
+                    },
                 },
                 outcome: Outcome::Succeeded,
             }
         );
+    }
+
+    #[test]
+    fn a_file_that_did_not_exist_is_told_from_one_nobody_speaks_of() {
+        for (response, expected) in [
+            (r#"{"originalFile":null}"#, Some(Former::Absent)),
+            (r#"{"originalFile":"x\n"}"#, Some(Former::Text("x\n".to_owned()))),
+            (r#"{"originalFile":7}"#, None),
+            ("{}", None),
+        ] {
+            let json = format!(
+                r#"{{"hook_event_name":"PostToolUse","tool_name":"Write","tool_response":{response}}}"#
+            );
+            let EventKind::PostToolUse { call, .. } = event(&json).kind else { panic!("PostToolUse") };
+            let Tool::File { former, .. } = call.tool else { panic!("File") };
+            assert_eq!(former, expected, "{response}");
+        }
     }
 
     #[test]
@@ -233,7 +273,7 @@ mod tests {
         };
         assert_eq!(
             call.tool,
-            Tool::File { tool: ChangeTool::NotebookEdit, path: Some("/repo/n.ipynb".into()) }
+            Tool::File { tool: ChangeTool::NotebookEdit, path: Some("/repo/n.ipynb".into()), former: None }
         );
     }
 

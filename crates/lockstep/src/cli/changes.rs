@@ -10,6 +10,7 @@ use lockstep_model::change::ChangeKind;
 use lockstep_model::ids::SessionId;
 use lockstep_model::path::escape_into;
 use lockstep_store::Store;
+use lockstep_store::befores::Befores;
 use lockstep_store::history::{Change, Filter};
 use serde::Serialize;
 
@@ -53,41 +54,17 @@ pub(crate) fn run(args: &ChangesArgs, context: &Context) -> Result<Answer, Comma
     let project = ActiveProject::of_command(&context.directory)?;
     let since = args.since.as_deref().map(|text| moment(text, &clock::now())).transpose()?;
     let mut store = Store::open(&project.state)?;
-    read_journals(&project, &mut store)?;
+    project.read_journals(&mut store)?;
     if args.prune {
         return prune(args, context, &project, &mut store);
     }
     let mut changes = store.changes(&Filter { session: args.session.as_ref(), ..Filter::default() })?;
     changes.retain(|change| {
-        args.agent.as_deref().is_none_or(|agent| is_by(change, agent))
+        args.agent.as_deref().is_none_or(|agent| change.is_by(agent))
             && since.is_none_or(|since| change.line.at.parse::<Timestamp>().is_ok_and(|at| at >= since))
     });
     show(args, context, &project, &changes);
     Ok(Answer::Yes)
-}
-
-/// Brings the history up to date: whole journals of sessions that ran here, and from any other those lines that are about this
-/// project.
-fn read_journals(project: &ActiveProject, store: &mut Store) -> Result<(), CommandError> {
-    let journal = project.journal();
-    for session in journal.sessions()? {
-        let ours = store.knows_session(&session)?;
-        // A journal in a shared directory that is not ours to read is somebody else's session.
-        if let Err(error) =
-            store.read_journal(&journal, &session, &|path| ours || path.starts_with(&project.root))
-            && !matches!(error, lockstep_store::StoreError::Unsafe { .. })
-        {
-            return Err(error.into());
-        }
-    }
-    Ok(())
-}
-
-fn is_by(change: &Change, agent: &str) -> bool {
-    match &change.line.agent {
-        None => agent == "lead",
-        Some(id) => id.as_str() == agent || change.agent_type.as_deref() == Some(agent),
-    }
 }
 
 /// A point in time as people write it: how long ago, a day, a local time, or an exact moment.
@@ -292,6 +269,7 @@ fn prune(
     for session in sessions {
         let ours = store.knows_session(&session)?;
         if store.remove_journal(&journal, &session, &|path| ours || path.starts_with(&project.root))? {
+            Befores::of(&project.state, &session).forget()?;
             removed.push(journal.file(&session).display().to_string());
         }
     }

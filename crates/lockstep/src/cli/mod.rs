@@ -8,6 +8,7 @@ mod config;
 mod doctor;
 mod handoff;
 mod hook;
+mod impact;
 mod init;
 mod phase;
 mod planned;
@@ -66,6 +67,7 @@ enum Verb {
     Uninstall(uninstall::UninstallArgs),
     Doctor(doctor::DoctorArgs),
     Changes(changes::ChangesArgs),
+    Impact(impact::ImpactArgs),
     Task(task::TaskArgs),
     Phase(phase::PhaseArgs),
     Handoff(handoff::HandoffArgs),
@@ -150,6 +152,7 @@ fn answer(verb: Verb, context: &Context) -> Result<Answer, CommandError> {
         Verb::Uninstall(args) => uninstall::run(&args, context),
         Verb::Doctor(args) => doctor::run(&args, context),
         Verb::Changes(args) => changes::run(&args, context),
+        Verb::Impact(args) => impact::run(&args, context),
         Verb::Task(args) => task::run(&args, context),
         Verb::Phase(args) => phase::run(&args, context),
         Verb::Handoff(args) => handoff::run(&args, context),

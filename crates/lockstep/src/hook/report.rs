@@ -83,7 +83,7 @@ impl Hook {
         let (changed, names): (Vec<PathBuf>, Vec<&Path>) =
             files.iter().map(|(path, _)| (path.clone(), path.as_path())).unzip();
         // Whether something breaks is not known: only who wants to hear of everything hears of it.
-        let alert = (worth == Worth::Any).then(|| Alert::new(session, &changed));
+        let alert = (worth == Worth::Any).then(|| Alert::not_analysed(session, &changed));
         let entered = store.enter_report(&Draft {
             session,
             agent: self.event.actor.agent_id(),

@@ -7,6 +7,7 @@ use lockstep_model::decision::Decision;
 use lockstep_model::event::EventKind;
 use lockstep_model::ids::SessionId;
 use lockstep_store::Store;
+use lockstep_store::befores::Befores;
 
 use super::Hook;
 use super::fault::Fault;
@@ -42,6 +43,8 @@ impl Hook {
         for expired in store.expired_sessions(now, grace)? {
             let removed = store.remove_journal(&journal, &expired, &|_| true);
             self.faults.extend(removed.err().map(Fault::from));
+            let forgotten = Befores::of(&self.project.state, &expired).forget();
+            self.faults.extend(forgotten.err().map(Fault::from));
         }
         Ok(Decision::Silent)
     }

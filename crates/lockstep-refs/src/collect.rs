@@ -1,0 +1,115 @@
+//! Facts while a tree is walked: where in the text the walk stands, and what it has found so far.
+
+use tree_sitter::Node;
+
+use crate::facts::{Definition, DefinitionKind, Facts, Reach, Role, Shape, Use};
+use crate::language::Language;
+use crate::scope::Scopes;
+use crate::syntax::{MAX_DEPTH, end_line_of, line_of, text_of};
+
+/// A walk through the tree of one file.
+pub(crate) struct Collector<'t> {
+    /// The text of the file.
+    pub(crate) text: &'t str,
+    /// What was found so far.
+    pub(crate) facts: Facts,
+    /// The names bound inside functions.
+    pub(crate) scopes: Scopes,
+    /// The definition that the walk stands in.
+    pub(crate) within: Option<u32>,
+    /// The types, namespaces and functions that the walk stands in, joined with `.`.
+    container: String,
+    depth: usize,
+}
+
+impl<'t> Collector<'t> {
+    pub(crate) fn new(language: Language, text: &'t str) -> Self {
+        Self {
+            text,
+            facts: Facts::none(language),
+            scopes: Scopes::default(),
+            within: None,
+            container: String::new(),
+            depth: 0,
+        }
+    }
+
+    /// The text of a node.
+    pub(crate) fn text(&self, node: Node<'_>) -> &'t str {
+        text_of(node, self.text)
+    }
+
+    /// Whether the walk may go one level deeper; where not, that is a problem. Pair it with [`ascend`](Self::ascend).
+    pub(crate) fn descend(&mut self) -> bool {
+        if self.depth >= MAX_DEPTH {
+            self.facts.problems += 1;
+            return false;
+        }
+        self.depth += 1;
+        true
+    }
+
+    /// Back from one level deeper.
+    pub(crate) fn ascend(&mut self) {
+        self.depth -= 1;
+    }
+
+    /// What the walk stands in, as [`Definition::container`].
+    pub(crate) fn container(&self) -> Option<Box<str>> {
+        (!self.container.is_empty()).then(|| self.container.as_str().into())
+    }
+
+    /// The name of something defined here, with what it stands in.
+    pub(crate) fn path(&self, name: &str) -> String {
+        if self.container.is_empty() { name.to_owned() } else { format!("{}.{name}", self.container) }
+    }
+
+    /// Goes into one more container. What [`leave`](Self::leave) needs to get out again.
+    pub(crate) fn enter(&mut self, name: &str) -> usize {
+        let before = self.container.len();
+        if before > 0 {
+            self.container.push('.');
+        }
+        self.container.push_str(name);
+        before
+    }
+
+    /// Leaves a container.
+    pub(crate) fn leave(&mut self, before: usize) {
+        self.container.truncate(before);
+    }
+
+    /// A definition at `node` that says nothing yet but its name and place.
+    pub(crate) fn definition(&self, name: &str, kind: DefinitionKind, node: Node<'_>) -> Definition {
+        Definition {
+            name: name.into(),
+            kind,
+            container: self.container(),
+            reach: Reach::Everyone,
+            line: line_of(node),
+            end_line: end_line_of(node),
+            signature: 0,
+            body: 0,
+            arity: None,
+            gives: None,
+            extends: Vec::new(),
+        }
+    }
+
+    /// Keeps a definition. Its position.
+    pub(crate) fn define(&mut self, definition: Definition) -> Option<u32> {
+        let at = u32::try_from(self.facts.definitions.len()).ok()?;
+        self.facts.definitions.push(definition);
+        Some(at)
+    }
+
+    /// Keeps the use of a name at `node`.
+    pub(crate) fn use_name(&mut self, node: Node<'_>, role: Role, of: Option<Shape>, arguments: Option<u16>) {
+        let name = self.text(node);
+        if !name.is_empty() {
+            let use_ =
+                Use { name: name.into(), line: line_of(node), role, of, arguments, within: self.within };
+            self.facts.uses.push(use_);
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! Entities: what a file is known by besides its symbols. Its path and every unambiguous end of it, its name in an agent
+//! framework, the aliases a project gives it. Where such names stand in other files is the business of [`text`](crate::text).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::world::{FileId, World, base, parent};
+
+/// One thing a file is known by.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Entity {
+    /// What kind of thing.
+    pub kind: EntityKind,
+    /// The path, or the name.
+    pub name: Box<str>,
+}
+
+/// The kinds of entities.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EntityKind {
+    /// The file by its path: the whole, or an end that no other path has.
+    Path,
+    /// `skills/NAME/SKILL.md`.
+    Skill,
+    /// `agents/NAME.md`.
+    Agent,
+    /// `commands/NAME.md`.
+    Command,
+    /// The `name:` of another file of the framework.
+    Named,
+    /// A name that the project's configuration gives.
+    Alias,
+}
+
+/// The aliases of a project: names with the paths they stand for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Aliases(Vec<(Box<str>, Box<str>)>);
+
+impl Aliases {
+    /// From pairs of alias and path.
+    pub fn new<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
+        Self(pairs.into_iter().map(|(alias, path)| (alias.into(), path.into())).collect())
+    }
+
+    fn of<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a str> {
+        self.0.iter().filter(move |(_, known)| &**known == path).map(|(alias, _)| &**alias)
+    }
+}
+
+/// What a file is known by, without repetitions; its path comes first.
+pub fn entities(path: &str, text: Option<&str>, aliases: &Aliases) -> Vec<Entity> {
+    let mut found = vec![Entity { kind: EntityKind::Path, name: path.into() }];
+    let mut add = |kind, name: &str| {
+        if is_name(name) && !found.iter().any(|known| &*known.name == name) {
+            found.push(Entity { kind, name: name.into() });
+        }
+    };
+    if let Some((kind, name)) = by_place(path) {
+        add(kind, name);
+    }
+    if let Some((kind, front)) = declared_kind(path).zip(text.and_then(frontmatter)) {
+        for key in ["name", "skill_id"] {
+            if let Some(name) = value(front, key) {
+                add(kind, name);
+            }
+        }
+    }
+    for alias in aliases.of(path) {
+        add(EntityKind::Alias, alias);
+    }
+    found
+}
+
+/// File names that many directories have: they say nothing about which file is meant.
+pub fn is_generic(basename: &str) -> bool {
+    const STEMS: &[&str] = &[
+        "skill",
+        "index",
+        "mod",
+        "lib",
+        "main",
+        "__init__",
+        "__main__",
+        "readme",
+        "package",
+        "package-lock",
+        "license",
+        "changelog",
+        "contributing",
+        "claude",
+        "agents",
+        "gemini",
+        "memory",
+        "makefile",
+        "dockerfile",
+        "cargo",
+        "setup",
+        "conftest",
+        "pyproject",
+        "tsconfig",
+        "settings",
+        "config",
+        "build",
+        "go",
+        "pom",
+        "cmakelists",
+        "app",
+        "utils",
+        "types",
+        "test",
+        "tests",
+        "init",
+        "manifest",
+        "requirements",
+        "gemfile",
+        "rakefile",
+        "composer",
+    ];
+    let stem = basename.split('.').find(|part| !part.is_empty()).unwrap_or_default().to_ascii_lowercase();
+    STEMS.contains(&stem.as_str())
+}
+
+/// Whether a file tells what was: change logs, memories, archives, records of runs, documents that bear a date. They mention
+/// names without depending on them.
+pub fn is_history(path: &str) -> bool {
+    const STEMS: &[&str] =
+        &["changes", "news", "releases", "release_notes", "release-notes", "l1-index", "l2-summary"];
+    const STARTS: &[&str] = &["changelog", "gate-record"];
+    const LAST_WORDS: &[&str] = &["history", "memory", "archive"];
+    const FOLDERS: &[&str] =
+        &["agent-memory", "archive", "archives", "archived", "tool-results", "transcripts", "L3-full"];
+    const RUNS: &[&str] = &[".claude/projects/", ".claude/memory/", ".agent/teams/"];
+    const ENDS: &[&str] = &["log", "jsonl", "bak", "orig", "old", "rej"];
+    let name = base(path).to_ascii_lowercase();
+    let (stem, end) = name.split_once('.').unwrap_or((&name, ""));
+    let prose = matches!(end, "" | "md" | "txt" | "rst" | "adoc" | "markdown" | "yaml" | "yml");
+    let told = STEMS.contains(&stem)
+        || STARTS.iter().any(|start| stem.starts_with(start))
+        || LAST_WORDS.contains(&stem.rsplit(['-', '_']).next().unwrap_or_default())
+        || has_date(stem);
+    (prose && told)
+        || ENDS.contains(&end.rsplit('.').next().unwrap_or_default())
+        || parent(path).split('/').any(|folder| FOLDERS.contains(&folder))
+        || RUNS.iter().any(|run| path.contains(run))
+}
+
+/// Whether a name begins with a day: `2026-02-08-plan`.
+fn has_date(stem: &str) -> bool {
+    let pattern = b"0000-00-00";
+    let bytes = stem.as_bytes();
+    bytes.len() >= pattern.len()
+        && bytes
+            .iter()
+            .zip(pattern)
+            .all(|(byte, shape)| if *shape == b'0' { byte.is_ascii_digit() } else { byte == shape })
+}
+
+/// Whether a file tells agents what to do: skills with their resources, agents, commands, rules.
+pub(crate) fn instructs(path: &str) -> bool {
+    let prose = path.ends_with(".md");
+    let folders = || parent(path).split('/');
+    let held =
+        || folders().any(|folder| folder == ".claude") || in_skill(path) || declared_kind(path).is_some();
+    prose
+        && (held() || matches!(base(path), "CLAUDE.md" | "AGENTS.md" | "GEMINI.md"))
+        && !base(path).starts_with("README")
+}
+
+/// Whether a file lies in the directory of a skill: `skills/NAME/…`.
+fn in_skill(path: &str) -> bool {
+    path.split_once("skills/")
+        .is_some_and(|(before, rest)| (before.is_empty() || before.ends_with('/')) && rest.contains('/'))
+}
+
+/// The framework's names of all files that have one.
+#[derive(Debug, Clone, Default)]
+pub struct Names(BTreeMap<Box<str>, Vec<(FileId, EntityKind)>>);
+
+impl Names {
+    /// Of every file in the world.
+    pub fn of(world: &dyn World, aliases: &Aliases) -> Self {
+        let mut names = BTreeMap::<Box<str>, Vec<_>>::new();
+        for file in world.files() {
+            let path = world.path(file);
+            let text = declared_kind(path).and_then(|_| world.text(file));
+            for entity in entities(path, text.as_deref(), aliases) {
+                if entity.kind != EntityKind::Path {
+                    names.entry(entity.name).or_default().push((file, entity.kind));
+                }
+            }
+        }
+        Self(names)
+    }
+
+    /// The files with a name.
+    pub fn get(&self, name: &str) -> &[(FileId, EntityKind)] {
+        self.0.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether other names begin with this one and a `-`: then it may mean all of them together.
+    pub fn is_family(&self, name: &str) -> bool {
+        let start: Box<str> = format!("{name}-").into();
+        self.0.range(start.clone()..).next().is_some_and(|(other, _)| other.starts_with(&*start))
+    }
+}
+
+/// Whether a name cannot be taken for an ordinary word.
+pub fn is_distinctive(name: &str) -> bool {
+    let humps = name
+        .as_bytes()
+        .windows(2)
+        .filter(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
+        .count();
+    let inner = name.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+    inner.len() >= 4
+        && (humps > 0 || inner.contains(['-', '_', ':']) || inner.contains(|c: char| c.is_ascii_digit()))
+}
+
+/// The text between the `---` lines that open a file.
+pub(crate) fn frontmatter(text: &str) -> Option<&str> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let rest = text.strip_prefix("---")?;
+    let rest = rest.strip_prefix("\r\n").or_else(|| rest.strip_prefix('\n'))?;
+    let end = if rest.starts_with("---") { 0 } else { rest.find("\n---")? + 1 };
+    rest.get(..end)
+}
+
+/// The one-line value of a key at the margin.
+fn value<'a>(front: &'a str, key: &str) -> Option<&'a str> {
+    let line = front.lines().find_map(|line| line.strip_prefix(key)?.trim_start().strip_prefix(':'))?;
+    let line = line.split(" #").next().unwrap_or(line).trim();
+    Some(line.trim_matches(['"', '\'']))
+}
+
+fn is_name(name: &str) -> bool {
+    (2..=80).contains(&name.len())
+        && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':' | '.'))
+}
+
+/// The name that a framework takes from where the file is.
+fn by_place(path: &str) -> Option<(EntityKind, &str)> {
+    let kind = declared_kind(path)?;
+    match kind {
+        EntityKind::Skill => Some((kind, base(parent(path)))),
+        EntityKind::Agent | EntityKind::Command => Some((kind, base(path).strip_suffix(".md")?)),
+        _ => None,
+    }
+}
+
+/// Which kind of thing a file's place makes it; `None` outside frameworks.
+fn declared_kind(path: &str) -> Option<EntityKind> {
+    let file = base(path);
+    let stem = file.strip_suffix(".md")?;
+    let folders: Vec<&str> = parent(path).split('/').collect();
+    let above =
+        |at: usize| folders.len().checked_sub(at).and_then(|at| folders.get(at)).copied().unwrap_or_default();
+    if file == "SKILL.md" {
+        return (!above(1).is_empty()).then_some(EntityKind::Skill);
+    }
+    let claude = folders.contains(&".claude");
+    let held = |folder: &str| above(1) == folder || (claude && folders.contains(&folder));
+    match () {
+        () if folders.contains(&"skills") => None,
+        () if is_generic(stem) => None,
+        () if held("agents") => Some(EntityKind::Agent),
+        () if held("commands") => Some(EntityKind::Command),
+        () if claude => Some(EntityKind::Named),
+        () => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn known(path: &str, text: &str) -> Vec<(EntityKind, String)> {
+        let aliases = Aliases::new([("pt", ".claude/skills/task-management/SKILL.md")]);
+        entities(path, Some(text), &aliases).into_iter().skip(1).map(|e| (e.kind, e.name.into())).collect()
+    }
+
+    #[test]
+    fn frameworks_name_files_by_place_by_frontmatter_and_by_alias() {
+        use EntityKind::*;
+        assert_eq!(
+            known(".claude/skills/execution-code/SKILL.md", "# x"),
+            [(Skill, "execution-code".into())]
+        );
+        assert_eq!(
+            known("plugins/p/skills/a-b/SKILL.md", "---\nname: \"ab\"\nskill_id: T-1 # stable\n---\n"),
+            [(Skill, "a-b".into()), (Skill, "ab".into()), (Skill, "T-1".into())]
+        );
+        assert_eq!(
+            known(".claude/skills/task-management/SKILL.md", ""),
+            [(Skill, "task-management".into()), (Alias, "pt".into())]
+        );
+        assert_eq!(known(".claude/agents/sub/helper.md", ""), [(Agent, "helper".into())]);
+        assert_eq!(known("commands/ship.md", "---\r\nname: ship\r\n---"), [(Command, "ship".into())]);
+        assert_eq!(
+            known(".claude/output-styles/terse.md", "---\nname: very-terse\n---\n"),
+            [(Named, "very-terse".into())]
+        );
+        assert_eq!(known(".claude/agents/README.md", "---\nname: readme\n---\n"), []);
+        assert_eq!(known("docs/notes.md", "---\nname: notes\n---\n"), []);
+    }
+
+    #[test]
+    fn a_name_with_spaces_or_without_end_is_no_name() {
+        assert_eq!(known(".claude/agents/a.md", "---\nname: Some Title\n---\n"), []);
+        assert_eq!(
+            known(".claude/agents/ab.md", "---\nname: never closed"),
+            [(EntityKind::Agent, "ab".into())]
+        );
+    }
+
+    #[test]
+    fn history_is_told_from_documents() {
+        for path in [
+            "CHANGELOG.md",
+            "docs/changelog-2020.md",
+            "x/MEMORY.md",
+            ".claude/agent-memory/analyst/audit.md",
+            "a/run.log",
+            "HISTORY",
+            ".claude/projects/-home/memory/ref_agents.md",
+            "archive/old-plan.md",
+            "notes-history.md",
+            "docs/2026-02-08-plan.md",
+            "run/phase-2/gate-record-2.yaml",
+            "t.jsonl",
+        ] {
+            assert!(is_history(path), "{path}");
+        }
+        for path in [
+            "README.md",
+            "docs/history/plan.md",
+            "src/history.rs",
+            "memory/x.rs",
+            "docs/release.md",
+            "src/log.rs",
+        ] {
+            assert!(!is_history(path), "{path}");
+        }
+    }
+
+    #[test]
+    fn ordinary_words_are_not_distinctive() {
+        for name in ["get", "analyst", "Error", "review", "a-b", "run2"] {
+            assert_eq!(is_distinctive(name), name == "run2", "{name}");
+        }
+        for name in ["plan-verify", "read_all", "readAll", "HttpClient"] {
+            assert!(is_distinctive(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! Several files in one string, and what references a symbol of one of them: how languages are tested.
+
+use crate::facts::Definition;
+use crate::language::rules;
+use crate::reference::{Certainty, Target};
+use crate::resolve::path_of;
+use crate::world::{FileId, MemoryWorld, World};
+
+/// A world of files, each begun by a line `=== path`.
+pub(crate) fn world(files: &str) -> MemoryWorld {
+    let parts = files.split("=== ").skip(1).map(|part| part.split_once('\n').unwrap_or((part, "")));
+    MemoryWorld::new(parts.map(|(path, text)| (path.trim(), text)))
+}
+
+/// Who references `symbol` of `path`, one per line: path, line, role; `?` where it is only possible, `~` where it has no
+/// type, `via` where another file hands it on.
+pub(crate) fn referrers(files: &str, path: &str, symbol: &str) -> Vec<String> {
+    let world = world(files);
+    let file = world.find(path).expect("the path is in the fixture");
+    let facts = world.facts(file).unwrap();
+    let symbols: Vec<Definition> =
+        facts.definitions.iter().filter(|it| path_of(it) == symbol).cloned().collect();
+    assert!(!symbols.is_empty(), "{symbol} is not among {:?}", facts.definitions);
+    let target = Target { file, symbols: &symbols, module: false };
+    let mut lines: Vec<String> = rules(facts.language)
+        .referrers(&world, &target)
+        .into_iter()
+        .map(|it| {
+            let mark = match it.certainty {
+                Certainty::Resolved => "",
+                Certainty::Possible => "?",
+                Certainty::Untyped => "~",
+            };
+            let arguments = it.arguments.map(|count| format!("({count})")).unwrap_or_default();
+            let through = it.through.map(|file| format!(" via {}", world.path(file))).unwrap_or_default();
+            format!("{}:{} {:?}{arguments}{mark}{through}", world.path(it.file), it.line, it.role)
+        })
+        .collect();
+    lines.dedup();
+    lines
+}
+
+/// What a file references: target and line; then what is unresolved.
+pub(crate) fn outgoing(files: &str, path: &str) -> (Vec<String>, Vec<String>, u32) {
+    let world = world(files);
+    let file: FileId = world.find(path).expect("the path is in the fixture");
+    let facts = world.facts(file).unwrap();
+    let out = rules(facts.language).outgoing(&world, file);
+    let references = out.references.iter().map(|(to, place)| format!("{}:{}", world.path(*to), place.line));
+    let unresolved = out.unresolved.iter().map(|place| format!("{}:{}", place.pattern, place.line));
+    (references.collect(), unresolved.collect(), out.external)
+}

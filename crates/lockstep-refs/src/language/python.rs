@@ -1,0 +1,130 @@
+//! Python: modules and packages, names brought in by imports, attributes by light inference.
+
+mod expression;
+mod flow;
+mod modules;
+mod statement;
+
+use crate::collect::Collector;
+use crate::facts::{DefinitionKind, Facts, Reach};
+use crate::language::{Language, Rules};
+use crate::reference::{Outgoing, Reference, Target};
+use crate::resolve;
+use crate::syntax::{parse, problems};
+use crate::world::{FileId, World};
+
+/// The rules of Python.
+pub(super) struct Python;
+
+impl Rules for Python {
+    fn facts(&self, _path: &str, text: &str) -> Facts {
+        let Some(tree) = parse(&tree_sitter_python::LANGUAGE.into(), text) else {
+            return Facts { problems: 1, ..Facts::none(Language::Python) };
+        };
+        let mut walk = Walk::new(Collector::new(Language::Python, text));
+        walk.module(tree.root_node());
+        let mut facts = walk.finish();
+        facts.problems += problems(&tree);
+        facts
+    }
+
+    fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
+        resolve::referrers(world, &modules::Packages, target)
+    }
+
+    fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {
+        resolve::outgoing(world, &modules::Packages, file)
+    }
+}
+
+/// A walk through one module.
+struct Walk<'t> {
+    found: Collector<'t>,
+    /// What the function that is being walked returns, per open function.
+    returns: Vec<Returns>,
+    /// The classes (by what they are called in the file) and functions (`None`) around.
+    frames: Vec<Option<Box<str>>>,
+    /// The names in `__all__`, where the module says.
+    all: Option<Vec<Box<str>>>,
+    /// Whether `__all__` is computed in a way that cannot be read.
+    all_is_open: bool,
+}
+
+/// What a function returns and yields, as far as it was walked.
+#[derive(Default)]
+struct Returns {
+    values: Vec<crate::facts::Shape>,
+    yields: Vec<crate::facts::Shape>,
+    generator: bool,
+}
+
+impl<'t> Walk<'t> {
+    fn new(found: Collector<'t>) -> Self {
+        Self { found, returns: Vec::new(), frames: Vec::new(), all: None, all_is_open: false }
+    }
+
+    /// The facts, once the module is walked: who can take which name by `*`.
+    fn finish(self) -> Facts {
+        let mut facts = self.found.facts;
+        let all = if self.all_is_open { None } else { self.all };
+        let offered = |name: &str| match &all {
+            Some(all) => all.iter().any(|offered| **offered == *name),
+            None => !name.starts_with('_'),
+        };
+        for definition in &mut facts.definitions {
+            let local = definition.container.is_none();
+            if definition.reach == Reach::Everyone && local && !offered(&definition.name) {
+                definition.reach = Reach::Package;
+            }
+        }
+        facts.imports = offer(std::mem::take(&mut facts.imports), offered);
+        drop_foreign_names(&mut facts);
+        facts
+    }
+}
+
+/// Marks the imports whose names others get by `*`: a statement with both kinds of names becomes two.
+fn offer(imports: Vec<crate::facts::Import>, offered: impl Fn(&str) -> bool) -> Vec<crate::facts::Import> {
+    let mut all = Vec::with_capacity(imports.len());
+    for mut import in imports {
+        if import.container.is_some() {
+            all.push(import);
+            continue;
+        }
+        if import.names.is_empty() {
+            let name = import.alias.as_deref().or_else(|| import.module.split('.').next());
+            import.reexport = import.glob || name.is_some_and(&offered);
+            all.push(import);
+            continue;
+        }
+        let (yes, no): (Vec<_>, Vec<_>) = import.names.drain(..).partition(|name| offered(&name.local));
+        for (names, reexport) in [(yes, true), (no, false)] {
+            if !names.is_empty() {
+                all.push(crate::facts::Import { names, reexport, ..import.clone() });
+            }
+        }
+    }
+    all
+}
+
+/// A bare name that the file neither defines nor imports is a builtin, unless a `*` may bring it in.
+fn drop_foreign_names(facts: &mut Facts) {
+    use std::collections::HashSet;
+    if facts.imports.iter().any(|import| import.glob) {
+        return;
+    }
+    let mut known: HashSet<&str> = HashSet::new();
+    for import in &facts.imports {
+        known.extend(import.names.iter().map(|name| &*name.local));
+        known.extend(import.alias.as_deref());
+        if import.names.is_empty() && import.alias.is_none() {
+            known.extend(import.module.split('.').next());
+        }
+    }
+    let types = facts.definitions.iter().filter(|it| it.kind != DefinitionKind::Method);
+    known.extend(types.map(|definition| &*definition.name));
+    facts.uses.retain(|it| it.of.is_some() || known.contains(&*it.name));
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,482 @@
+//! Expressions and annotations: which names they use, and what they are worth.
+
+use tree_sitter::Node;
+
+use super::Walk;
+use crate::facts::{Role, Shape};
+use crate::scope::{awaited, call, either, element, member};
+use crate::syntax::{children, parse};
+
+impl<'t> Walk<'t> {
+    /// Walks every expression below a node.
+    pub(super) fn expressions(&mut self, node: Node<'t>) {
+        for child in children(node) {
+            self.expression(child);
+        }
+    }
+
+    /// Walks an expression. What it is worth.
+    pub(super) fn expression(&mut self, node: Node<'t>) -> Shape {
+        if !self.found.descend() {
+            return Shape::Unknown;
+        }
+        let shape = self.shape(node);
+        self.found.ascend();
+        shape
+    }
+
+    fn shape(&mut self, node: Node<'t>) -> Shape {
+        match node.kind() {
+            "identifier" => self.named(node, Role::Value, None),
+            "attribute" => self.attribute(node, Role::Value, None),
+            "call" => self.call(node),
+            "await" => awaited(self.only(node)),
+            "parenthesized_expression" => self.only(node),
+            "string" | "concatenated_string" => {
+                self.expressions(node);
+                Shape::Of("str".into())
+            }
+            "interpolation" | "format_specifier" => {
+                self.expressions(node);
+                Shape::Unknown
+            }
+            "integer" => Shape::Of("int".into()),
+            "float" => Shape::Of("float".into()),
+            "true" | "false" => Shape::Of("bool".into()),
+            "none" => Shape::Of("None".into()),
+            "comparison_operator" | "not_operator" => {
+                self.expressions(node);
+                Shape::Of("bool".into())
+            }
+            "list" | "set" => self.display(node, if node.kind() == "list" { "list" } else { "set" }),
+            "tuple" | "expression_list" => {
+                let parts = children(node).into_iter().filter(|it| it.kind() != "comment");
+                let parts = parts.map(|it| self.expression(it)).collect();
+                Shape::Applied(Box::new(Shape::Of("tuple".into())), parts)
+            }
+            "dictionary" => self.dictionary(node),
+            "subscript" => {
+                let value =
+                    node.child_by_field_name("value").map_or(Shape::Unknown, |it| self.expression(it));
+                for child in node.children_by_field_name("subscript", &mut node.walk()) {
+                    self.expression(child);
+                }
+                match value {
+                    Shape::Untyped => Shape::Untyped,
+                    value => member(value, "#item"),
+                }
+            }
+            "lambda" => self.lambda(node),
+            "list_comprehension" => self.comprehension(node, "list"),
+            "set_comprehension" => self.comprehension(node, "set"),
+            "generator_expression" => self.comprehension(node, "Iterator"),
+            "dictionary_comprehension" => self.comprehension(node, "dict"),
+            "conditional_expression" => self.conditional(node),
+            "boolean_operator" => self.boolean(node),
+            "named_expression" => {
+                let value =
+                    node.child_by_field_name("value").map_or(Shape::Unknown, |it| self.expression(it));
+                if let Some(name) = node.child_by_field_name("name") {
+                    self.assign(name, Some(value.clone()), None, node);
+                }
+                value
+            }
+            "yield" => {
+                let value = self.only(node);
+                if let Some(returns) = self.returns.last_mut() {
+                    returns.generator = true;
+                    returns.yields.push(value);
+                }
+                Shape::Unknown
+            }
+            "binary_operator" => {
+                let left = node.child_by_field_name("left").map_or(Shape::Unknown, |it| self.expression(it));
+                let right =
+                    node.child_by_field_name("right").map_or(Shape::Unknown, |it| self.expression(it));
+                arithmetic(left, right)
+            }
+            "keyword_argument" => {
+                node.child_by_field_name("value").map_or(Shape::Unknown, |it| self.expression(it))
+            }
+            "assignment" => {
+                self.expressions(node);
+                Shape::Unknown
+            }
+            _ => {
+                self.expressions(node);
+                Shape::Unknown
+            }
+        }
+    }
+
+    /// The one expression in a node.
+    fn only(&mut self, node: Node<'t>) -> Shape {
+        let mut shape = Shape::Of("None".into());
+        for child in children(node) {
+            shape = self.expression(child);
+        }
+        shape
+    }
+
+    /// A bare name.
+    pub(super) fn named(&mut self, node: Node<'t>, role: Role, arguments: Option<u16>) -> Shape {
+        let name = self.found.text(node);
+        match self.found.scopes.get(name) {
+            // A name that an import inside the function brought in is no variable.
+            Some(Shape::Name(bound)) if **bound == *name => {}
+            Some(shape) => return shape.clone(),
+            None => {}
+        }
+        self.found.use_name(node, role, None, arguments);
+        Shape::Name(name.into())
+    }
+
+    /// `x.m`
+    pub(super) fn attribute(&mut self, node: Node<'t>, role: Role, arguments: Option<u16>) -> Shape {
+        let object = node.child_by_field_name("object").map_or(Shape::Unknown, |it| self.expression(it));
+        let Some(name) = node.child_by_field_name("attribute") else { return Shape::Unknown };
+        self.found.use_name(name, role, Some(object.clone()), arguments);
+        if let Some(narrowed) = self.found.scopes.get(self.found.text(node)) {
+            return narrowed.clone();
+        }
+        member(object, self.found.text(name))
+    }
+
+    fn call(&mut self, node: Node<'t>) -> Shape {
+        let list = node.child_by_field_name("arguments");
+        let count = list.and_then(|list| arguments(list));
+        let Some(function) = node.child_by_field_name("function") else { return Shape::Unknown };
+        let callee = match function.kind() {
+            "identifier" => self.named(function, Role::Call, count),
+            "attribute" => self.attribute(function, Role::Call, count),
+            _ => self.expression(function),
+        };
+        let shapes = list.map(|list| self.arguments(list, &callee)).unwrap_or_default();
+        builtin(&callee, &shapes, self.frames.is_empty()).unwrap_or_else(|| call(callee))
+    }
+
+    /// Walks the arguments of a call. What they are worth.
+    fn arguments(&mut self, list: Node<'t>, callee: &Shape) -> Vec<Shape> {
+        if list.kind() == "generator_expression" {
+            return vec![self.expression(list)];
+        }
+        let mut shapes = Vec::new();
+        for argument in children(list) {
+            if argument.kind() == "comment" {
+                continue;
+            }
+            if argument.kind() == "keyword_argument"
+                && let (Some(name), Shape::Name(_) | Shape::Member(..)) =
+                    (argument.child_by_field_name("name"), callee)
+            {
+                // A field of a record that is built, or a parameter.
+                self.found.use_name(name, Role::Construct, Some(call(callee.clone())), None);
+            }
+            shapes.push(self.expression(argument));
+        }
+        shapes
+    }
+
+    fn display(&mut self, node: Node<'t>, generic: &str) -> Shape {
+        let items: Vec<Shape> = children(node)
+            .into_iter()
+            .filter(|it| it.kind() != "comment")
+            .map(|it| self.expression(it))
+            .collect();
+        Shape::Applied(Box::new(Shape::Of(generic.into())), vec![either(items)])
+    }
+
+    fn dictionary(&mut self, node: Node<'t>) -> Shape {
+        let mut keys = Vec::new();
+        let mut values = Vec::new();
+        for pair in children(node) {
+            if pair.kind() == "pair" {
+                keys.extend(pair.child_by_field_name("key").map(|it| self.expression(it)));
+                values.extend(pair.child_by_field_name("value").map(|it| self.expression(it)));
+            } else {
+                self.expression(pair);
+                values.push(Shape::Unknown);
+            }
+        }
+        Shape::Applied(Box::new(Shape::Of("dict".into())), vec![either(keys), either(values)])
+    }
+
+    fn lambda(&mut self, node: Node<'t>) -> Shape {
+        self.found.scopes.open();
+        self.frames.push(None);
+        self.returns.push(super::Returns::default());
+        let mut takes = Vec::new();
+        if let Some(parameters) = node.child_by_field_name("parameters") {
+            takes = self.parameters(parameters, None).1;
+        }
+        let body = node.child_by_field_name("body").map_or(Shape::Unknown, |it| self.expression(it));
+        self.returns.pop();
+        self.frames.pop();
+        self.found.scopes.close();
+        Shape::Function(takes, Box::new(body))
+    }
+
+    fn comprehension(&mut self, node: Node<'t>, generic: &str) -> Shape {
+        self.found.scopes.open();
+        self.frames.push(None);
+        let parts = children(node);
+        for clause in &parts {
+            match clause.kind() {
+                "for_in_clause" => {
+                    let right = clause.child_by_field_name("right");
+                    let items = right.map_or(Shape::Unknown, |it| self.expression(it));
+                    if let Some(left) = clause.child_by_field_name("left") {
+                        self.assign(left, Some(element(items)), None, *clause);
+                    }
+                }
+                "if_clause" => {
+                    self.expressions(*clause);
+                    if let Some(condition) = clause.named_child(0) {
+                        self.narrow(condition, true);
+                    }
+                }
+                _ => {}
+            }
+        }
+        let body = node.child_by_field_name("body");
+        let items = match body {
+            Some(pair) if pair.kind() == "pair" => {
+                let key = pair.child_by_field_name("key").map_or(Shape::Unknown, |it| self.expression(it));
+                let value =
+                    pair.child_by_field_name("value").map_or(Shape::Unknown, |it| self.expression(it));
+                vec![key, value]
+            }
+            Some(body) => vec![self.expression(body)],
+            None => vec![Shape::Unknown],
+        };
+        self.frames.pop();
+        self.found.scopes.close();
+        Shape::Applied(Box::new(Shape::Of(generic.into())), items)
+    }
+
+    fn conditional(&mut self, node: Node<'t>) -> Shape {
+        let parts = children(node);
+        let [yes, condition, no] = parts.as_slice() else {
+            self.expressions(node);
+            return Shape::Unknown;
+        };
+        self.expression(*condition);
+        let before = self.found.scopes.names();
+        self.narrow(*condition, true);
+        let first = self.expression(*yes);
+        self.found.scopes.replace(before.clone());
+        self.narrow(*condition, false);
+        let second = self.expression(*no);
+        self.found.scopes.replace(before);
+        either([first, second])
+    }
+
+    fn boolean(&mut self, node: Node<'t>) -> Shape {
+        let (Some(left), Some(right)) = (node.child_by_field_name("left"), node.child_by_field_name("right"))
+        else {
+            self.expressions(node);
+            return Shape::Unknown;
+        };
+        let first = self.expression(left);
+        let is_and = node.child_by_field_name("operator").is_some_and(|it| it.kind() == "and");
+        let before = self.found.scopes.names();
+        self.narrow(left, is_and);
+        let second = self.expression(right);
+        self.found.scopes.replace(before);
+        if is_and { either([second, Shape::Of("bool".into())]) } else { either([first, second]) }
+    }
+
+    /// Walks without keeping the uses that are found: for what was walked already.
+    pub(super) fn quietly<R>(&mut self, walk: impl FnOnce(&mut Self) -> R) -> R {
+        let before = self.found.facts.uses.len();
+        let result = walk(self);
+        self.found.facts.uses.truncate(before);
+        result
+    }
+
+    /// Walks an annotation. A value of the type that it names.
+    pub(super) fn annotation(&mut self, node: Node<'t>) -> Shape {
+        if !self.found.descend() {
+            return Shape::Unknown;
+        }
+        let shape = self.type_of(node);
+        self.found.ascend();
+        shape
+    }
+
+    fn type_of(&mut self, node: Node<'t>) -> Shape {
+        match node.kind() {
+            "type" | "parenthesized_expression" => {
+                node.named_child(0).map_or(Shape::Unknown, |it| self.annotation(it))
+            }
+            "identifier" => {
+                let name = self.found.text(node);
+                match self.found.scopes.get(name) {
+                    Some(Shape::Name(path)) if **path != *name => Shape::Of(path.clone()),
+                    _ => {
+                        self.found.use_name(node, Role::Type, None, None);
+                        Shape::Of(name.into())
+                    }
+                }
+            }
+            "attribute" | "member_type" => {
+                self.attribute(node, Role::Type, None);
+                Shape::Of(self.found.text(node).into())
+            }
+            "none" => Shape::Of("None".into()),
+            "string" => self.quoted(node),
+            "union_type" => {
+                either(children(node).into_iter().map(|it| self.annotation(it)).collect::<Vec<_>>())
+            }
+            "binary_operator" => {
+                let parts = children(node);
+                either(parts.into_iter().map(|it| self.annotation(it)).collect::<Vec<_>>())
+            }
+            "generic_type" => {
+                let mut parts = children(node).into_iter();
+                let head = parts.next().map_or(Shape::Unknown, |it| self.annotation(it));
+                let arguments = parts.flat_map(|list| children(list)).map(|it| self.annotation(it)).collect();
+                generic(head, arguments)
+            }
+            "subscript" => {
+                let head = node.child_by_field_name("value").map_or(Shape::Unknown, |it| self.annotation(it));
+                let subscripts: Vec<_> = node.children_by_field_name("subscript", &mut node.walk()).collect();
+                let arguments = subscripts.into_iter().map(|it| self.annotation(it)).collect();
+                generic(head, arguments)
+            }
+            "list" | "tuple" => {
+                for child in children(node) {
+                    self.annotation(child);
+                }
+                Shape::Unknown
+            }
+            _ => {
+                self.expressions(node);
+                Shape::Unknown
+            }
+        }
+    }
+
+    /// An annotation in quotes.
+    fn quoted(&mut self, node: Node<'t>) -> Shape {
+        let Some(content) = children(node).into_iter().find(|it| it.kind() == "string_content") else {
+            return Shape::Unknown;
+        };
+        let text = self.found.text(content);
+        let Some(tree) = parse(&tree_sitter_python::LANGUAGE.into(), text) else { return Shape::Unknown };
+        let root = tree.root_node();
+        if root.has_error() {
+            return Shape::Unknown;
+        }
+        let Some(expression) = root.named_child(0).and_then(|it| it.named_child(0)) else {
+            return Shape::Unknown;
+        };
+        // The text within is walked as a text of its own, whose lines are those of the quotes.
+        let line = crate::syntax::line_of(node);
+        let whole = std::mem::replace(&mut self.found.text, text);
+        let before = self.found.facts.uses.len();
+        let shape = self.annotation_in(expression);
+        for it in self.found.facts.uses.iter_mut().skip(before) {
+            it.line = line;
+        }
+        self.found.text = whole;
+        shape
+    }
+
+    /// The same walk, for a tree that lives shorter than the text.
+    fn annotation_in(&mut self, node: Node<'_>) -> Shape {
+        let mut inner = Walk::new(crate::collect::Collector::new(self.found.facts.language, self.found.text));
+        std::mem::swap(&mut inner.found.facts, &mut self.found.facts);
+        std::mem::swap(&mut inner.found.scopes, &mut self.found.scopes);
+        inner.found.within = self.found.within;
+        let shape = inner.annotation(node);
+        std::mem::swap(&mut inner.found.facts, &mut self.found.facts);
+        std::mem::swap(&mut inner.found.scopes, &mut self.found.scopes);
+        shape
+    }
+}
+
+/// How many arguments a call passes; `None` where that cannot be seen.
+fn arguments(list: Node<'_>) -> Option<u16> {
+    if list.kind() == "generator_expression" {
+        return Some(1);
+    }
+    let mut count = 0;
+    for argument in children(list) {
+        match argument.kind() {
+            "list_splat" | "dictionary_splat" | "keyword_argument" => return None,
+            "comment" => {}
+            _ => count += 1,
+        }
+    }
+    Some(count)
+}
+
+/// What some builtins give, which no definition in a project says.
+fn builtin(callee: &Shape, arguments: &[Shape], at_module: bool) -> Option<Shape> {
+    let of = |name: &str, parts: Vec<Shape>| Shape::Applied(Box::new(Shape::Of(name.into())), parts);
+    let first = || arguments.first().cloned().unwrap_or(Shape::Unknown);
+    let Shape::Name(name) = callee else { return None };
+    match &**name {
+        "super" if !at_module => Some(Shape::Parent),
+        "list" | "set" | "frozenset" | "tuple" | "sorted" | "iter" | "reversed" => {
+            let generic = if &**name == "iter" || &**name == "reversed" { "Iterator" } else { "list" };
+            Some(of(generic, vec![if arguments.is_empty() { Shape::Unknown } else { element(first()) }]))
+        }
+        "next" => Some(element(first())),
+        "enumerate" => {
+            Some(of("Iterator", vec![of("tuple", vec![Shape::Of("int".into()), element(first())])]))
+        }
+        "zip" => {
+            let parts = arguments.iter().cloned().map(element).collect();
+            Some(of("Iterator", vec![of("tuple", parts)]))
+        }
+        "filter" => arguments.get(1).map(|items| of("Iterator", vec![element(items.clone())])),
+        "len" | "int" | "hash" | "ord" | "id" => Some(Shape::Of("int".into())),
+        "str" | "repr" => Some(Shape::Of("str".into())),
+        "isinstance" | "issubclass" | "callable" | "hasattr" | "any" | "all" => {
+            Some(Shape::Of("bool".into()))
+        }
+        "range" => Some(of("Iterator", vec![Shape::Of("int".into())])),
+        "type" if arguments.len() == 1 => Some(member(first(), "__class__")),
+        "cast" => None,
+        _ => None,
+    }
+}
+
+/// A generic type with its arguments; those that only wrap a type are unwrapped.
+fn generic(head: Shape, mut arguments: Vec<Shape>) -> Shape {
+    let Shape::Of(name) = &head else { return Shape::Unknown };
+    let last = name.rsplit('.').next().unwrap_or(name);
+    match last {
+        "Optional" => either(arguments.into_iter().chain([Shape::Of("None".into())])),
+        "Union" => either(arguments),
+        "Annotated" | "ClassVar" | "Final" | "Required" | "NotRequired" | "ReadOnly"
+            if !arguments.is_empty() =>
+        {
+            arguments.swap_remove(0)
+        }
+        "Type" | "type" => match arguments.first() {
+            Some(Shape::Of(name)) => Shape::Name(name.clone()),
+            _ => Shape::Unknown,
+        },
+        "Literal" => Shape::Of("str".into()),
+        "Callable" => Shape::Function(Vec::new(), Box::new(arguments.pop().unwrap_or(Shape::Unknown))),
+        _ => Shape::Applied(Box::new(head), arguments),
+    }
+}
+
+/// What an operator gives: evident only for values of builtin types.
+fn arithmetic(left: Shape, right: Shape) -> Shape {
+    let plain = |shape: &Shape| match shape {
+        Shape::Of(name) => matches!(&**name, "str" | "int" | "float" | "bool"),
+        Shape::Applied(head, _) => matches!(&**head, Shape::Of(_)),
+        _ => false,
+    };
+    match (plain(&left), plain(&right)) {
+        (true, _) => left,
+        (_, true) => right,
+        _ if left == Shape::Untyped || right == Shape::Untyped => Shape::Untyped,
+        _ => Shape::Unknown,
+    }
+}

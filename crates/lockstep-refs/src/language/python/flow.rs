@@ -1,0 +1,306 @@
+//! Branches and loops: what a variable is worth after them, and what a condition says about it.
+
+use tree_sitter::Node;
+
+use super::Walk;
+use crate::facts::Shape;
+use crate::scope::{Names, awaited, either, element};
+use crate::syntax::children;
+
+impl<'t> Walk<'t> {
+    pub(super) fn if_(&mut self, node: Node<'t>) -> bool {
+        let mut ends: Vec<Names> = Vec::new();
+        let mut otherwise = false;
+        let condition = node.child_by_field_name("condition");
+        if let Some(condition) = condition {
+            self.expression(condition);
+        }
+        let mut rest = self.found.scopes.names();
+        if let Some(condition) = condition {
+            self.narrow(condition, true);
+        }
+        if let Some(block) = node.child_by_field_name("consequence")
+            && self.block(block)
+        {
+            ends.push(self.found.scopes.names());
+        }
+        self.found.scopes.replace(rest);
+        if let Some(condition) = condition {
+            self.narrow(condition, false);
+        }
+        for clause in node.children_by_field_name("alternative", &mut node.walk()).collect::<Vec<_>>() {
+            let condition = clause.child_by_field_name("condition");
+            if let Some(condition) = condition {
+                self.expression(condition);
+            }
+            rest = self.found.scopes.names();
+            if let Some(condition) = condition {
+                self.narrow(condition, true);
+            }
+            let block =
+                clause.child_by_field_name("consequence").or_else(|| clause.child_by_field_name("body"));
+            if let Some(block) = block
+                && self.block(block)
+            {
+                ends.push(self.found.scopes.names());
+            }
+            self.found.scopes.replace(rest);
+            match condition {
+                Some(condition) => self.narrow(condition, false),
+                None => otherwise = true,
+            }
+        }
+        if !otherwise {
+            ends.push(self.found.scopes.names());
+        }
+        let mut ends = ends.into_iter();
+        let Some(first) = ends.next() else { return false };
+        self.found.scopes.replace(first);
+        ends.for_each(|names| self.found.scopes.join(names));
+        true
+    }
+
+    pub(super) fn for_(&mut self, node: Node<'t>) {
+        let items = node.child_by_field_name("right").map_or(Shape::Unknown, |it| self.expression(it));
+        let before = self.found.scopes.names();
+        let is_async = node.child(0).is_some_and(|it| it.kind() == "async");
+        let item = if is_async { awaited(element(items)) } else { element(items) };
+        if let Some(left) = node.child_by_field_name("left") {
+            self.assign(left, Some(item), None, node);
+        }
+        self.loop_body(node, before);
+    }
+
+    pub(super) fn while_(&mut self, node: Node<'t>) {
+        let before = self.found.scopes.names();
+        if let Some(condition) = node.child_by_field_name("condition") {
+            self.expression(condition);
+            self.narrow(condition, true);
+        }
+        self.loop_body(node, before);
+    }
+
+    fn loop_body(&mut self, node: Node<'t>, before: Names) {
+        if let Some(body) = node.child_by_field_name("body") {
+            self.block(body);
+        }
+        self.found.scopes.join(before);
+        if let Some(block) =
+            node.child_by_field_name("alternative").and_then(|it| it.child_by_field_name("body"))
+        {
+            self.block(block);
+        }
+    }
+
+    pub(super) fn try_(&mut self, node: Node<'t>) -> bool {
+        let before = self.found.scopes.names();
+        let mut ends = Vec::new();
+        let mut reached = match node.child_by_field_name("body") {
+            Some(body) => self.block(body),
+            None => true,
+        };
+        let tried = self.found.scopes.names();
+        let mut last = None;
+        for clause in children(node) {
+            match clause.kind() {
+                "except_clause" => {
+                    // Anything may have been assigned before it failed.
+                    self.found.scopes.replace(before.clone());
+                    self.found.scopes.join(tried.clone());
+                    if self.except(clause) {
+                        ends.push(self.found.scopes.names());
+                    }
+                }
+                "else_clause" => {
+                    self.found.scopes.replace(tried.clone());
+                    if let Some(body) = clause.child_by_field_name("body") {
+                        reached &= self.block(body);
+                    }
+                    last = Some(self.found.scopes.names());
+                }
+                _ => {}
+            }
+        }
+        if reached {
+            ends.push(last.unwrap_or(tried));
+        }
+        let any = !ends.is_empty();
+        self.found.scopes.replace(before);
+        let mut ends = ends.into_iter();
+        if let Some(first) = ends.next() {
+            self.found.scopes.replace(first);
+        }
+        ends.for_each(|names| self.found.scopes.join(names));
+        for clause in children(node).into_iter().filter(|it| it.kind() == "finally_clause") {
+            for block in children(clause) {
+                self.block(block);
+            }
+        }
+        any
+    }
+
+    fn except(&mut self, clause: Node<'t>) -> bool {
+        let mut reached = true;
+        for child in children(clause) {
+            match child.kind() {
+                "block" => reached = self.block(child),
+                "as_pattern" => {
+                    let caught = child.named_child(0).map_or(Shape::Unknown, |it| self.expression(it));
+                    if let Some(name) = alias(child) {
+                        self.assign(name, Some(instance(caught)), None, child);
+                    }
+                }
+                "comment" => {}
+                _ => drop(self.expression(child)),
+            }
+        }
+        reached
+    }
+
+    pub(super) fn with(&mut self, node: Node<'t>) -> bool {
+        let is_async = node.child(0).is_some_and(|it| it.kind() == "async");
+        for clause in children(node).into_iter().filter(|it| it.kind() == "with_clause") {
+            for item in children(clause) {
+                let Some(value) = item.child_by_field_name("value") else { continue };
+                if value.kind() != "as_pattern" {
+                    self.expression(value);
+                    continue;
+                }
+                let manager = value.named_child(0).map_or(Shape::Unknown, |it| self.expression(it));
+                let entered = crate::scope::member(manager, if is_async { "#aenter" } else { "#enter" });
+                if let Some(name) = alias(value) {
+                    self.assign(name, Some(entered), None, value);
+                }
+            }
+        }
+        match node.child_by_field_name("body") {
+            Some(body) => self.block(body),
+            None => true,
+        }
+    }
+
+    pub(super) fn match_(&mut self, node: Node<'t>) {
+        if let Some(subject) = node.child_by_field_name("subject") {
+            self.expression(subject);
+        }
+        let before = self.found.scopes.names();
+        let cases = match node.child_by_field_name("body") {
+            Some(body) => children(body),
+            None => children(node),
+        };
+        let mut ends = Vec::new();
+        for case in cases.into_iter().filter(|it| it.kind() == "case_clause") {
+            self.found.scopes.replace(before.clone());
+            let mut reached = true;
+            for child in children(case) {
+                match child.kind() {
+                    "block" => reached = self.block(child),
+                    "case_pattern" => self.pattern(child),
+                    _ => self.expressions(child),
+                }
+            }
+            if reached {
+                ends.push(self.found.scopes.names());
+            }
+        }
+        self.found.scopes.replace(before);
+        ends.into_iter().for_each(|names| self.found.scopes.join(names));
+    }
+
+    /// A pattern: its classes are used, its names are bound.
+    fn pattern(&mut self, node: Node<'t>) {
+        if !self.found.descend() {
+            return;
+        }
+        for child in children(node) {
+            match child.kind() {
+                "dotted_name" => {
+                    let parts = children(child);
+                    match parts.as_slice() {
+                        [name] if node.kind() == "class_pattern" => {
+                            self.named(*name, crate::facts::Role::Pattern, None);
+                        }
+                        [name] => self.found.scopes.bind(self.found.text(*name), Shape::Unknown),
+                        [first, rest @ ..] => {
+                            let mut shape = self.named(*first, crate::facts::Role::Value, None);
+                            for part in rest {
+                                self.found.use_name(
+                                    *part,
+                                    crate::facts::Role::Pattern,
+                                    Some(shape.clone()),
+                                    None,
+                                );
+                                shape = crate::scope::member(shape, self.found.text(*part));
+                            }
+                        }
+                        [] => {}
+                    }
+                }
+                "identifier" => self.found.scopes.bind(self.found.text(child), Shape::Unknown),
+                _ => self.pattern(child),
+            }
+        }
+        self.found.ascend();
+    }
+
+    /// What a condition says about variables, where it holds or where it does not.
+    pub(super) fn narrow(&mut self, condition: Node<'t>, holds: bool) {
+        match condition.kind() {
+            "parenthesized_expression" => {
+                if let Some(inner) = condition.named_child(0) {
+                    self.narrow(inner, holds);
+                }
+            }
+            "not_operator" => {
+                if let Some(inner) = condition.child_by_field_name("argument") {
+                    self.narrow(inner, !holds);
+                }
+            }
+            "boolean_operator" => {
+                let is_and = condition.child_by_field_name("operator").is_some_and(|it| it.kind() == "and");
+                if is_and == holds {
+                    for side in ["left", "right"] {
+                        if let Some(side) = condition.child_by_field_name(side) {
+                            self.narrow(side, holds);
+                        }
+                    }
+                }
+            }
+            "call" if holds => self.narrow_instance(condition),
+            _ => {}
+        }
+    }
+
+    /// `isinstance(x, C)`
+    fn narrow_instance(&mut self, call: Node<'t>) {
+        let function = call.child_by_field_name("function");
+        if function.map(|it| self.found.text(it)) != Some("isinstance") {
+            return;
+        }
+        let arguments = call.child_by_field_name("arguments").map(children).unwrap_or_default();
+        let [variable, classes] = arguments.as_slice() else { return };
+        if !matches!(variable.kind(), "identifier" | "attribute") || !self.found.scopes.is_inside() {
+            return;
+        }
+        let classes = self.quietly(|walk| walk.expression(*classes));
+        self.found.scopes.bind(self.found.text(*variable), instance(classes));
+    }
+}
+
+/// The name after `as`.
+fn alias(pattern: Node<'_>) -> Option<Node<'_>> {
+    pattern.child_by_field_name("alias").and_then(|it| it.named_child(0))
+}
+
+/// A value of the class, or of one of the classes, that an expression names.
+fn instance(classes: Shape) -> Shape {
+    match classes {
+        Shape::Name(name) => Shape::Of(name),
+        Shape::Applied(head, parts) if *head == Shape::Of("tuple".into()) => {
+            either(parts.into_iter().map(instance).collect::<Vec<_>>())
+        }
+        Shape::Either(parts) => either(parts.into_iter().map(instance).collect::<Vec<_>>()),
+        Shape::Member(..) => crate::scope::call(classes),
+        _ => Shape::Unknown,
+    }
+}

@@ -1,0 +1,298 @@
+//! What a name means: the definitions of a file, its imports, and what other files hand on.
+
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use super::{Found, Module, Scheme, Symbol, path_of};
+use crate::facts::{Definition, Facts, Import, Reach};
+use crate::world::{FileId, World};
+
+/// Chains of re-exports longer than this are taken for loops.
+const MAX_HOPS: usize = 24;
+
+/// One question to a world: what was found on the way is kept until it is answered.
+pub(crate) struct Resolver<'w> {
+    pub(super) world: &'w dyn World,
+    pub(super) scheme: &'w dyn Scheme,
+    views: RefCell<HashMap<FileId, Option<Rc<View>>>>,
+    lookups: RefCell<HashMap<Asked, Rc<[Hit]>>>,
+    modules: RefCell<HashMap<(FileId, Box<str>), Found>>,
+    hops: Cell<usize>,
+    pub(super) depth: Cell<usize>,
+    pub(super) values: RefCell<HashMap<Symbol, Rc<[super::types::Type]>>>,
+}
+
+/// A name of a file, and from where it is asked for.
+type Asked = (FileId, Box<str>, Mode);
+
+/// A file's facts, by name.
+pub(crate) struct View {
+    pub(crate) facts: Arc<Facts>,
+    /// Definitions by their path inside the file.
+    paths: HashMap<Box<str>, Vec<u32>>,
+    /// Imports by the name that they bind or hand on: the position of the import, and of the name in it.
+    names: HashMap<Box<str>, Vec<(usize, Option<usize>)>>,
+    globs: Vec<usize>,
+}
+
+impl View {
+    fn new(facts: Arc<Facts>) -> Self {
+        let mut paths: HashMap<Box<str>, Vec<u32>> = HashMap::new();
+        for (at, definition) in (0_u32..).zip(&facts.definitions) {
+            paths.entry(path_of(definition).into()).or_default().push(at);
+        }
+        let mut names: HashMap<Box<str>, Vec<(usize, Option<usize>)>> = HashMap::new();
+        let mut globs = Vec::new();
+        for (at, import) in facts.imports.iter().enumerate() {
+            for (name_at, name) in import.names.iter().enumerate() {
+                names.entry(name.local.clone()).or_default().push((at, Some(name_at)));
+            }
+            if let Some(alias) = &import.alias {
+                names.entry(alias.clone()).or_default().push((at, None));
+            } else if import.names.is_empty() && !import.glob {
+                let first = import.module.split('.').next().unwrap_or(&import.module);
+                names.entry(first.into()).or_default().push((at, None));
+            }
+            if import.glob {
+                globs.push(at);
+            }
+        }
+        Self { facts, paths, names, globs }
+    }
+
+    /// The definitions with this path.
+    pub(crate) fn at(&self, path: &str) -> &[u32] {
+        self.paths.get(path).map_or(&[], Vec::as_slice)
+    }
+
+    /// A definition by its position.
+    pub(crate) fn definition(&self, at: u32) -> Option<&Definition> {
+        self.facts.definitions.get(usize::try_from(at).ok()?)
+    }
+}
+
+/// From where a name is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Mode {
+    /// In the file itself.
+    Inside,
+    /// By an import of the name.
+    Named,
+    /// By an import of every name.
+    Glob,
+}
+
+/// What a name can mean.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Entity {
+    Symbol(Symbol),
+    Module(Module),
+    /// Something of a package or of the standard library.
+    Outside,
+}
+
+/// One meaning of a name, and by which file it was handed on by name last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Hit {
+    pub(crate) entity: Entity,
+    pub(crate) through: Option<FileId>,
+}
+
+impl<'w> Resolver<'w> {
+    pub(crate) fn new(world: &'w dyn World, scheme: &'w dyn Scheme) -> Self {
+        Self {
+            world,
+            scheme,
+            views: RefCell::default(),
+            lookups: RefCell::default(),
+            modules: RefCell::default(),
+            hops: Cell::new(0),
+            depth: Cell::new(0),
+            values: RefCell::default(),
+        }
+    }
+
+    /// The facts of a file of this language.
+    pub(crate) fn view(&self, file: FileId) -> Option<Rc<View>> {
+        if let Some(view) = self.views.borrow().get(&file) {
+            return view.clone();
+        }
+        let facts = self.world.facts(file).filter(|facts| self.scheme.speaks(facts.language));
+        let view = facts.map(|facts| Rc::new(View::new(facts)));
+        self.views.borrow_mut().insert(file, view.clone());
+        view
+    }
+
+    /// A definition.
+    pub(crate) fn definition(&self, symbol: Symbol) -> Option<Definition> {
+        self.view(symbol.file)?.definition(symbol.at).cloned()
+    }
+
+    /// The module that an import names.
+    pub(crate) fn module(&self, from: FileId, module: &str) -> Found {
+        let key = (from, module.into());
+        if let Some(found) = self.modules.borrow().get(&key) {
+            return found.clone();
+        }
+        let found = self.scheme.module(self.world, from, module);
+        self.modules.borrow_mut().insert(key, found.clone());
+        found
+    }
+
+    /// What a name of a file means. Empty where nothing says.
+    pub(crate) fn lookup(&self, file: FileId, name: &str, mode: Mode) -> Rc<[Hit]> {
+        let key = (file, Box::from(name), mode);
+        if let Some(hits) = self.lookups.borrow().get(&key) {
+            return Rc::clone(hits);
+        }
+        if self.hops.get() >= MAX_HOPS {
+            return Rc::new([]);
+        }
+        // A loop of re-exports finds nothing new.
+        self.lookups.borrow_mut().insert(key.clone(), Rc::new([]));
+        self.hops.set(self.hops.get() + 1);
+        let hits: Rc<[Hit]> = match self.view(file) {
+            Some(view) => self.search(file, &view, name, mode).into(),
+            None => Rc::new([]),
+        };
+        self.hops.set(self.hops.get() - 1);
+        self.lookups.borrow_mut().insert(key, Rc::clone(&hits));
+        hits
+    }
+
+    fn search(&self, file: FileId, view: &View, name: &str, mode: Mode) -> Vec<Hit> {
+        let mut hits = Vec::new();
+        for at in view.at(name) {
+            let reach = view.definition(*at).map_or(Reach::File, |it| it.reach);
+            let seen = match mode {
+                Mode::Inside => true,
+                Mode::Named => reach == Reach::Everyone || self.scheme.hands_on_what_it_imports(),
+                Mode::Glob => reach == Reach::Everyone,
+            };
+            if seen {
+                hits.push(Hit { entity: Entity::Symbol(Symbol { file, at: *at }), through: None });
+            }
+        }
+        if !(mode == Mode::Glob && name == "default") {
+            for (import, part) in view.names.get(name).into_iter().flatten() {
+                let Some(import) = view.facts.imports.get(*import) else { continue };
+                if self.offers(import, mode) {
+                    self.imported(file, import, *part, mode, &mut hits);
+                }
+            }
+        }
+        if hits.is_empty() && name != "default" {
+            for import in view.globs.iter().filter_map(|at| view.facts.imports.get(*at)) {
+                let binds = mode != Mode::Inside || self.binds(import);
+                if binds
+                    && (mode == Mode::Inside || import.container.is_none())
+                    && (mode == Mode::Inside || import.reexport)
+                    && import.alias.is_none()
+                    && let Found::Here(module) = self.module(file, &import.module)
+                {
+                    hits.extend(self.exported(&module, name, Mode::Glob));
+                }
+            }
+        }
+        hits
+    }
+
+    /// Whether an import binds its names in its own file.
+    fn binds(&self, import: &Import) -> bool {
+        !import.reexport || self.scheme.hands_on_what_it_imports()
+    }
+
+    /// Whether the names of an import are there for who asks.
+    fn offers(&self, import: &Import, mode: Mode) -> bool {
+        match mode {
+            Mode::Inside => self.binds(import),
+            Mode::Named => {
+                import.container.is_none() && (import.reexport || self.scheme.hands_on_what_it_imports())
+            }
+            Mode::Glob => import.container.is_none() && import.reexport,
+        }
+    }
+
+    /// What one name of an import means.
+    fn imported(&self, file: FileId, import: &Import, part: Option<usize>, mode: Mode, hits: &mut Vec<Hit>) {
+        let named = part.and_then(|part| import.names.get(part));
+        if import.module.is_empty() {
+            // The file hands on a name of its own.
+            if let Some(named) = named {
+                for hit in self.lookup(file, &named.name, Mode::Inside).iter() {
+                    let own = matches!(hit.entity, Entity::Symbol(symbol) if symbol.file == file);
+                    let through = hit.through.or((!own).then_some(file));
+                    hits.push(Hit { through, ..hit.clone() });
+                }
+            }
+            return;
+        }
+        let found = if named.is_none() && import.alias.is_none() {
+            self.scheme.bound(self.world, file, &import.module)
+        } else {
+            self.module(file, &import.module)
+        };
+        match (found, named) {
+            (Found::Here(module), Some(named)) => {
+                for hit in self.exported(&module, &named.name, Mode::Named) {
+                    let handed = (mode != Mode::Inside).then_some(file);
+                    hits.push(Hit { through: hit.through.or(handed), ..hit });
+                }
+            }
+            (Found::Here(module), None) => hits.push(Hit { entity: Entity::Module(module), through: None }),
+            (Found::Outside, _) => hits.push(Hit { entity: Entity::Outside, through: None }),
+            (Found::Missing, _) => {}
+        }
+    }
+
+    /// What a name of a module means for those who take it from there.
+    pub(crate) fn exported(&self, module: &Module, name: &str, mode: Mode) -> Vec<Hit> {
+        let mut hits = match module {
+            Module::File(file) => self.lookup(*file, name, mode).to_vec(),
+            Module::Folder(_) => Vec::new(),
+        };
+        if hits.is_empty()
+            && mode == Mode::Named
+            && let Some(module) = self.scheme.submodule(self.world, module, name)
+        {
+            hits.push(Hit { entity: Entity::Module(module), through: None });
+        }
+        hits
+    }
+
+    /// What a dotted name means in a file.
+    pub(crate) fn dotted(&self, file: FileId, name: &str) -> Vec<Hit> {
+        let Some(view) = self.view(file) else { return Vec::new() };
+        let whole = self.lookup(file, name, Mode::Inside);
+        let separator = self.scheme.separator();
+        if !whole.is_empty() || !name.contains(separator) {
+            return whole.to_vec();
+        }
+        drop(view);
+        let mut parts = name.split(separator);
+        let mut hits = self.lookup(file, parts.next().unwrap_or_default(), Mode::Inside).to_vec();
+        for part in parts {
+            let mut next = Vec::new();
+            for hit in hits {
+                match hit.entity {
+                    Entity::Module(module) => next.extend(self.exported(&module, part, Mode::Named)),
+                    Entity::Symbol(symbol) => next.extend(self.nested(symbol, part)),
+                    Entity::Outside => next.push(hit),
+                }
+            }
+            hits = next;
+        }
+        hits
+    }
+
+    /// A definition inside a definition: a nested class, a member of a namespace.
+    fn nested(&self, symbol: Symbol, name: &str) -> Vec<Hit> {
+        let Some(view) = self.view(symbol.file) else { return Vec::new() };
+        let Some(definition) = view.definition(symbol.at) else { return Vec::new() };
+        let path = format!("{}.{name}", path_of(definition));
+        let hits = view.at(&path).iter().map(|at| Symbol { file: symbol.file, at: *at });
+        hits.map(|symbol| Hit { entity: Entity::Symbol(symbol), through: None }).collect()
+    }
+}

@@ -1,0 +1,454 @@
+//! What a value is: its type, as far as declarations, constructors and results say it.
+
+use std::rc::Rc;
+
+use super::names::{Entity, Hit, Mode, Resolver};
+use super::{Module, Symbol, outside, path_of};
+use crate::facts::{Definition, DefinitionKind, Shape};
+use crate::world::FileId;
+
+/// How far a chain of values is followed.
+const MAX_STEPS: usize = 32;
+/// Unions larger than this say nothing.
+const MAX_TYPES: usize = 12;
+
+/// What a value is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Type {
+    Module(Module),
+    /// A definition itself: a class, a function; with the value it was reached through.
+    Symbol(Symbol, Option<Rc<Type>>),
+    /// A value of a type.
+    Instance(Symbol),
+    /// The same, seen as what its type extends.
+    Parent(Symbol),
+    /// A value of a type that is not the project's: its name where it is known, and the types it holds.
+    Outside(Box<str>, Rc<[Type]>),
+    /// Something whose call gives this.
+    Returning(Rc<[Type]>),
+    /// A function by its shape, and where the shape stands.
+    Callable(Rc<Place>, Rc<Shape>),
+    /// No type checker knows.
+    Untyped,
+    /// It was not found out.
+    Unknown,
+}
+
+impl Type {
+    pub(super) fn outside(name: &str) -> Self {
+        Self::Outside(name.into(), Rc::new([]))
+    }
+}
+
+/// Where a shape stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) file: FileId,
+    pub(crate) within: Option<u32>,
+    /// What `self` is, where it is known better than by the place.
+    pub(crate) this: Option<Rc<Type>>,
+}
+
+/// What a member was found to be.
+#[derive(Debug, Default)]
+pub(crate) struct Members {
+    /// The definitions, of the nearest type that has one.
+    pub(crate) symbols: Vec<Symbol>,
+    /// Whether some base could not be looked into.
+    pub(crate) open: bool,
+}
+
+impl Resolver<'_> {
+    /// What a shape at a place may be.
+    pub(crate) fn types(&self, place: &Place, shape: &Shape) -> Vec<Type> {
+        if self.depth.get() >= MAX_STEPS {
+            return vec![Type::Unknown];
+        }
+        self.depth.set(self.depth.get() + 1);
+        let mut types = Vec::new();
+        for one in self.evaluate(place, shape) {
+            if !types.contains(&one) {
+                types.push(one);
+            }
+        }
+        self.depth.set(self.depth.get() - 1);
+        if types.is_empty() || types.len() > MAX_TYPES { vec![Type::Unknown] } else { types }
+    }
+
+    fn evaluate(&self, place: &Place, shape: &Shape) -> Vec<Type> {
+        match shape {
+            Shape::Name(name) => self.named(place, name),
+            Shape::Of(name) => self.instances(place, name),
+            Shape::Member(of, name) => self.each(place, of, |it| self.member(it, name)),
+            Shape::Call(of) => self.each(place, of, |it| self.called(it)),
+            Shape::Itself => vec![self.itself(place)],
+            Shape::Parent => match self.itself(place) {
+                Type::Instance(class) | Type::Symbol(class, _) => {
+                    vec![Type::Parent(self.class_of(place).unwrap_or(class))]
+                }
+                _ => vec![Type::Unknown],
+            },
+            Shape::Applied(head, arguments) => self.applied(place, head, arguments),
+            Shape::Function(..) => {
+                vec![Type::Callable(Rc::new(place.clone()), Rc::new(shape.clone()))]
+            }
+            Shape::Either(parts) => parts.iter().flat_map(|it| self.types(place, it)).collect(),
+            Shape::Element(of) => self.each(place, of, |it| self.element(it)),
+            Shape::Awaited(of) => self.each(place, of, outside::awaited),
+            Shape::Parameter(of, argument, parameter) => {
+                self.each(place, of, |it| self.parameter(it, *argument, *parameter))
+            }
+            Shape::Untyped => vec![Type::Untyped],
+            Shape::Unknown => vec![Type::Unknown],
+        }
+    }
+
+    fn each(&self, place: &Place, of: &Shape, then: impl Fn(&Type) -> Vec<Type>) -> Vec<Type> {
+        self.types(place, of).iter().flat_map(then).collect()
+    }
+
+    /// What a name is worth.
+    fn named(&self, place: &Place, name: &str) -> Vec<Type> {
+        let hits = self.dotted(place.file, name);
+        if hits.is_empty() {
+            return vec![Type::outside(name)];
+        }
+        hits.into_iter().flat_map(|hit| self.worth(hit, None)).collect()
+    }
+
+    fn worth(&self, hit: Hit, this: Option<&Type>) -> Vec<Type> {
+        match hit.entity {
+            Entity::Module(module) => vec![Type::Module(module)],
+            Entity::Symbol(symbol) => self.value(symbol, this),
+            Entity::Outside => vec![Type::outside("")],
+        }
+    }
+
+    /// What a definition is worth where it is named.
+    pub(crate) fn value(&self, symbol: Symbol, this: Option<&Type>) -> Vec<Type> {
+        let Some(definition) = self.definition(symbol) else { return vec![Type::Unknown] };
+        match definition.kind {
+            DefinitionKind::Value | DefinitionKind::Field | DefinitionKind::Variant => {
+                self.given(symbol, &definition, this)
+            }
+            _ => vec![Type::Symbol(symbol, this.cloned().map(Rc::new))],
+        }
+    }
+
+    /// What a definition gives: the type of a variable, the result of a function.
+    fn given(&self, symbol: Symbol, definition: &Definition, this: Option<&Type>) -> Vec<Type> {
+        if this.is_none()
+            && let Some(types) = self.values.borrow().get(&symbol)
+        {
+            return types.to_vec();
+        }
+        let Some(gives) = &definition.gives else { return vec![Type::Unknown] };
+        let gives = match gives {
+            Shape::Function(_, result) if is_function(definition) => result,
+            gives => gives,
+        };
+        let place = Place { file: symbol.file, within: Some(symbol.at), this: this.cloned().map(Rc::new) };
+        if this.is_some() {
+            return self.types(&place, gives);
+        }
+        // What is defined by itself stays unknown.
+        self.values.borrow_mut().insert(symbol, Rc::new([Type::Unknown]));
+        let types = self.types(&place, gives);
+        self.values.borrow_mut().insert(symbol, types.clone().into());
+        types
+    }
+
+    /// Values of a named type.
+    fn instances(&self, place: &Place, name: &str) -> Vec<Type> {
+        let hits = self.dotted(place.file, name);
+        if hits.is_empty() {
+            return vec![Type::outside(name)];
+        }
+        let outside = || {
+            let last = name.rsplit(self.scheme.separator()).next().unwrap_or(name);
+            Type::outside(last)
+        };
+        let mut types = Vec::new();
+        for hit in hits {
+            match hit.entity {
+                Entity::Outside => types.push(outside()),
+                Entity::Module(_) => types.push(Type::Unknown),
+                Entity::Symbol(symbol) => types.extend(self.values_of(symbol)),
+            }
+        }
+        types
+    }
+
+    /// Values of a type, by its definition: an alias is followed.
+    fn values_of(&self, symbol: Symbol) -> Vec<Type> {
+        let Some(definition) = self.definition(symbol) else { return vec![Type::Unknown] };
+        match definition.kind {
+            DefinitionKind::Type | DefinitionKind::Interface => match &definition.gives {
+                Some(alias) => {
+                    let place = Place { file: symbol.file, within: Some(symbol.at), this: None };
+                    self.types(&place, alias)
+                }
+                None => vec![Type::Instance(symbol)],
+            },
+            DefinitionKind::Value | DefinitionKind::Field => {
+                let types = self.given(symbol, &definition, None);
+                types.iter().map(|it| self.instance(it)).collect()
+            }
+            _ => vec![Type::Unknown],
+        }
+    }
+
+    /// A value of a class that is a value itself.
+    fn instance(&self, class: &Type) -> Type {
+        match class {
+            Type::Symbol(symbol, _) => Type::Instance(*symbol),
+            Type::Untyped => Type::Untyped,
+            Type::Outside(name, _) if !name.is_empty() => class.clone(),
+            _ => Type::Unknown,
+        }
+    }
+
+    fn applied(&self, place: &Place, head: &Shape, arguments: &[Shape]) -> Vec<Type> {
+        let mut types = Vec::new();
+        for one in self.types(place, head) {
+            match one {
+                Type::Outside(name, _) => {
+                    let held = arguments.iter().map(|it| one_of(self.types(place, it))).collect();
+                    types.push(Type::Outside(name, held));
+                }
+                other => types.push(other),
+            }
+        }
+        types
+    }
+
+    /// What `self` is at a place.
+    fn itself(&self, place: &Place) -> Type {
+        if let Some(this) = &place.this {
+            return (**this).clone();
+        }
+        self.class_of(place).map_or(Type::Unknown, Type::Instance)
+    }
+
+    /// The type that a place stands in.
+    fn class_of(&self, place: &Place) -> Option<Symbol> {
+        let view = self.view(place.file)?;
+        let definition = view.definition(place.within?)?;
+        let is_type = |it: &Definition| matches!(it.kind, DefinitionKind::Type | DefinitionKind::Interface);
+        if is_type(definition) {
+            return Some(Symbol { file: place.file, at: place.within? });
+        }
+        let mut path = definition.container.as_deref()?;
+        loop {
+            let types = view.at(path).iter().find(|at| view.definition(**at).is_some_and(is_type));
+            if let Some(at) = types {
+                return Some(Symbol { file: place.file, at: *at });
+            }
+            path = path.rsplit_once('.')?.0;
+        }
+    }
+
+    /// A member of a value.
+    pub(crate) fn member(&self, of: &Type, name: &str) -> Vec<Type> {
+        if let Some(hidden) = name.strip_prefix('#') {
+            return self.hidden(of, hidden);
+        }
+        match of {
+            Type::Module(module) => {
+                let hits = self.exported(module, name, Mode::Named);
+                hits.into_iter().flat_map(|hit| self.worth(hit, None)).collect()
+            }
+            Type::Instance(class) if name == "__class__" || name == "constructor" => {
+                vec![Type::Symbol(*class, None)]
+            }
+            Type::Symbol(class, _) | Type::Instance(class) | Type::Parent(class) => {
+                let members = match of {
+                    Type::Parent(_) => self.inherited(*class, name),
+                    _ => self.members(*class, name),
+                };
+                if members.symbols.is_empty() {
+                    return vec![if members.open { Type::outside("") } else { Type::Unknown }];
+                }
+                members.symbols.iter().flat_map(|it| self.value(*it, Some(of))).collect()
+            }
+            Type::Outside(head, held) => vec![outside::member(head, held, name)],
+            Type::Untyped => vec![Type::Untyped],
+            Type::Returning(_) | Type::Callable(..) => vec![Type::outside("")],
+            Type::Unknown => vec![Type::Unknown],
+        }
+    }
+
+    /// What a construct of the language takes out of a value: entering it, a position, an index.
+    fn hidden(&self, of: &Type, name: &str) -> Vec<Type> {
+        match (of, name) {
+            (Type::Untyped, _) => vec![Type::Untyped],
+            (Type::Outside(head, held), _) => vec![outside::part(head, held, name)],
+            (Type::Instance(_), "enter") => self.result(of, "__enter__"),
+            (Type::Instance(_), "aenter") => {
+                self.result(of, "__aenter__").iter().flat_map(outside::awaited).collect()
+            }
+            (Type::Instance(_), "item") => self.result(of, "__getitem__"),
+            (Type::Symbol(..), "item") => vec![of.clone()],
+            (Type::Instance(_), _) => self.element(of),
+            _ => vec![Type::Unknown],
+        }
+    }
+
+    /// The result of a method.
+    fn result(&self, of: &Type, method: &str) -> Vec<Type> {
+        self.member(of, method).iter().flat_map(|it| self.called(it)).collect()
+    }
+
+    /// What iterating over a value gives.
+    fn element(&self, of: &Type) -> Vec<Type> {
+        match of {
+            Type::Untyped => vec![Type::Untyped],
+            Type::Outside(head, held) => vec![outside::part(head, held, "element")],
+            Type::Instance(_) => {
+                let iterators = self.result(of, "__iter__");
+                iterators
+                    .iter()
+                    .flat_map(|it| match it {
+                        Type::Instance(_) if it != of => self.result(it, "__next__"),
+                        Type::Instance(_) => self.result(of, "__next__"),
+                        other => self.element(other),
+                    })
+                    .collect()
+            }
+            _ => vec![Type::Unknown],
+        }
+    }
+
+    /// What calling a value gives.
+    fn called(&self, callee: &Type) -> Vec<Type> {
+        match callee {
+            Type::Symbol(symbol, this) => {
+                let Some(definition) = self.definition(*symbol) else { return vec![Type::Unknown] };
+                match definition.kind {
+                    DefinitionKind::Type | DefinitionKind::Interface => vec![Type::Instance(*symbol)],
+                    _ if definition.gives.is_none() => vec![Type::Unknown],
+                    _ => {
+                        let this = this.as_deref().map(|this| self.receiver(this));
+                        self.given(*symbol, &definition, this.as_ref())
+                    }
+                }
+            }
+            Type::Instance(_) => self.result(callee, "__call__"),
+            Type::Returning(types) => types.to_vec(),
+            Type::Callable(place, shape) => match &**shape {
+                Shape::Function(_, result) => self.types(place, result),
+                _ => vec![Type::Unknown],
+            },
+            Type::Outside(name, _) => vec![outside::called(name)],
+            Type::Untyped => vec![Type::Untyped],
+            Type::Module(_) | Type::Parent(_) | Type::Unknown => vec![Type::Unknown],
+        }
+    }
+
+    /// What `self` is in a method that was reached through a value.
+    fn receiver(&self, through: &Type) -> Type {
+        match through {
+            Type::Symbol(class, _) => Type::Instance(*class),
+            other => other.clone(),
+        }
+    }
+
+    /// The parameter of a function that is given to a call.
+    fn parameter(&self, callee: &Type, argument: u16, parameter: u16) -> Vec<Type> {
+        let (place, takes) = match callee {
+            Type::Symbol(symbol, this) => {
+                let Some(definition) = self.definition(*symbol) else { return vec![Type::Unknown] };
+                let Some(Shape::Function(takes, _)) = definition.gives else { return vec![Type::Unknown] };
+                let place = Place { file: symbol.file, within: Some(symbol.at), this: this.clone() };
+                (place, takes)
+            }
+            Type::Callable(place, shape) => match &**shape {
+                Shape::Function(takes, _) => ((**place).clone(), takes.clone()),
+                _ => return vec![Type::Unknown],
+            },
+            Type::Outside(name, held) => return vec![outside::parameter(name, held, argument, parameter)],
+            _ => return vec![Type::Unknown],
+        };
+        let Some(taken) = takes.get(usize::from(argument)) else { return vec![Type::Unknown] };
+        let mut types = Vec::new();
+        for one in self.types(&place, taken) {
+            if let Type::Callable(place, shape) = one
+                && let Shape::Function(parameters, _) = &*shape
+                && let Some(parameter) = parameters.get(usize::from(parameter))
+            {
+                types.extend(self.types(&place, parameter));
+            }
+        }
+        types
+    }
+
+    /// A member of a type: its own, else that of what it extends.
+    pub(crate) fn members(&self, class: Symbol, name: &str) -> Members {
+        let mut members = Members::default();
+        self.collect(class, name, &mut Vec::new(), &mut members);
+        members
+    }
+
+    /// A member of what a type extends.
+    pub(crate) fn inherited(&self, class: Symbol, name: &str) -> Members {
+        let mut members = Members::default();
+        let mut seen = vec![class];
+        for base in self.bases(class, &mut members.open) {
+            self.collect(base, name, &mut seen, &mut members);
+            if !members.symbols.is_empty() {
+                break;
+            }
+        }
+        members
+    }
+
+    fn collect(&self, class: Symbol, name: &str, seen: &mut Vec<Symbol>, members: &mut Members) {
+        if seen.contains(&class) || seen.len() > 64 {
+            return;
+        }
+        seen.push(class);
+        let Some(view) = self.view(class.file) else { return };
+        let Some(definition) = view.definition(class.at) else { return };
+        let own = view.at(&format!("{}.{name}", path_of(definition)));
+        if !own.is_empty() {
+            members.symbols.extend(own.iter().map(|at| Symbol { file: class.file, at: *at }));
+            return;
+        }
+        for base in self.bases(class, &mut members.open) {
+            self.collect(base, name, seen, members);
+            if !members.symbols.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// What a type extends. `open` where some of it is not the project's, or not known.
+    pub(crate) fn bases(&self, class: Symbol, open: &mut bool) -> Vec<Symbol> {
+        let Some(definition) = self.definition(class) else { return Vec::new() };
+        let mut bases = Vec::new();
+        for base in &definition.extends {
+            let place = Place { file: class.file, within: Some(class.at), this: None };
+            let before = bases.len();
+            for one in self.instances(&place, base) {
+                match one {
+                    Type::Instance(symbol) if symbol != class => bases.push(symbol),
+                    Type::Outside(name, _) if matches!(&*name, "object" | "Generic" | "Protocol" | "ABC") => {
+                    }
+                    _ => *open = true,
+                }
+            }
+            *open |= bases.len() == before;
+        }
+        bases
+    }
+}
+
+fn is_function(definition: &Definition) -> bool {
+    matches!(definition.kind, DefinitionKind::Function | DefinitionKind::Method)
+}
+
+/// One type for several: the only one, or none.
+fn one_of(mut types: Vec<Type>) -> Type {
+    types.retain(|it| !matches!(it, Type::Outside(name, _) if &**name == "None"));
+    if types.len() == 1 { types.remove(0) } else { Type::Unknown }
+}

@@ -1,0 +1,178 @@
+//! Names that are bound inside functions, while a tree is walked: what a local variable is worth at this place of the text.
+//!
+//! Names of the file itself (imports, definitions) stay out: what is not found here is one of those.
+
+use std::collections::HashMap;
+
+use crate::facts::Shape;
+
+/// Shapes longer than this are followed no further.
+const MAX_LINKS: usize = 12;
+/// More alternatives than this say nothing.
+const MAX_ALTERNATIVES: usize = 6;
+
+/// What the local names are worth, by name.
+pub(crate) type Names = HashMap<Box<str>, Shape>;
+
+/// The open scopes, outermost first.
+#[derive(Debug, Default)]
+pub(crate) struct Scopes {
+    stack: Vec<Scope>,
+}
+
+#[derive(Debug, Default)]
+struct Scope {
+    names: Names,
+    /// Whether functions inside do not see its names, as with the body of a class in Python.
+    closed: bool,
+}
+
+impl Scopes {
+    /// Opens a scope that everything inside sees.
+    pub(crate) fn open(&mut self) {
+        self.stack.push(Scope::default());
+    }
+
+    /// Opens a scope that functions inside do not see.
+    pub(crate) fn open_closed(&mut self) {
+        self.stack.push(Scope { closed: true, ..Scope::default() });
+    }
+
+    /// Closes the innermost scope.
+    pub(crate) fn close(&mut self) {
+        self.stack.pop();
+    }
+
+    /// Whether any scope is open: otherwise names are those of the file.
+    pub(crate) fn is_inside(&self) -> bool {
+        !self.stack.is_empty()
+    }
+
+    /// Binds a name in the innermost scope.
+    pub(crate) fn bind(&mut self, name: &str, shape: Shape) {
+        if let Some(scope) = self.stack.last_mut() {
+            scope.names.insert(name.into(), shape);
+        }
+    }
+
+    /// What a name is worth here.
+    pub(crate) fn get(&self, name: &str) -> Option<&Shape> {
+        let innermost = self.stack.len().checked_sub(1)?;
+        self.stack.iter().enumerate().rev().find_map(|(at, scope)| {
+            if scope.closed && at != innermost {
+                return None;
+            }
+            scope.names.get(name)
+        })
+    }
+
+    /// The names of the innermost scope as they are now.
+    pub(crate) fn names(&self) -> Names {
+        self.stack.last().map(|scope| scope.names.clone()).unwrap_or_default()
+    }
+
+    /// Replaces the names of the innermost scope, and returns what they were.
+    pub(crate) fn replace(&mut self, names: Names) -> Names {
+        match self.stack.last_mut() {
+            Some(scope) => std::mem::replace(&mut scope.names, names),
+            None => Names::default(),
+        }
+    }
+
+    /// Where two ways meet: a name may be what it is on either.
+    pub(crate) fn join(&mut self, other: Names) {
+        let Some(scope) = self.stack.last_mut() else { return };
+        for (name, shape) in other {
+            match scope.names.get_mut(&name) {
+                Some(known) if *known == shape => {}
+                Some(known) => {
+                    let here = std::mem::replace(known, Shape::Unknown);
+                    *known = either([here, shape]);
+                }
+                None => drop(scope.names.insert(name, shape)),
+            }
+        }
+    }
+}
+
+/// One of several shapes; the shape itself where there is only one.
+pub(crate) fn either(shapes: impl IntoIterator<Item = Shape>) -> Shape {
+    let mut all: Vec<Shape> = Vec::new();
+    for shape in shapes {
+        let parts = match shape {
+            Shape::Either(parts) => parts,
+            one => vec![one],
+        };
+        for part in parts {
+            if !all.contains(&part) {
+                all.push(part);
+            }
+        }
+    }
+    match all.len() {
+        0 => Shape::Unknown,
+        1 => all.remove(0),
+        2..=MAX_ALTERNATIVES => Shape::Either(all),
+        _ => Shape::Unknown,
+    }
+}
+
+/// A member of a shape.
+pub(crate) fn member(of: Shape, name: &str) -> Shape {
+    link(of, |of| Shape::Member(of, name.into()))
+}
+
+/// The result of calling a shape.
+pub(crate) fn call(of: Shape) -> Shape {
+    link(of, Shape::Call)
+}
+
+/// The value at a position of a shape that holds several, as a tuple does.
+pub(crate) fn position(of: Shape, at: usize) -> Shape {
+    match of {
+        Shape::Untyped => Shape::Untyped,
+        of => member(of, &format!("#{at}")),
+    }
+}
+
+/// What iterating over a shape gives.
+pub(crate) fn element(of: Shape) -> Shape {
+    match of {
+        Shape::Untyped => Shape::Untyped,
+        of => link(of, Shape::Element),
+    }
+}
+
+/// What waiting for a shape gives.
+pub(crate) fn awaited(of: Shape) -> Shape {
+    match of {
+        Shape::Untyped => Shape::Untyped,
+        of => link(of, Shape::Awaited),
+    }
+}
+
+/// A link at the end of a chain, unless the chain is too long or leads nowhere.
+fn link(of: Shape, make: impl FnOnce(Box<Shape>) -> Shape) -> Shape {
+    match of {
+        Shape::Unknown => Shape::Unknown,
+        of if links(&of) >= MAX_LINKS => Shape::Unknown,
+        of => make(Box::new(of)),
+    }
+}
+
+/// How many links the longest chain of a shape has.
+fn links(shape: &Shape) -> usize {
+    match shape {
+        Shape::Member(of, _)
+        | Shape::Call(of)
+        | Shape::Element(of)
+        | Shape::Awaited(of)
+        | Shape::Parameter(of, ..) => 1 + links(of),
+        Shape::Applied(of, arguments) => 1 + arguments.iter().map(links).max().unwrap_or(0).max(links(of)),
+        Shape::Function(parameters, result) => {
+            1 + parameters.iter().map(links).max().unwrap_or(0).max(links(result))
+        }
+        Shape::Either(parts) => 1 + parts.iter().map(links).max().unwrap_or(0),
+        Shape::Name(_) | Shape::Of(_) | Shape::Itself | Shape::Parent | Shape::Untyped | Shape::Unknown => 0,
+    }
+}

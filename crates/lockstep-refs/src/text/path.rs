@@ -1,0 +1,274 @@
+//! Paths in text: where a path-like string begins and ends, and which file it leads to.
+
+use crate::entity::is_generic;
+use crate::reference::Certainty;
+use crate::world::{World, base, join, parent};
+
+/// The files that paths can lead to: those of a world, and perhaps one that is gone.
+#[derive(Clone, Copy)]
+pub(crate) struct Paths<'a> {
+    pub(crate) world: &'a dyn World,
+    /// The path of a file that is asked about, in the world or not.
+    pub(crate) also: Option<&'a str>,
+}
+
+/// Where a path leads.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Lead {
+    pub(crate) path: String,
+    pub(crate) certainty: Certainty,
+}
+
+/// What a path-like string is written as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Token<'a> {
+    /// The whole, as written.
+    pub(crate) written: &'a str,
+    /// Where it begins in the text.
+    pub(crate) start: usize,
+    /// Where it ends.
+    pub(crate) end: usize,
+    /// Whether it is the whole of a quoted string, a link's target, or such.
+    pub(crate) delimited: bool,
+    /// Whether something that only a run would tell comes before it: `$(dirname "$0")/x`, `"$DIR"/x`.
+    pub(crate) joined: bool,
+}
+
+/// Characters that paths are made of, variables (`$X/`, `${X}/`) and `~` included.
+pub(crate) fn is_path_char(c: char) -> bool {
+    c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '~' | '$' | '{' | '}' | '+' | '@')
+}
+
+/// The path-like string around `start..end`; `None` where that is a part of a longer word, or of an address.
+pub(crate) fn token(text: &str, start: usize, end: usize) -> Option<Token<'_>> {
+    let before = text.get(..start)?;
+    let after = text.get(end..)?;
+    let mut next = after.chars();
+    if let Some(c) = next.next() {
+        let longer = c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '$' | '{');
+        if longer || (c == '.' && next.next().is_some_and(char::is_alphanumeric)) {
+            return None;
+        }
+    }
+    let from =
+        before.char_indices().rev().take_while(|(_, c)| is_path_char(*c)).last().map_or(start, |(at, _)| at);
+    let written = text.get(from..end)?;
+    let last = before.get(from..)?;
+    if last.chars().next_back().is_some_and(|c| c != '/' && c != '}' && c != '$') {
+        return None;
+    }
+    let outside = text.get(..from)?;
+    if outside.ends_with(':') && written.starts_with("//") {
+        return None;
+    }
+    let opened = outside.ends_with(['"', '\'', '`', '(', '<']);
+    let closed = after.starts_with(['"', '\'', '`', ')', '>', '#', '?']) || after.is_empty();
+    let shut = outside
+        .strip_suffix(['"', '\''])
+        .is_some_and(|held| held.ends_with(|c: char| c == '}' || c.is_alphanumeric()));
+    let joined = written.starts_with('/') && (outside.ends_with(')') || shut);
+    Some(Token { written, start: from, end, delimited: opened && closed, joined })
+}
+
+impl Paths<'_> {
+    fn exists(&self, path: &str) -> bool {
+        self.also == Some(path) || self.world.find(path).is_some()
+    }
+
+    /// Where a path written in the file `from` leads; `None` where it leads nowhere, or to more than one file.
+    pub(crate) fn lead(&self, from: &str, token: &Token<'_>) -> Option<Lead> {
+        let sure = |path: String| Lead { path, certainty: Certainty::Resolved };
+        let (rest, origin) = match token.written.strip_prefix('/') {
+            Some(rest) if token.joined => (rest, Origin::Variable),
+            _ => origin(token.written),
+        };
+        let near = || join(parent(from), rest).filter(|path| self.exists(path));
+        let root = || join("", rest).filter(|path| self.exists(path));
+        match origin {
+            Origin::Root => root().map(sure),
+            Origin::Here => near()
+                .map(sure)
+                .or_else(|| if rest.starts_with("..") { None } else { self.unambiguous(rest) }),
+            Origin::Absolute => root().map(sure).or_else(|| self.whole_end_of(rest)),
+            Origin::Variable => near().or_else(root).map(sure).or_else(|| self.unambiguous(rest)),
+            Origin::Free if is_generic(rest) => near().filter(|_| token.delimited).map(sure),
+            Origin::Free => near()
+                .or_else(root)
+                .map(sure)
+                .or_else(|| self.above(from, rest))
+                .or_else(|| self.unambiguous(rest)),
+        }
+    }
+
+    /// From the nearest directory above the file that makes it a file.
+    fn above(&self, from: &str, rest: &str) -> Option<Lead> {
+        if is_generic(rest) || rest.starts_with("..") {
+            return None;
+        }
+        let mut directory = parent(from);
+        while !directory.is_empty() {
+            directory = parent(directory);
+            if let Some(path) = join(directory, rest).filter(|path| self.exists(path)) {
+                return Some(Lead { path, certainty: Certainty::Resolved });
+            }
+        }
+        None
+    }
+
+    /// The only file whose path ends so.
+    fn unambiguous(&self, rest: &str) -> Option<Lead> {
+        let rest = rest.strip_prefix("./").unwrap_or(rest);
+        if is_generic(rest) || rest.starts_with("..") {
+            return None;
+        }
+        let mut found: Option<&str> = None;
+        let files = self.world.named(base(rest));
+        for path in files.iter().map(|file| self.world.path(*file)).chain(self.also) {
+            if ends_with(path, rest) && found != Some(path) {
+                if found.is_some() {
+                    return None;
+                }
+                found = Some(path);
+            }
+        }
+        let certainty = if rest.contains('/') { Certainty::Resolved } else { Certainty::Possible };
+        found.map(|path| Lead { path: path.to_owned(), certainty })
+    }
+
+    /// The file whose whole path is the end of an absolute one.
+    fn whole_end_of(&self, rest: &str) -> Option<Lead> {
+        let mut rest = rest;
+        while let Some((_, shorter)) = rest.split_once('/') {
+            if shorter.contains('/') && self.exists(shorter) {
+                return Some(Lead { path: shorter.to_owned(), certainty: Certainty::Possible });
+            }
+            rest = shorter;
+        }
+        None
+    }
+}
+
+/// Whether `path` is `end`, or ends with it after a `/`.
+pub(crate) fn ends_with(path: &str, end: &str) -> bool {
+    path.strip_suffix(end).is_some_and(|start| start.is_empty() || start.ends_with('/'))
+}
+
+/// From where a path counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The project's root.
+    Root,
+    /// The referring file's directory: `./`, `../`.
+    Here,
+    /// The root of a disk or of a site.
+    Absolute,
+    /// A variable that nobody here knows.
+    Variable,
+    /// It does not say.
+    Free,
+}
+
+/// Where a path counts from, and the rest of it.
+pub(crate) fn origin(written: &str) -> (&str, Origin) {
+    if let Some((_, rest)) = written.split_once(".claude/") {
+        let start = written.len() - rest.len() - ".claude/".len();
+        let before = written.get(..start).unwrap_or_default();
+        let known = before.is_empty() || before == "./" || before.starts_with(['~', '$']);
+        let rest = written.get(start..).unwrap_or_default();
+        return if known || before.starts_with('/') {
+            (rest, Origin::Root)
+        } else {
+            (written, place(written))
+        };
+    }
+    for prefix in
+        ["$CLAUDE_PROJECT_DIR/", "${CLAUDE_PROJECT_DIR}/", "${workspaceFolder}/", "${PROJECT_ROOT}/"]
+    {
+        if let Some(rest) = written.strip_prefix(prefix) {
+            return (rest, Origin::Root);
+        }
+    }
+    if written.starts_with('$') || written.starts_with('}') {
+        return written.split_once('/').map_or((written, Origin::Free), |(_, rest)| (rest, Origin::Variable));
+    }
+    match place(written) {
+        Origin::Absolute => (written.trim_start_matches('/'), Origin::Absolute),
+        place => (written, place),
+    }
+}
+
+fn place(written: &str) -> Origin {
+    match written {
+        _ if written.starts_with("./") || written.starts_with("../") => Origin::Here,
+        _ if written.starts_with('/') || written.starts_with("~/") => Origin::Absolute,
+        _ => Origin::Free,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::world::MemoryWorld;
+
+    fn lead(from: &str, line: &str, basename: &str) -> Option<(String, Certainty)> {
+        let world = MemoryWorld::new([
+            (".claude/hooks/on-stop.sh", ""),
+            (".claude/skills/a/SKILL.md", ""),
+            ("a/src/one.rs", ""),
+            ("b/src/one.rs", ""),
+            ("b/src/two.rs", ""),
+            ("docs/guide.md", ""),
+            ("README.md", ""),
+            ("a/README.md", ""),
+            ("a/docs/x.md", ""),
+        ]);
+        let start = line.find(basename).unwrap();
+        let token = token(line, start, start + basename.len())?;
+        Paths { world: &world, also: None }.lead(from, &token).map(|lead| (lead.path, lead.certainty))
+    }
+
+    fn sure(path: &str) -> Option<(String, Certainty)> {
+        Some((path.to_owned(), Certainty::Resolved))
+    }
+
+    #[test]
+    fn paths_lead_from_the_root_the_directory_and_known_prefixes() {
+        let hook = sure(".claude/hooks/on-stop.sh");
+        for written in [
+            "\"$CLAUDE_PROJECT_DIR/.claude/hooks/on-stop.sh\"",
+            "bash ~/.claude/hooks/on-stop.sh",
+            ".claude/hooks/on-stop.sh --x",
+            "`hooks/on-stop.sh`",
+            "/home/me/.claude/hooks/on-stop.sh",
+            "\"${SCRIPT_DIR}/on-stop.sh\"",
+            "$(dirname $0)/hooks/on-stop.sh",
+        ] {
+            let from = if written.contains("SCRIPT_DIR") { ".claude/hooks/other.sh" } else { "docs/x.md" };
+            assert_eq!(lead(from, written, "on-stop.sh"), hook, "{written}");
+        }
+        assert_eq!(lead("docs/x.md", "[g](guide.md#top)", "guide.md"), sure("docs/guide.md"));
+        assert_eq!(lead("docs/x.md", "[g](../README.md)", "README.md"), sure("README.md"));
+        assert_eq!(lead("a/src/one.rs", "see src/one.rs", "one.rs"), sure("a/src/one.rs"));
+        assert_eq!(
+            lead("docs/x.md", "`two.rs`", "two.rs"),
+            Some(("b/src/two.rs".into(), Certainty::Possible))
+        );
+    }
+
+    #[test]
+    fn what_is_ambiguous_generic_or_elsewhere_leads_nowhere() {
+        assert_eq!(lead("docs/x.md", "`one.rs`", "one.rs"), None);
+        assert_eq!(lead("docs/x.md", "src/one.rs", "one.rs"), None);
+        assert_eq!(lead("docs/x.md", "the README.md of it", "README.md"), None);
+        assert_eq!(lead("a/docs/y.md", "[r](README.md)", "README.md"), None);
+        assert_eq!(lead("a/y.md", "[r](README.md)", "README.md"), sure("a/README.md"));
+        assert_eq!(lead("docs/x.md", "https://example.org/docs/guide.md", "guide.md"), None);
+        assert_eq!(lead("docs/x.md", "my-guide.md", "guide.md"), None);
+        assert_eq!(lead("docs/x.md", "guide.md.bak", "guide.md"), None);
+        assert_eq!(lead("docs/x.md", "../gone/two.rs", "two.rs"), None);
+        assert_eq!(
+            lead("docs/x.md", "/etc/docs/guide.md", "guide.md").map(|lead| lead.1),
+            Some(Certainty::Possible)
+        );
+    }
+}

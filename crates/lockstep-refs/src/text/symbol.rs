@@ -1,0 +1,50 @@
+//! Mentions of code in documents: a symbol's name in backticks, or one whose shape no ordinary word has.
+
+use super::place::is_whole;
+use super::{Subject, reference};
+use crate::entity::is_distinctive;
+use crate::facts::{Definition, DefinitionKind, Reach};
+use crate::language::Language;
+use crate::reference::{Certainty, Kind, Reference};
+use crate::world::World;
+
+/// Documents that mention the subject's symbols.
+pub(super) fn referrers(world: &dyn World, subject: &Subject<'_>, found: &mut Vec<Reference>) {
+    for (at, symbol) in subject.symbols.iter().enumerate().filter(|(_, symbol)| is_public(symbol)) {
+        for file in world.containing(&symbol.name) {
+            let prose = matches!(
+                Language::of(world.path(file)),
+                Language::Markdown | Language::Text | Language::Html
+            );
+            let Some(text) = world.text(file).filter(|_| prose) else { continue };
+            for (line, number) in text.lines().zip(1_u32..) {
+                if mentions(line, symbol) {
+                    let mention = reference(file, number, Kind::Mention, Certainty::Possible, &symbol.name);
+                    found.push(Reference { symbol: Some(at), ..mention });
+                }
+            }
+        }
+    }
+}
+
+fn is_public(symbol: &Definition) -> bool {
+    symbol.reach != Reach::File && symbol.kind != DefinitionKind::Section && symbol.name.len() > 1
+}
+
+fn mentions(line: &str, symbol: &Definition) -> bool {
+    let name = &*symbol.name;
+    let shape = is_distinctive(name) && name.len() > 4;
+    line.match_indices(name).any(|(at, _)| {
+        let end = at + name.len();
+        is_whole(line, at, end)
+            && (shape || is_code(line.get(..at).unwrap_or_default(), line.get(end..).unwrap_or_default()))
+    })
+}
+
+/// Whether the name is what a pair of backticks holds, with its path before it and parentheses or a `!` after it.
+fn is_code(before: &str, after: &str) -> bool {
+    let path = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':' | '.' | '#' | '&' | '<' | '>');
+    let opens = before.trim_end_matches(path).ends_with('`');
+    let after = after.trim_start_matches(['!', '(', ')', '<', '>', '…', '.']);
+    opens && after.starts_with('`')
+}

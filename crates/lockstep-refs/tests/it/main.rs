@@ -1,0 +1,5 @@
+//! References between many files: whole small projects, asked as the product asks.
+
+mod dangling;
+mod framework;
+mod text;

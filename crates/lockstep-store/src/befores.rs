@@ -1,0 +1,200 @@
+//! Befores: what files were before a session's agents changed them, as the client told it. A report compares with them.
+//!
+//! One small file per changed file, kept with one write: hooks do it for every edit. What is missing or damaged is unknown, never
+//! guessed.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use lockstep_model::event::Former;
+use lockstep_model::ids::SessionId;
+use rustix::fs::OFlags;
+
+use crate::{StateDir, StoreError};
+
+/// Larger contents are not kept: nobody analyses them.
+const MAX_BYTES: usize = 1 << 20;
+
+/// The contents that files had before a session changed them.
+#[derive(Debug)]
+pub struct Befores<'a> {
+    state: &'a StateDir,
+    session: &'a SessionId,
+}
+
+impl<'a> Befores<'a> {
+    /// Those of a session.
+    pub fn of(state: &'a StateDir, session: &'a SessionId) -> Self {
+        Self { state, session }
+    }
+
+    /// Keeps what the file at `path` was, if nothing is kept since the session began or since it was last reported.
+    pub fn keep(&self, path: &Path, former: &Former) -> Result<(), StoreError> {
+        let content = match former {
+            Former::Absent => None,
+            Former::Text(text) if text.len() > MAX_BYTES => return Ok(()),
+            Former::Text(text) => Some(text.as_str()),
+        };
+        if write_new(self.state, self.session, &self.file(path, "first"), content)? {
+            return Ok(());
+        }
+        if exists(&self.file(path, "reported")) {
+            write_new(self.state, self.session, &self.file(path, "last"), content)?;
+        }
+        Ok(())
+    }
+
+    /// What the file was when it was last reported, or else when the session began; `None` where that is not known.
+    pub fn since_report(&self, path: &Path) -> Option<Former> {
+        match read(&self.file(path, "last")) {
+            Some(former) => Some(former),
+            None if exists(&self.file(path, "reported")) => None,
+            None => self.since_start(path),
+        }
+    }
+
+    /// What the file was before the session changed it first; `None` where that is not known.
+    pub fn since_start(&self, path: &Path) -> Option<Former> {
+        read(&self.file(path, "first"))
+    }
+
+    /// Takes the file for reported: from now on, what it is now counts as its former content. A process that dies on the way
+    /// leaves an older content to compare with, which reports too much rather than too little.
+    pub fn reported(&self, path: &Path) -> Result<(), StoreError> {
+        write_new(self.state, self.session, &self.file(path, "reported"), None)?;
+        let last = self.file(path, "last");
+        match fs::remove_file(&last) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(StoreError::io("remove", &last)(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Forgets the session's.
+    pub fn forget(&self) -> Result<(), StoreError> {
+        let directory = self.directory();
+        match fs::remove_dir_all(&directory) {
+            Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(StoreError::io("remove", &directory)(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn directory(&self) -> PathBuf {
+        self.state.path().join("befores").join(self.session.as_str())
+    }
+
+    fn file(&self, path: &Path, which: &str) -> PathBuf {
+        let name = blake3::hash(path.as_os_str().as_bytes());
+        self.directory().join(format!("{}.{which}", &name.to_hex()[..32]))
+    }
+}
+
+fn exists(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}
+
+/// Writes a file that must not exist. False where it does.
+fn write_new(
+    state: &StateDir,
+    session: &SessionId,
+    path: &Path,
+    content: Option<&str>,
+) -> Result<bool, StoreError> {
+    let open = || {
+        OpenOptions::new()
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .custom_flags((OFlags::NOFOLLOW | OFlags::CLOEXEC).bits().cast_signed())
+            .open(path)
+    };
+    let opened = match open() {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            state.ensure(&format!("befores/{session}"))?;
+            open()
+        }
+        opened => opened,
+    };
+    let mut file = match opened {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(false),
+        Err(error) => return Err(StoreError::io("create", path)(error)),
+    };
+    // The length tells a whole content from one whose writer was killed.
+    let bytes = match content {
+        Some(text) => format!("text {}\n{text}", text.len()),
+        None => "absent\n".to_owned(),
+    };
+    file.write_all(bytes.as_bytes()).map_err(StoreError::io("write", path))?;
+    Ok(true)
+}
+
+fn read(path: &Path) -> Option<Former> {
+    let mut text = String::new();
+    File::open(path).ok()?.read_to_string(&mut text).ok()?;
+    let (header, content) = text.split_once('\n')?;
+    if header == "absent" {
+        return Some(Former::Absent);
+    }
+    let length: usize = header.strip_prefix("text ")?.parse().ok()?;
+    (content.len() == length).then(|| Former::Text(content.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(text: &str) -> Former {
+        Former::Text(text.to_owned())
+    }
+
+    #[test]
+    fn the_first_content_counts_until_the_file_is_reported() {
+        let root = tempfile::tempdir().unwrap();
+        let (state, session) = (StateDir::of(root.path()), SessionId::new("s").unwrap());
+        let befores = Befores::of(&state, &session);
+        let path = Path::new("/r/a.py");
+        assert_eq!(befores.since_report(path), None);
+        befores.keep(path, &text("one")).unwrap();
+        befores.keep(path, &text("two")).unwrap();
+        assert_eq!(befores.since_report(path), Some(text("one")));
+        befores.reported(path).unwrap();
+        assert_eq!(befores.since_report(path), None);
+        befores.keep(path, &text("three\n")).unwrap();
+        befores.keep(path, &text("four")).unwrap();
+        assert_eq!(befores.since_report(path), Some(text("three\n")));
+        assert_eq!(befores.since_start(path), Some(text("one")));
+        befores.reported(path).unwrap();
+        assert_eq!(befores.since_report(path), None);
+        befores.forget().unwrap();
+        assert_eq!(befores.since_start(path), None);
+    }
+
+    #[test]
+    fn what_did_not_exist_is_told_from_what_is_unknown() {
+        let root = tempfile::tempdir().unwrap();
+        let (state, session) = (StateDir::of(root.path()), SessionId::new("s").unwrap());
+        let befores = Befores::of(&state, &session);
+        befores.keep(Path::new("/r/new"), &Former::Absent).unwrap();
+        assert_eq!(befores.since_report(Path::new("/r/new")), Some(Former::Absent));
+        befores.keep(Path::new("/r/large"), &text(&"x".repeat(MAX_BYTES + 1))).unwrap();
+        assert_eq!(befores.since_report(Path::new("/r/large")), None);
+    }
+
+    #[test]
+    fn a_content_whose_writer_was_killed_is_unknown() {
+        let root = tempfile::tempdir().unwrap();
+        let (state, session) = (StateDir::of(root.path()), SessionId::new("s").unwrap());
+        let befores = Befores::of(&state, &session);
+        let path = Path::new("/r/a");
+        befores.keep(path, &text("whole content")).unwrap();
+        let file = befores.file(path, "first");
+        let length = fs::metadata(&file).unwrap().len();
+        File::options().write(true).open(&file).unwrap().set_len(length - 3).unwrap();
+        assert_eq!(befores.since_report(path), None);
+    }
+}

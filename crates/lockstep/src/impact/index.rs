@@ -1,0 +1,52 @@
+//! The index of a tree, opened for a question.
+
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use lockstep_index::index::{Home, Index, Progress, Settings};
+use lockstep_refs::impact::Edit;
+use lockstep_refs::report::Basis;
+
+use super::analysis::{Analysis, milliseconds};
+use super::tree::Tree;
+use crate::error::CommandError;
+
+impl Tree {
+    /// The index, up to date. In a project it is kept; where Lockstep is not active nothing is written, and it goes with the
+    /// process.
+    pub(crate) fn open_index(&self, progress: &dyn Progress) -> Result<Index, CommandError> {
+        let home = match &self.project {
+            Some(project) => Home::State(&project.state),
+            None => Home::Memory,
+        };
+        Ok(Index::open_or_build(&self.root, home, &Settings::default(), progress)?)
+    }
+
+    /// Who depends on what the edits changed.
+    pub(crate) fn analyse(
+        &self,
+        edits: &[Edit],
+        limit: Duration,
+        progress: &dyn Progress,
+    ) -> Result<Analysis, CommandError> {
+        let started = Instant::now();
+        let index = self.open_index(progress)?;
+        let opened = milliseconds(started);
+        let mut analysis = Analysis::of(&self.root, &index, edits, limit);
+        analysis.timings.index = opened;
+        Ok(analysis)
+    }
+}
+
+/// What the answers that an index has given are worth. To be asked last.
+pub(crate) fn basis(index: &Index) -> Basis {
+    let condition = index.condition();
+    let commit = condition.commit.as_deref().map_or("none", |commit| commit.get(..12).unwrap_or(commit));
+    let time = Timestamp::from_nanosecond(condition.written_at.into()).unwrap_or_default();
+    Basis {
+        fresh: condition.fresh,
+        revision: format!("{commit}+{}", condition.generation),
+        time: time.to_string(),
+        unseen: condition.unseen.total(),
+    }
+}
