@@ -231,7 +231,8 @@ impl<'a> Reader<'a> {
         Seen::Absent
     }
 
-    fn unusable(&mut self, label: &str, why: &str) -> Seen {
+    /// Remembers that something could not be used: it is looked at again each time.
+    pub(crate) fn unusable(&mut self, label: &str, why: &str) -> Seen {
         let why = one_line(why);
         self.looks.insert(label.to_owned(), Look::Unusable(why.clone()));
         Seen::Unusable(why)

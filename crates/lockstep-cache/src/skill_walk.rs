@@ -55,6 +55,8 @@ impl Walk<'_, '_> {
                     Ok(_) => {}
                     Err(why) => {
                         let path = base.label(&below(dir, &inner));
+                        // It may begin to lead somewhere while everything that was listed stays as it is.
+                        self.reader.unusable(&path, &why);
                         self.findings.push(FindingKind::Unusable { path, why });
                     }
                 }
