@@ -7,6 +7,7 @@ mod page;
 mod programs;
 mod race;
 mod scene;
+mod speed;
 mod statistics;
 mod tables;
 
@@ -22,6 +23,7 @@ use scene::Scene;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Bench {
     Hooks(HooksArgs),
+    Speed(speed::SpeedArgs),
 }
 
 /// Measure whole hook processes against a bare process and against bash with jq
@@ -67,7 +69,13 @@ impl Plan {
 }
 
 pub(crate) fn run(bench: &Bench) -> Outcome {
-    let Bench::Hooks(args) = bench;
+    match bench {
+        Bench::Hooks(args) => hooks(args),
+        Bench::Speed(args) => speed::run(args),
+    }
+}
+
+fn hooks(args: &HooksArgs) -> Outcome {
     let plan = Plan::of(args);
     let programs = Programs::build(args.smoke)?;
     let temp = tempfile::Builder::new().prefix("lockstep-bench-").tempdir()?;
@@ -83,7 +91,7 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
     println!("{report}");
     if args.write {
         let page = workspace::root().join(page::PATH);
-        page::put(&page, &report)?;
+        page::put(&page, "hooks", &report)?;
         println!("wrote {}", page::PATH);
     }
     Ok(())

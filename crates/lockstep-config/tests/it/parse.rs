@@ -36,8 +36,9 @@ fn every_key_applies_with_its_origin() {
          lead = 'any'\n[hooks]\non_failure = \"\"\"allow\"\"\"\n",
     );
     assert_eq!(rendered(&loaded), "");
-    let Config { journal, alert, hooks, task, cache } = &loaded.config;
-    assert_eq!((task, cache), (&Config::default().task, &Config::default().cache));
+    let Config { journal, alert, scope, hooks, task, cache } = &loaded.config;
+    let default = Config::default();
+    assert_eq!((scope, task, cache), (&default.scope, &default.task, &default.cache));
     assert_eq!(journal.dir, JournalDir::At("logs".into()));
     assert_eq!((journal.sweep, journal.grace), (Sweep::Stop, Duration::from_secs(7 * 86_400)));
     assert_eq!((alert.subagent, alert.lead, hooks.on_failure), (Worth::Off, Worth::Any, OnFailure::Allow));
@@ -55,6 +56,10 @@ fn every_key_applies_with_its_origin() {
     journal.grace = "168h" Line(4)
     alert.subagent = "off" Line(7)
     alert.lead = "any" Line(8)
+    scope.preset = "repository" Default
+    scope.include = [] Default
+    scope.exclude = [] Default
+    scope.max_file_bytes = 1048576 Default
     hooks.on_failure = "allow" Line(10)
     task.max_bytes = 16384 Default
     task.l2_path = ".agent/teams/{session-id}/phase-{N}/{coordinator}/L2-summary.md" Default

@@ -9,6 +9,7 @@ mod doctor;
 mod handoff;
 mod hook;
 mod impact;
+mod index;
 mod init;
 mod phase;
 mod planned;
@@ -68,6 +69,7 @@ enum Verb {
     Doctor(doctor::DoctorArgs),
     Changes(changes::ChangesArgs),
     Impact(impact::ImpactArgs),
+    Index(index::IndexArgs),
     Task(task::TaskArgs),
     Phase(phase::PhaseArgs),
     Handoff(handoff::HandoffArgs),
@@ -153,6 +155,7 @@ fn answer(verb: Verb, context: &Context) -> Result<Answer, CommandError> {
         Verb::Doctor(args) => doctor::run(&args, context),
         Verb::Changes(args) => changes::run(&args, context),
         Verb::Impact(args) => impact::run(&args, context),
+        Verb::Index(args) => index::run(&args, context),
         Verb::Task(args) => task::run(&args, context),
         Verb::Phase(args) => phase::run(&args, context),
         Verb::Handoff(args) => handoff::run(&args, context),

@@ -4,6 +4,7 @@
 //! here only files, git and the store are asked.
 
 pub(crate) mod analysis;
+mod background;
 pub(crate) mod edits;
 pub(crate) mod index;
 pub(crate) mod session;
