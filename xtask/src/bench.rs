@@ -7,6 +7,7 @@ mod page;
 mod programs;
 mod race;
 mod scene;
+mod speed;
 mod statistics;
 mod tables;
 mod truth;
@@ -24,6 +25,7 @@ use scene::Scene;
 pub(crate) enum Bench {
     Hooks(HooksArgs),
     Impact(truth::ImpactArgs),
+    Speed(speed::SpeedArgs),
 }
 
 /// Measure whole hook processes against a bare process and against bash with jq
@@ -72,6 +74,7 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
     match bench {
         Bench::Hooks(args) => hooks(args),
         Bench::Impact(args) => truth::run(args),
+        Bench::Speed(args) => speed::run(args),
     }
 }
 

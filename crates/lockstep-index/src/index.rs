@@ -24,9 +24,11 @@ mod progress;
 mod revision;
 mod rules;
 mod settings;
+mod stats;
 mod storage;
 mod table;
 mod update;
+mod verify;
 mod version;
 mod words;
 mod world;
@@ -48,7 +50,9 @@ pub use content::Unseen;
 pub use open::{Effort, Home};
 pub use progress::{Phase, Progress, Unwatched};
 pub use settings::{MAX_FILE_BYTES, Settings};
+pub use stats::Stats;
 pub use storage::Holder;
+pub use verify::{Verdict, verify};
 
 /// An index as of one moment.
 #[derive(Debug)]

@@ -10,8 +10,8 @@ mod jvm;
 mod kotlin;
 mod markdown;
 mod python;
-mod typescript;
 mod rust;
+mod typescript;
 
 use serde::{Deserialize, Serialize};
 

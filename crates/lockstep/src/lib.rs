@@ -14,6 +14,7 @@ pub mod exit_code;
 pub mod hook;
 mod impact;
 mod program;
+mod progress_bar;
 mod project;
 pub mod reference;
 mod setup;

@@ -37,10 +37,13 @@ fn every_key_applies_with_its_origin() {
          lead = 'any'\n[hooks]\non_failure = \"\"\"allow\"\"\"\n",
     );
     assert_eq!(rendered(&loaded), "");
-    let Config { journal, alert, impact, hooks, task, steps, audit, cache } = &loaded.config;
-    assert_eq!(impact, &Config::default().impact);
-    assert_eq!((task, cache), (&Config::default().task, &Config::default().cache));
-    assert_eq!((steps, audit), (&Config::default().steps, &Config::default().audit));
+    let Config { journal, alert, impact, scope, hooks, task, steps, audit, cache } = &loaded.config;
+    let default = Config::default();
+    assert_eq!(
+        (impact, scope, task, cache),
+        (&default.impact, &default.scope, &default.task, &default.cache)
+    );
+    assert_eq!((steps, audit), (&default.steps, &default.audit));
     assert_eq!(journal.dir, JournalDir::At("logs".into()));
     assert_eq!((journal.sweep, journal.grace), (Sweep::Stop, Duration::from_secs(7 * 86_400)));
     assert_eq!((alert.subagent, alert.lead, hooks.on_failure), (Worth::Off, Worth::Any, OnFailure::Allow));
@@ -59,6 +62,10 @@ fn every_key_applies_with_its_origin() {
     alert.subagent = "off" Line(7)
     alert.lead = "any" Line(8)
     impact.time_limit = "10s" Default
+    scope.preset = "repository" Default
+    scope.include = [] Default
+    scope.exclude = [] Default
+    scope.max_file_bytes = 1048576 Default
     hooks.on_failure = "allow" Line(10)
     task.max_bytes = 16384 Default
     task.l2_path = ".agent/teams/{session-id}/phase-{N}/{coordinator}/L2-summary.md" Default

@@ -58,7 +58,7 @@ impl Index {
         facts
     }
 
-    fn facts_bytes(&self, document: u32) -> Option<Vec<u8>> {
+    pub(super) fn facts_bytes(&self, document: u32) -> Option<Vec<u8>> {
         self.facts.iter().rev().find_map(|table| {
             table.get(u64::from(document)).unwrap_or_else(|_| {
                 self.damaged.store(true, Ordering::Relaxed);

@@ -87,10 +87,10 @@ impl Index {
 /// What is read from disk.
 #[derive(Debug)]
 pub(super) struct Base {
-    manifest: Manifest,
-    files: Files,
-    words: Vec<Table>,
-    facts: Vec<Table>,
+    pub(super) manifest: Manifest,
+    pub(super) files: Files,
+    pub(super) words: Vec<Table>,
+    pub(super) facts: Vec<Table>,
     /// The facts, as they are kept, of files that were found changed or gone, by path.
     pub(super) replaced: Vec<(String, Vec<u8>)>,
 }
@@ -126,7 +126,7 @@ impl Base {
 #[derive(Debug, Default)]
 pub(super) struct Loaded {
     /// `None` where there is nothing that this program can use.
-    base: Option<Base>,
+    pub(super) base: Option<Base>,
     /// The manifest as it was found, usable or not.
     found: Option<Manifest>,
 }

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use lockstep_git::patch;
-use lockstep_index::index::Unwatched;
 use lockstep_model::ids::SessionId;
 
 use super::{Answer, Context};
@@ -14,6 +13,7 @@ use crate::impact::analysis::{Analysis, milliseconds};
 use crate::impact::edits::Edits;
 use crate::impact::text;
 use crate::impact::tree::Tree;
+use crate::progress_bar::ProgressBar;
 
 /// Show which files depend on what changed
 ///
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &ImpactArgs, context: &Context) -> Result<Answer, Comman
     let started = Instant::now();
     let edits = edits(args, context, &tree)?;
     let changes = milliseconds(started);
-    let mut analysis = tree.analyse(&edits.edits, limit, &Unwatched)?;
+    let mut analysis = tree.analyse(&edits.edits, limit, &ProgressBar::new(&context.terminal))?;
     analysis.timings.changes = changes;
     show(args, context, &analysis, &edits.origin);
     Ok(Answer::Yes)

@@ -11,6 +11,7 @@ mod gate;
 mod handoff;
 mod hook;
 mod impact;
+mod index;
 mod init;
 mod phase;
 mod planned;
@@ -74,6 +75,7 @@ enum Verb {
     Changes(changes::ChangesArgs),
     Impact(impact::ImpactArgs),
     Refs(refs::RefsArgs),
+    Index(index::IndexArgs),
     Task(task::TaskArgs),
     Phase(phase::PhaseArgs),
     Handoff(handoff::HandoffArgs),
@@ -164,6 +166,7 @@ fn answer(verb: Verb, context: &Context) -> Result<Answer, CommandError> {
         Verb::Changes(args) => changes::run(&args, context),
         Verb::Impact(args) => impact::run(&args, context),
         Verb::Refs(args) => refs::run(&args, context),
+        Verb::Index(args) => index::run(&args, context),
         Verb::Task(args) => task::run(&args, context),
         Verb::Phase(args) => phase::run(&args, context),
         Verb::Handoff(args) => handoff::run(&args, context),

@@ -44,6 +44,8 @@ pub(crate) enum Fault {
     Index(#[from] IndexError),
     #[error(transparent)]
     Cache(#[from] CacheFault),
+    #[error("the build of the index could not be started")]
+    Background(#[source] io::Error),
     #[error("there was no catalogue of the files to compare with; one was made, earlier changes are unknown")]
     NoBaseline,
     #[error("the client did not take the reply, the alerts wait for the next event: {0}")]

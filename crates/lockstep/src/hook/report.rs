@@ -21,9 +21,7 @@ use lockstep_store::reports::Draft;
 use super::Hook;
 use super::fault::Fault;
 use crate::impact::analysis::Analysis;
-use crate::impact::background;
 use crate::impact::session::edits_of_changes;
-use crate::impact::tree::settings;
 
 /// The reader of the Lead's own changes.
 const LEAD: &str = "lead";
@@ -149,13 +147,13 @@ impl Hook {
     /// The index, up to date where that takes little. Where there is none, its build is started, and waited for a moment.
     fn open_index(&self) -> Result<Option<Index>, Fault> {
         let project = &self.project;
-        let settings = settings(project.config());
+        let settings = project.index_settings();
         let open =
             || Index::open(&project.root, Home::State(&project.state), &settings, Effort::Few, &Unwatched);
         if let Some(index) = open()? {
             return Ok(Some(index));
         }
-        background::start(project)?;
+        project.build_index_in_background().map_err(Fault::Background)?;
         let started = Instant::now();
         while started.elapsed() < PATIENCE {
             std::thread::sleep(PAUSE);

@@ -4,7 +4,7 @@
 //! here only files, git and the store are asked.
 
 pub(crate) mod analysis;
-pub(crate) mod background;
+mod background;
 pub(crate) mod edits;
 pub(crate) mod index;
 pub(crate) mod references;

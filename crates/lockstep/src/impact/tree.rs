@@ -2,9 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use lockstep_config::{Config, Project};
+use lockstep_config::Project;
 use lockstep_git::{GitError, Repository};
-use lockstep_index::index::Settings;
 
 use crate::error::{CommandError, Kind};
 use crate::project::ActiveProject;
@@ -52,11 +51,6 @@ impl Tree {
             )
         })
     }
-}
-
-/// Which files count in a project.
-pub(crate) fn settings(_config: &Config) -> Settings {
-    Settings::default()
 }
 
 impl From<GitError> for CommandError {
