@@ -55,6 +55,10 @@ pub(crate) struct ImpactArgs {
     /// Print the alert that the Lead would get
     #[arg(long, conflicts_with = "format")]
     alert: bool,
+    /// Also list files that changed together with the changed ones in git: no trace in any text, so no dependents, but
+    /// worth a look
+    #[arg(long)]
+    history: bool,
     /// Stop after so many seconds and report what was found until then
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     time_limit: f64,
@@ -69,6 +73,9 @@ pub(crate) fn run(args: &ImpactArgs, context: &Context) -> Result<Answer, Comman
     let changes = milliseconds(started);
     let mut analysis = tree.analyse(&edits.edits, limit, &ProgressBar::new(&context.terminal))?;
     analysis.timings.changes = changes;
+    if args.history {
+        analysis.add_history(tree.repository()?)?;
+    }
     show(args, context, &analysis, &edits.origin);
     Ok(Answer::Yes)
 }
@@ -134,7 +141,7 @@ fn show(args: &ImpactArgs, context: &Context, analysis: &Analysis, origin: &str)
         }
         Format::Text => {
             terminal.say(&text::render(analysis, origin, terminal));
-            for note in report.all_notes() {
+            for note in report.notes_on_the_whole() {
                 terminal.note(&format!("note: {note}\n"));
             }
         }

@@ -117,7 +117,7 @@ impl Hook {
         })?;
         if entered.is_some() {
             let befores = Befores::of(&self.project.state, session);
-            changed.iter().try_for_each(|path| befores.reported(path))?;
+            changed.iter().try_for_each(|path| befores.reported(path, self.event.actor.agent_id()))?;
         }
         Ok(entered.is_some())
     }
@@ -134,7 +134,9 @@ impl Hook {
         let ours: Vec<Change> =
             changes.iter().filter(|change| changed.contains(&change.line.path)).cloned().collect();
         let befores = Befores::of(&self.project.state, session);
-        let mut edits = edits_of_changes(&self.project.root, &ours, |path| befores.since_report(path));
+        let mut edits = edits_of_changes(&self.project.root, &ours, |path| {
+            befores.since_report(path, self.event.actor.agent_id())
+        });
         edits.iter_mut().for_each(|edit| ask_index(&index, edit));
         let limit = self.project.config().impact.time_limit;
         let mut analysis = Analysis::of(&self.project.root, &index, &edits, limit);

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::cache::{cache_text, framework};
 use crate::configured;
+use crate::plant_users;
 
 /// The hook as one of several entries.
 fn hook_part(env: &TestEnv, event: &Event, part: &str) -> Output {
@@ -167,6 +168,7 @@ fn waiting_alerts_and_the_task_are_in_it_and_come_first_after_a_compaction() {
     env.write(".claude/skills/look/SKILL.md", "---\nname: look\ndescription: Looks\n---\n");
     env.lockstep(["cache", "build"]).succeeded();
     env.lockstep(["task", "new", "--title", "auth", "--intent", "Add login to the service"]).succeeded();
+    plant_users(&env, &["a"]);
     context(&env.hook(&Event::session_start()));
     env.write("a.py", "x = 1\n");
     env.hook(&Event::edit("a.py").by("a1", "implementer")).silent();

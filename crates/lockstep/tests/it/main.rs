@@ -16,6 +16,7 @@ mod hooks;
 mod hostile_files;
 mod hostile_input;
 mod hostile_system;
+mod impact;
 mod inactive;
 mod paths;
 mod projects;
@@ -50,6 +51,15 @@ fn configured(config: &str) -> TestEnv {
     let env = active();
     env.configure(config);
     env
+}
+
+/// Gives each of these Python modules a user of the `hello` that recorded edits say it had, and builds the index: a change of the
+/// module then concerns somebody.
+fn plant_users(env: &TestEnv, modules: &[&str]) {
+    for module in modules {
+        env.write(format!("use_{module}.py"), format!("from {module} import hello\n"));
+    }
+    env.lockstep(["index", "--quiet"]).succeeded();
 }
 
 /// Every event that leads somewhere and only observes, as the Lead or a subagent causes it.
