@@ -3,6 +3,7 @@
 //! One module per language or family. To add one: a variant of [`Language`], its extensions in [`Language::of`], a module
 //! that implements [`Rules`], a line in [`rules`].
 
+mod c;
 mod csharp;
 mod go;
 mod java;
@@ -92,6 +93,8 @@ pub trait Rules: Sync {
 /// The rules of a language.
 pub fn rules(language: Language) -> &'static dyn Rules {
     match language {
+        Language::C => &c::C(Language::C),
+        Language::Cpp => &c::C(Language::Cpp),
         Language::CSharp => &csharp::CSharp,
         Language::Go => &go::Go,
         Language::Java => &java::Java,
