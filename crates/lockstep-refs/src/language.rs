@@ -10,6 +10,7 @@ mod java;
 mod jvm;
 mod kotlin;
 mod markdown;
+mod php;
 mod python;
 
 use serde::{Deserialize, Serialize};
@@ -100,6 +101,7 @@ pub fn rules(language: Language) -> &'static dyn Rules {
         Language::Java => &java::Java,
         Language::Kotlin => &kotlin::Kotlin,
         Language::Markdown => &markdown::Markdown,
+        Language::Php => &php::Php,
         Language::Python => &python::Python,
         _ => &Plain,
     }

@@ -46,6 +46,10 @@ pub(crate) struct Grammar {
     pub(crate) skipped: &'static [&'static str],
     /// Functions, whose inside does not belong to the type around them.
     pub(crate) functions: &'static [&'static str],
+    /// Whether a file is itself like a function: a script.
+    pub(crate) script: bool,
+    /// What only this language has in expressions: what a node is worth.
+    pub(crate) worth: fn(&Walk<'_>, Node<'_>) -> Option<Shape>,
     /// What only this language has. `true` where the node is done with.
     pub(crate) special: fn(&mut Walk<'_>, Node<'_>) -> bool,
 }
@@ -56,6 +60,9 @@ pub(crate) fn facts(grammar: &'static Grammar, text: &str) -> Facts {
         return Facts { problems: 1, ..Facts::none(grammar.language) };
     };
     let mut walk = Walk { grammar, collector: Collector::new(grammar.language, text), seen: HashSet::new() };
+    if grammar.script {
+        walk.collector.scopes.open();
+    }
     walk.children(tree.root_node());
     let mut facts = walk.collector.facts;
     facts.problems += problems(&tree);
@@ -315,6 +322,9 @@ impl<'t> Walk<'t> {
         let (grammar, kind) = (self.grammar, node.kind());
         if depth > 24 {
             return Shape::Unknown;
+        }
+        if let Some(shape) = (grammar.worth)(self, node) {
+            return shape;
         }
         if grammar.itself.contains(&kind) {
             return Shape::Itself;

@@ -41,6 +41,8 @@ const fn grammar(language: Language, parser: fn() -> tree_sitter::Language) -> G
             "statement_identifier",
         ],
         functions: &["function_definition"],
+        script: false,
+        worth: |_, _| None,
         special,
     }
 }
