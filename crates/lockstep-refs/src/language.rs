@@ -3,6 +3,7 @@
 //! One module per language or family. To add one: a variant of [`Language`], its extensions in [`Language::of`], a module
 //! that implements [`Rules`], a line in [`rules`].
 
+mod bash;
 mod c;
 mod csharp;
 mod go;
@@ -12,6 +13,7 @@ mod kotlin;
 mod markdown;
 mod php;
 mod python;
+mod ruby;
 
 use serde::{Deserialize, Serialize};
 
@@ -94,6 +96,7 @@ pub trait Rules: Sync {
 /// The rules of a language.
 pub fn rules(language: Language) -> &'static dyn Rules {
     match language {
+        Language::Bash => &bash::Bash,
         Language::C => &c::C(Language::C),
         Language::Cpp => &c::C(Language::Cpp),
         Language::CSharp => &csharp::CSharp,
@@ -103,6 +106,7 @@ pub fn rules(language: Language) -> &'static dyn Rules {
         Language::Markdown => &markdown::Markdown,
         Language::Php => &php::Php,
         Language::Python => &python::Python,
+        Language::Ruby => &ruby::Ruby,
         _ => &Plain,
     }
 }

@@ -301,7 +301,8 @@ impl<'q, 'w> Wanted<'q, 'w> {
 
     /// Whether a file is of the same package, or near enough to be trusted with what only the package sees.
     fn is_near(&self, view: &View) -> bool {
-        view.package == self.package || self.query.packages.sees_around()
+        let opened = view.bindings.globs.iter().any(|glob| *glob == self.package);
+        view.package == self.package || opened || self.query.packages.sees_around()
     }
 
     /// Whether an import binds it, or something inside it.
