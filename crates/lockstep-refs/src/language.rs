@@ -14,6 +14,7 @@ mod markdown;
 mod php;
 mod python;
 mod ruby;
+mod swift;
 
 use serde::{Deserialize, Serialize};
 
@@ -107,6 +108,7 @@ pub fn rules(language: Language) -> &'static dyn Rules {
         Language::Php => &php::Php,
         Language::Python => &python::Python,
         Language::Ruby => &ruby::Ruby,
+        Language::Swift => &swift::Swift,
         _ => &Plain,
     }
 }

@@ -10,6 +10,19 @@ use crate::facts::{Definition, DefinitionKind, Reach, Role, Shape, Use};
 use crate::reference::{Certainty, Kind, Outgoing, Place as At, Reference, Target};
 use crate::world::{FileId, World, base};
 
+/// Names of members that types of every library have: they say nothing about whose they are.
+const COMMON: &[&str] = &[
+    "add", "all", "any", "append", "apply", "at", "build", "call", "clear", "close", "code", "config",
+    "contains", "copy", "count", "create", "data", "delete", "each", "empty", "end", "equals", "error",
+    "execute", "exists", "filter", "find", "first", "flush", "format", "get", "has", "hash", "id", "index",
+    "init", "insert", "invoke", "is", "items", "iterator", "join", "key", "keys", "kind", "last", "len",
+    "length", "list", "load", "lock", "log", "map", "match", "merge", "message", "name", "next", "node",
+    "of", "open", "options", "parent", "parse", "path", "peek", "pop", "print", "process", "push", "put",
+    "read", "remove", "render", "replace", "reset", "resolve", "result", "run", "save", "send", "set",
+    "size", "sort", "split", "start", "state", "status", "stop", "string", "sum", "test", "text", "title",
+    "to", "token", "type", "unlock", "update", "url", "value", "values", "wait", "with", "write",
+];
+
 /// The places in other files that reference the target.
 pub(crate) fn referrers(world: &dyn World, packages: &dyn Packages, target: &Target<'_>) -> Vec<Reference> {
     let query = Query::new(world, packages);
@@ -420,7 +433,8 @@ impl<'q, 'w> Wanted<'q, 'w> {
         let named = self.named();
         view.facts.definitions.iter().any(|own| {
             let full = full_name(&view.package, own);
-            let same_thing = full == named && self.query.packages.includes();
+            // Another part of the same thing: an extension, a declaration.
+            let same_thing = full == named && (own.reach != Reach::File || is_type(own));
             own.name == used.name
                 && !same_thing
                 && !is_member(own)
@@ -491,7 +505,10 @@ impl<'q, 'w> Wanted<'q, 'w> {
             self.heir_names.iter().any(|name| mentioned(name))
         };
         let near = view.package == self.package && !self.package.is_empty();
-        let close = near || (self.owners == 1 && is_distinctive(&self.definition.name)) || mentions();
+        let name = &*self.definition.name;
+        let rare =
+            (self.owners <= 3 && is_distinctive(name)) || (self.owners == 1 && !COMMON.contains(&name));
+        let close = near || rare || mentions();
         (close && self.query.sees(file, self.file)).then_some(Certainty::Possible)
     }
 }

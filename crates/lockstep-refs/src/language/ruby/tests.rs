@@ -99,7 +99,10 @@ fn methods_follow_what_is_known_and_else_their_name() {
     );
     assert_eq!(referrers(PROJECT, "lib/shop/base.rb", "Shop.Base.get"), ["lib/shop/store.rb:15 Override"]);
     assert_eq!(referrers(PROJECT, "lib/shop/base.rb", "Shop.Tagged.tag_line"), ["app/main.rb:5 Call(0)"]);
-    assert_eq!(referrers(PROJECT, "lib/shop/item.rb", "Shop.Item.cost"), ["lib/shop/store.rb:16 Call(1)"]);
+    assert_eq!(
+        referrers(PROJECT, "lib/shop/item.rb", "Shop.Item.cost"),
+        ["app/main.rb:11 Call(1)?", "lib/shop/store.rb:16 Call(1)"]
+    );
     assert_eq!(referrers(PROJECT, "lib/shop/store.rb", "Shop.Store.initialize"), ["app/main.rb:3 Call(2)"]);
     assert_eq!(referrers(PROJECT, "lib/shop/store.rb", "Shop.Store.open"), ["app/main.rb:6 Call(1)"]);
     assert_eq!(referrers(PROJECT, "lib/shop/store.rb", "Shop.Store.name"), ["app/main.rb:5 Call(0)"]);
