@@ -149,6 +149,8 @@ pub enum ImportForm {
     Child,
     /// A file of the system or of a package: `#include <x>`.
     System,
+    /// Names of a namespace brought into sight, where files are brought in by another statement: C++'s `using`.
+    Namespace,
     /// Evaluated while running: `require(x)`, `import(x)`, `source x`.
     Dynamic,
 }

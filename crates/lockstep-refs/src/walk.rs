@@ -46,6 +46,10 @@ pub(crate) struct Grammar {
     pub(crate) skipped: &'static [&'static str],
     /// Functions, whose inside does not belong to the type around them.
     pub(crate) functions: &'static [&'static str],
+    /// Whether a file is itself like a function: a script.
+    pub(crate) script: bool,
+    /// What only this language has in expressions: what a node is worth.
+    pub(crate) worth: fn(&Walk<'_>, Node<'_>) -> Option<Shape>,
     /// What only this language has. `true` where the node is done with.
     pub(crate) special: fn(&mut Walk<'_>, Node<'_>) -> bool,
 }
@@ -56,6 +60,9 @@ pub(crate) fn facts(grammar: &'static Grammar, text: &str) -> Facts {
         return Facts { problems: 1, ..Facts::none(grammar.language) };
     };
     let mut walk = Walk { grammar, collector: Collector::new(grammar.language, text), seen: HashSet::new() };
+    if grammar.script {
+        walk.collector.scopes.open();
+    }
     walk.children(tree.root_node());
     let mut facts = walk.collector.facts;
     facts.problems += problems(&tree);
@@ -273,9 +280,15 @@ impl<'t> Walk<'t> {
         let mut parts = before.split('.');
         let first = parts.next().unwrap_or_default();
         if let Some(local) = self.collector.scopes.get(first).cloned() {
-            let of = parts.fold(local, |of, part| scope::member(of, part));
+            let of = parts.fold(local, scope::member);
             return self.keep(node, name, role, Some(of), arguments);
         }
+        self.prefix(node, before);
+        self.keep(node, name, role, Some(Shape::Name(before.into())), arguments);
+    }
+
+    /// The parts of a path that come before its last: namespaces and types.
+    pub(crate) fn prefix(&mut self, node: Node<'_>, before: &str) {
         let mut prefix = String::new();
         for part in before.split('.').filter(|part| !part.is_empty()) {
             let of = (!prefix.is_empty()).then(|| Shape::Name(prefix.as_str().into()));
@@ -285,7 +298,11 @@ impl<'t> Walk<'t> {
             }
             prefix.push_str(part);
         }
-        self.keep(node, name, role, Some(Shape::Name(before.into())), arguments);
+    }
+
+    /// Leaves a node out of the rest of the walk.
+    pub(crate) fn leave_out(&mut self, node: Node<'_>) {
+        self.seen.insert(node.id());
     }
 
     fn keep(&mut self, node: Node<'_>, name: &str, role: Role, of: Option<Shape>, arguments: Option<u16>) {
@@ -305,6 +322,9 @@ impl<'t> Walk<'t> {
         let (grammar, kind) = (self.grammar, node.kind());
         if depth > 24 {
             return Shape::Unknown;
+        }
+        if let Some(shape) = (grammar.worth)(self, node) {
+            return shape;
         }
         if grammar.itself.contains(&kind) {
             return Shape::Itself;
@@ -349,10 +369,7 @@ impl<'t> Walk<'t> {
             let path = dotted(self.text(node));
             let (first, rest) = path.split_once('.').unwrap_or((&path, ""));
             return match self.collector.scopes.get(first) {
-                Some(local) => rest
-                    .split('.')
-                    .filter(|p| !p.is_empty())
-                    .fold(local.clone(), |of, p| scope::member(of, p)),
+                Some(local) => rest.split('.').filter(|p| !p.is_empty()).fold(local.clone(), scope::member),
                 None => Shape::Name(path.into()),
             };
         }
@@ -375,6 +392,13 @@ impl<'t> Walk<'t> {
             }
             _ => Shape::Unknown,
         };
+        // The arguments of a path are those of its last part.
+        let mut node = node;
+        while let Some(last) =
+            node.child_by_field_name("name").filter(|_| grammar.paths.contains(&node.kind()))
+        {
+            node = last;
+        }
         if !grammar.generics.contains(&node.kind()) {
             return shape;
         }
@@ -439,7 +463,8 @@ impl<'t> Walk<'t> {
                 self.collector.scopes.bind(self.text(name), parameter.shape.clone());
             }
         }
-        self.children_but(function.node, Some(name));
+        self.leave_out(name);
+        self.children(function.node);
         self.collector.scopes.close();
         self.collector.within = before;
     }
@@ -464,7 +489,7 @@ impl<'t> Walk<'t> {
         self.collector.within = self.collector.define(definition);
         for node in &type_.extends {
             let head = self.head(*node);
-            self.seen.insert(head.id());
+            self.leave_out(head);
             if grammar.paths.contains(&head.kind()) {
                 self.path(head, Role::Extend, None);
             } else {
@@ -472,7 +497,8 @@ impl<'t> Walk<'t> {
             }
         }
         let container = self.collector.enter(&dotted(name));
-        self.children_but(type_.node, Some(name_node));
+        self.leave_out(name_node);
+        self.children(type_.node);
         self.collector.leave(container);
         self.collector.within = before;
     }

@@ -43,6 +43,8 @@ static GRAMMAR: Grammar = Grammar {
         "destructor_declaration",
         "operator_declaration",
     ],
+    script: false,
+    worth: |_, _| None,
     special,
 };
 

@@ -36,6 +36,8 @@ static GRAMMAR: Grammar = Grammar {
     transparent: &["parenthesized_expression", "unary_expression", "expression_list"],
     skipped: &["interpreted_string_literal", "raw_string_literal", "label_name"],
     functions: &["method_elem"],
+    script: false,
+    worth: |_, _| None,
     special,
 };
 

@@ -33,6 +33,8 @@ static GRAMMAR: Grammar = Grammar {
     transparent: &["parenthesized_expression"],
     skipped: &["string_literal", "character_literal"],
     functions: &["method_declaration", "constructor_declaration", "compact_constructor_declaration"],
+    script: false,
+    worth: |_, _| None,
     special,
 };
 

@@ -33,6 +33,8 @@ static GRAMMAR: Grammar = Grammar {
     transparent: &["parenthesized_expression", "unary_expression"],
     skipped: &["string_content", "label"],
     functions: &["function_declaration", "secondary_constructor"],
+    script: false,
+    worth: |_, _| None,
     special,
 };
 

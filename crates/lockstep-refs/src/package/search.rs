@@ -10,6 +10,19 @@ use crate::facts::{Definition, DefinitionKind, Reach, Role, Shape, Use};
 use crate::reference::{Certainty, Kind, Outgoing, Place as At, Reference, Target};
 use crate::world::{FileId, World, base};
 
+/// Names of members that types of every library have: they say nothing about whose they are.
+const COMMON: &[&str] = &[
+    "add", "all", "any", "append", "apply", "at", "build", "call", "clear", "close", "code", "config",
+    "contains", "copy", "count", "create", "data", "delete", "each", "empty", "end", "equals", "error",
+    "execute", "exists", "filter", "find", "first", "flush", "format", "get", "has", "hash", "id", "index",
+    "init", "insert", "invoke", "is", "items", "iterator", "join", "key", "keys", "kind", "last", "len",
+    "length", "list", "load", "lock", "log", "map", "match", "merge", "message", "name", "next", "node",
+    "of", "open", "options", "parent", "parse", "path", "peek", "pop", "print", "process", "push", "put",
+    "read", "remove", "render", "replace", "reset", "resolve", "result", "run", "save", "send", "set",
+    "size", "sort", "split", "start", "state", "status", "stop", "string", "sum", "test", "text", "title",
+    "to", "token", "type", "unlock", "update", "url", "value", "values", "wait", "with", "write",
+];
+
 /// The places in other files that reference the target.
 pub(crate) fn referrers(world: &dyn World, packages: &dyn Packages, target: &Target<'_>) -> Vec<Reference> {
     let query = Query::new(world, packages);
@@ -84,13 +97,12 @@ pub(crate) fn outgoing(world: &dyn World, packages: &dyn Packages, file: FileId)
 
 /// The files whose definitions a file names, without going into members of values.
 fn used_files(query: &Query<'_>, file: FileId, view: &View) -> Vec<(u32, Box<str>, FileId)> {
-    let mut known: BTreeMap<(Box<str>, Option<Box<str>>), Vec<FileId>> = BTreeMap::new();
+    let mut known: BTreeMap<(String, Option<String>), Vec<FileId>> = BTreeMap::new();
     let mut found = Vec::new();
     for used in &view.facts.uses {
         let Some(path) = written(used) else { continue };
-        let path: Box<str> = path.into();
         let container = container_of(view, used.within);
-        let key = (path.clone(), container.map(Into::into));
+        let key = (path.clone(), container.map(str::to_owned));
         let files =
             known.entry(key).or_insert_with(|| defining(query, file, view, container, &path, &used.name));
         found.extend(files.iter().map(|to| (used.line, used.name.clone(), *to)));
@@ -150,6 +162,8 @@ struct Wanted<'q, 'w> {
     heirs: BTreeSet<Symbol>,
     /// The simple names of the heirs.
     heir_names: BTreeSet<Box<str>>,
+    /// Their full names: a type may be written in several parts.
+    heir_fulls: BTreeSet<String>,
     /// Whether it is called by its owner's name.
     constructs: bool,
     /// How many types have a member of this name.
@@ -174,6 +188,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
                 .or(types.iter().find(fitting))
                 .copied()
         });
+        let member = member && owner.is_some();
         let constructs = member && query.packages.constructs(definition);
         let mut wanted = Self {
             query,
@@ -184,6 +199,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
             owner,
             heirs: BTreeSet::new(),
             heir_names: BTreeSet::new(),
+            heir_fulls: BTreeSet::new(),
             constructs,
             owners: 1,
         };
@@ -203,13 +219,14 @@ impl<'q, 'w> Wanted<'q, 'w> {
             }
             let Some(definition) = self.query.definition(class) else { continue };
             self.heir_names.insert(definition.name.clone());
+            self.heir_fulls.extend(self.query.full(class));
             let files = self.query.containing(&definition.name);
             for file in files {
                 let Some(view) = self.query.view(file) else { continue };
                 for (at, heir) in view.facts.definitions.iter().enumerate().filter(|(_, it)| is_type(it)) {
-                    let extends = |name: &Box<str>| self.ends_so(&view, name, &definition.name);
+                    let extends = |name: &str| self.ends_so(&view, name, &definition.name);
                     let symbol = Symbol { file, at };
-                    if heir.extends.iter().any(extends) && self.query.parents(symbol).contains(&class) {
+                    if heir.extends.iter().any(|name| extends(name)) && self.extends(symbol, class) {
                         open.push(symbol);
                     }
                 }
@@ -218,6 +235,17 @@ impl<'q, 'w> Wanted<'q, 'w> {
         if let Some(container) = &self.definition.container {
             self.heir_names.extend(container.rsplit('.').next().map(Box::from));
         }
+    }
+
+    fn extends(&self, heir: Symbol, class: Symbol) -> bool {
+        let full = self.query.full(class);
+        self.query.parents(heir).into_iter().any(|parent| parent == class || self.query.full(parent) == full)
+    }
+
+    /// Whether a type has the member from its owner.
+    fn is_heir(&self, class: Symbol) -> bool {
+        self.heirs.contains(&class)
+            || self.query.full(class).is_some_and(|full| self.heir_fulls.contains(&full))
     }
 
     fn ends_so(&self, view: &View, path: &str, name: &str) -> bool {
@@ -268,6 +296,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
             }
             found.extend(self.overrides(file, &view));
         }
+        found.extend(self.declared_again(file, &view));
         let aliases = view.bindings.names.iter().filter(|bound| bound.full == self.named());
         let mut locals: Vec<&str> = aliases.map(|bound| &*bound.local).collect();
         locals.push(self.name());
@@ -285,13 +314,34 @@ impl<'q, 'w> Wanted<'q, 'w> {
 
     /// Whether a file is of the same package, or near enough to be trusted with what only the package sees.
     fn is_near(&self, view: &View) -> bool {
-        view.package == self.package
+        let opened = view.bindings.globs.iter().any(|glob| *glob == self.package);
+        view.package == self.package || opened || self.query.packages.sees_around()
     }
 
     /// Whether an import binds it, or something inside it.
     fn is_bound(&self, full: &str) -> bool {
         let inside = full.strip_prefix(self.named());
         inside.is_some_and(|rest| rest.is_empty() || is_type(self.definition) && rest.starts_with('.'))
+    }
+
+    /// In languages of includes: the same thing in another file, its declaration or its definition.
+    fn declared_again(&self, file: FileId, view: &View) -> Vec<Reference> {
+        let mut found = Vec::new();
+        if !self.query.packages.includes()
+            || !(self.query.sees(file, self.file) || self.query.sees(self.file, file))
+        {
+            return found;
+        }
+        let kind = self.definition.kind;
+        let again = |it: &Definition| {
+            it.kind == kind && it.name == self.definition.name && full_name(&view.package, it) == self.full
+        };
+        for (at, definition) in view.facts.definitions.iter().enumerate().filter(|(_, it)| again(it)) {
+            let mut place = reference(file, definition.line, Kind::Symbol, Role::Override, &definition.name);
+            place.within = u32::try_from(at).ok();
+            found.push(place);
+        }
+        found
     }
 
     /// Definitions that take the member's place in types that extend its owner.
@@ -304,7 +354,9 @@ impl<'q, 'w> Wanted<'q, 'w> {
             let again = definition.name == self.definition.name && definition.kind == self.definition.kind;
             let Some(container) = definition.container.as_deref().filter(|_| again) else { continue };
             let Some(class) = self.query.type_of(file, Some(container), container) else { continue };
-            if Some(class) != self.owner && self.heirs.contains(&class) {
+            let own = class == self.owner.unwrap_or(class)
+                || self.query.full(class) == self.owner.and_then(|it| self.query.full(it));
+            if !own && self.is_heir(class) {
                 let mut place =
                     reference(file, definition.line, Kind::Symbol, Role::Override, &definition.name);
                 place.within = u32::try_from(at).ok();
@@ -322,7 +374,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
         if let Some(extended) = self.definition.extends.first().filter(|_| !is_type(self.definition)) {
             return self.extension_meant(file, view, used, extended);
         }
-        match is_member(self.definition) {
+        match self.owner.is_some() {
             true => self.member_meant(file, view, used),
             false => self.full_name_meant(file, view, used),
         }
@@ -381,7 +433,8 @@ impl<'q, 'w> Wanted<'q, 'w> {
         let named = self.named();
         view.facts.definitions.iter().any(|own| {
             let full = full_name(&view.package, own);
-            let same_thing = full == named && self.query.packages.includes();
+            // Another part of the same thing: an extension, a declaration.
+            let same_thing = full == named && (own.reach != Reach::File || is_type(own));
             own.name == used.name
                 && !same_thing
                 && !is_member(own)
@@ -410,7 +463,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
         let own = self.query.members(class, &used.name);
         let from = |symbol: &Symbol| self.query.full(*symbol).as_deref() == Some(&self.full);
         match own.is_empty() {
-            true => self.heirs.contains(&class).then_some(Certainty::Resolved),
+            true => self.is_heir(class).then_some(Certainty::Resolved),
             false => own.iter().any(from).then_some(Certainty::Resolved),
         }
     }
@@ -429,7 +482,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
             Some(extended) => self.query.type_of(place.file, place.container, extended),
             None => self.query.itself(place),
         }?;
-        self.heirs.contains(&class).then(|| self.held_by(class, used)).flatten()
+        self.is_heir(class).then(|| self.held_by(class, used)).flatten()
     }
 
     /// A member of a value that nothing is known about.
@@ -446,13 +499,16 @@ impl<'q, 'w> Wanted<'q, 'w> {
         }
         let mentions = || {
             let text = self.query.world.text(file);
-            let mentioned = |name: &Box<str>| {
-                text.as_deref().is_some_and(|text| crate::world::words(text).any(|word| word == &**name))
+            let mentioned = |name: &str| {
+                text.as_deref().is_some_and(|text| crate::world::words(text).any(|word| word == name))
             };
-            self.heir_names.iter().any(mentioned)
+            self.heir_names.iter().any(|name| mentioned(name))
         };
         let near = view.package == self.package && !self.package.is_empty();
-        let close = near || (self.owners == 1 && is_distinctive(&self.definition.name)) || mentions();
+        let name = &*self.definition.name;
+        let rare =
+            (self.owners <= 3 && is_distinctive(name)) || (self.owners == 1 && !COMMON.contains(&name));
+        let close = near || rare || mentions();
         (close && self.query.sees(file, self.file)).then_some(Certainty::Possible)
     }
 }

@@ -63,6 +63,10 @@ impl Query<'_> {
             Shape::Member(of, name) => self.member(self.value(place, of), place, name),
             Shape::Call(callee) => self.called(place, callee),
             Shape::Element(of) => match self.value(place, of) {
+                // A pointer may be a list of what it points to.
+                Value::Of(symbol, held) if held.is_empty() && self.packages.includes() => {
+                    Value::Of(symbol, held)
+                }
                 Value::Of(_, held) | Value::Outside(held) => {
                     held.into_iter().next_back().unwrap_or(Value::Unknown)
                 }
@@ -88,10 +92,21 @@ impl Query<'_> {
         }
     }
 
+    /// The member that a path of a type and a name means.
+    fn static_member(&self, place: Place<'_>, path: &str) -> Option<Symbol> {
+        let (before, name) = path.rsplit_once('.')?;
+        let class = self.type_of(place.file, place.container, before)?;
+        self.members(class, name).first().copied()
+    }
+
     /// What a name is worth that is no local variable.
     fn named(&self, place: Place<'_>, path: &str) -> Value {
-        if path.contains('.') || self.type_of(place.file, place.container, path).is_some() {
+        if self.type_of(place.file, place.container, path).is_some() {
             return Value::Path(path.into());
+        }
+        if path.contains('.') {
+            let member = self.static_member(place, path);
+            return member.map_or(Value::Path(path.into()), |member| self.given(member));
         }
         let field = self.itself(place).map(|symbol| self.members(symbol, path)).unwrap_or_default();
         match field.first().or(self.top(place, path).as_ref()) {
@@ -162,7 +177,9 @@ impl Query<'_> {
                     return Value::Of(symbol, Vec::new());
                 }
                 let own = self.itself(place).map(|symbol| self.members(symbol, path)).unwrap_or_default();
-                let found = own.first().copied().or_else(|| self.top(place, path));
+                let found = own.first().copied();
+                let found =
+                    found.or_else(|| self.static_member(place, path)).or_else(|| self.top(place, path));
                 found.map_or(Value::Unknown, |symbol| self.given(symbol))
             }
             Shape::Member(of, name) => match self.value(place, of) {
@@ -198,12 +215,24 @@ impl Query<'_> {
         }
     }
 
-    /// What a type extends, as far as it is the project's.
+    /// What a type extends, as far as it is the project's. All parts of the type count.
     pub(crate) fn parents(&self, class: Symbol) -> Vec<Symbol> {
-        let Some(definition) = self.definition(class) else { return Vec::new() };
-        let container = definition.container.as_deref();
-        let find = |name| self.type_of(class.file, container, name).filter(|parent| *parent != class);
-        definition.extends.iter().filter_map(|name| find(name)).collect()
+        let (Some(definition), Some(full)) = (self.definition(class), self.full(class)) else {
+            return Vec::new();
+        };
+        let types = self.types_named(&definition.name);
+        let parts =
+            types.iter().copied().filter(|part| *part != class && self.full(*part).as_ref() == Some(&full));
+        let mut parents = Vec::new();
+        for part in std::iter::once(class).chain(parts) {
+            let Some(definition) = self.definition(part) else { continue };
+            let container = definition.container.as_deref();
+            let find = |name: &str| self.type_of(part.file, container, name);
+            parents.extend(
+                definition.extends.iter().filter_map(|name| find(name)).filter(|parent| *parent != class),
+            );
+        }
+        parents
     }
 
     /// Everything that a type extends, itself first.
