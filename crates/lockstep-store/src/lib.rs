@@ -17,6 +17,7 @@ pub mod readings;
 pub mod reports;
 pub mod scratch;
 pub mod sessions;
+pub mod stamp;
 mod state_dir;
 pub mod tasks;
 

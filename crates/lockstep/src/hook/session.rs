@@ -26,6 +26,7 @@ impl Hook {
         if alone || !Catalogue::file(state).exists() {
             baseline(&self.project.root, state)?;
         }
+        self.store = Some(store);
         Ok(Decision::Silent)
     }
 
