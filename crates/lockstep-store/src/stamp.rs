@@ -28,7 +28,12 @@ impl Stamp {
     /// trusted.
     pub fn of(meta: &Metadata, now: i64) -> Self {
         let stamp = Self::plain(meta);
-        if stamp.ctime.max(stamp.mtime) >= now - RACY_NANOS { Self::default() } else { stamp }
+        if stamp.is_young(now) { Self::default() } else { stamp }
+    }
+
+    /// Whether the file may be written again without a trace in its times.
+    pub(crate) fn is_young(&self, now: i64) -> bool {
+        self.ctime.max(self.mtime) >= now - RACY_NANOS
     }
 
     /// The stamp of a file, however young.
