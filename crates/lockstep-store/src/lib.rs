@@ -9,6 +9,7 @@ mod atomic;
 mod database;
 pub mod history;
 pub mod journal;
+mod leftovers;
 pub mod log;
 pub mod mailbox;
 mod notices;

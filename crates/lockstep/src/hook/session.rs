@@ -31,7 +31,7 @@ impl Hook {
     }
 
     /// The session's changes are remembered, its journal stays for the grace period, and journals of sessions whose grace is
-    /// over go. Never another session's. What stands in the way of one of these steps keeps no other from being taken.
+    /// over go, and so do temporary files of hooks that were killed. Never another session's. What stands in the way of one of these steps keeps no other from being taken.
     pub(super) fn close_session(&mut self, session: &SessionId) -> Result<Decision, Fault> {
         let mut store = Store::open(&self.project.state)?;
         let (journal, now) = (self.project.journal(), self.now.timestamp());
@@ -44,6 +44,8 @@ impl Hook {
             let removed = store.remove_journal(&journal, &expired, &|_| true);
             self.faults.extend(removed.err().map(Fault::from));
         }
+        let collected = self.project.state.collect_leftovers(now.into());
+        self.faults.extend(collected.err().map(Fault::from));
         Ok(Decision::Silent)
     }
 }
