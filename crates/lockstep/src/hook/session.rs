@@ -40,7 +40,7 @@ impl Hook {
         store.close_session(session, now)?;
         let grace =
             SignedDuration::try_from(self.project.config().journal.grace).unwrap_or(SignedDuration::MAX);
-        for expired in store.expired_sessions(now, grace)? {
+        for expired in store.expired_journals(&journal, now, grace)? {
             let removed = store.remove_journal(&journal, &expired, &|_| true);
             self.faults.extend(removed.err().map(Fault::from));
         }
