@@ -1,6 +1,7 @@
 //! The cache of one project, on disk: built under a lock, replaced in one step, checked against its inputs.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -20,9 +21,10 @@ use crate::outcome::{BuildOptions, Built, Checked, Freshness};
 use crate::provider::Provider;
 use crate::ready::{self, Ready};
 use crate::record::{Look, Record, untouched};
+use crate::section::Strategy;
 use crate::settings::Settings;
-use crate::stamp::Stamp;
 use crate::{state, target, watch};
+use lockstep_store::stamp::Stamp;
 
 /// The cache of one project.
 #[derive(Debug)]
@@ -73,7 +75,7 @@ impl Cache {
     /// nor any source.
     pub fn ready(&self, provider: &dyn Provider, asked: &str) -> Option<Ready> {
         let list = ready::kept_list(&self.state);
-        let seal = ready::seal(&list, &self.settings, &values(&self.settings, provider))?;
+        let seal = ready::seal(&list, &self.settings, &self.values(provider))?;
         let ready = ready::kept(&self.state, asked, &seal)?;
         watch::holds(&list, &self.root).then_some(ready)
     }
@@ -91,6 +93,21 @@ impl Cache {
         let Some(seal) = ready::seal(&list, &self.settings, &values) else { return };
         // What is not kept is made anew the next time.
         let _ = ready::keep(&self.state, &list, asked, &seal, ready);
+        if let Some(stamp) = self.asks().then(|| provider.stamp()).flatten() {
+            let _ = ready::keep_values(&self.state, &self.settings, &stamp, &values);
+        }
+    }
+
+    /// The inputs that are no files. The provider is not asked where its stamp says that they are as they were.
+    fn values(&self, provider: &dyn Provider) -> BTreeMap<String, Look> {
+        let stamp = self.asks().then(|| provider.stamp()).flatten();
+        let kept = stamp.and_then(|stamp| ready::kept_values(&self.state, &self.settings, &stamp));
+        kept.unwrap_or_else(|| values(&self.settings, provider))
+    }
+
+    /// Whether any section has its text from a provider.
+    fn asks(&self) -> bool {
+        self.settings.sections().iter().any(|section| section.strategy == Strategy::Given)
     }
 
     /// Builds the cache as of `time`, which stands in its header. Nothing is written when the file already says the same.

@@ -42,7 +42,6 @@ pub mod skill;
 pub mod skill_index;
 mod skill_walk;
 pub mod skills_manifest;
-mod stamp;
 mod state;
 mod target;
 mod watch;

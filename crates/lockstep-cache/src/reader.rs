@@ -16,7 +16,7 @@ use rustix::fs::{Dir, FileType, OFlags};
 
 use crate::measure::one_line;
 use crate::record::{Look, Record};
-use crate::stamp::{self, Stamp};
+use lockstep_store::stamp::{self, Stamp};
 
 /// How much of a file is kept as text. Far more than any budget; the rest only counts for the digest.
 const KEPT_BYTES: usize = 4 << 20;

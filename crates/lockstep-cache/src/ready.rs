@@ -2,7 +2,8 @@
 //!
 //! In `.lockstep/cache/ready/`: the [`watch`](crate::watch) list, and a file for each part that was asked for. A part is
 //! sealed with everything else that it depends on: the list, the configuration, what was given, and the program that made
-//! it. Losing it, or finding it damaged, costs time, nothing else.
+//! it. What was given is known by its digests, and these are kept too, for as long as the provider's stamp stays the same.
+//! Losing any of it, or finding it damaged, costs time, nothing else.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,15 +14,16 @@ use lockstep_store::{StateDir, StoreError};
 
 use crate::record::Look;
 use crate::settings::Settings;
-use crate::stamp::Stamp;
 use crate::state;
+use lockstep_store::stamp::Stamp;
 
-/// The directory, and the list in it.
+/// The directory; the list in it, and the digests of what was given.
 const DIR: &str = "cache/ready";
 const LIST: &str = "watch";
+const GIVEN: &str = "given";
 
-/// How a part's file begins. Another digit is another format.
-const FIRST: &str = "lockstep ready part 1";
+/// How a sealed file begins. Another digit is another format.
+const FIRST: &str = "lockstep ready 1";
 
 /// How many parts are kept. A session has a few dozen; who asks for more is not served faster.
 const MOST: usize = 400;
@@ -67,21 +69,71 @@ pub(crate) fn keep(
 
 /// Everything besides the question that decides what the answer is. `None` where something of it cannot be told.
 pub(crate) fn seal(list: &str, settings: &Settings, values: &BTreeMap<String, Look>) -> Option<Hash> {
-    let mut hasher = Hasher::new();
-    let mut field = |bytes: &[u8]| {
-        // Lengths keep one field from running into the next.
-        hasher.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
-    };
-    field(&program()?.bytes());
-    field(list.as_bytes());
-    field(settings.fingerprint().as_bytes());
-    field(settings.target().as_bytes());
+    let mut fields = Fields::of(settings)?;
+    fields.add(list.as_bytes());
     for (name, look) in values {
         let Look::Value(digest) = look else { return None };
-        field(name.as_bytes());
-        field(digest.as_bytes());
+        fields.add(name.as_bytes());
+        fields.add(digest.as_bytes());
     }
-    Some(hasher.finalize())
+    Some(fields.0.finalize())
+}
+
+/// The values that were kept when the provider had this stamp.
+pub(crate) fn kept_values(
+    state: &StateDir,
+    settings: &Settings,
+    stamp: &[u8],
+) -> Option<BTreeMap<String, Look>> {
+    let text = fs::read_to_string(dir(state).join(GIVEN)).ok()?;
+    let lines = unsealed(&text, &value_seal(settings, stamp)?)?.lines();
+    let value = |line: &str| {
+        let (digest, name) = line.split_once('\t')?;
+        Some((name.to_owned(), Look::Value(Hash::from_hex(digest).ok()?)))
+    };
+    lines.map(value).collect()
+}
+
+/// Keeps them, if all of them are values.
+pub(crate) fn keep_values(
+    state: &StateDir,
+    settings: &Settings,
+    stamp: &[u8],
+    values: &BTreeMap<String, Look>,
+) -> Result<(), StoreError> {
+    let line = |(name, look): (&String, &Look)| match look {
+        Look::Value(digest) => Some(format!("{}\t{name}\n", digest.to_hex())),
+        _ => None,
+    };
+    let body: Option<String> = values.iter().map(line).collect();
+    match (body, value_seal(settings, stamp)) {
+        (Some(body), Some(seal)) => state::replace(&state.ensure(DIR)?, GIVEN, &sealed(&body, &seal)),
+        _ => Ok(()),
+    }
+}
+
+fn value_seal(settings: &Settings, stamp: &[u8]) -> Option<Hash> {
+    let mut fields = Fields::of(settings)?;
+    fields.add(stamp);
+    Some(fields.0.finalize())
+}
+
+/// What a seal is made of, each with its length, which keeps one from running into the next.
+struct Fields(Hasher);
+
+impl Fields {
+    /// What every seal has: the program, and its settings.
+    fn of(settings: &Settings) -> Option<Self> {
+        let mut fields = Self(Hasher::new());
+        fields.add(&program()?.bytes());
+        fields.add(settings.fingerprint().as_bytes());
+        fields.add(settings.target().as_bytes());
+        Some(fields)
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        self.0.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
+    }
 }
 
 /// Another program may put another part together.
@@ -99,24 +151,30 @@ fn name(asked: &str) -> String {
 }
 
 fn encode(ready: &Ready, seal: &Hash) -> String {
-    let body = match &ready.text {
-        Some(text) => format!("{}\n{text}", ready.hash),
-        None => ready.hash.clone(),
-    };
-    format!("{FIRST}\t{}\t{}\n{body}", seal.to_hex(), blake3::hash(body.as_bytes()).to_hex())
+    match &ready.text {
+        Some(text) => sealed(&format!("{}\n{text}", ready.hash), seal),
+        None => sealed(&ready.hash, seal),
+    }
 }
 
 fn decode(text: &str, seal: &Hash) -> Option<Ready> {
-    let (head, body) = text.split_once('\n')?;
-    let (sealed, digest) = head.strip_prefix(FIRST)?.strip_prefix('\t')?.split_once('\t')?;
-    let whole = Hash::from_hex(digest).ok()? == blake3::hash(body.as_bytes());
-    if !whole || Hash::from_hex(sealed).ok()? != *seal {
-        return None;
-    }
+    let body = unsealed(text, seal)?;
     Some(match body.split_once('\n') {
         Some((hash, text)) => Ready { hash: hash.to_owned(), text: Some(text.to_owned()) },
         None => Ready { hash: body.to_owned(), text: None },
     })
+}
+
+fn sealed(body: &str, seal: &Hash) -> String {
+    format!("{FIRST}\t{}\t{}\n{body}", seal.to_hex(), blake3::hash(body.as_bytes()).to_hex())
+}
+
+/// What was sealed with this seal and is whole.
+fn unsealed<'a>(text: &'a str, seal: &Hash) -> Option<&'a str> {
+    let (head, body) = text.split_once('\n')?;
+    let (found, digest) = head.strip_prefix(FIRST)?.strip_prefix('\t')?.split_once('\t')?;
+    let whole = Hash::from_hex(digest).ok()? == blake3::hash(body.as_bytes());
+    (whole && Hash::from_hex(found).ok()? == *seal).then_some(body)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use rustix::fs::{AtFlags, FileType, Stat};
 use rustix::io::Errno;
 
 use crate::inputs::{Inputs, State};
-use crate::stamp::Stamp;
+use lockstep_store::stamp::Stamp;
 
 /// First and last line of the file. Another digit is another format, which is read as "no record".
 const FIRST: &str = "lockstep session cache inputs 1";

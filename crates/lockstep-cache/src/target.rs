@@ -9,7 +9,7 @@ use lockstep_store::StateDir;
 use crate::document::BEGINNING;
 use crate::error::CacheError;
 use crate::reader::open;
-use crate::stamp::{self, Stamp};
+use lockstep_store::stamp::{self, Stamp};
 
 /// A larger file is no cache.
 const MAX_BYTES: u64 = 64 << 20;

@@ -13,7 +13,7 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 
 use crate::record::{Look, Record};
-use crate::stamp::Stamp;
+use lockstep_store::stamp::Stamp;
 
 /// First line of the list. Another digit is another format, which holds for nothing.
 const FIRST: &str = "lockstep session cache watch 1";

@@ -1,15 +1,16 @@
 //! Parts that are ready: sent again without reading anything, and never when anything they were made of has changed.
 
+use std::cell::Cell;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use lockstep_cache::fixture::Shape;
-use lockstep_cache::{Cache, Freshness, Ready, Settings};
+use lockstep_cache::{BuildOptions, Cache, Freshness, Given, Provider, Ready, Settings};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use crate::project::{Project, touch};
+use crate::project::{Project, time, touch};
 
 const ASKED: &str = "part 1";
 
@@ -71,6 +72,48 @@ fn configuration_place_and_given_text_count() {
     // What was made with other text than the cache has is not kept either.
     make(&project, &project.cache());
     assert_eq!(project.cache().ready(&project.given, ASKED), None);
+}
+
+/// Texts with a stamp, and how often they were asked for.
+struct Stamped {
+    task: &'static str,
+    stamp: Option<Vec<u8>>,
+    asked: Cell<usize>,
+}
+
+impl Provider for Stamped {
+    fn given(&self, section: &str) -> Given {
+        self.asked.set(self.asked.get() + 1);
+        if section == "TASK" { Given::Text(self.task.to_owned()) } else { Given::Nothing }
+    }
+
+    fn stamp(&self) -> Option<Vec<u8>> {
+        self.stamp.clone()
+    }
+}
+
+#[test]
+fn a_provider_is_asked_again_only_when_its_stamp_is_another() {
+    let project = Project::empty();
+    let provider = |task, stamp: u8| Stamped { task, stamp: Some(vec![stamp]), asked: Cell::new(0) };
+    let ready =
+        |provider: &Stamped| (project.cache().ready(provider, ASKED).is_some(), provider.asked.get() > 0);
+    let one = provider("do this", 1);
+    let cache = project.cache();
+    cache.build(&one, time(0), BuildOptions::default()).unwrap();
+    project.age();
+    let snapshot = cache.snapshot().unwrap().unwrap();
+    cache.make_ready(&one, &snapshot, ASKED, &made("one\n"));
+    assert_eq!(ready(&provider("do this", 1)), (true, false));
+    assert_eq!(ready(&provider("do this", 2)), (true, true));
+    assert_eq!(ready(&provider("do that", 2)), (false, true));
+    let unknown = Stamped { stamp: None, ..provider("do that", 0) };
+    assert_eq!(ready(&unknown), (false, true));
+    // With other settings the same stamp says nothing.
+    let other = project.with_budget(100_001);
+    let asked = provider("do this", 1);
+    assert_eq!(other.ready(&asked, ASKED), None);
+    assert!(asked.asked.get() > 0);
 }
 
 #[test]
@@ -226,8 +269,8 @@ proptest! {
         let deed = DEEDS[deed.index(DEEDS.len())];
         let (path, other) = (&all[which.index(all.len())], &all[other.index(all.len())]);
         happens(deed, path, other);
-        let checked = project.cache().check(&project.given).unwrap().freshness;
-        if checked != Freshness::Fresh {
+        let checked = project.cache().check(&project.given);
+        if !checked.is_ok_and(|checked| checked.freshness == Freshness::Fresh) {
             let ready = project.cache().ready(&project.given, ASKED);
             prop_assert_eq!(ready, None, "{:?} of {}", deed, path.display());
         }

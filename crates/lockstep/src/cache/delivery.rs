@@ -7,6 +7,7 @@ use lockstep_cache::delivery::{self, Delivery, Limits, Mode, entries_needed, sub
 use lockstep_cache::document::Document;
 use lockstep_cache::{BuildOptions, Cache, CacheError, Freshness, Ready, Snapshot};
 use lockstep_config::cache::Deliver;
+use lockstep_store::Store;
 
 use super::entry::HookPart;
 use super::{CacheFault, ProjectProvider, open};
@@ -41,9 +42,10 @@ pub(crate) struct Delivered {
     pub(crate) rebuilt: bool,
 }
 
-/// What `to` gets; `None` where there is no cache, or nothing in it for this entry or agent.
+/// What `to` gets, with `store` if that is open already; `None` where there is no cache, or nothing in it for this entry or agent.
 pub(crate) fn deliver(
     project: &ActiveProject,
+    store: Option<Store>,
     to: To<'_>,
     now: Timestamp,
     deadline: Instant,
@@ -54,7 +56,7 @@ pub(crate) fn deliver(
         return Ok(None);
     }
     let cache = open(project)?;
-    let provider = ProjectProvider::new(project);
+    let provider = ProjectProvider::with(project, store);
     let circumstances = circumstances(&cache, mode, to);
     let asked = asked(&circumstances, to);
     if let Some(ready) = cache.ready(&provider, &asked) {

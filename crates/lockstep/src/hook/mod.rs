@@ -29,8 +29,8 @@ use lockstep_model::decision::Decision;
 use lockstep_model::event::{Event, EventKind, Tool};
 use lockstep_model::failure::{Role, resolve};
 use lockstep_model::ids::SessionId;
-use lockstep_store::StateDir;
 use lockstep_store::mailbox::Mail;
+use lockstep_store::{StateDir, Store};
 use lockstep_wire::{Reply, claude};
 
 use crate::cache::delivery::is_there;
@@ -222,13 +222,15 @@ struct Hook {
     part: HookPart,
     start: Instant,
     now: Zoned,
+    /// Left open by an action for the next one: opening it takes a third of a hook's time.
+    store: Option<Store>,
     faults: Vec<Fault>,
     parcel: Option<Parcel>,
 }
 
 impl Hook {
     fn new(project: ActiveProject, event: Event, part: HookPart, start: Instant) -> Self {
-        Self { project, event, part, start, now: clock::now(), faults: Vec::new(), parcel: None }
+        Self { project, event, part, start, now: clock::now(), store: None, faults: Vec::new(), parcel: None }
     }
 
     /// Runs the event's actions in order. Each fails for itself; together they leave one line in the log.
