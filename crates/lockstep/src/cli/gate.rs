@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use lockstep_config::Project;
 use lockstep_steps::gate::{Judged, Look, Validation};
 use lockstep_steps::markers;
+use lockstep_steps::step::Step;
 use lockstep_wire::claude::transcript;
 use serde::Serialize;
 
@@ -48,7 +49,7 @@ struct PromptArgs {
 /// Gate 2: may the agent of this step end?
 ///
 /// A commit needs it to have passed since the last change. What was changed is taken from git: everything that differs from the last
-/// commit.
+/// commit and was changed since the step began.
 #[derive(Debug, clap::Args)]
 struct StopArgs {
     /// The step file, or the step's id
@@ -109,10 +110,11 @@ fn stop(args: &StopArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer,
         Some(path) => Some(transcript::usage(&read_input(context, path)?)),
         None => None,
     };
+    let step = steps.read(&file).ok();
     let work = Work {
-        changed: steps.uncommitted(),
+        changed: steps.uncommitted_since(step.as_ref()),
         turns: usage.map(|usage| usage.turns),
-        budget: steps.read(&file).ok().and_then(|step| step.max_turns()),
+        budget: step.as_ref().and_then(Step::max_turns),
     };
     let (judged, file) = steps.judge_stop(Some(&file.name), &work)?;
     steps.record_stop(&judged, file.as_ref(), |record| record);
