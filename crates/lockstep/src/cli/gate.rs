@@ -23,6 +23,10 @@ use crate::terminal::complain;
 ///
 /// The gates look at what was recorded and decide; they mend nothing. Hooks ask them for agents, git's hook for commits.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep gate prompt prompt.md
+  lockstep gate stop 01-01 --explain
+  lockstep gate commit")]
 pub(crate) struct GateArgs {
     #[command(subcommand)]
     command: GateCommand,
@@ -37,6 +41,8 @@ enum GateCommand {
 
 /// Gate 1: may an agent be started with this prompt?
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep gate prompt prompt.md --explain")]
 struct PromptArgs {
     /// The prompt; `-` is standard input
     #[arg(value_name = "FILE", default_value = "-")]
@@ -51,6 +57,9 @@ struct PromptArgs {
 /// A commit needs it to have passed since the last change. What was changed is taken from git: everything that differs from the last
 /// commit and was changed since the step began.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep gate stop 01-01
+  lockstep gate stop steps/01-01.json --explain")]
 struct StopArgs {
     /// The step file, or the step's id
     #[arg(value_name = "FILE")]
@@ -65,6 +74,8 @@ struct StopArgs {
 
 /// Gate 3: may a commit be made?
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep gate commit --explain")]
 struct CommitArgs {
     /// Asked by git before a commit: reasons go to standard error, and a project that is not active has no gate
     #[arg(long)]

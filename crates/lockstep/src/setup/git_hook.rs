@@ -96,6 +96,15 @@ pub(crate) fn plan_git_hook_removal(plan: &mut Plan) -> Result<(), CommandError>
     Ok(())
 }
 
+/// Whether git asks the gate before a commit in the project at `root`; `None` without a repository.
+pub(crate) fn git_hook_asks(root: &Path) -> Option<bool> {
+    let hooks = git(root, &["rev-parse", "--git-path", "hooks"]).ok()?;
+    let path = root.join(hooks.trim_end_matches('\n')).join("pre-commit");
+    let asks = fs::read_to_string(&path).is_ok_and(|text| text.contains("gate commit --git-hook"));
+    let runs = mode_of(&path).is_some_and(|mode| mode & 0o111 != 0);
+    Some(asks && runs)
+}
+
 /// Where git looks for hooks: `core.hooksPath`, else the repository's own, of a linked worktree too.
 fn hooks_dir(root: &Path) -> Result<PathBuf, CommandError> {
     let asked = |arguments: &[&str]| {

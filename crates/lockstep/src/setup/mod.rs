@@ -21,7 +21,7 @@ use crate::hook::route::{REGISTRATIONS, Registration};
 use crate::program;
 
 pub(crate) use file_edit::FileEdit;
-pub(crate) use git_hook::{plan_git_hook, plan_git_hook_removal};
+pub(crate) use git_hook::{git_hook_asks, plan_git_hook, plan_git_hook_removal};
 pub(crate) use installation::Installation;
 pub(crate) use session_cache::{build_cache, plan_cache_removal};
 

@@ -47,7 +47,7 @@ impl Steps<'_> {
                 .phases()
                 .iter()
                 .filter_map(|phase| parse(phase.started_at.as_deref()?, self.now.time_zone()));
-            SystemTime::try_from(started.min()?).ok()
+            Some(SystemTime::from(started.min()?))
         });
         let status = self
             .git(&["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "."])
@@ -83,10 +83,11 @@ impl Steps<'_> {
     pub(crate) fn unseen_commits(&self) -> Result<Vec<Unseen>, StepsError> {
         let entries = self.trail().verify()?.unwrap_or_default();
         let field = |entry: &Entry, name: &str| entry.text(name).to_owned();
-        let seen: Vec<(String, String)> = entries
+        // By what was committed: an amended commit has another parent than the one it was judged on.
+        let seen: Vec<String> = entries
             .iter()
-            .filter(|entry| entry.event() == event::COMMIT_VALIDATED && entry.fields().contains_key("tree"))
-            .map(|entry| (field(entry, "parent"), field(entry, "tree")))
+            .filter(|entry| entry.event() == event::COMMIT_VALIDATED)
+            .map(|entry| field(entry, "tree"))
             .collect();
         let told: Vec<String> = entries
             .iter()
@@ -108,10 +109,9 @@ impl Steps<'_> {
         let unseen = |line: &str| {
             let mut columns = line.splitn(4, '\t');
             let (commit, parents, tree) = (columns.next()?, columns.next()?, columns.next()?);
-            let parent = parents.split(' ').next().unwrap_or_default();
             // A merge has its own way through git, and its sides were judged when they were made.
             let fine = parents.contains(' ')
-                || seen.iter().any(|(p, t)| p == parent && t == tree)
+                || seen.iter().any(|seen| seen == tree)
                 || told.iter().any(|told| told == commit);
             let subject = columns.next().unwrap_or_default().to_owned();
             (!fine).then(|| Unseen { commit: commit.to_owned(), subject })

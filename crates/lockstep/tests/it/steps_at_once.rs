@@ -1,9 +1,13 @@
 //! Many processes at one step and one trail, and processes that die in the middle.
 
-use std::process::{Child, Stdio};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
+use lockstep_steps::audit::Record;
+use lockstep_store::StateDir;
+use lockstep_store::audit::Trail;
 use lockstep_testkit::TestEnv;
 use serde_json::Value;
 
@@ -60,8 +64,9 @@ fn twenty_writers_at_once_lose_nothing() {
 fn while_somebody_holds_it_the_others_are_told_who() {
     let env = twenty();
     yes(&env, "step lock 01-01 --as ada");
-    let writer =
-        |n: usize| format!("step phase start 01-01 P{n} --as {}", if n % 4 == 0 { "ada" } else { "bob" });
+    let writer = |n: usize| {
+        format!("step phase start 01-01 P{n} --as {}", if n.is_multiple_of(4) { "ada" } else { "bob" })
+    };
     let children: Vec<Child> = (0..WRITERS).map(|n| start(&env, &writer(n))).collect();
     let mut accepted = Vec::new();
     for (n, child) in children.into_iter().enumerate() {
@@ -78,22 +83,36 @@ fn while_somebody_holds_it_the_others_are_told_who() {
     assert_eq!(begun(&env), accepted);
 }
 
+/// Where a process that is started by the test below writes.
+const TRAIL_OF: &str = "LOCKSTEP_TEST_TRAIL_OF";
+
 #[test]
 fn eight_processes_with_five_hundred_entries_each_are_one_chain() {
     let env = active();
     yes(&env, "step new 01-01 --project auth --phases tdd-3");
-    thread::scope(|scope| {
-        for _ in 0..8 {
-            scope.spawn(|| {
-                for _ in 0..500 {
-                    // The cheapest command that leaves one entry.
-                    let output = env.lockstep(["step", "abandon", "01-01", "--why", "x"]);
-                    assert_eq!(output.code, Some(0), "{}", output.snapshot());
-                }
-            });
-        }
-    });
+    let writer = || {
+        let mut own = Command::new(std::env::current_exe().unwrap());
+        own.args(["--exact", "steps_at_once::a_process_with_five_hundred_entries"]);
+        own.env(TRAIL_OF, env.project()).stdout(Stdio::piped()).spawn().unwrap()
+    };
+    let writers: Vec<Child> = (0..8).map(|_| writer()).collect();
+    for writer in writers {
+        let output = writer.wait_with_output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+    }
     assert_eq!(yes(&env, "audit verify"), "steps: whole, 4001 entries\n");
+}
+
+/// One of the eight; by itself it has nothing to do.
+#[test]
+fn a_process_with_five_hundred_entries() {
+    let Some(root) = std::env::var_os(TRAIL_OF) else { return };
+    let root = Path::new(&root);
+    let trail = Trail::new(root.join("steps"), &StateDir::of(root));
+    for n in 0..500 {
+        let record = Record::new("2026-02-14T06:30:42Z".parse().unwrap(), "TEST", Some("steps/01-01.json"));
+        trail.append(&record.with("pid", std::process::id()).with("n", n)).unwrap();
+    }
 }
 
 /// A process that dies between the record and the file leaves a step that goes on from where it was.

@@ -6,8 +6,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use jiff::SignedDuration;
 use serde_json::Value;
 
-use crate::configured;
-use crate::steps::{no, ready, with_step, yes};
+use crate::steps::{no, ready, step, with_step, yes};
+use crate::{active, configured};
 
 #[test]
 fn the_first_bad_line_of_a_trail_of_days_is_named() {
@@ -98,7 +98,7 @@ fn entries_are_found_by_step_event_and_time() {
     ready(&env);
     let count = |args: &str| {
         let entries: Vec<Value> =
-            serde_json::from_str(&yes(&env, &format!("audit show --format json {args}"))).unwrap();
+            serde_json::from_str(&yes(&env, format!("audit show --format json {args}").trim_end())).unwrap();
         entries.len()
     };
     assert_eq!(count(""), 6);
@@ -122,13 +122,15 @@ fn the_trail_is_private_and_can_be_moved() {
 
 #[test]
 fn a_gate_goes_on_where_its_entry_cannot_be_written_and_a_change_does_not() {
-    let env = with_step();
+    let env = active().as_ordinary_user();
+    yes(&env, "step new 01-01 --project auth --phases tdd-3");
     let log = env.project().join("steps/audit-2026-02-14.log");
-    fs::rename(&log, env.project().join("kept.log")).unwrap();
-    fs::create_dir(&log).unwrap();
+    fs::set_permissions(&log, fs::Permissions::from_mode(0o400)).unwrap();
     let output = env.lockstep(["step", "phase", "start", "01-01", "RED"]);
     assert_eq!(output.code, Some(4), "{}", output.snapshot());
+    assert_eq!(step(&env)["state"]["status"], "TODO", "what is not recorded is not done");
     let output = env.lockstep(["gate", "stop", "01-01"]);
+    assert_eq!(output.code, Some(0), "{}", output.snapshot());
     assert!(
         output.snapshot().contains("the audit entry SUBAGENT_STOP_VALIDATION was not written"),
         "{}",

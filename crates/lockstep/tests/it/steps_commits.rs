@@ -76,6 +76,16 @@ fn what_goes_past_the_hook_is_on_record_at_the_next_look() {
 }
 
 #[test]
+fn an_amended_commit_has_passed_the_gate_too() {
+    let env = repository();
+    env.write("a.txt", "a");
+    assert_eq!(commit(&env, &[]).0, Some(0));
+    env.write("a.txt", "b");
+    assert_eq!(commit(&env, &["--amend"]).0, Some(0));
+    assert_eq!(yes(&env, "audit verify").lines().count(), 1);
+}
+
+#[test]
 fn an_alias_and_another_directory_go_through_the_hook_too() {
     let env = repository();
     yes(&env, "step phase start 01-01 RED");
@@ -136,6 +146,25 @@ fn hooks_path_is_respected_and_never_left() {
 }
 
 #[test]
+fn doctor_says_whether_the_gates_are_asked() {
+    let env = with_step();
+    env.git(["init", "--quiet"]);
+    yes(&env, "init --client claude --quiet");
+    let said = |env: &TestEnv| env.lockstep(["doctor"]).snapshot();
+    assert!(said(&env).contains("git does not ask it"), "{}", said(&env));
+    yes(&env, "init --git-hook --quiet");
+    assert!(said(&env).contains("git asks it before every commit"), "{}", said(&env));
+    let settings = env.project().join(".claude/settings.json");
+    let text = fs::read_to_string(&settings).unwrap();
+    fs::write(&settings, text.replace("Task|Agent|Bash|", "")).unwrap();
+    assert!(said(&env).contains("not for Task, Agent, Bash: no gate is asked"), "{}", said(&env));
+    fs::write(&settings, text).unwrap();
+    let log = env.project().join("steps/audit-2026-02-14.log");
+    fs::write(&log, fs::read_to_string(&log).unwrap().replace("auth", "other")).unwrap();
+    assert!(said(&env).contains("steps/audit-2026-02-14.log, line 1: it was edited"), "{}", said(&env));
+}
+
+#[test]
 fn a_project_below_the_top_of_its_repository_has_its_gate() {
     let env = inactive();
     env.git(["init", "--quiet"]);
@@ -161,7 +190,7 @@ fn a_gate_that_cannot_run_fails_loudly() {
     let env = repository();
     env.configure("[steps]\nphase = 1\n");
     let (code, said) = commit(&env, &[]);
-    assert_eq!(code, Some(3), "{said}");
+    assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("unknown key `phase`") && said.contains("could not decide"), "{said}");
     fs::remove_file(env.project().join("lockstep.toml")).unwrap();
     assert_eq!(commit(&env, &[]).0, Some(0), "an inactive project has no gate");

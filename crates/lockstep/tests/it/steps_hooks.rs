@@ -129,6 +129,7 @@ fn an_incomplete_prompt_is_denied_with_every_error_and_suggestion() {
 #[test]
 fn an_agent_is_asked_once_and_then_its_step_is_failed_and_the_lead_is_told() {
     let env = with_step();
+    env.hook(&Event::session_start()).silent();
     running(&env, "a1");
     yes(&env, "step phase start 01-01 RED");
     let question = asked(&env.hook(&stop(&env, "a1", false))).unwrap();
@@ -278,7 +279,7 @@ fn what_a_shell_command_wrote_outside_the_boundary_is_found_at_the_end() {
         question.contains("docs/x.md was changed, outside the step's boundary: allowed is src/**"),
         "{question}"
     );
-    assert!(!question.contains("src/a.rs") && !question.contains("steps/"), "{question}");
+    assert!(!question.contains("src/a.rs") && question.matches("was changed").count() == 1, "{question}");
 }
 
 #[test]
@@ -355,6 +356,41 @@ fn a_project_without_steps_pays_nothing() {
         Event::of(samples::PRE_TOOL_USE_BASH).with("tool_input", json!({"command": "git commit -m x"}));
     env.hook(&commit).silent();
     assert_eq!(env.listing(), before, "not even the state directory is made");
+}
+
+#[test]
+fn a_command_that_needs_no_step_is_not_judged_at_its_end() {
+    let env = with_step();
+    let research = "<!-- DES-VALIDATION: required -->\n<!-- DES-COMMAND: /nw:research -->\nLook around.";
+    env.hook(&invoke(research)).silent();
+    transcript(&env, "a1", research, 1);
+    env.hook(&stop(&env, "a1", false)).silent();
+}
+
+#[test]
+fn a_boundary_is_widened_on_record_and_not_by_hand() {
+    let env = active();
+    env.lockstep(["step", "new", "01-01", "--project", "auth", "--phases", "tdd-3", "--allow", "src/**"])
+        .succeeded();
+    running(&env, "a1");
+    let before = denied(&env.hook(&edit(&env, "a1", "docs/x.md"))).unwrap();
+    assert!(before.contains("lockstep step boundary"), "{before}");
+    env.lockstep([
+        "step",
+        "boundary",
+        "01-01",
+        "--allow",
+        "src/**",
+        "--allow",
+        "docs/**",
+        "--why",
+        "they belong together",
+    ])
+    .succeeded();
+    assert_eq!(denied(&env.hook(&edit(&env, "a1", "docs/x.md"))), None);
+    assert!(yes(&env, "audit show --event STEP_BOUNDARY_CHANGED").contains("(they belong together)"));
+    by_hand(&env, |value| value["boundary"] = json!({"allowed": ["**"]}));
+    assert!(asked(&env.hook(&stop(&env, "a1", false))).unwrap().contains("by hand"));
 }
 
 #[test]
