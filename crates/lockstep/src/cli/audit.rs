@@ -16,6 +16,9 @@ use crate::steps::commits::Unseen;
 /// Every change of a step and every decision of a gate is a line in audit-YYYY-MM-DD.log, which holds the hash of the line before it.
 /// There is no command that takes a line away.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep audit show --step 01-01
+  lockstep audit verify")]
 pub(crate) struct AuditArgs {
     #[command(subcommand)]
     command: AuditCommand,
@@ -53,6 +56,9 @@ struct ShowArgs {
 /// The first bad line of a trail is named, and the answer is no (exit code 1). Commits that passed no gate, as with --no-verify, are
 /// listed as warnings.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep audit verify
+  lockstep audit verify --format json")]
 struct VerifyArgs {}
 
 pub(crate) fn run(args: &AuditArgs, context: &Context) -> Result<Answer, CommandError> {

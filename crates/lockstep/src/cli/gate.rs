@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use lockstep_config::Project;
 use lockstep_steps::gate::{Judged, Look, Validation};
 use lockstep_steps::markers;
+use lockstep_steps::step::Step;
 use lockstep_wire::claude::transcript;
 use serde::Serialize;
 
@@ -22,6 +23,10 @@ use crate::terminal::complain;
 ///
 /// The gates look at what was recorded and decide; they mend nothing. Hooks ask them for agents, git's hook for commits.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep gate prompt prompt.md
+  lockstep gate stop 01-01 --explain
+  lockstep gate commit")]
 pub(crate) struct GateArgs {
     #[command(subcommand)]
     command: GateCommand,
@@ -36,6 +41,8 @@ enum GateCommand {
 
 /// Gate 1: may an agent be started with this prompt?
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep gate prompt prompt.md --explain")]
 struct PromptArgs {
     /// The prompt; `-` is standard input
     #[arg(value_name = "FILE", default_value = "-")]
@@ -48,8 +55,11 @@ struct PromptArgs {
 /// Gate 2: may the agent of this step end?
 ///
 /// A commit needs it to have passed since the last change. What was changed is taken from git: everything that differs from the last
-/// commit.
+/// commit and was changed since the step began.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep gate stop 01-01
+  lockstep gate stop steps/01-01.json --explain")]
 struct StopArgs {
     /// The step file, or the step's id
     #[arg(value_name = "FILE")]
@@ -64,6 +74,8 @@ struct StopArgs {
 
 /// Gate 3: may a commit be made?
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep gate commit --explain")]
 struct CommitArgs {
     /// Asked by git before a commit: reasons go to standard error, and a project that is not active has no gate
     #[arg(long)]
@@ -109,10 +121,11 @@ fn stop(args: &StopArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer,
         Some(path) => Some(transcript::usage(&read_input(context, path)?)),
         None => None,
     };
+    let step = steps.read(&file).ok();
     let work = Work {
-        changed: steps.uncommitted(),
+        changed: steps.uncommitted_since(step.as_ref()),
         turns: usage.map(|usage| usage.turns),
-        budget: steps.read(&file).ok().and_then(|step| step.max_turns()),
+        budget: step.as_ref().and_then(Step::max_turns),
     };
     let (judged, file) = steps.judge_stop(Some(&file.name), &work)?;
     steps.record_stop(&judged, file.as_ref(), |record| record);

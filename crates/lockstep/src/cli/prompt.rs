@@ -18,6 +18,9 @@ use crate::steps::{Steps, StepsError};
 
 /// Make and check the prompts of steps
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep prompt render execute_step --step 01-01 --set agent_name=crafter > prompt.md
+  lockstep prompt check prompt.md")]
 pub(crate) struct PromptArgs {
     #[command(subcommand)]
     command: PromptCommand,
@@ -57,6 +60,9 @@ struct RenderArgs {
 ///
 /// A prompt without a DES-VALIDATION marker is an ad-hoc one, and nothing is checked.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep prompt check prompt.md
+  lockstep prompt check - < prompt.md")]
 struct CheckArgs {
     /// The prompt; `-` is standard input
     #[arg(value_name = "FILE", default_value = "-")]

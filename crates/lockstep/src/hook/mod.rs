@@ -38,6 +38,7 @@ use crate::cache::entry::HookPart;
 use crate::clock;
 use crate::env_vars::CLAUDE_PROJECT_DIR;
 use crate::project::ActiveProject;
+use crate::steps::{Steps, were_used};
 use fault::Fault;
 use route::{Action, routes};
 
@@ -124,7 +125,10 @@ fn answer(client: Client, part: HookPart, start: Instant) -> Answer {
         Ok(None) => Answer::silent(),
         Err(fault) => {
             // Whether there is a cache to announce is not known either: only gates answer.
+            // Nor is it known where steps are; that there were some, the state tells.
+            let steps = fault.state_beside_configuration().is_some_and(|state| were_used(&state));
             let actions = actions(&event, part).into_iter().filter(|action| !action.would_loop(&event));
+            let actions = actions.filter(|action| steps || !action.is_about_steps_only());
             let roles = actions.map(Action::role).filter(|role| *role == Role::Enforcer);
             fault.log_beside_configuration(event.kind.name());
             let decision = roles
@@ -293,7 +297,10 @@ impl Hook {
             // Nothing would have been delivered, so nothing is degraded.
             return Decision::Silent;
         }
-        if action.would_loop(&self.event) {
+        let of_steps = action.is_about_steps_only();
+        if action.would_loop(&self.event)
+            || (of_steps && !Steps::new(&self.project, self.now.clone()).are_used())
+        {
             return Decision::Silent;
         }
         let why = self.faults.last().map(ToString::to_string).unwrap_or_default();

@@ -48,6 +48,11 @@ impl Action {
             && matches!(&event.kind, EventKind::SubagentStop(stop) if stop.already_continued)
     }
 
+    /// Whether only a project with steps has to do with it. A prompt with markers says by itself that it is about a step.
+    pub fn is_about_steps_only(self) -> bool {
+        matches!(self, Self::GateBoundary | Self::GateCommit | Self::GateStop)
+    }
+
     /// How the action fails.
     pub fn role(self) -> Role {
         match self {

@@ -61,6 +61,7 @@ impl Hook {
             prompt: digest(prompt),
             step_file: markers.step_file.clone(),
             budget: invoked.budget,
+            stepless: invoked.stepless,
         };
         Runs::of(&self.project.state, session).note(&invocation)?;
         Ok(Decision::Silent)
@@ -99,8 +100,8 @@ impl Hook {
             .with("reason", why.as_str());
         steps.audit(Some(&file), &record.with("agent_id", id.as_str()));
         Ok(Decision::Block(format!(
-            "lockstep: {shown} is outside the boundary of the step {name}: {why}. The boundary is in the step file; it can be widened \
-             there by whoever planned the step."
+            "lockstep: {shown} is outside the boundary of the step {name}: {why}. Whoever planned the step can widen it with `lockstep \
+             step boundary`."
         )))
     }
 
@@ -136,7 +137,7 @@ impl Hook {
         let anyone = AgentId::new("anyone").expect("it is a plain word");
         let (agent, run) = match &self.event.actor {
             Actor::Subagent { id, .. } => (id.clone(), runs.of_agent(id, self.event.transcript.as_deref())?),
-            Actor::Lead => (anyone, runs.of_anyone()),
+            Actor::Lead => (anyone.clone(), runs.of_anyone(&anyone)),
         };
         let Some(mut run) = run else { return Ok(Decision::Silent) };
         let first = !already_continued && !run.asked;
@@ -168,8 +169,12 @@ impl Hook {
         self.check_configuration()?;
         let steps = self.steps();
         let usage = self.event.transcript.as_deref().and_then(usage_of);
+        // Without a boundary it is nobody's business what was changed.
+        let name = run.step_file.as_deref();
+        let step = name.and_then(|name| steps.read(&steps.named(name).ok()?).ok());
+        let bounded = step.is_some_and(|step| !step.boundary().is_open());
         let work = Work {
-            changed: Some(self.changed_by_agent(session)?),
+            changed: if bounded { Some(self.changed_by_agent(session)?) } else { None },
             turns: usage.map(|usage| usage.turns),
             budget: run.budget,
         };

@@ -1,15 +1,20 @@
 //! Commits as git sees them: what one is about to change, and which were made past the gate. Never on the path of a client's hook.
 
+use std::fs;
 use std::path::Path;
 use std::process::Command;
+use std::time::SystemTime;
 
 use lockstep_steps::audit::Entry;
 use lockstep_steps::gate::Judged;
+use lockstep_steps::stale::parse;
+use lockstep_steps::step::Step;
 use serde::Serialize;
 
 use super::gates::Changed;
 use super::trail::event;
 use super::{Steps, StepsError};
+use crate::env_vars::{GIT_DIR, GIT_INDEX_FILE};
 
 /// How many commits are looked at for one that passed no gate.
 const LOOK_BACK: &str = "200";
@@ -35,15 +40,27 @@ impl Steps<'_> {
         Ok(text.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect())
     }
 
-    /// Everything that differs from the last commit; `None` where git cannot say.
-    pub(crate) fn uncommitted(&self) -> Option<Vec<Changed>> {
+    /// Everything that differs from the last commit and was changed since the step began; `None` where git cannot say.
+    pub(crate) fn uncommitted_since(&self, step: Option<&Step>) -> Option<Vec<Changed>> {
+        let began = step.and_then(|step| {
+            let started = step
+                .phases()
+                .iter()
+                .filter_map(|phase| parse(phase.started_at.as_deref()?, self.now.time_zone()));
+            Some(SystemTime::from(started.min()?))
+        });
         let status = self
             .git(&["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "."])
             .ok()?;
         let prefix = self.git(&["rev-parse", "--show-prefix"]).ok()?;
         let prefix = prefix.trim_end();
         let names = status.split('\0').filter_map(|line| line.get(3..)?.strip_prefix(prefix));
-        Some(names.map(|name| (name.to_owned(), Some(name.to_owned()))).collect())
+        // What is gone has no time; it counts.
+        let since = |name: &&str| match (began, fs::symlink_metadata(self.project.root.join(name))) {
+            (Some(began), Ok(meta)) => meta.modified().map_or(true, |at| at >= began),
+            _ => true,
+        };
+        Some(names.filter(since).map(|name| (name.to_owned(), Some(name.to_owned()))).collect())
     }
 
     /// Records what gate 3 decided about the commit that is being made.
@@ -66,10 +83,11 @@ impl Steps<'_> {
     pub(crate) fn unseen_commits(&self) -> Result<Vec<Unseen>, StepsError> {
         let entries = self.trail().verify()?.unwrap_or_default();
         let field = |entry: &Entry, name: &str| entry.text(name).to_owned();
-        let seen: Vec<(String, String)> = entries
+        // By what was committed: an amended commit has another parent than the one it was judged on.
+        let seen: Vec<String> = entries
             .iter()
-            .filter(|entry| entry.event() == event::COMMIT_VALIDATED && entry.fields().contains_key("tree"))
-            .map(|entry| (field(entry, "parent"), field(entry, "tree")))
+            .filter(|entry| entry.event() == event::COMMIT_VALIDATED)
+            .map(|entry| field(entry, "tree"))
             .collect();
         let told: Vec<String> = entries
             .iter()
@@ -91,10 +109,9 @@ impl Steps<'_> {
         let unseen = |line: &str| {
             let mut columns = line.splitn(4, '\t');
             let (commit, parents, tree) = (columns.next()?, columns.next()?, columns.next()?);
-            let parent = parents.split(' ').next().unwrap_or_default();
             // A merge has its own way through git, and its sides were judged when they were made.
             let fine = parents.contains(' ')
-                || seen.iter().any(|(p, t)| p == parent && t == tree)
+                || seen.iter().any(|seen| seen == tree)
                 || told.iter().any(|told| told == commit);
             let subject = columns.next().unwrap_or_default().to_owned();
             (!fine).then(|| Unseen { commit: commit.to_owned(), subject })
@@ -122,12 +139,15 @@ impl Steps<'_> {
 
 /// What git says in a directory.
 pub(crate) fn git(directory: &Path, arguments: &[&str]) -> Result<String, String> {
-    let output = Command::new("git")
-        .arg("-C")
-        .arg(directory)
-        .args(arguments)
-        .output()
-        .map_err(|error| format!("git {}: {error}", arguments.join(" ")))?;
+    let mut command = Command::new("git");
+    command.arg("-C").arg(directory).args(arguments);
+    // Inside a hook, git names these relative to the top of the tree; the project may lie below it.
+    for place in [GIT_DIR, GIT_INDEX_FILE] {
+        if let Some(absolute) = place.get().and_then(|path| std::path::absolute(path).ok()) {
+            command.env(place.name, absolute);
+        }
+    }
+    let output = command.output().map_err(|error| format!("git {}: {error}", arguments.join(" ")))?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         return Err(format!("git {}: {}", arguments.join(" "), said.trim()));

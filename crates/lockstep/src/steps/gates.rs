@@ -4,6 +4,7 @@ use std::path::Path;
 
 use lockstep_config::keys::Sweep;
 use lockstep_config::steps::OverBudget;
+use lockstep_steps::commands::Scope;
 use lockstep_steps::gate::commit::{self, Commit, StepAtCommit};
 use lockstep_steps::gate::invocation::{self, StepFound};
 use lockstep_steps::gate::stop::{self, StepStop, Stop};
@@ -30,6 +31,8 @@ pub(crate) struct Invoked {
     pub(crate) file: Option<StepFile>,
     pub(crate) step: Option<Step>,
     pub(crate) budget: Option<u64>,
+    /// Whether its command needs no step, and it names none.
+    pub(crate) stepless: bool,
 }
 
 /// What an agent did, for gate 2.
@@ -72,7 +75,9 @@ impl Steps<'_> {
         let judged = invocation::judge(invocation, &machine, rules);
         let budget = step.and_then(Step::max_turns).or_else(|| prompt::turn_budget(prompt, &definitions));
         let step = found.and_then(|found| found.step.ok());
-        Ok(Invoked { judged, file, step, budget })
+        let needs_step = matches!(commands.scope(markers.command()), Scope::Full { step_file: true });
+        let stepless = markers.step_file.is_none() && !needs_step;
+        Ok(Invoked { judged, file, step, budget, stepless })
     }
 
     /// The phases a prompt must name: those of its step's set, else those of a new step's.

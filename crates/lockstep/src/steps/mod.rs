@@ -21,8 +21,8 @@ use lockstep_steps::machine::Machine;
 use lockstep_steps::problem::Problem;
 use lockstep_steps::sections::Definitions;
 use lockstep_steps::step::evidence::{EvidenceRules, Expectation};
-use lockstep_store::StoreError;
 use lockstep_store::step_lock::{Holder, StepLockError};
+use lockstep_store::{StateDir, StoreError};
 
 use crate::project::ActiveProject;
 
@@ -55,6 +55,11 @@ impl From<StepLockError> for StepsError {
             StepLockError::Store(error) => Self::Store(error),
         }
     }
+}
+
+/// Whether a project has recorded a step, by its state directory alone.
+pub(crate) fn were_used(state: &StateDir) -> bool {
+    state.path().join("steps").is_dir()
 }
 
 /// The steps of a project, at one moment.

@@ -20,6 +20,9 @@ pub(crate) struct Invocation {
     pub(crate) step_file: Option<String>,
     /// The turns it was given.
     pub(crate) budget: Option<u64>,
+    /// Whether its command needs no step, and it names none: then its end is not judged.
+    #[serde(default)]
+    pub(crate) stepless: bool,
 }
 
 /// An agent that runs a step.
@@ -86,7 +89,7 @@ impl<'a> Runs<'a> {
         let digest = digest(&prompt);
         let known = invocations.iter().rev().find(|invocation| invocation.prompt == digest);
         let run = match known {
-            Some(known) => Some(Run::new(known.step_file.clone(), known.budget)),
+            Some(known) => known.run(),
             None => {
                 // An invocation nobody saw: what its own prompt says counts.
                 let markers = markers::read(&prompt);
@@ -100,9 +103,9 @@ impl<'a> Runs<'a> {
         Ok(run)
     }
 
-    /// What runs where the client does not say who stops: the only invocation there can be.
-    pub(crate) fn of_anyone(&self) -> Option<Run> {
-        only(&self.invocations())
+    /// What runs where the client does not say who stops: the only invocation there can be. It is kept under `name`.
+    pub(crate) fn of_anyone(&self, name: &AgentId) -> Option<Run> {
+        self.kept(name).flatten().or_else(|| only(&self.invocations()))
     }
 
     fn kept(&self, agent: &AgentId) -> Option<Option<Run>> {
@@ -132,6 +135,12 @@ impl<'a> Runs<'a> {
     }
 }
 
+impl Invocation {
+    fn run(&self) -> Option<Run> {
+        (!self.stepless).then(|| Run::new(self.step_file.clone(), self.budget))
+    }
+}
+
 impl Run {
     pub(crate) fn new(step_file: Option<String>, budget: Option<u64>) -> Self {
         Self { step_file, budget, asked: false }
@@ -142,7 +151,7 @@ impl Run {
 fn only(invocations: &[Invocation]) -> Option<Run> {
     let (first, rest) = invocations.split_first()?;
     let same = rest.iter().all(|other| other.step_file == first.step_file);
-    same.then(|| Run::new(first.step_file.clone(), first.budget))
+    first.run().filter(|_| same)
 }
 
 /// The digest a prompt is found by.

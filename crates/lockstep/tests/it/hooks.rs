@@ -171,7 +171,9 @@ fn a_session_that_changes_nothing_gets_no_text() {
         let writes = ["Edit\"", "Write\""].iter().any(|tool| sample.contains(tool));
         // What creates the task is answered: there is one.
         let creates = sample.contains("\"TaskCreate\"");
-        if !(creates || writes && sample.contains("PostToolUse")) {
+        // A prompt with markers is judged, and there is no such step.
+        let invokes = sample.contains("PreToolUse") && sample.contains("DES-VALIDATION");
+        if !(creates || invokes || writes && sample.contains("PostToolUse")) {
             env.hook(&Event::of(sample)).silent();
         }
         assert_eq!(env.journaled("s1"), "", "{file}");

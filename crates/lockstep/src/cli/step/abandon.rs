@@ -11,6 +11,8 @@ use crate::steps::{Steps, StepsError};
 /// A step that was begun blocks commits until it is ready for one. This says that nobody will get it there, whether its file is still
 /// there or not. The file stays as it is.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep step abandon 01-01 --why 'superseded by 02-01'")]
 pub(crate) struct AbandonArgs {
     /// The step file, or the step's id
     #[arg(value_name = "FILE")]

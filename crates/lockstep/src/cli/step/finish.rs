@@ -10,6 +10,9 @@ use crate::steps::{Steps, StepsError};
 ///
 /// DONE needs every phase to be over as it should. PARTIAL and FAILED steps can be taken up again with `resume`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep step finish 01-01 --status DONE
+  lockstep step finish 01-01 --status PARTIAL --why 'out of turns'")]
 pub(crate) struct FinishArgs {
     /// The step file, or the step's id
     #[arg(value_name = "FILE")]
@@ -37,6 +40,8 @@ enum StatusArg {
 
 /// Take up a step that is FAILED or PARTIAL
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep step resume 01-01")]
 pub(crate) struct ResumeArgs {
     /// The step file, or the step's id
     #[arg(value_name = "FILE")]

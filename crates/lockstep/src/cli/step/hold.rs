@@ -11,6 +11,8 @@ use crate::steps::{Steps, StepsError};
 ///
 /// Others are told who holds it and until when. The lock ends by itself; taking it again prolongs it.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep step lock 01-01 --as crafter --minutes 60")]
 pub(crate) struct LockArgs {
     /// The step file, or the step's id
     #[arg(value_name = "FILE")]
@@ -25,6 +27,8 @@ pub(crate) struct LockArgs {
 
 /// Let others write a step again
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep step unlock 01-01 --as crafter")]
 pub(crate) struct UnlockArgs {
     /// The step file, or the step's id
     #[arg(value_name = "FILE")]

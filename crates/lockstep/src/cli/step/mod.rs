@@ -1,6 +1,7 @@
 //! `lockstep step`: making steps, recording their phases, ending them.
 
 mod abandon;
+mod boundary;
 mod finish;
 mod hold;
 mod new;
@@ -44,6 +45,7 @@ enum StepCommand {
     Phase(phase::PhaseArgs),
     Finish(finish::FinishArgs),
     Resume(finish::ResumeArgs),
+    Boundary(boundary::BoundaryArgs),
     Abandon(abandon::AbandonArgs),
     Lock(hold::LockArgs),
     Unlock(hold::UnlockArgs),
@@ -60,6 +62,7 @@ pub(crate) fn run(args: &StepArgs, context: &Context) -> Result<Answer, CommandE
         StepCommand::Phase(args) => phase::run(args, &steps, context),
         StepCommand::Finish(args) => finish::finish(args, &steps, context),
         StepCommand::Resume(args) => finish::resume(args, &steps, context),
+        StepCommand::Boundary(args) => boundary::run(args, &steps, context),
         StepCommand::Abandon(args) => abandon::run(args, &steps, context),
         StepCommand::Lock(args) => hold::lock(args, &steps, context),
         StepCommand::Unlock(args) => hold::unlock(args, &steps, context),

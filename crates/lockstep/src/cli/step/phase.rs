@@ -10,6 +10,10 @@ use crate::steps::{Steps, StepsError, evidence};
 
 /// Record what happens with a phase
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep step phase start 01-01 RED_UNIT
+  lockstep step phase done 01-01 RED_UNIT --run 'cargo test'
+  lockstep step phase skip 01-01 REFACTOR_L4 --blocked-by 'NOT_APPLICABLE: nothing to refactor'")]
 pub(crate) struct PhaseArgs {
     #[command(subcommand)]
     command: PhaseCommand,
@@ -40,6 +44,9 @@ struct WhichArgs {
 ///
 /// The phases before it must be over, unless the phase set says otherwise.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep step phase start 01-01 PREPARE
+  lockstep step phase start steps/01-01.json RED_UNIT --as crafter")]
 struct StartArgs {
     #[command(flatten)]
     which: WhichArgs,
@@ -51,6 +58,9 @@ struct StartArgs {
 /// fails, any other by one that passes. Where `[steps] evidence` names the phase, a claim without --run is refused. EXECUTED is the
 /// end of a phase, with either outcome: to be able to try again, break it off with `fail`.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep step phase done 01-01 PREPARE --outcome PASS
+  lockstep step phase done 01-01 GREEN_UNIT --run 'cargo test'")]
 struct DoneArgs {
     #[command(flatten)]
     which: WhichArgs,
@@ -70,6 +80,9 @@ struct DoneArgs {
 /// The reason begins with BLOCKED_BY_DEPENDENCY:, NOT_APPLICABLE: or APPROVED_SKIP:, which let a commit pass, or with DEFERRED:,
 /// which does not: a deferred phase can be begun again later.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep step phase skip 01-01 REFACTOR_L4 --blocked-by 'NOT_APPLICABLE: nothing to refactor'
+  lockstep step phase skip 01-01 REVIEW --blocked-by 'DEFERRED: the reviewer is away'")]
 struct SkipArgs {
     #[command(flatten)]
     which: WhichArgs,
@@ -83,6 +96,8 @@ struct SkipArgs {
 
 /// Break a phase off; it can be begun again
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep step phase fail 01-01 GREEN_UNIT --details 'the test itself is wrong'")]
 struct FailArgs {
     #[command(flatten)]
     which: WhichArgs,

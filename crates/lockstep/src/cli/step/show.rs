@@ -13,6 +13,9 @@ use crate::steps::{Steps, StepsError};
 
 /// Show a step and its phases
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep step show 01-01
+  lockstep step show 01-01 --format json")]
 pub(crate) struct ShowArgs {
     /// The step file, or the step's id
     #[arg(value_name = "FILE")]
@@ -21,6 +24,9 @@ pub(crate) struct ShowArgs {
 
 /// List the steps of the project
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep step list
+  lockstep step list --status IN_PROGRESS")]
 pub(crate) struct ListArgs {
     /// Only those in this state
     #[arg(long, value_name = "STATUS")]
@@ -84,6 +90,7 @@ enum What {
         task_id: String,
         project_id: String,
         status: String,
+        abandoned: bool,
         over: usize,
         phases: usize,
         running: Option<String>,
@@ -94,8 +101,11 @@ enum What {
 }
 
 pub(super) fn list(args: &ListArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, StepsError> {
-    let all: Vec<Listed> =
-        steps.all().iter().filter_map(|file| listed(steps, file)).filter(|one| fits(one, args)).collect();
+    // A trail that is not whole says less; `lockstep audit verify` tells why.
+    let (words, _) = steps.words()?;
+    let abandoned = |file: &StepFile| words.get(&file.name).is_some_and(|words| words.abandoned);
+    let listed = steps.all().into_iter().map(|file| listed(steps, &file, abandoned(&file)));
+    let all: Vec<Listed> = listed.filter(|one| fits(one, args)).collect();
     let text = || {
         if all.is_empty() {
             return format!("there are no steps in {}\n", steps.project.config().steps.dir.0);
@@ -116,7 +126,8 @@ fn fits(one: &Listed, args: &ListArgs) -> bool {
 
 fn line(one: &Listed) -> String {
     match &one.what {
-        What::Step { task_id, project_id, status, over, phases, running } => {
+        What::Step { task_id, project_id, status, abandoned, over, phases, running } => {
+            let status = if *abandoned { format!("{status}, given up") } else { status.clone() };
             let running = running.as_ref().map(|name| format!(", {name} is IN_PROGRESS")).unwrap_or_default();
             format!(
                 "{}  {task_id} of {project_id}: {status}, {over} of {phases} phases{running}\n",
@@ -127,22 +138,23 @@ fn line(one: &Listed) -> String {
     }
 }
 
-fn listed(steps: &Steps<'_>, file: &StepFile) -> Option<Listed> {
+fn listed(steps: &Steps<'_>, file: &StepFile, abandoned: bool) -> Listed {
     let what = match steps.read(file) {
-        Ok(step) => of_step(&step),
+        Ok(step) => of_step(&step, abandoned),
         Err(problems) => {
             What::Malformed { malformed: problems.into_iter().map(|problem| problem.message).collect() }
         }
     };
-    Some(Listed { step_file: file.name.clone(), what })
+    Listed { step_file: file.name.clone(), what }
 }
 
-fn of_step(step: &Step) -> What {
+fn of_step(step: &Step, abandoned: bool) -> What {
     let running = step.phases().iter().find(|phase| phase.status == "IN_PROGRESS");
     What::Step {
         task_id: step.task_id().to_owned(),
         project_id: step.project_id().to_owned(),
         status: step.status().to_owned(),
+        abandoned,
         over: step.phases().iter().filter(|phase| phase.is_over()).count(),
         phases: step.phases().len(),
         running: running.map(|phase| phase.name.clone()),

@@ -12,6 +12,9 @@ use crate::steps::{Steps, StepsError};
 ///
 /// The answer is no (exit code 1) where there are some. Files that are no steps, and phases whose age cannot be told, are listed too.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep step stale
+  lockstep step stale --minutes 120 --resolve")]
 pub(crate) struct StaleArgs {
     /// How old a phase must be
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(i64).range(0..))]
