@@ -128,7 +128,10 @@ impl Value for Priority {
     }
 }
 
-fn whole_number(value: &DeValue<'_>, range: std::ops::RangeInclusive<usize>) -> Result<usize, Wrong> {
+pub(crate) fn whole_number(
+    value: &DeValue<'_>,
+    range: std::ops::RangeInclusive<usize>,
+) -> Result<usize, Wrong> {
     let DeValue::Integer(number) = value else { return Err(Wrong::kind(value)) };
     let parsed = usize::from_str_radix(&number.as_str().replace('_', ""), number.radix()).ok();
     parsed.filter(|number| range.contains(number)).ok_or_else(|| Wrong {

@@ -8,6 +8,7 @@ pub mod cochange;
 mod command;
 mod contents;
 pub mod patch;
+mod worktree;
 
 pub use changes::{Between, Changed, Status};
 

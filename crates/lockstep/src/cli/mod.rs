@@ -2,6 +2,7 @@
 //! other crates.
 
 mod cache;
+mod cascade;
 mod changes;
 mod completions;
 mod config;
@@ -67,6 +68,7 @@ enum Verb {
     Uninstall(uninstall::UninstallArgs),
     Doctor(doctor::DoctorArgs),
     Changes(changes::ChangesArgs),
+    Cascade(cascade::CascadeArgs),
     Impact(impact::ImpactArgs),
     Task(task::TaskArgs),
     Phase(phase::PhaseArgs),
@@ -115,6 +117,11 @@ pub fn main() -> ExitCode {
     if let Verb::Hook(args) = &args.verb {
         return hook::run(args);
     }
+    if let Verb::Cascade(args) = &args.verb
+        && let Some(code) = cascade::supervised(args)
+    {
+        return code;
+    }
     let answered = context(&args.global).and_then(|context| run(args.verb, &context));
     ExitCode::from(match answered {
         Ok(Answer::Yes) => exit_code::DONE,
@@ -152,6 +159,7 @@ fn answer(verb: Verb, context: &Context) -> Result<Answer, CommandError> {
         Verb::Uninstall(args) => uninstall::run(&args, context),
         Verb::Doctor(args) => doctor::run(&args, context),
         Verb::Changes(args) => changes::run(&args, context),
+        Verb::Cascade(args) => cascade::run(&args, context),
         Verb::Impact(args) => impact::run(&args, context),
         Verb::Task(args) => task::run(&args, context),
         Verb::Phase(args) => phase::run(&args, context),
