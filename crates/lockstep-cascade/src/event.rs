@@ -75,6 +75,8 @@ pub struct Claim {
     pub files: Option<Vec<String>>,
     /// What went wrong.
     pub error: Option<String>,
+    /// Files that it changed in a place of its own without being asked; they were not brought back.
+    pub outside: Vec<String>,
 }
 
 /// What was seen on disk.

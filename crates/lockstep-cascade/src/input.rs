@@ -37,6 +37,9 @@ pub enum Unusable {
         "the impact report is empty: there is no data to act on, which does not mean that there are no impacts"
     )]
     Empty,
+    /// There is no report.
+    #[error("the impact report cannot be read: {0}")]
+    Missing(String),
     /// It is no impact report.
     #[error("the impact report is malformed: {0}")]
     Malformed(String),

@@ -8,10 +8,10 @@ use crate::step::Refused;
 
 /// Looks at the files of a project. The answers decide; what agents say does not.
 pub trait Inspector {
-    /// Why it could not look.
-    type Error;
+    /// Why it could not look, or not keep what was decided.
+    type Error: From<Refused>;
 
-    /// What the files of a group are now. Everything else that will be compared later is noted too.
+    /// What the files of a group are now. When it is the first of an iteration, everything that will be compared later is noted.
     fn contents(
         &mut self,
         cascade: &Cascade,
@@ -23,18 +23,34 @@ pub trait Inspector {
 
     /// What depends on what the iteration changed. A check that cannot be made is a verdict, not an error.
     fn check(&mut self, cascade: &Cascade) -> Verdict;
+
+    /// Keeps a state, so that whoever comes next goes on from there.
+    fn keep(&mut self, cascade: &Cascade) -> Result<(), Self::Error>;
 }
 
-/// Feeds an event, and makes the check when one is due. What is left to do is for agents.
+/// Feeds an event, and makes the check when one is due; each state is kept before anything else is done. What is left to do is
+/// for agents.
 pub fn advance<I: Inspector>(
-    cascade: Cascade,
+    cascade: &mut Cascade,
     event: Event,
     inspector: &mut I,
-) -> Result<(Cascade, Vec<Effect>), Refused> {
-    let (mut cascade, mut effects) = cascade.step(event)?;
-    while effects.contains(&Effect::Check) {
-        let verdict = inspector.check(&cascade);
-        (cascade, effects) = cascade.step(Event::Checked(verdict))?;
+) -> Result<Vec<Effect>, I::Error> {
+    take(cascade, event, inspector)?;
+    catch_up(cascade, inspector)
+}
+
+/// Makes the check when one is due: after an event, or because whoever was to make it is gone.
+pub fn catch_up<I: Inspector>(cascade: &mut Cascade, inspector: &mut I) -> Result<Vec<Effect>, I::Error> {
+    while cascade.due().contains(&Effect::Check) {
+        let verdict = inspector.check(cascade);
+        take(cascade, Event::Checked(verdict), inspector)?;
     }
-    Ok((cascade, effects))
+    Ok(cascade.due())
+}
+
+fn take<I: Inspector>(cascade: &mut Cascade, event: Event, inspector: &mut I) -> Result<(), I::Error> {
+    let (next, _) = cascade.clone().step(event)?;
+    inspector.keep(&next)?;
+    *cascade = next;
+    Ok(())
 }

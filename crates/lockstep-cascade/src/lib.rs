@@ -5,6 +5,7 @@
 //! claim never counts; what somebody saw on disk does, and comes in as an [`Observation`](event::Observation). Starting agents,
 //! looking at files and keeping the state belong to the program; [`inspect`] says what it must be able to tell.
 
+pub mod claim;
 pub mod event;
 pub mod grouping;
 pub mod input;

@@ -56,6 +56,8 @@ pub enum ConvergeOn {
 pub struct Cause {
     /// Relative to the root.
     pub path: String,
+    /// Where it was before, if that is another place.
+    pub from: Option<String>,
     /// What it was.
     pub before: Former,
 }
@@ -294,7 +296,12 @@ impl Iteration {
             self.after.get(*path).is_some_and(|after| after != *before)
         };
         let changed = self.before.iter().filter(differs);
-        changed.map(|(path, before)| Cause { path: path.clone(), before: before.clone().into() }).collect()
+        let cause = |(path, before): (&String, &Option<Digest>)| Cause {
+            path: path.clone(),
+            from: None,
+            before: before.clone().into(),
+        };
+        changed.map(cause).collect()
     }
 
     /// Whether it changed a file.

@@ -11,6 +11,7 @@ use lockstep_model::path::absolute;
 use lockstep_task::access::{AgentRule, SkillRule};
 
 use crate::cache::{CacheBudget, CachePath, CachePreset, CacheSection, Deliver, Places};
+use crate::cascade::ContextTokens;
 use crate::scope::{FileBytes, Patterns, ScopePreset};
 use crate::steps::{EvidenceTable, OptionalPath, OverBudget, PhaseSetName, StepsDir};
 use crate::table::sections;
@@ -135,6 +136,19 @@ sections! {
         dir: OptionalPath = OptionalPath::default();
     }
 
+    /// The cascade: dependents follow a change until nothing unresolved is left.
+    [cascade] Cascade {
+        /// What counts as a new impact when an iteration is checked. `breaking`: dependents that no longer fit what
+        /// changed. `any`: every direct dependent.
+        converge_on: ConvergeOn = ConvergeOn::Breaking;
+
+        /// How many tokens an agent's context has. A prompt takes at most 30 % of it.
+        context_tokens: ContextTokens = ContextTokens::default();
+
+        /// How long an agent that `lockstep cascade run` starts may take; then it is ended, and counts as failed.
+        time_limit: Duration = Duration::from_secs(30 * 60);
+    }
+
     /// The session cache: a framework's static content, built once and given to every session. Without a cache that
     /// `lockstep cache build` or `lockstep init` has made, nothing is delivered.
     [cache] Cache {
@@ -159,6 +173,16 @@ sections! {
 
         /// Sections of the project's own.
         section: TableList<CacheSection> = TableList::default();
+    }
+}
+
+choices! {
+    /// `[cascade] converge_on`: what counts as a new impact.
+    pub enum ConvergeOn {
+        /// Dependents that no longer fit.
+        Breaking = "breaking",
+        /// Every direct dependent.
+        Any = "any",
     }
 }
 

@@ -5,6 +5,7 @@
 //! only [`discover`] touches the disk. Nothing here reads the environment or starts a process.
 
 pub mod cache;
+pub mod cascade;
 pub mod discover;
 pub mod keys;
 pub mod parse;

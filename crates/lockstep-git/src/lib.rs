@@ -9,6 +9,7 @@ mod command;
 mod contents;
 pub mod patch;
 mod removed;
+mod worktree;
 
 pub use changes::{Between, Changed, Status};
 pub use removed::Removed;

@@ -8,6 +8,7 @@
 mod atomic;
 pub mod audit;
 pub mod befores;
+pub mod cascades;
 mod database;
 pub mod history;
 pub mod journal;

@@ -4,6 +4,7 @@
 //! what they remember is in the store. Only this crate reads the environment and the clock.
 
 mod cache;
+mod cascade;
 pub mod cli;
 mod clock;
 mod doctor;

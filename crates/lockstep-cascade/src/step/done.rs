@@ -61,6 +61,12 @@ impl Cascade {
             return Ok(());
         }
         let warnings = self.judge_group(at, claim, seen);
+        for path in &claim.outside {
+            self.warn(format!(
+                "{path} is outside the scope: what group {id} made of it was not brought back."
+            ));
+            self.current().violations.insert(path.clone(), vec![id.to_owned()]);
+        }
         warnings.into_iter().for_each(|warning| self.warn(warning));
         Ok(())
     }

@@ -18,8 +18,8 @@ pub struct Start {
     pub tier: Option<Tier>,
     /// What counts as a new impact.
     pub converge_on: ConvergeOn,
-    /// What the changed files were, by path; nobody knows of those that are missing.
-    pub former: BTreeMap<String, Former>,
+    /// What the changed files were; nobody knows of those that are missing.
+    pub former: Vec<Cause>,
     /// About the dependents.
     pub terrain: Terrain,
     /// Dependents that cannot be updated, and why: they are not there, or lead out of the project.
@@ -59,9 +59,10 @@ impl Cascade {
         self.warnings.extend(input.warnings);
         let mut dependents = Vec::new();
         for changed in input.impacts {
-            let before = start.former.get(&changed.path).cloned().unwrap_or(Former::Unknown);
-            self.contents.insert(changed.path.clone(), history(&before, start.present.get(&changed.path)));
-            self.causes.push(Cause { path: changed.path, before });
+            let known = start.former.iter().find(|cause| cause.path == changed.path).cloned();
+            let cause = known.unwrap_or(Cause { path: changed.path, from: None, before: Former::Unknown });
+            self.contents.insert(cause.path.clone(), history(&cause.before, start.present.get(&cause.path)));
+            self.causes.push(cause);
             dependents.extend(changed.dependents);
         }
         let (direct, transitive): (Vec<_>, Vec<_>) = dependents.into_iter().partition(|d| d.direct);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lockstep_cascade::event::{Claim, Dependent, Findings, Left, Observation, Oracle, Other, Seen, Verdict};
 use lockstep_cascade::input::{ChangedFile, Input};
-use lockstep_cascade::state::{Former, Stage};
+use lockstep_cascade::state::{Cause, Former, Stage};
 use lockstep_cascade::{Cascade, Effect, Event, Refused, Start};
 
 pub(crate) const ROOT: &str = "src/root.rs";
@@ -30,7 +30,11 @@ pub(crate) fn report(dependents: Vec<Dependent>) -> Input {
 /// How a cascade starts when [`ROOT`] was `root 0` and is `root 1`.
 pub(crate) fn root_changed() -> Start {
     Start {
-        former: BTreeMap::from([(ROOT.to_owned(), Former::Content("root 0".to_owned()))]),
+        former: vec![Cause {
+            path: ROOT.to_owned(),
+            from: None,
+            before: Former::Content("root 0".to_owned()),
+        }],
         present: BTreeMap::from([(ROOT.to_owned(), Some("root 1".to_owned()))]),
         ..Start::default()
     }
@@ -133,7 +137,7 @@ impl Play {
     }
 
     pub(crate) fn failed(&mut self, group: &str, error: &str) -> Vec<Effect> {
-        self.done_saying(group, Claim { complete: false, files: None, error: Some(error.to_owned()) })
+        self.done_saying(group, Claim { complete: false, error: Some(error.to_owned()), ..Claim::default() })
     }
 
     pub(crate) fn done_saying(&mut self, group: &str, claim: Claim) -> Vec<Effect> {

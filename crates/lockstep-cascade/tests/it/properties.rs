@@ -100,7 +100,7 @@ fn event(cascade: &Cascade, one: Move) -> Option<Event> {
             let own = cascade.iteration()?.groups.iter().flat_map(|g| &g.files).map(|f| f.path.clone());
             let own: Vec<String> = own.collect();
             seen.files.retain(|path, _| own.contains(path));
-            Event::Done { group: group(at)?, claim: Claim { complete, files, error: None }, seen }
+            Event::Done { group: group(at)?, claim: Claim { complete, files, ..Claim::default() }, seen }
         }
         Move::Interrupt(seen) => Event::Interrupted { seen },
         Move::Dismiss(file) => Event::NotNeeded { file, why: "no".to_owned() },

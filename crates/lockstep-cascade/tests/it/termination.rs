@@ -192,7 +192,7 @@ fn a_claim_counts_for_nothing() {
     let mut play = Play::start(&["a"]);
     play.hand("1a");
     let files = Some(vec!["a".to_owned(), "z".to_owned()]);
-    let effects = play.done_saying("1a", Claim { complete: true, files, error: None });
+    let effects = play.done_saying("1a", Claim { complete: true, files, ..Claim::default() });
     assert_eq!(effects, [Effect::Hand { group: "1a".to_owned() }], "nothing changed, so it is retried");
     play.warned("reports changes in files that did not change: a, z. They are not counted as updated.");
     assert!(play.cascade.updated().is_empty());

@@ -3,6 +3,7 @@
 
 mod audit;
 mod cache;
+mod cascade;
 mod changes;
 mod completions;
 mod config;
@@ -73,6 +74,7 @@ enum Verb {
     Uninstall(uninstall::UninstallArgs),
     Doctor(doctor::DoctorArgs),
     Changes(changes::ChangesArgs),
+    Cascade(cascade::CascadeArgs),
     Impact(impact::ImpactArgs),
     Refs(refs::RefsArgs),
     Index(index::IndexArgs),
@@ -127,6 +129,11 @@ pub fn main() -> ExitCode {
     if let Verb::Hook(args) = &args.verb {
         return hook::run(args);
     }
+    if let Verb::Cascade(args) = &args.verb
+        && let Some(code) = cascade::supervised(args)
+    {
+        return code;
+    }
     let answered = context(&args.global).and_then(|context| run(args.verb, &context));
     ExitCode::from(match answered {
         Ok(Answer::Yes) => exit_code::DONE,
@@ -164,6 +171,7 @@ fn answer(verb: Verb, context: &Context) -> Result<Answer, CommandError> {
         Verb::Uninstall(args) => uninstall::run(&args, context),
         Verb::Doctor(args) => doctor::run(&args, context),
         Verb::Changes(args) => changes::run(&args, context),
+        Verb::Cascade(args) => cascade::run(&args, context),
         Verb::Impact(args) => impact::run(&args, context),
         Verb::Refs(args) => refs::run(&args, context),
         Verb::Index(args) => index::run(&args, context),
