@@ -17,6 +17,7 @@ mod hostile_files;
 mod hostile_input;
 mod hostile_system;
 mod inactive;
+mod index;
 mod paths;
 mod projects;
 mod real_client;
