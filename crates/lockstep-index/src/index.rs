@@ -2,7 +2,7 @@
 //! in place.
 //!
 //! On disk in `.lockstep/index/`, or in memory for a project that has no state directory: nothing is written where nobody
-//! asked. Format, versions and crash safety are told in `docs/design/004-index.md`. References are not kept: see
+//! asked. Format, versions and crash safety are told in `docs/design/002-index.md`. References are not kept: see
 //! [`lockstep_refs`].
 //!
 //! [`Index::open`] looks at the disk first. What differs is read anew where it is little, so that the answers are those of

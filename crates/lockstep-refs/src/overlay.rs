@@ -89,6 +89,11 @@ impl World for Overlay<'_> {
     fn facts(&self, file: FileId) -> Option<Arc<Facts>> {
         if file == self.file { Some(Arc::clone(&self.facts)) } else { self.world.facts(file) }
     }
+
+    fn prepare(&self, files: &[FileId]) {
+        let others: Vec<FileId> = files.iter().copied().filter(|file| *file != self.file).collect();
+        self.world.prepare(&others);
+    }
 }
 
 #[cfg(test)]

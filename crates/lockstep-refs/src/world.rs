@@ -37,6 +37,9 @@ pub trait World: Sync {
 
     /// The facts of a file; `None` as for [`text`](Self::text).
     fn facts(&self, file: FileId) -> Option<Arc<Facts>>;
+
+    /// Says that the facts of all these files will be asked for: a world that has to parse them can do so at once.
+    fn prepare(&self, _files: &[FileId]) {}
 }
 
 /// The words of a text: runs of letters, digits and `_`. Every character beyond ASCII counts as a letter.

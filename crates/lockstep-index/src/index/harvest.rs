@@ -17,10 +17,10 @@ use super::words::{HASH_BITS, Seen, each_word};
 const PAIRS_PER_TABLE: usize = 12_000_000;
 
 /// Files that are read between two looks at how many pairs there are.
-const ROUND: usize = 4_096;
+const ROUND: usize = 8_192;
 
 /// Files that one thread takes at a time.
-const BATCH: usize = 64;
+const BATCH: usize = 256;
 
 /// Words are sorted in as many heaps as fit into caches, by their highest bits.
 const HEAPS: usize = 256;

@@ -91,11 +91,14 @@ impl Found {
             directories.entry(path).or_default().unnameable += 1;
         }
         // A directory that vanished while it was listed has no time, and is looked at again.
+        let mut last = None;
         for file in &self.files {
             let parent = lockstep_refs::world::parent(file);
-            if !directories.contains_key(parent) {
+            // Neighbours in the order of paths are mostly neighbours in the tree.
+            if last != Some(parent) && !directories.contains_key(parent) {
                 directories.insert(parent.to_owned(), Directory::default());
             }
+            last = Some(parent);
         }
         Listing { directories, files: self.files }
     }

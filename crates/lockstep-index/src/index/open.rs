@@ -181,19 +181,18 @@ impl Opening<'_> {
     pub(super) fn bring_up_to_date(self, loaded: Loaded) -> Result<Index, IndexError> {
         let Loaded { base, found } = loaded;
         let start = Instant::now();
-        let filter = self.settings.filter(self.root)?;
         let outside_rules = rules::outside(self.root);
         let is_new = base.is_none();
         let mut base = base.unwrap_or_else(|| Base::empty(self.settings));
         let plan = if is_new {
-            Plan::whole(list(self.root, "", None, &filter))
+            Plan::whole(list(self.root, "", None, &self.settings.filter(self.root)?))
         } else {
             let mut look = look(self.root, &base.files, self.settings.max_file_bytes);
             look.rules_changed |= base.manifest.outside_rules != outside_rules;
             if look.is_as_before() {
                 return Ok(self.opened(base, true));
             }
-            let plan = Plan::new(self.root, &base.files, look, &filter);
+            let plan = Plan::new(self.root, &base.files, look, &self.settings.filter(self.root)?);
             if plan.is_empty() && base.manifest.outside_rules == outside_rules {
                 return Ok(self.opened(base, true));
             }

@@ -200,6 +200,8 @@ struct TableBuilder {
     files: Files,
     /// Where the directories of old records are now.
     moved: Vec<Option<u32>>,
+    /// The directory of the file that was added last.
+    last: Option<usize>,
 }
 
 impl TableBuilder {
@@ -219,7 +221,7 @@ impl TableBuilder {
         }
         let find = |path: &str| files.directory_paths.find(path).map(number);
         let moved = old.directory_paths.iter().map(find).collect();
-        Self { files, moved }
+        Self { files, moved, last: None }
     }
 
     /// A file whose directory is gone is gone with it.
@@ -231,8 +233,12 @@ impl TableBuilder {
 
     fn add_read(&mut self, path: &str, document: u32, read: Option<(Version, State)>) {
         let Some((version, state)) = read else { return };
-        if let Some(directory) = self.files.directory_paths.find(parent(path)) {
-            let directory = number(directory);
+        let parent = parent(path);
+        // Neighbours in the order of paths are mostly neighbours in the tree.
+        let names = &self.files.directory_paths;
+        let at = self.last.filter(|last| names.get(*last) == parent).or_else(|| names.find(parent));
+        self.last = at;
+        if let Some(directory) = at.map(number) {
             self.push(path, Record { version, document, directory, state });
         }
     }

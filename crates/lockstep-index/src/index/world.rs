@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use lockstep_refs::facts::Facts;
 use lockstep_refs::world::{FileId, World, base, words};
+use rayon::prelude::*;
 
 use super::Index;
 use super::content::{self, State};
@@ -72,7 +73,20 @@ impl World for Index {
         let at = file.0 as usize;
         self.known_facts.get(at)?.get_or_init(|| self.find_facts(file.0)).clone()
     }
+
+    fn prepare(&self, files: &[FileId]) {
+        let is_new =
+            |file: &&FileId| self.known_facts.get(file.0 as usize).is_some_and(|it| it.get().is_none());
+        let new: Vec<FileId> = files.iter().filter(is_new).copied().collect();
+        // Starting threads for a few takes longer.
+        if new.len() >= WORTH_THREADS {
+            new.into_par_iter().for_each(|file| drop(self.facts(file)));
+        }
+    }
 }
+
+/// So many files are sooner parsed by all cores than by one.
+const WORTH_THREADS: usize = 8;
 
 fn id(file: usize) -> FileId {
     FileId(u32::try_from(file).expect("files are numbered with 32 bits"))

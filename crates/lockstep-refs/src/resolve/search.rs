@@ -96,9 +96,10 @@ impl<'r, 'w> Search<'r, 'w> {
 
     /// The candidates for a word that are read by these rules.
     fn take_files(&mut self, word: &str) -> Vec<FileId> {
-        let files = self.resolver.world.containing(word);
-        let mine: Vec<FileId> =
-            files.into_iter().filter(|file| self.resolver.view(*file).is_some()).collect();
+        let mut mine = self.resolver.world.containing(word);
+        mine.retain(|file| self.resolver.speaks(*file));
+        self.resolver.world.prepare(&mine);
+        mine.retain(|file| self.resolver.view(*file).is_some());
         self.files.extend(&mine);
         mine
     }

@@ -40,7 +40,11 @@ impl Tree {
     /// The files that are named, as they differ from the last commit. What does not differ counts as a whole.
     pub(crate) fn edits_of_files(&self, paths: &[String]) -> Result<Edits, CommandError> {
         let mut edits = match &self.repository {
-            Some(_) => self.edits_between(&Between::HeadAndFiles, String::new())?.edits,
+            Some(repository) => {
+                let between = Between::HeadAndFiles;
+                let changed = repository.changed_among(&between, paths)?;
+                self.edits_of(repository, &between, &changed)?
+            }
             None => Vec::new(),
         };
         let names = |edit: &Edit, path: &str| {

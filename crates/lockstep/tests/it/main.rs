@@ -18,6 +18,7 @@ mod hostile_input;
 mod hostile_system;
 mod impact;
 mod inactive;
+mod index;
 mod paths;
 mod projects;
 mod real_client;
