@@ -12,6 +12,7 @@ use lockstep_task::access::{AgentRule, SkillRule};
 
 use crate::cache::{CacheBudget, CachePath, CachePreset, CacheSection, Deliver, Places};
 use crate::cascade::ContextTokens;
+use crate::impact::AliasTable;
 use crate::scope::{FileBytes, Patterns, ScopePreset};
 use crate::steps::{EvidenceTable, OptionalPath, OverBudget, PhaseSetName, StepsDir};
 use crate::table::sections;
@@ -51,6 +52,10 @@ sections! {
     [impact] Impact {
         /// How long the analysis at a stop may take. What was found until then is reported, and that it is not all.
         time_limit: Duration = Duration::from_secs(10);
+
+        /// Names under which files of the project are known besides their own, with their paths relative to its root: a
+        /// skill that is called by a short name, a script by its task.
+        aliases: AliasTable = AliasTable::default();
     }
 
     /// Which files are indexed: of what git tracks or would track, and `.lockstepignore` does not leave out.

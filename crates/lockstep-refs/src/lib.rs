@@ -21,6 +21,7 @@ mod package;
 pub mod reference;
 pub mod report;
 mod resolve;
+pub mod schema;
 mod scope;
 mod syntax;
 pub mod text;

@@ -16,8 +16,12 @@ use crate::{StateDir, StoreError};
 pub const FORMAT: i64 = MIGRATIONS.len() as i64;
 
 /// Each entry takes the store from the format of its index to the next. Entries are only ever added.
-const MIGRATIONS: &[&str] =
-    &[include_str!("schema/1.sql"), include_str!("schema/2.sql"), include_str!("schema/3.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
+];
 
 /// How long a process waits for another's transaction. Hooks hold theirs for a millisecond or two.
 const BUSY: Duration = Duration::from_secs(3);

@@ -10,6 +10,7 @@ pub mod audit;
 pub mod befores;
 pub mod cascades;
 mod database;
+pub mod dismissals;
 pub mod history;
 pub mod journal;
 mod leftovers;

@@ -62,6 +62,7 @@ fn every_key_applies_with_its_origin() {
     alert.subagent = "off" Line(7)
     alert.lead = "any" Line(8)
     impact.time_limit = "10s" Default
+    impact.aliases = {} Default
     scope.preset = "repository" Default
     scope.include = [] Default
     scope.exclude = [] Default

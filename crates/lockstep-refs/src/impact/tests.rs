@@ -189,6 +189,14 @@ proptest! {
         let same = Report { root: "/r", impact: &again, basis: &basis, notes: &[], history: &[] };
         prop_assert_eq!(report.l1(), same.l1());
         prop_assert_eq!(report.l2(), same.l2());
+        let schema = jsonschema::validator_for(&crate::schema::schemas()[0].1).unwrap();
+        let l1: serde_json::Value = serde_saphyr::from_str(&report.l1()).unwrap();
+        let json: serde_json::Value =
+            serde_json::from_str(&report.json(false, crate::report::Timings::default())).unwrap();
+        for document in [&l1, &json] {
+            prop_assert!(schema.is_valid(document), "{}", document);
+        }
+        prop_assert_eq!(&l1["impact_candidates"], &json["impact_candidates"]);
         let direct = report.l1().matches("type: DIRECT\n        hop_count: 1\n").count();
         prop_assert_eq!(direct, report.l1().matches("type: DIRECT").count());
     }

@@ -60,7 +60,8 @@ pub(super) fn add_terrain(
 }
 
 fn analyse(disk: &Disk<'_>, index: &Index, causes: &[Cause]) -> Result<Analysis, CommandError> {
-    let analysis = Analysis::of(&disk.tree.root, index, &disk.edits(causes), TIME_LIMIT);
+    let analysis =
+        Analysis::of(&disk.tree.root, index, &disk.tree.aliases(), &disk.edits(causes), TIME_LIMIT);
     if analysis.impact.truncated {
         let seconds = TIME_LIMIT.as_secs();
         return Err(CommandError::new(Kind::Store, format!("the analysis took longer than {seconds} s")));

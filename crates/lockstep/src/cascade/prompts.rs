@@ -103,7 +103,8 @@ impl Disk<'_> {
     fn symbols(&self, causes: &[Cause]) -> Result<BTreeMap<String, Vec<Symbol>>, CommandError> {
         let index = self.tree.open_index(&Unwatched)?;
         let limit = std::time::Duration::from_secs(10);
-        let analysis = Analysis::of(&self.tree.root, &index, &self.edits(causes), limit);
+        let analysis =
+            Analysis::of(&self.tree.root, &index, &self.tree.aliases(), &self.edits(causes), limit);
         let mut symbols: BTreeMap<String, Vec<Symbol>> = BTreeMap::new();
         for file in analysis.impact.files.iter().filter(|file| !file.whole_file) {
             for change in file.symbols.iter().filter(|change| change.what != What::Body) {

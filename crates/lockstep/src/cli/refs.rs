@@ -46,7 +46,8 @@ pub(crate) fn run(args: &RefsArgs, context: &Context) -> Result<Answer, CommandE
             if sought.is_nothing() {
                 return Err(unknown(name));
             }
-            let found = if args.out { sought.outgoing(&index) } else { sought.referrers(&index) };
+            let found =
+                if args.out { sought.outgoing(&index, &tree.aliases()) } else { sought.referrers(&index) };
             References { sought: name.clone(), defined: defined(&sought), ..found.into() }
         }
     };

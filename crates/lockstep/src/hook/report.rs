@@ -139,8 +139,9 @@ impl Hook {
         });
         edits.iter_mut().for_each(|edit| ask_index(&index, edit));
         let limit = self.project.config().impact.time_limit;
-        let mut analysis = Analysis::of(&self.project.root, &index, &edits, limit);
+        let mut analysis = Analysis::of(&self.project.root, &index, &self.project.aliases(), &edits, limit);
         analysis.drop_followers(&last_changes(store, session)?);
+        analysis.drop_dismissed(store)?;
         // The facts parsed for this answer are there for the next; that they could not be kept harms nobody.
         let _ = index.keep_parsed();
         Ok(Some(analysis))

@@ -11,6 +11,8 @@ use lockstep_refs::entity::Aliases;
 use lockstep_refs::impact::{Edit, Impact, Question, impact};
 use lockstep_refs::report::{Basis, Report, Timings, Together};
 
+use lockstep_store::{Store, StoreError};
+
 use super::index::basis;
 
 /// Fewer common commits are chance.
@@ -34,10 +36,10 @@ pub(crate) struct Analysis {
 
 impl Analysis {
     /// Finds who depends on what the edits changed, for at most `limit`.
-    pub(crate) fn of(root: &Path, index: &Index, edits: &[Edit], limit: Duration) -> Self {
+    pub(crate) fn of(root: &Path, index: &Index, aliases: &Aliases, edits: &[Edit], limit: Duration) -> Self {
         let started = Instant::now();
         let is_over = || started.elapsed() > limit;
-        let impact = impact(index, &Question { edits, aliases: &Aliases::default(), is_over: &is_over });
+        let impact = impact(index, &Question { edits, aliases, is_over: &is_over });
         Self {
             root: root.to_string_lossy().into_owned(),
             impact,
@@ -80,6 +82,30 @@ impl Analysis {
                 commits: rule.together,
                 confidence: rule.confidence,
             }));
+        }
+        Ok(())
+    }
+
+    /// Leaves out findings that were dismissed, and says how many.
+    pub(crate) fn drop_dismissed(&mut self, store: &Store) -> Result<(), StoreError> {
+        let root = PathBuf::from(&self.root);
+        let mut dismissed = 0;
+        for file in &mut self.impact.files {
+            let mut kept = Vec::new();
+            for dependent in file.dependents.drain(..) {
+                match store.dismissal(&root.join(&file.path), &root.join(&dependent.path))? {
+                    Some(_) => dismissed += 1,
+                    None => kept.push(dependent),
+                }
+            }
+            file.dependents = kept;
+        }
+        if dismissed > 0 {
+            let findings =
+                if dismissed == 1 { "1 finding was" } else { &format!("{dismissed} findings were") };
+            self.notes.push(format!(
+                "{findings} dismissed earlier and are left out until a file of theirs changes."
+            ));
         }
         Ok(())
     }

@@ -82,8 +82,8 @@ impl Sought {
     }
 
     /// What its files reference.
-    pub(crate) fn outgoing(&self, index: &Index) -> (Vec<Found>, usize) {
-        let names = Names::of(index, &Aliases::default());
+    pub(crate) fn outgoing(&self, index: &Index, aliases: &Aliases) -> (Vec<Found>, usize) {
+        let names = Names::of(index, aliases);
         let (mut found, mut unresolved) = (Vec::new(), 0);
         for sought in &self.files {
             let by_rules = index
@@ -144,13 +144,13 @@ impl Tree {
     pub(crate) fn seek(&self, index: &Index, directory: &Path, name: &str) -> Sought {
         let by_path = self.relative(directory, Path::new(name)).ok().and_then(|path| index.find(&path));
         if let Some(file) = by_path.or_else(|| index.find(name)).or_else(|| by_end(index, name)) {
-            return whole_file(index, file);
+            return whole_file(index, file, &self.aliases());
         }
         let symbols = by_symbol(index, name);
         if !symbols.is_nothing() {
             return symbols;
         }
-        let names = Names::of(index, &Aliases::default());
+        let names = Names::of(index, &self.aliases());
         let mut sought = Sought::default();
         for (file, kind) in names.get(name) {
             let entity = Entity { kind: *kind, name: name.into() };
@@ -168,7 +168,7 @@ impl Tree {
     /// References to what no longer exists.
     pub(crate) fn dangling(&self, index: &Index) -> Result<(Vec<Found>, usize), CommandError> {
         let former = self.former_files(index)?;
-        let places = dangling(index, &former, &Aliases::default());
+        let places = dangling(index, &former, &self.aliases());
         let found = places.iter().filter(|place| place.kind < Kind::Mention).filter_map(|at| {
             let target = at.former.and_then(|which| former.get(which)).map(|former| former.path.to_string());
             let place = place(index, at.file, at.line, at.kind, &at.pattern, at.certainty)?;
@@ -196,20 +196,20 @@ impl Tree {
                 false => None,
             };
             let text = text.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-            let entities = entities(&removed.path, text.as_deref(), &Aliases::default());
+            let entities = entities(&removed.path, text.as_deref(), &self.aliases());
             former.push(Former { path: removed.path.into(), entities });
         }
         Ok(former)
     }
 }
 
-fn whole_file(index: &Index, file: FileId) -> Sought {
+fn whole_file(index: &Index, file: FileId, aliases: &Aliases) -> Sought {
     let path = index.path(file);
     let facts: Option<Arc<Facts>> = index.facts(file);
     let reachable = |definition: &&Definition| definition.reach > Reach::File;
     let symbols =
         facts.iter().flat_map(|facts| facts.definitions.iter().filter(reachable)).cloned().collect();
-    let entities = entities(path, index.text(file).as_deref(), &Aliases::default());
+    let entities = entities(path, index.text(file).as_deref(), aliases);
     Sought {
         defined: vec![(path.to_owned(), 1)],
         files: vec![SoughtFile { file, symbols, entities, whole: true }],
