@@ -89,6 +89,20 @@ fn a_deleted_file_breaks_who_imports_and_who_leads_to_it() {
 }
 
 #[test]
+fn who_imports_a_deleted_file_is_broken_whatever_it_took_from_it() {
+    let world = MemoryWorld::new([("b.py", "from a import greet\n"), ("p/c.py", "from . import d\n")]);
+    assert_eq!(
+        shown(&ask(&world, &[deleted("a.py", "x = 1\n")])),
+        ["DIRECT breaks import b.py:1:from a import greet"]
+    );
+    let impact = ask(&world, &[deleted("p/d.py", "")]);
+    assert_eq!(shown(&impact), ["DIRECT breaks import p/c.py:1:from . import d"]);
+    // What it was is not even known.
+    let edit = Edit { before: Before::Unknown, ..deleted("a.py", "") };
+    assert_eq!(shown(&ask(&world, &[edit])), ["DIRECT breaks import b.py:1:from a import greet"]);
+}
+
+#[test]
 fn who_followed_already_is_no_dependent() {
     let now = A.replace("greet", "welcome");
     let followed = B.replace("greet", "welcome");

@@ -118,7 +118,7 @@ fn summary(args: &RefsArgs, answer: &References) -> String {
         (0, true) => "Nothing refers to what no longer exists.\n".to_owned(),
         (0, false) if args.out => format!("{} references nothing in this tree.\n", answer.sought),
         (0, false) => format!("Nothing references {}.\n", answer.sought),
-        (n, _) => format!("{n} references in {} files\n", files.len()),
+        (n, _) => format!("{} in {}\n", count(n, "reference"), count(files.len(), "file")),
     };
     if !answer.defined.is_empty() {
         text.push_str(&format!("defined in {}\n", answer.defined.join(", ")));
@@ -133,6 +133,10 @@ fn summary(args: &RefsArgs, answer: &References) -> String {
         text.push_str("the index is not up to date: files changed since are not reflected\n");
     }
     text
+}
+
+fn count(n: usize, one: &str) -> String {
+    format!("{n} {one}{}", if n == 1 { "" } else { "s" })
 }
 
 fn one_line(text: &str) -> String {
