@@ -5,8 +5,8 @@
 
 mod markdown;
 mod python;
-mod typescript;
 mod rust;
+mod typescript;
 
 use serde::{Deserialize, Serialize};
 
