@@ -49,10 +49,13 @@ impl Trail {
         &self.dir
     }
 
-    /// The file of a record's day, in UTC.
-    pub fn file(&self, record: &Record) -> PathBuf {
+    /// The file for a record: that of its day, in UTC, or the newest there is, where a clock went back. The order of the files is
+    /// the order of the chain.
+    fn file(&self, record: &Record) -> Result<PathBuf, StoreError> {
         let day = record.timestamp.to_zoned(TimeZone::UTC).date();
-        self.dir.join(format!("{PREFIX}{day}{SUFFIX}"))
+        let name = format!("{PREFIX}{day}{SUFFIX}");
+        let newest = self.names()?.pop().filter(|newest| *newest > name);
+        Ok(self.dir.join(newest.unwrap_or(name)))
     }
 
     /// Appends a record; gives the end of the chain after it. A crash after the line and before the end is remembered is no harm:
@@ -64,7 +67,7 @@ impl Trail {
         let head = self.end(read_head(&memory))?;
         let (line, next) = record.line(&head);
         fs::create_dir_all(&self.dir).map_err(StoreError::io("create", &self.dir))?;
-        append_once(&self.file(record), line.as_bytes())?;
+        append_once(&self.file(record)?, line.as_bytes())?;
         let text = format!("{:020} {}\n", next.seq, next.hash);
         memory.write_all_at(text.as_bytes(), 0).map_err(StoreError::io("write", &self.memory_path()))?;
         Ok(next)
@@ -219,6 +222,15 @@ mod tests {
         }
         let names: Vec<_> = trail(root.path()).files().unwrap().into_iter().map(|file| file.name).collect();
         assert_eq!(names, ["audit-2026-02-14.log", "audit-2026-02-15.log"]);
+        assert_eq!(trail(root.path()).verify().unwrap().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn a_clock_that_goes_back_breaks_no_chain() {
+        let root = tempfile::tempdir().unwrap();
+        for at in ["2026-02-15T00:00:01Z", "2026-02-14T23:59:59Z", "2026-02-16T00:00:00Z"] {
+            trail(root.path()).append(&record(at)).unwrap();
+        }
         assert_eq!(trail(root.path()).verify().unwrap().unwrap().len(), 3);
     }
 

@@ -184,9 +184,9 @@ proptest! {
             prop_assert_eq!(paths.len(), file.dependents.len());
         }
         let basis = Basis { fresh: true, revision: "r".into(), time: "t".into(), unseen: 0 };
-        let report = Report { root: "/r", impact: &impact, basis: &basis, notes: &[] };
+        let report = Report { root: "/r", impact: &impact, basis: &basis, notes: &[], history: &[] };
         let again = ask(&world, &edits);
-        let same = Report { root: "/r", impact: &again, basis: &basis, notes: &[] };
+        let same = Report { root: "/r", impact: &again, basis: &basis, notes: &[], history: &[] };
         prop_assert_eq!(report.l1(), same.l1());
         prop_assert_eq!(report.l2(), same.l2());
         let direct = report.l1().matches("type: DIRECT\n        hop_count: 1\n").count();

@@ -153,11 +153,11 @@ fn check_boundary(judge: &mut Judge, step: &Step, changed: Option<&[(String, Opt
         if let Some(why) = step.boundary().refuses(path.as_deref()) {
             judge.error(
                 format!("{shown} was changed, outside the step's boundary: {why}"),
-                format!("Undo the change of {shown}, or widen the boundary in the step file"),
+                format!("Undo the change of {shown}, or widen the boundary: `lockstep step boundary`"),
             );
         }
     }
-    judge.look("the boundary", format!("{} changed files", changed.len()), before);
+    judge.look("the boundary", format!("changed files: {}", changed.len()), before);
 }
 
 fn check_budget(judge: &mut Judge, stop: StepStop<'_>) {

@@ -268,6 +268,22 @@ fn check_task_transition(step: &Step, to: &str, machine: &Machine, problems: &mu
     }
 }
 
+/// Replaces the boundary; without patterns, takes it away. A step that is over keeps what it had.
+pub fn set_boundary(
+    step: &Step,
+    allowed: &[String],
+    forbidden: &[String],
+    machine: &Machine,
+) -> Result<Step, Vec<Problem>> {
+    if machine.task.iter().any(|state| state.name == step.status && state.terminal) {
+        let message = format!("The step is {}, so its boundary stays as it is", step.status);
+        return Err(vec![Problem::invalid("boundary", message, "Begin a new step: `lockstep step new`")]);
+    }
+    let mut value = step.value.clone();
+    value["boundary"] = json!({"allowed": allowed, "forbidden": forbidden});
+    Step::of(value)
+}
+
 /// The gate's own transition: from any state to FAILED, with the reason and what would mend it.
 pub fn fail_by_gate(step: &Step, reason: &str, suggestions: &[String]) -> Step {
     with_state(step, "FAILED", Some(reason), suggestions)

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use lockstep_git::patch;
-use lockstep_index::index::Unwatched;
 use lockstep_model::ids::SessionId;
 
 use super::{Answer, Context};
@@ -14,6 +13,7 @@ use crate::impact::analysis::{Analysis, milliseconds};
 use crate::impact::edits::Edits;
 use crate::impact::text;
 use crate::impact::tree::Tree;
+use crate::progress_bar::ProgressBar;
 
 /// Show which files depend on what changed
 ///
@@ -55,6 +55,10 @@ pub(crate) struct ImpactArgs {
     /// Print the alert that the Lead would get
     #[arg(long, conflicts_with = "format")]
     alert: bool,
+    /// Also list files that changed together with the changed ones in git: no trace in any text, so no dependents, but
+    /// worth a look
+    #[arg(long)]
+    history: bool,
     /// Stop after so many seconds and report what was found until then
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     time_limit: f64,
@@ -67,8 +71,11 @@ pub(crate) fn run(args: &ImpactArgs, context: &Context) -> Result<Answer, Comman
     let started = Instant::now();
     let edits = edits(args, context, &tree)?;
     let changes = milliseconds(started);
-    let mut analysis = tree.analyse(&edits.edits, limit, &Unwatched)?;
+    let mut analysis = tree.analyse(&edits.edits, limit, &ProgressBar::new(&context.terminal))?;
     analysis.timings.changes = changes;
+    if args.history {
+        analysis.add_history(tree.repository()?)?;
+    }
     show(args, context, &analysis, &edits.origin);
     Ok(Answer::Yes)
 }
@@ -134,7 +141,7 @@ fn show(args: &ImpactArgs, context: &Context, analysis: &Analysis, origin: &str)
         }
         Format::Text => {
             terminal.say(&text::render(analysis, origin, terminal));
-            for note in report.all_notes() {
+            for note in report.notes_on_the_whole() {
                 terminal.note(&format!("note: {note}\n"));
             }
         }
