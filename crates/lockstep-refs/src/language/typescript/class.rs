@@ -20,8 +20,8 @@ impl<'t> Walk<'t> {
         let local = self.found.scopes.is_inside();
         let mut definition = self.found.definition(name, DefinitionKind::Type, whole);
         definition.reach = if local { Reach::File } else { reach(exported) };
-        definition.signature = digest([node], self.found.text, |it| Some(it) == body);
-        definition.body = digest(body, self.found.text, |_| false);
+        (definition.signature, definition.body) =
+            self.found.digests(node, node.child_by_field_name("name"), body);
         if local {
             self.found.scopes.bind(name, Shape::Name(self.found.path(name).into()));
         }
@@ -183,8 +183,8 @@ impl<'t> Walk<'t> {
     fn member(&self, name: &str, kind: DefinitionKind, node: Node<'t>) -> Definition {
         let body = node.child_by_field_name("body").or_else(|| node.child_by_field_name("value"));
         let mut definition = self.found.definition(name, kind, node);
-        definition.signature = digest([node], self.found.text, |it| Some(it) == body);
-        definition.body = digest(body, self.found.text, |_| false);
+        (definition.signature, definition.body) =
+            self.found.digests(node, node.child_by_field_name("name"), body);
         let is_private = name.starts_with('#')
             || children(node)
                 .iter()
@@ -241,8 +241,8 @@ impl<'t> Walk<'t> {
             {
                 let body = function.child_by_field_name("body");
                 definition.arity = Some(self.arity(function));
-                definition.signature = digest([node], self.found.text, |it| Some(it) == body);
-                definition.body = digest(body, self.found.text, |_| false);
+                (definition.signature, definition.body) =
+                    self.found.digests(node, node.child_by_field_name("name"), body);
             }
             at = self.found.define(definition);
         }
@@ -266,8 +266,8 @@ impl<'t> Walk<'t> {
         }
         let mut definition = self.found.definition(name, DefinitionKind::Interface, whole);
         definition.reach = reach(exported);
-        definition.signature = digest([node], self.found.text, |it| Some(it) == body);
-        definition.body = digest(body, self.found.text, |_| false);
+        (definition.signature, definition.body) =
+            self.found.digests(node, node.child_by_field_name("name"), body);
         for clause in children(node) {
             if matches!(clause.kind(), "extends_type_clause" | "extends_clause") {
                 definition.extends.extend(children(clause).into_iter().filter_map(|it| self.base_type(it)));
@@ -337,8 +337,8 @@ impl<'t> Walk<'t> {
                 for base in bases {
                     definition.extends.extend(self.base_type(base));
                 }
-                definition.signature = digest([node], self.found.text, |it| it == body);
-                definition.body = digest([body], self.found.text, |_| false);
+                (definition.signature, definition.body) =
+                    self.found.digests(node, node.child_by_field_name("name"), Some(body));
                 self.members_of(definition, Some(body));
             }
             None => {

@@ -396,8 +396,8 @@ impl<'t> Walk<'t> {
         let body = node.child_by_field_name("body");
         let mut definition = self.found.definition(name, DefinitionKind::Function, whole);
         definition.reach = reach(exported);
-        definition.signature = digest([node], self.found.text, |it| Some(it) == body);
-        definition.body = digest(body, self.found.text, |_| false);
+        (definition.signature, definition.body) =
+            self.found.digests(node, node.child_by_field_name("name"), body);
         definition.arity = Some(self.arity(node));
         let at = self.found.define(definition);
         let before = std::mem::replace(&mut self.found.within, at);
@@ -620,8 +620,8 @@ impl<'t> Walk<'t> {
             Some(function) => function.child_by_field_name("body"),
             None => value,
         };
-        definition.signature = digest([whole], self.found.text, |it| Some(it) == body);
-        definition.body = digest(body, self.found.text, |_| false);
+        (definition.signature, definition.body) =
+            self.found.digests(whole, whole.child_by_field_name("name"), body);
         definition.arity = function.map(|it| self.arity(it));
         let at = self.found.define(definition);
         let before = std::mem::replace(&mut self.found.within, at);
@@ -667,8 +667,7 @@ impl<'t> Walk<'t> {
                 let body = property.child_by_field_name("body");
                 let mut definition =
                     self.found.definition(self.found.text(key), DefinitionKind::Method, property);
-                definition.signature = digest([property], self.found.text, |it| Some(it) == body);
-                definition.body = digest(body, self.found.text, |_| false);
+                (definition.signature, definition.body) = self.found.digests(property, Some(key), body);
                 definition.arity = Some(self.arity(property));
                 let at = self.found.define(definition);
                 self.this.push(Shape::Unknown);
