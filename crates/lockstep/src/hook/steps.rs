@@ -88,8 +88,7 @@ impl Hook {
         let written = real(&lockstep_model::path::absolute(&cwd_of(&self.event), path));
         let relative = steps.relative(&written);
         let shown = relative.clone().unwrap_or_else(|| written.display().to_string());
-        let own = steps.is_own(&(shown.clone(), relative.clone()));
-        let why = match own {
+        let why = match steps.is_own(relative.as_deref()) {
             true => Some("it is written by `lockstep step` only".to_owned()),
             false => step.boundary().refuses(relative.as_deref()),
         };

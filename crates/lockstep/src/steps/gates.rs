@@ -1,7 +1,5 @@
 //! The gates in a project: gathering what each looks at, and recording what it decided.
 
-use std::path::Path;
-
 use lockstep_config::keys::Sweep;
 use lockstep_config::steps::OverBudget;
 use lockstep_steps::commands::Scope;
@@ -117,10 +115,9 @@ impl Steps<'_> {
             Err(problem) => (Err(vec![problem.clone()]), Recorded::Nothing),
         };
         let file = located.ok();
-        let changed: Option<Vec<Changed>> = work
-            .changed
-            .as_ref()
-            .map(|changed| changed.iter().filter(|one| !self.is_own(one)).cloned().collect());
+        let foreign = |one: &&Changed| !self.is_own(one.1.as_deref());
+        let changed: Option<Vec<Changed>> =
+            work.changed.as_ref().map(|changed| changed.iter().filter(foreign).cloned().collect());
         let stop = StepStop {
             file: name,
             step: &step,
@@ -141,17 +138,15 @@ impl Steps<'_> {
         Ok((judged, file))
     }
 
-    /// Files that Lockstep itself writes in the name of a step.
-    pub(crate) fn is_own(&self, (_, path): &Changed) -> bool {
+    /// Whether a file is one that Lockstep itself writes in the name of a step.
+    pub(crate) fn is_own(&self, path: Option<&str>) -> bool {
         let Some(path) = path else { return false };
         let full = self.project.root.join(path);
         let name = full.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let dirs = |dir: &Path| full.parent() == Some(dir);
         let is_trail = name.starts_with("audit-") && name.ends_with(".log");
-        let trails = self.trails();
         path.starts_with(".lockstep/")
             || self.known().iter().any(|known| known == path)
-            || (is_trail && trails.iter().any(|trail| dirs(trail.dir())))
+            || (is_trail && self.trails().iter().any(|trail| full.parent() == Some(trail.dir())))
     }
 
     /// Records what gate 2 decided; with the seal of the phases, so that a commit finds it.
