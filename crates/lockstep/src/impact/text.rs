@@ -30,11 +30,19 @@ pub(crate) fn render(analysis: &Analysis, origin: &str, terminal: &Terminal) -> 
         (n, broken) => format!("{n} dependents, {broken} of them broken by it"),
     };
     let _ = writeln!(out, "{} changed in {origin}; {dependents}", count(impact.files.len(), "file"));
-    for file in &impact.files {
+    let (concerning, quiet): (Vec<_>, Vec<_>) =
+        impact.files.iter().partition(|file| !file.dependents.is_empty());
+    for file in concerning {
         let _ = write!(out, "\n{}", heading(file, terminal));
         for dependent in &file.dependents {
             out.push_str(&entry(dependent, terminal));
         }
+    }
+    if !quiet.is_empty() && candidates > 0 {
+        out.push_str("\nNo dependents:\n");
+    }
+    for file in quiet {
+        let _ = write!(out, "  {}", heading(file, terminal));
     }
     out
 }
