@@ -148,10 +148,15 @@ fn a_part_that_is_ready_is_not_sent_when_a_file_was_forged() {
     fs::write(&skill, text.replace("work number 1 ", "work number 9 ")).unwrap();
     File::options().append(true).open(&skill).unwrap().set_modified(modified).unwrap();
     let forged = context(&env.hook(&start));
-    assert!(forged.contains("work number 9 ") && !forged.contains("work number 1 "), "{forged}");
+    // On a busy machine there may be no time to build it anew; then it says so.
+    let is_new = |text: &str| text.contains("work number 9 ") && !text.contains("work number 1 ");
+    assert!(is_new(&forged) || forged.contains("It is stale"), "{forged}");
+    env.lockstep(["cache", "build"]).succeeded();
     settle();
-    assert_eq!(context(&env.hook(&start)), forged);
-    assert_eq!(context(&env.hook(&start)), forged);
+    for _ in 0..3 {
+        let text = context(&env.hook(&start));
+        assert!(is_new(&text), "{text}");
+    }
     // Another configuration, another part.
     env.write("lockstep.toml", "[cache]\ndeliver = \"off\"\n");
     env.hook(&start).silent();
