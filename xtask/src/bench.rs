@@ -10,6 +10,7 @@ mod scene;
 mod speed;
 mod statistics;
 mod tables;
+mod truth;
 
 use clap::Subcommand;
 
@@ -23,6 +24,7 @@ use scene::Scene;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Bench {
     Hooks(HooksArgs),
+    Impact(truth::ImpactArgs),
     Speed(speed::SpeedArgs),
 }
 
@@ -71,6 +73,7 @@ impl Plan {
 pub(crate) fn run(bench: &Bench) -> Outcome {
     match bench {
         Bench::Hooks(args) => hooks(args),
+        Bench::Impact(args) => truth::run(args),
         Bench::Speed(args) => speed::run(args),
     }
 }

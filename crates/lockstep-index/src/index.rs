@@ -82,6 +82,8 @@ pub struct Index {
     known_facts: Vec<OnceLock<Option<Arc<Facts>>>>,
     /// Files whose facts were parsed and are not kept yet.
     parsed: Mutex<Vec<u32>>,
+    /// The facts, as they are kept, of files that were found changed or gone when it was opened, by path.
+    replaced: Vec<(String, Vec<u8>)>,
 }
 
 /// What an answer is worth.

@@ -11,6 +11,7 @@ mod difference;
 pub mod index;
 mod refresh;
 pub mod scope;
+pub mod snapshot;
 mod stamp;
 pub mod sweep;
 

@@ -3,9 +3,20 @@
 //! One module per language or family. To add one: a variant of [`Language`], its extensions in [`Language::of`], a module
 //! that implements [`Rules`], a line in [`rules`].
 
+mod bash;
+mod c;
+mod csharp;
+mod go;
+mod java;
+mod jvm;
+mod kotlin;
 mod markdown;
+mod php;
 mod python;
+mod ruby;
 mod rust;
+mod swift;
+mod typescript;
 
 use serde::{Deserialize, Serialize};
 
@@ -89,8 +100,19 @@ pub trait Rules: Sync {
 pub fn rules(language: Language) -> &'static dyn Rules {
     match language {
         Language::Rust => &rust::Rust,
+        Language::Bash => &bash::Bash,
+        Language::C => &c::C(Language::C),
+        Language::Cpp => &c::C(Language::Cpp),
+        Language::CSharp => &csharp::CSharp,
+        Language::Go => &go::Go,
+        Language::Java => &java::Java,
+        Language::Kotlin => &kotlin::Kotlin,
         Language::Markdown => &markdown::Markdown,
+        Language::Php => &php::Php,
         Language::Python => &python::Python,
+        Language::TypeScript | Language::Tsx | Language::JavaScript => &typescript::TypeScript,
+        Language::Ruby => &ruby::Ruby,
+        Language::Swift => &swift::Swift,
         _ => &Plain,
     }
 }

@@ -10,6 +10,8 @@ pub use json::Timings;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
+
 use crate::impact::{Dependent, Evidence, Hop, Impact};
 use crate::reference::{Certainty, Kind};
 
@@ -40,6 +42,21 @@ pub struct Report<'a> {
     pub basis: &'a Basis,
     /// What else a reader must know.
     pub notes: &'a [String],
+    /// Files that changed together with changed ones, where that was asked: no dependents, but worth a look.
+    pub history: &'a [Together],
+}
+
+/// A file that tends to change when a changed one does (kind `history`).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Together {
+    /// The changed file.
+    pub changed_file: String,
+    /// The other one.
+    pub file: String,
+    /// In how many commits both changed.
+    pub commits: usize,
+    /// The share of the changed file's commits that this is, newer ones counting more: from 0 to 1.
+    pub confidence: f64,
 }
 
 /// `status`.
@@ -154,19 +171,19 @@ impl Report<'_> {
                 )
             }
             Status::Complete if breaking.is_empty() => format!(
-                "{} what changed; nothing in them is broken by it.",
+                "{} what changed; nothing is broken by it.",
                 count_verb(direct.len(), "file references", "files reference")
             ),
             Status::Complete => format!(
-                "{} what changed; {} no longer fit it.",
+                "{} what changed; {} it.",
                 count_verb(direct.len(), "file references", "files reference"),
-                breaking.len()
+                count_verb(breaking.len(), "no longer fits", "no longer fit")
             ),
         }
     }
 
-    /// Notes that follow from the facts, then those given.
-    pub fn all_notes(&self) -> Vec<String> {
+    /// Everything a reader must know besides the dependents.
+    fn all_notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for file in self.impact.files.iter().filter(|file| file.whole_file) {
             notes.push(format!(
@@ -174,6 +191,13 @@ impl Report<'_> {
                 file.path
             ));
         }
+        notes.extend(self.notes_on_the_whole());
+        notes
+    }
+
+    /// What a reader must know about the answer as a whole.
+    pub fn notes_on_the_whole(&self) -> Vec<String> {
+        let mut notes = Vec::new();
         if self.impact.truncated {
             notes.push("Analysis truncated: the time limit was reached.".to_owned());
         }
@@ -204,6 +228,15 @@ impl Report<'_> {
             ));
         }
         notes.extend(self.notes.iter().cloned());
+        notes.extend(self.history.iter().map(|together| {
+            format!(
+                "History: {} changed together with {} in {} ({:.0} %).",
+                together.file,
+                together.changed_file,
+                count(together.commits, "commit"),
+                together.confidence * 100.0
+            )
+        }));
         notes
     }
 }

@@ -111,7 +111,7 @@ impl Store {
         session: &SessionId,
         keep: Keep<'_>,
     ) -> Result<bool, StoreError> {
-        // Every session that ever ended is asked for; nearly all of their journals are long gone.
+        // Another session's end may have been faster.
         if std::fs::symlink_metadata(journal.file(session)).is_err_and(|e| e.kind() == ErrorKind::NotFound) {
             return Ok(false);
         }

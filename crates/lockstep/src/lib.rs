@@ -4,6 +4,7 @@
 //! what they remember is in the store. Only this crate reads the environment and the clock.
 
 mod cache;
+mod cascade;
 pub mod cli;
 mod clock;
 mod doctor;
@@ -19,6 +20,7 @@ mod project;
 pub mod reference;
 mod setup;
 mod source_date;
+mod steps;
 mod task;
 mod terminal;
 

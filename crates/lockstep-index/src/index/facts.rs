@@ -67,6 +67,12 @@ impl Index {
         })
     }
 
+    /// The facts of a file as it was before this opening found it changed or gone; `None` where it was not, or they were not kept.
+    pub fn former_facts(&self, path: &str) -> Option<Facts> {
+        let (_, bytes) = self.replaced.iter().find(|(known, _)| known == path)?;
+        postcard::from_bytes(bytes).ok()
+    }
+
     /// Keeps the facts that were parsed since it was opened, for the next process; and where a part of the index was found
     /// damaged, gives it up, so that the next builds it anew. Never waits: where another process is writing, or was faster,
     /// nothing is kept. Returns how many facts were.

@@ -91,6 +91,8 @@ pub(super) struct Base {
     pub(super) files: Files,
     pub(super) words: Vec<Table>,
     pub(super) facts: Vec<Table>,
+    /// The facts, as they are kept, of files that were found changed or gone, by path.
+    pub(super) replaced: Vec<(String, Vec<u8>)>,
 }
 
 impl Base {
@@ -100,7 +102,23 @@ impl Base {
             files: Files::default(),
             words: Vec::new(),
             facts: Vec::new(),
+            replaced: Vec::new(),
         }
+    }
+
+    /// The facts of what a plan changes, as they were. After a whole rebuild nobody asks.
+    fn facts_of(&self, plan: &Plan) -> Vec<(String, Vec<u8>)> {
+        if plan.read.len() + plan.dropped.len() > FEW {
+            return Vec::new();
+        }
+        let read = plan.read.iter().filter_map(|path| self.files.paths.find(path));
+        let dropped = plan.dropped.iter().map(|file| *file as usize);
+        let known = read.chain(dropped).filter_map(|file| {
+            let document = u64::from(self.files.records.get(file)?.document);
+            let bytes = self.facts.iter().rev().find_map(|table| table.get(document).ok().flatten())?;
+            Some((self.files.paths.get(file).to_owned(), bytes))
+        });
+        known.collect()
     }
 }
 
@@ -146,7 +164,7 @@ fn load_parts(storage: &Storage, manifest: Manifest) -> io::Result<Option<Base>>
     let words = tables(Part::Words, &manifest.words)?;
     let facts = tables(Part::Facts, &manifest.facts)?;
     let files = storage.files(manifest.files)?;
-    Ok(files.map(|files| Base { manifest, files, words, facts }))
+    Ok(files.map(|files| Base { manifest, files, words, facts, replaced: Vec::new() }))
 }
 
 pub(super) struct Opening<'a> {
@@ -198,6 +216,7 @@ impl Opening<'_> {
         let limit = self.settings.max_file_bytes;
         let Harvest { files, tables } = harvest(self.root, &plan.read, first, limit, self.progress)
             .map_err(IndexError::io("index", self.root))?;
+        base.replaced = base.facts_of(plan);
         base.files = plan.apply(&base.files, &files, first);
         base.manifest.next_document += u32::try_from(plan.read.len()).unwrap_or(u32::MAX);
         Ok(tables)
@@ -233,7 +252,7 @@ impl Opening<'_> {
     }
 
     fn opened(self, base: Base, kept: bool) -> Index {
-        let Base { manifest, files, words, facts } = base;
+        let Base { manifest, files, words, facts, replaced } = base;
         let documents = files.documents();
         let count = files.len();
         Index {
@@ -255,6 +274,7 @@ impl Opening<'_> {
             texts: std::iter::repeat_with(OnceLock::new).take(count).collect(),
             known_facts: std::iter::repeat_with(OnceLock::new).take(count).collect(),
             parsed: Mutex::default(),
+            replaced,
         }
     }
 

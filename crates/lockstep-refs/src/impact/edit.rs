@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::change::{SymbolChange, What, compare};
 use crate::entity::{Aliases, Entity, entities};
 use crate::facts::{Facts, Reach};
-use crate::language;
+use crate::language::{self, Language};
 use crate::overlay::Overlay;
 use crate::world::World;
 
@@ -104,6 +104,10 @@ impl Edit {
                 Some((facts, Some(Arc::clone(text))))
             }
             Before::Facts(facts) => Some((Arc::clone(facts), None)),
+            // What is gone and was never seen is still missed by who leads to it.
+            Before::Unknown if self.after == After::Gone => {
+                Some((Arc::new(Facts::none(Language::of(self.former_path()))), None))
+            }
             Before::Unknown => {
                 let file = world.find(&self.path)?;
                 Some((world.facts(file)?, world.text(file)))

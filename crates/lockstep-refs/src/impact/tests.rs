@@ -89,6 +89,20 @@ fn a_deleted_file_breaks_who_imports_and_who_leads_to_it() {
 }
 
 #[test]
+fn who_imports_a_deleted_file_is_broken_whatever_it_took_from_it() {
+    let world = MemoryWorld::new([("b.py", "from a import greet\n"), ("p/c.py", "from . import d\n")]);
+    assert_eq!(
+        shown(&ask(&world, &[deleted("a.py", "x = 1\n")])),
+        ["DIRECT breaks import b.py:1:from a import greet"]
+    );
+    let impact = ask(&world, &[deleted("p/d.py", "")]);
+    assert_eq!(shown(&impact), ["DIRECT breaks import p/c.py:1:from . import d"]);
+    // What it was is not even known.
+    let edit = Edit { before: Before::Unknown, ..deleted("a.py", "") };
+    assert_eq!(shown(&ask(&world, &[edit])), ["DIRECT breaks import b.py:1:from a import greet"]);
+}
+
+#[test]
 fn who_followed_already_is_no_dependent() {
     let now = A.replace("greet", "welcome");
     let followed = B.replace("greet", "welcome");
@@ -184,11 +198,19 @@ proptest! {
             prop_assert_eq!(paths.len(), file.dependents.len());
         }
         let basis = Basis { fresh: true, revision: "r".into(), time: "t".into(), unseen: 0 };
-        let report = Report { root: "/r", impact: &impact, basis: &basis, notes: &[] };
+        let report = Report { root: "/r", impact: &impact, basis: &basis, notes: &[], history: &[] };
         let again = ask(&world, &edits);
-        let same = Report { root: "/r", impact: &again, basis: &basis, notes: &[] };
+        let same = Report { root: "/r", impact: &again, basis: &basis, notes: &[], history: &[] };
         prop_assert_eq!(report.l1(), same.l1());
         prop_assert_eq!(report.l2(), same.l2());
+        let schema = jsonschema::validator_for(&crate::schema::schemas()[0].1).unwrap();
+        let l1: serde_json::Value = serde_saphyr::from_str(&report.l1()).unwrap();
+        let json: serde_json::Value =
+            serde_json::from_str(&report.json(false, crate::report::Timings::default())).unwrap();
+        for document in [&l1, &json] {
+            prop_assert!(schema.is_valid(document), "{}", document);
+        }
+        prop_assert_eq!(&l1["impact_candidates"], &json["impact_candidates"]);
         let direct = report.l1().matches("type: DIRECT\n        hop_count: 1\n").count();
         prop_assert_eq!(direct, report.l1().matches("type: DIRECT").count());
     }

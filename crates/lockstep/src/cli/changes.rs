@@ -262,7 +262,7 @@ fn prune(
         Some(session) => vec![session.clone()],
         None => {
             let grace = project.config().journal.grace.try_into().unwrap_or(jiff::SignedDuration::MAX);
-            store.expired_sessions(clock::now().timestamp(), grace)?
+            store.expired_journals(&journal, clock::now().timestamp(), grace)?
         }
     };
     let mut removed = Vec::new();

@@ -5,8 +5,10 @@ use std::time::{Duration, Instant};
 
 use lockstep_git::patch;
 use lockstep_model::ids::SessionId;
+use lockstep_store::Store;
 
 use super::{Answer, Context};
+use crate::clock;
 use crate::document::Format;
 use crate::error::{CommandError, Kind};
 use crate::impact::analysis::{Analysis, milliseconds};
@@ -28,6 +30,8 @@ use crate::progress_bar::ProgressBar;
   lockstep impact --rev main...HEAD      of a branch
   lockstep impact --patch fix.diff       of a patch, applied or not
   lockstep impact --session ID           of what a session's agents changed
+  lockstep impact --dismiss gen.py --why 'is generated'
+                                         needs nothing, until it or what it depends on changes again
   lockstep impact --format yaml          the L1 report, for programs
   lockstep impact --format md            the L2 report, for models and people
 
@@ -55,6 +59,16 @@ pub(crate) struct ImpactArgs {
     /// Print the alert that the Lead would get
     #[arg(long, conflicts_with = "format")]
     alert: bool,
+    /// Also list files that changed together with the changed ones in git: no trace in any text, so no dependents, but
+    /// worth a look
+    #[arg(long)]
+    history: bool,
+    /// Remember that this dependent needs nothing, until it or what it depends on changes again
+    #[arg(long, value_name = "FILE", requires = "why")]
+    dismiss: Option<PathBuf>,
+    /// The reason of a dismissal
+    #[arg(long, value_name = "TEXT", requires = "dismiss")]
+    why: Option<String>,
     /// Stop after so many seconds and report what was found until then
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     time_limit: f64,
@@ -69,7 +83,39 @@ pub(crate) fn run(args: &ImpactArgs, context: &Context) -> Result<Answer, Comman
     let changes = milliseconds(started);
     let mut analysis = tree.analyse(&edits.edits, limit, &ProgressBar::new(&context.terminal))?;
     analysis.timings.changes = changes;
+    if let (Some(file), Some(why)) = (&args.dismiss, &args.why) {
+        return dismiss(&tree, &analysis, &tree.relative(&context.directory, file)?, why, context);
+    }
+    if args.history {
+        analysis.add_history(tree.repository()?)?;
+    }
     show(args, context, &analysis, &edits.origin);
+    Ok(Answer::Yes)
+}
+
+/// Dismisses every finding about a dependent.
+fn dismiss(
+    tree: &Tree,
+    analysis: &Analysis,
+    dependent: &str,
+    why: &str,
+    context: &Context,
+) -> Result<Answer, CommandError> {
+    let Some(project) = &tree.project else {
+        return Err(CommandError::new(Kind::Usage, "a dismissal is remembered only in an active project")
+            .hint("`lockstep init` makes it one"));
+    };
+    let found = analysis.impact.dependents().filter(|(_, found)| found.path == dependent);
+    let changed: Vec<&str> = found.map(|(file, _)| &*file.path).collect();
+    if changed.is_empty() {
+        return Err(CommandError::new(Kind::Usage, format!("{dependent} is no dependent of what changed"))
+            .hint("`lockstep impact` lists the dependents"));
+    }
+    let mut store = Store::open(&project.state)?;
+    for path in &changed {
+        store.dismiss(&tree.root.join(path), &tree.root.join(dependent), why, clock::now().timestamp())?;
+    }
+    context.terminal.say(&format!("dismissed {dependent} for {}\n", changed.join(", ")));
     Ok(Answer::Yes)
 }
 
@@ -134,7 +180,7 @@ fn show(args: &ImpactArgs, context: &Context, analysis: &Analysis, origin: &str)
         }
         Format::Text => {
             terminal.say(&text::render(analysis, origin, terminal));
-            for note in report.all_notes() {
+            for note in report.notes_on_the_whole() {
                 terminal.note(&format!("note: {note}\n"));
             }
         }

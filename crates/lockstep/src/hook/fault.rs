@@ -13,6 +13,7 @@ use lockstep_wire::WireError;
 use crate::cache::CacheFault;
 use crate::clock;
 use crate::project::ActiveProject;
+use crate::steps::StepsError;
 use crate::task::TaskError;
 
 #[derive(Debug, thiserror::Error)]
@@ -38,9 +39,13 @@ pub(crate) enum Fault {
     #[error(transparent)]
     Task(#[from] TaskError),
     #[error(transparent)]
+    Steps(#[from] StepsError),
+    #[error(transparent)]
     Index(#[from] IndexError),
     #[error(transparent)]
     Cache(#[from] CacheFault),
+    #[error("the build of the index could not be started")]
+    Background(#[source] io::Error),
     #[error("there was no catalogue of the files to compare with; one was made, earlier changes are unknown")]
     NoBaseline,
     #[error("the client did not take the reply, the alerts wait for the next event: {0}")]
@@ -79,20 +84,22 @@ impl Fault {
 
     /// Logs beside a `lockstep.toml` that cannot be used, if the project was active before: then there is a place for it.
     pub(crate) fn log_beside_configuration(&self, event: &str) {
+        if let Some(state) = self.state_beside_configuration() {
+            self.log(&state, event);
+        }
+    }
+
+    /// The state directory beside a `lockstep.toml` that cannot be used, if the project was active before.
+    pub(crate) fn state_beside_configuration(&self) -> Option<StateDir> {
         use lockstep_config::Fault as F;
         let Self::Configuration(
             F::NotAFile { path, .. } | F::Dangling { path, .. } | F::Unreadable { path, .. },
         ) = self
         else {
-            return;
+            return None;
         };
         let named = path.file_name() == Some(FILE_NAME.as_ref());
-        if let Some(root) = path.parent().filter(|_| named) {
-            let state = StateDir::of(root);
-            if state.exists() {
-                self.log(&state, event);
-            }
-        }
+        path.parent().filter(|_| named).map(StateDir::of).filter(StateDir::exists)
     }
 }
 

@@ -11,6 +11,7 @@ use lockstep_store::befores::Befores;
 
 use super::Hook;
 use super::fault::Fault;
+use crate::steps::runs::Runs;
 
 impl Hook {
     /// What changed before the session began was no agent's doing: it is taken for known. Unless another session is at work
@@ -27,25 +28,29 @@ impl Hook {
         if alone || !Catalogue::file(state).exists() {
             baseline(&self.project.root, state)?;
         }
+        self.store = Some(store);
         Ok(Decision::Silent)
     }
 
     /// The session's changes are remembered, its journal stays for the grace period, and journals of sessions whose grace is
-    /// over go. Never another session's. What stands in the way of one of these steps keeps no other from being taken.
+    /// over go, and so do temporary files of hooks that were killed. Never another session's. What stands in the way of one of these steps keeps no other from being taken.
     pub(super) fn close_session(&mut self, session: &SessionId) -> Result<Decision, Fault> {
         let mut store = Store::open(&self.project.state)?;
         let (journal, now) = (self.project.journal(), self.now.timestamp());
         let read = store.read_journal(&journal, session, &|_| true);
         self.faults.extend(read.err().map(Fault::from));
         store.close_session(session, now)?;
+        Runs::of(&self.project.state, session).forget();
         let grace =
             SignedDuration::try_from(self.project.config().journal.grace).unwrap_or(SignedDuration::MAX);
-        for expired in store.expired_sessions(now, grace)? {
+        for expired in store.expired_journals(&journal, now, grace)? {
             let removed = store.remove_journal(&journal, &expired, &|_| true);
             self.faults.extend(removed.err().map(Fault::from));
             let forgotten = Befores::of(&self.project.state, &expired).forget();
             self.faults.extend(forgotten.err().map(Fault::from));
         }
+        let collected = self.project.state.collect_leftovers(now.into());
+        self.faults.extend(collected.err().map(Fault::from));
         Ok(Decision::Silent)
     }
 }

@@ -5,8 +5,10 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use lockstep_config::scope::ScopePreset;
 use lockstep_index::index::{Home, Index, Progress, Settings};
+use lockstep_refs::entity::Aliases;
 use lockstep_refs::impact::Edit;
 use lockstep_refs::report::Basis;
+use lockstep_store::Store;
 
 use super::analysis::{Analysis, milliseconds};
 use super::tree::Tree;
@@ -14,6 +16,11 @@ use crate::error::CommandError;
 use crate::project::ActiveProject;
 
 impl Tree {
+    /// The names that the project gives to files.
+    pub(crate) fn aliases(&self) -> Aliases {
+        self.project.as_ref().map_or_else(Aliases::default, ActiveProject::aliases)
+    }
+
     /// The index, up to date. In a project it is kept; where Lockstep is not active nothing is written, and it goes with the
     /// process.
     pub(crate) fn open_index(&self, progress: &dyn Progress) -> Result<Index, CommandError> {
@@ -35,8 +42,13 @@ impl Tree {
         let started = Instant::now();
         let mut index = self.open_index(progress)?;
         let opened = milliseconds(started);
-        let mut analysis = Analysis::of(&self.root, &index, edits, limit);
+        let mut analysis = Analysis::of(&self.root, &index, &self.aliases(), edits, limit);
         analysis.timings.index = opened;
+        if let Some(project) = &self.project
+            && let Some(store) = Store::open_existing(&project.state)?
+        {
+            analysis.drop_dismissed(&store)?;
+        }
         // What could not be kept is parsed again the next time: no reason to give no answer.
         let _ = index.keep_parsed();
         Ok(analysis)
@@ -44,6 +56,11 @@ impl Tree {
 }
 
 impl ActiveProject {
+    /// The names that the project gives to files.
+    pub(crate) fn aliases(&self) -> Aliases {
+        Aliases::new(self.config().impact.aliases.0.iter().map(|(name, path)| (&**name, &**path)))
+    }
+
     /// What the project's index is of.
     pub(crate) fn index_settings(&self) -> Settings {
         let scope = &self.config().scope;

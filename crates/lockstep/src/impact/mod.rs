@@ -7,6 +7,7 @@ pub(crate) mod analysis;
 mod background;
 pub(crate) mod edits;
 pub(crate) mod index;
+pub(crate) mod references;
 pub(crate) mod session;
 pub(crate) mod text;
 pub(crate) mod tree;

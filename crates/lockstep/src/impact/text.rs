@@ -22,19 +22,14 @@ pub(crate) fn render(analysis: &Analysis, origin: &str, terminal: &Terminal) -> 
     let mut out = String::new();
     let breaking = analysis.report().ranked().iter().filter(|entry| entry.breaks).count();
     let candidates = impact.candidates().len();
-    let _ = writeln!(
-        out,
-        "{} changed in {origin}; {}{}",
-        count(impact.files.len(), "file"),
-        match candidates {
-            0 => "nothing depends on what changed".to_owned(),
-            n => count(n, "dependent"),
-        },
-        match breaking {
-            0 => String::new(),
-            n => format!(", {n} of them broken by it"),
-        }
-    );
+    let dependents = match (candidates, breaking) {
+        (0, _) => "nothing depends on what changed".to_owned(),
+        (1, 1) => "1 dependent, broken by it".to_owned(),
+        (n, 0) => count(n, "dependent"),
+        (n, broken) if n == broken => format!("{n} dependents, all of them broken by it"),
+        (n, broken) => format!("{n} dependents, {broken} of them broken by it"),
+    };
+    let _ = writeln!(out, "{} changed in {origin}; {dependents}", count(impact.files.len(), "file"));
     for file in &impact.files {
         let _ = write!(out, "\n{}", heading(file, terminal));
         for dependent in &file.dependents {

@@ -1,0 +1,258 @@
+//! Bash: functions and variables, seen by whoever sources the file. Scripts that are run by their path are found as
+//! [paths](crate::text).
+
+use tree_sitter::Node;
+
+use super::Rules;
+use crate::facts::{DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape};
+use crate::language::Language;
+use crate::package::{self, Bindings, Leads, Packages, Query};
+use crate::reference::{Outgoing, Reference, Target};
+use crate::syntax::children;
+use crate::walk::{self, Function, Grammar, ImportOf, Walk};
+use crate::world::{FileId, World, base, join, parent};
+
+pub(super) struct Bash;
+
+static GRAMMAR: Grammar = Grammar {
+    language: Language::Bash,
+    parser: || tree_sitter_bash::LANGUAGE.into(),
+    names: &["variable_name"],
+    types: &[],
+    generics: &[],
+    paths: &[],
+    calls: &[],
+    invocations: &[],
+    members: &[],
+    creations: &[],
+    itself: &[],
+    parent: &[],
+    elements: &[],
+    casts: &[],
+    transparent: &[],
+    skipped: &["raw_string", "word", "heredoc_content"],
+    functions: &["function_definition"],
+    script: false,
+    worth: |_, _| None,
+    special,
+};
+
+impl Rules for Bash {
+    fn facts(&self, _path: &str, text: &str) -> Facts {
+        let mut facts = walk::facts(&GRAMMAR, text);
+        // How many arguments a function takes is nowhere written.
+        facts.definitions.iter_mut().for_each(|definition| definition.arity = None);
+        facts
+    }
+
+    fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
+        package::referrers(world, self, target)
+    }
+
+    fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {
+        package::outgoing(world, self, file)
+    }
+}
+
+impl Packages for Bash {
+    fn speaks(&self, language: Language) -> bool {
+        language == Language::Bash
+    }
+
+    fn package(&self, _world: &dyn World, _file: FileId, _facts: &Facts) -> String {
+        String::new()
+    }
+
+    fn bindings(&self, _world: &dyn World, _file: FileId, _facts: &Facts) -> Bindings {
+        Bindings::default()
+    }
+
+    fn leads(&self, query: &Query<'_>, file: FileId, import: &Import) -> Leads {
+        let world = query.world;
+        let path = import.module.trim_start_matches("./").trim_start_matches('/');
+        let beside = join(parent(world.path(file)), path).and_then(|path| world.find(&path));
+        let ends = |other: &FileId| {
+            world.path(*other).strip_suffix(path).is_some_and(|it| it.is_empty() || it.ends_with('/'))
+        };
+        let known = || {
+            let all: Vec<FileId> = world.named(base(path)).into_iter().filter(ends).collect();
+            world.find(path).or_else(|| all.first().copied().filter(|_| all.len() == 1))
+        };
+        match beside.or_else(known) {
+            Some(found) => Leads::To(vec![found]),
+            // What stands on the machine is no file of the project.
+            None if import.module.starts_with('/') && import.form == ImportForm::Plain => Leads::Outside,
+            None => Leads::Missing,
+        }
+    }
+
+    fn includes(&self) -> bool {
+        true
+    }
+
+    fn overloads(&self) -> bool {
+        false
+    }
+}
+
+fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
+    let field = |name| node.child_by_field_name(name);
+    match node.kind() {
+        "function_definition" => {
+            let Some(name) = field("name") else { return false };
+            let (kind, body) = (DefinitionKind::Function, field("body"));
+            let parameters = Vec::new();
+            walk.function(&Function {
+                node,
+                name,
+                kind,
+                reach: Reach::Everyone,
+                parameters,
+                result: None,
+                body,
+            });
+        }
+        "command" => command(walk, node),
+        "declaration_command" => {
+            let local = node.child(0).is_some_and(|word| word.kind() == "local");
+            for part in children(node) {
+                match field_name(part).filter(|_| local) {
+                    Some(name) => {
+                        walk.collector.scopes.bind(walk.text(name), Shape::Unknown);
+                        part.child_by_field_name("value").into_iter().for_each(|value| walk.visit(value));
+                    }
+                    None => walk.visit(part),
+                }
+            }
+        }
+        "variable_assignment" => {
+            let (Some(name), value) = (field_name(node), field("value")) else { return false };
+            if walk.is_inside_function() {
+                walk.named(name, Role::Value, None);
+            } else {
+                walk.value(node, name, DefinitionKind::Value, Reach::Everyone, None, value);
+            }
+            value.into_iter().for_each(|value| walk.visit(value));
+        }
+        _ => return false,
+    }
+    true
+}
+
+fn field_name(node: Node<'_>) -> Option<Node<'_>> {
+    match node.kind() {
+        "variable_assignment" => {
+            node.child_by_field_name("name").filter(|name| name.kind() == "variable_name")
+        }
+        "variable_name" => Some(node),
+        _ => None,
+    }
+}
+
+fn command(walk: &mut Walk<'_>, node: Node<'_>) {
+    /// Commands whose arguments may name functions.
+    const TAKERS: &[&str] =
+        &["trap", "export", "declare", "type", "command", "xargs", "time", "exec", "unset"];
+    let name = node.child_by_field_name("name");
+    let word = name.map(|name| walk.text(name)).unwrap_or_default();
+    let arguments: Vec<Node<'_>> = node.children_by_field_name("argument", &mut node.walk()).collect();
+    if matches!(word, "source" | ".") {
+        if let Some(argument) = arguments.first() {
+            sourced(walk, node, *argument);
+        }
+        return;
+    }
+    if let Some(name) = name.and_then(|name| name.named_child(0)) {
+        match name.kind() {
+            "word" => walk.named(name, Role::Call, None),
+            _ => walk.visit(name),
+        }
+    }
+    for argument in arguments {
+        match argument.kind() {
+            "word" if TAKERS.contains(&word) => walk.named(argument, Role::Value, None),
+            _ => walk.visit(argument),
+        }
+    }
+}
+
+/// A sourced file: what of its path can be read, after variables and commands that only a run would tell.
+fn sourced(walk: &mut Walk<'_>, node: Node<'_>, argument: Node<'_>) {
+    let written = walk.text(argument).trim_matches(['"', '\'']);
+    let cut = [')', '}'].iter().filter_map(|end| written.rfind(*end)).max().map(|at| at + 1);
+    let variable = written.rfind('$').filter(|at| cut.is_none_or(|cut| *at >= cut));
+    let start = match (variable, cut) {
+        (Some(at), _) => written.get(at..).and_then(|rest| rest.find('/')).map(|slash| at + slash),
+        (None, cut) => cut.or(Some(0)),
+    };
+    let path = start.and_then(|start| written.get(start..)).unwrap_or_default().trim_matches('"');
+    let form = if start == Some(0) { ImportForm::Plain } else { ImportForm::Dynamic };
+    if path.len() > 1 {
+        walk.import(node, ImportOf { form, ..ImportOf::module(path) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::{outgoing, referrers};
+    use crate::language::facts;
+
+    const PROJECT: &str = r#"
+=== lib/common.sh
+LIMIT=3
+
+log_info() {
+  local text="$1"
+  echo "$text"
+}
+=== lib/all.sh
+. "${LIB_DIR}/common.sh"
+=== bin/run.sh
+#!/bin/bash
+source "$(dirname "$0")/../lib/all.sh"
+source ./gone.sh
+. /etc/profile
+
+main() {
+  log_info "a" "$LIMIT"
+  out=$(log_info b)
+  trap log_info EXIT
+  echo log_info
+}
+=== bin/alone.sh
+log_info() { echo mine; }
+log_info c
+=== bin/other.sh
+source ../lib/common.sh
+text=log_info
+local_only() { local LIMIT=1; echo "$LIMIT"; }
+"#;
+
+    #[test]
+    fn functions_and_variables_are_seen_by_who_sources_them() {
+        assert_eq!(
+            referrers(PROJECT, "lib/common.sh", "log_info"),
+            ["bin/run.sh:7 Call", "bin/run.sh:8 Call", "bin/run.sh:9 Value"]
+        );
+        assert_eq!(referrers(PROJECT, "lib/common.sh", "LIMIT"), ["bin/run.sh:7 Value"]);
+    }
+
+    #[test]
+    fn sourced_files_are_found_beside_and_by_what_of_their_path_is_known() {
+        let (to, missing, outside) = outgoing(PROJECT, "bin/run.sh");
+        assert_eq!(to.first().map(String::as_str), Some("lib/all.sh:2"));
+        assert_eq!((missing, outside), (vec!["./gone.sh:3".to_owned()], 1));
+        assert_eq!(outgoing(PROJECT, "lib/all.sh").0, ["lib/common.sh:1"]);
+    }
+
+    #[test]
+    fn a_body_is_told_from_a_signature_and_broken_code_gives_what_can_be_seen() {
+        let of = |text: &str| facts("a.sh", text).definitions.remove(0);
+        let (one, body) = (of("f() { echo a; }"), of("f() { echo b; }"));
+        assert!(one.signature == body.signature && one.body != body.body);
+        assert_eq!(one.body, of("g() { echo a; # why\n}").body);
+        let broken = facts("a.sh", "g() { echo; }\nif then (\n");
+        assert!(broken.problems > 0);
+        assert_eq!(&*broken.definitions[0].name, "g");
+    }
+}

@@ -1,0 +1,517 @@
+//! C and C++: files are included, and what they declare is seen by whoever includes them, through others too. A declaration
+//! and its definition are the same thing in two files.
+
+use tree_sitter::Node;
+
+use super::Rules;
+use crate::facts::{Definition, DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape};
+use crate::language::Language;
+use crate::package::{self, Bindings, Bound, Leads, Packages, Query};
+use crate::reference::{Outgoing, Reference, Target};
+use crate::scope;
+use crate::syntax::{children, digest};
+use crate::walk::{self, Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
+use crate::world::{FileId, World, base, join, parent};
+
+/// Both languages; which of them is told by the grammar.
+pub(super) struct C(pub(super) Language);
+
+const fn grammar(language: Language, parser: fn() -> tree_sitter::Language) -> Grammar {
+    Grammar {
+        language,
+        parser,
+        names: &["identifier", "field_identifier"],
+        types: &["type_identifier"],
+        generics: &["template_type", "template_function", "template_method"],
+        paths: &["qualified_identifier"],
+        calls: &[("call_expression", "function", "arguments")],
+        invocations: &[],
+        members: &[("field_expression", "argument", "field")],
+        creations: &[("new_expression", "type", "arguments")],
+        itself: &["this"],
+        parent: &[],
+        elements: &[("subscript_expression", "argument")],
+        casts: &[("cast_expression", "type"), ("compound_literal_expression", "type")],
+        transparent: &["parenthesized_expression", "pointer_expression"],
+        skipped: &[
+            "string_literal",
+            "raw_string_literal",
+            "char_literal",
+            "system_lib_string",
+            "statement_identifier",
+        ],
+        functions: &["function_definition"],
+        script: false,
+        worth: |_, _| None,
+        special,
+    }
+}
+
+static PLAIN: Grammar = grammar(Language::C, || tree_sitter_c::LANGUAGE.into());
+static PLUS: Grammar = grammar(Language::Cpp, || tree_sitter_cpp::LANGUAGE.into());
+
+impl Rules for C {
+    fn facts(&self, _path: &str, text: &str) -> Facts {
+        walk::facts(if self.0 == Language::C { &PLAIN } else { &PLUS }, text)
+    }
+
+    fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
+        package::referrers(world, self, target)
+    }
+
+    fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {
+        package::outgoing(world, self, file)
+    }
+}
+
+impl Packages for C {
+    fn speaks(&self, language: Language) -> bool {
+        matches!(language, Language::C | Language::Cpp)
+    }
+
+    fn package(&self, _world: &dyn World, _file: FileId, _facts: &Facts) -> String {
+        String::new()
+    }
+
+    fn bindings(&self, _world: &dyn World, _file: FileId, facts: &Facts) -> Bindings {
+        let mut bindings = Bindings::default();
+        for import in facts.imports.iter().filter(|import| import.form == ImportForm::Namespace) {
+            match (import.glob, import.names.first(), &import.alias) {
+                (true, ..) => bindings.globs.push(import.module.to_string()),
+                (_, Some(name), _) => bindings.names.push(Bound {
+                    local: name.local.clone(),
+                    full: import.module.to_string(),
+                    line: import.line,
+                }),
+                (_, None, Some(alias)) => bindings.names.push(Bound {
+                    local: alias.clone(),
+                    full: import.module.to_string(),
+                    line: import.line,
+                }),
+                _ => {}
+            }
+        }
+        bindings
+    }
+
+    fn leads(&self, query: &Query<'_>, file: FileId, import: &Import) -> Leads {
+        match import.form {
+            ImportForm::Namespace => Leads::To(Vec::new()),
+            form => match included(query.world, file, &import.module, form == ImportForm::System) {
+                Some(found) => Leads::To(vec![found]),
+                None if form == ImportForm::System => Leads::Outside,
+                None => Leads::Missing,
+            },
+        }
+    }
+
+    fn sees_around(&self) -> bool {
+        true
+    }
+
+    fn includes(&self) -> bool {
+        true
+    }
+
+    fn constructs(&self, method: &Definition) -> bool {
+        method.container.as_deref().and_then(|path| path.rsplit('.').next()) == Some(&method.name)
+    }
+}
+
+/// The file that an include means: beside the including one, else the one whose path ends so and is nearest.
+fn included(world: &dyn World, from: FileId, path: &str, system: bool) -> Option<FileId> {
+    let here = parent(world.path(from));
+    let beside = join(here, path).and_then(|path| world.find(&path)).filter(|_| !system);
+    if beside.is_some() {
+        return beside;
+    }
+    let wanted = path.trim_start_matches("../").trim_start_matches("./");
+    let ends = |file: &FileId| {
+        let known = world.path(*file);
+        known.strip_suffix(wanted).is_some_and(|start| start.is_empty() || start.ends_with('/'))
+    };
+    let common =
+        |file: &FileId| here.split('/').zip(world.path(*file).split('/')).take_while(|(a, b)| a == b).count();
+    // Of equals the one in a directory for includes, then the first.
+    let custom = |file: &FileId| world.path(*file).split('/').any(|part| part == "include");
+    let found = world.named(base(wanted)).into_iter().filter(ends);
+    found.max_by_key(|file| (common(file), custom(file), std::cmp::Reverse(*file)))
+}
+
+fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
+    let field = |name| node.child_by_field_name(name);
+    match node.kind() {
+        "preproc_include" => {
+            let Some(path) = field("path") else { return false };
+            let form =
+                if path.kind() == "system_lib_string" { ImportForm::System } else { ImportForm::Plain };
+            let module = walk.text(path).trim_matches(['"', '<', '>']);
+            walk.import(node, ImportOf { form, ..ImportOf::module(module) });
+        }
+        "preproc_def" | "preproc_function_def" => macro_(walk, node),
+        "namespace_definition" => {
+            let name = field("name").map(|name| dotted(walk.text(name))).unwrap_or_default();
+            let container = walk.collector.enter(if name.is_empty() { "_" } else { &name });
+            field("body").into_iter().for_each(|body| walk.visit(body));
+            walk.collector.leave(container);
+        }
+        "using_declaration" | "namespace_alias_definition" => using(walk, node),
+        "class_specifier" | "struct_specifier" | "union_specifier" | "enum_specifier" => {
+            let Some(body) = field("body") else {
+                field("name").into_iter().for_each(|name| walk.visit_type(name));
+                return true;
+            };
+            match field("name") {
+                Some(name) => type_(walk, node, name, body),
+                None => walk.children(node),
+            }
+        }
+        "enumerator" => {
+            let Some(name) = field("name") else { return false };
+            walk.value(node, name, DefinitionKind::Variant, Reach::Everyone, None, field("value"));
+            field("value").into_iter().for_each(|value| walk.visit(value));
+        }
+        "type_definition" | "alias_declaration" => alias(walk, node),
+        "function_definition" => function(walk, node),
+        "declaration" | "field_declaration" => declaration(walk, node),
+        "parameter_declaration" | "optional_parameter_declaration" => {
+            field("type").into_iter().for_each(|type_| walk.visit_type(type_));
+            field("default_value").into_iter().for_each(|value| walk.visit(value));
+        }
+        "for_range_loop" => {
+            field("right").into_iter().for_each(|right| walk.visit(right));
+            let declared = field("type").filter(|type_| type_.kind() != "placeholder_type_specifier");
+            if let Some(name) = field("declarator").and_then(Declared::of).map(|it| it.name) {
+                match (declared, field("right")) {
+                    (None, Some(right)) => {
+                        let element = scope::element(walk.shape(right));
+                        walk.collector.scopes.bind(walk.text(name), element);
+                    }
+                    (declared, _) => walk.local(name, declared, None),
+                }
+            }
+            declared.into_iter().for_each(|type_| walk.visit_type(type_));
+            field("body").into_iter().for_each(|body| walk.visit(body));
+        }
+        "lambda_expression" => {
+            walk.collector.scopes.open();
+            let list = field("declarator").and_then(|it| it.child_by_field_name("parameters"));
+            for parameter in list.map(|list| parameters(walk, list)).unwrap_or_default() {
+                parameter
+                    .name
+                    .into_iter()
+                    .for_each(|name| walk.collector.scopes.bind(walk.text(name), parameter.shape.clone()));
+            }
+            walk.children(node);
+            walk.collector.scopes.close();
+        }
+        "field_designator" => {
+            if let Some(name) = node.named_child(0) {
+                walk.collector.use_name(name, Role::Value, Some(Shape::Unknown), None);
+            }
+        }
+        "field_initializer" => {
+            // `: member(value)` in a constructor.
+            if let Some(name) = node.named_child(0) {
+                let role = if name.kind() == "field_identifier" { Role::Value } else { Role::Call };
+                let of = (role == Role::Value).then_some(Shape::Itself);
+                walk.collector.use_name(name, role, of, None);
+                walk.children_but(node, Some(name));
+            }
+        }
+        "template_parameter_list" | "preproc_params" => {}
+        "template_type" | "template_function" | "template_method" => {
+            let head = walk.head(node);
+            let role = if node.kind() == "template_type" { Role::Type } else { Role::Call };
+            walk.named(head, role, None);
+            children(node).into_iter().filter(|child| *child != head).for_each(|held| walk.visit_type(held));
+        }
+        "qualified_identifier" => {
+            let role = if ends_in_type(node) { Role::Type } else { Role::Value };
+            walk.path(node, role, None);
+            held(walk, node);
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// Whether the last part of a path is a type.
+fn ends_in_type(node: Node<'_>) -> bool {
+    let mut last = node;
+    while let Some(name) = last.child_by_field_name("name").filter(|_| last.kind() == "qualified_identifier")
+    {
+        last = name;
+    }
+    matches!(last.kind(), "type_identifier" | "template_type")
+}
+
+/// The arguments of templates in a path.
+fn held(walk: &mut Walk<'_>, node: Node<'_>) {
+    for child in children(node) {
+        match child.kind() {
+            "template_argument_list" => children(child).into_iter().for_each(|held| walk.visit_type(held)),
+            "qualified_identifier" | "template_type" | "template_function" => held(walk, child),
+            _ => {}
+        }
+    }
+}
+
+fn macro_(walk: &mut Walk<'_>, node: Node<'_>) {
+    let Some(name) = node.child_by_field_name("name") else { return };
+    let value = node.child_by_field_name("value");
+    let at = walk.value(node, name, DefinitionKind::Macro, Reach::Everyone, None, value);
+    let list = node.child_by_field_name("parameters");
+    if let (Some(at), Some(list)) = (at.and_then(|at| usize::try_from(at).ok()), list) {
+        let count = u16::try_from(list.named_child_count()).ok();
+        let open = walk.text(list).contains("...");
+        let arity = count.map(|count| crate::facts::Arity { least: count, most: (!open).then_some(count) });
+        if let Some(definition) = walk.collector.facts.definitions.get_mut(at) {
+            definition.arity = arity;
+        }
+    }
+    // Its text is no tree: the words in it are what it uses.
+    let text = value.map(|value| walk.text(value)).unwrap_or_default();
+    let line = crate::syntax::line_of(node);
+    for word in crate::world::words(text)
+        .filter(|word| word.starts_with(|c: char| c.is_alphabetic() || c == '_'))
+        .take(64)
+    {
+        let use_ = crate::facts::Use {
+            name: word.into(),
+            line,
+            role: Role::Value,
+            of: None,
+            arguments: None,
+            within: at,
+        };
+        walk.collector.facts.uses.push(use_);
+    }
+}
+
+fn using(walk: &mut Walk<'_>, node: Node<'_>) {
+    let alias = node.child_by_field_name("name").map(|name| walk.text(name));
+    let Some(path) = children(node).into_iter().next_back() else { return };
+    let module = dotted(walk.text(path));
+    let glob = node.children(&mut node.walk()).any(|part| part.kind() == "namespace") && alias.is_none();
+    let last = module.rsplit('.').next().unwrap_or_default().to_owned();
+    let name = (!glob && alias.is_none()).then_some((last.as_str(), last.as_str()));
+    walk.import(
+        node,
+        ImportOf { name, alias, glob, form: ImportForm::Namespace, ..ImportOf::module(&module) },
+    );
+}
+
+fn type_(walk: &mut Walk<'_>, node: Node<'_>, name: Node<'_>, body: Node<'_>) {
+    let bases = children(node)
+        .into_iter()
+        .find(|child| child.kind() == "base_class_clause")
+        .map(children)
+        .unwrap_or_default();
+    let is_type =
+        |base: &Node<'_>| matches!(base.kind(), "type_identifier" | "qualified_identifier" | "template_type");
+    let extends = bases.into_iter().filter(is_type).collect();
+    let reach = if walk.is_inside_function() { Reach::File } else { Reach::Everyone };
+    let scoped = node.kind() != "enum_specifier"
+        || node.child(1).is_some_and(|word| matches!(word.kind(), "class" | "struct"));
+    if scoped {
+        walk.type_(&Type { node, name, kind: DefinitionKind::Type, reach, extends, body: Some(body) });
+        return;
+    }
+    // The names of a plain enum are those of what it stands in.
+    let mut definition = walk.collector.definition(walk.text(name), DefinitionKind::Type, node);
+    definition.reach = reach;
+    definition.body = digest([body], walk.collector.text, |_| false);
+    walk.collector.define(definition);
+    walk.visit(body);
+}
+
+fn alias(walk: &mut Walk<'_>, node: Node<'_>) {
+    let Some(type_) = node.child_by_field_name("type") else { return };
+    let declarator = node.child_by_field_name("name").or_else(|| node.child_by_field_name("declarator"));
+    let Some(declared) = declarator.and_then(Declared::of) else { return walk.visit_type(type_) };
+    let unnamed =
+        type_.child_by_field_name("name").is_none().then(|| type_.child_by_field_name("body")).flatten();
+    if let Some(body) = unnamed.filter(|_| type_.kind().ends_with("_specifier")) {
+        // `typedef struct { … } T;`: the struct is T.
+        return self::type_(walk, type_, declared.name, body);
+    }
+    let same =
+        type_.child_by_field_name("name").is_some_and(|name| walk.text(name) == walk.text(declared.name));
+    if !same {
+        let mut definition =
+            walk.collector.definition(walk.text(declared.name), DefinitionKind::Type, declared.name);
+        definition.gives = (declared.parameters.is_none()).then(|| walk.type_shape(type_));
+        definition.signature = digest([type_], walk.collector.text, |_| false);
+        walk.collector.define(definition);
+    }
+    walk.visit_type(type_);
+}
+
+/// What a declarator declares, under its pointers, references and arrays.
+struct Declared<'n> {
+    /// The last part of its name.
+    name: Node<'n>,
+    /// The whole path, where it has one.
+    path: Option<Node<'n>>,
+    /// The parameters of a function.
+    parameters: Option<Node<'n>>,
+    /// What it begins as.
+    initial: Option<Node<'n>>,
+    /// Whether it is an array.
+    list: bool,
+}
+
+impl<'n> Declared<'n> {
+    fn of(declarator: Node<'n>) -> Option<Self> {
+        let mut node = declarator;
+        let (mut parameters, mut initial, mut list) = (None, None, false);
+        for _ in 0..16 {
+            match node.kind() {
+                "identifier" | "field_identifier" | "type_identifier" | "operator_name"
+                | "destructor_name" => {
+                    return Some(Self { name: node, path: None, parameters, initial, list });
+                }
+                "qualified_identifier" => {
+                    let mut name = node;
+                    while let Some(last) = name.child_by_field_name("name") {
+                        name = last;
+                    }
+                    return Some(Self { name, path: Some(node), parameters, initial, list });
+                }
+                "function_declarator" => parameters = node.child_by_field_name("parameters"),
+                "init_declarator" => initial = node.child_by_field_name("value"),
+                "array_declarator" => list = true,
+                _ => {}
+            }
+            node = node.child_by_field_name("declarator").or_else(|| node.named_child(0))?;
+        }
+        None
+    }
+}
+
+fn has(walk: &Walk<'_>, node: Node<'_>, word: &str) -> bool {
+    children(node).iter().any(|child| child.kind().ends_with("specifier") && walk.text(*child) == word)
+}
+
+/// `static` is for the file alone, unless it is meant for whoever includes it.
+fn reach(walk: &Walk<'_>, node: Node<'_>) -> Reach {
+    let hidden = has(walk, node, "static") && !has(walk, node, "inline") && !is_in_class(node);
+    let unnamed = walk.collector.container().is_some_and(|path| path.split('.').any(|part| part == "_"));
+    if hidden || unnamed { Reach::File } else { Reach::Everyone }
+}
+
+fn is_in_class(node: Node<'_>) -> bool {
+    let holder = node.parent().filter(|parent| parent.kind() == "template_declaration").or(Some(node));
+    holder.and_then(|node| node.parent()).is_some_and(|parent| parent.kind() == "field_declaration_list")
+}
+
+fn function(walk: &mut Walk<'_>, node: Node<'_>) {
+    let declared = node.child_by_field_name("declarator").and_then(Declared::of);
+    match declared.filter(|declared| declared.parameters.is_some()) {
+        Some(declared) => keep(walk, node, &declared, node.child_by_field_name("body")),
+        None => walk.children(node),
+    }
+}
+
+/// Keeps a function, declared or defined, in the type that its path names.
+fn keep(walk: &mut Walk<'_>, node: Node<'_>, declared: &Declared<'_>, body: Option<Node<'_>>) {
+    let path = declared.path.map(|path| dotted(walk.text(path)));
+    let owner = path.as_deref().and_then(|path| path.rsplit_once('.')).map(|(owner, _)| owner.to_owned());
+    let kind = match owner.is_some() || is_in_class(node) {
+        true => DefinitionKind::Method,
+        false => DefinitionKind::Function,
+    };
+    let reach = reach(walk, node);
+    let result = node.child_by_field_name("type").map(|type_| walk.type_shape(type_));
+    let parameters = declared.parameters.map(|list| parameters(walk, list)).unwrap_or_default();
+    if let (Some(path), Some(owner)) = (declared.path, owner.as_deref()) {
+        walk.prefix(path, owner);
+        walk.leave_out(path);
+    }
+    let container = owner.as_deref().map(|owner| walk.collector.enter(owner));
+    walk.function(&Function { node, name: declared.name, kind, reach, parameters, result, body });
+    if let Some(container) = container {
+        walk.collector.leave(container);
+    }
+}
+
+fn parameters<'n>(walk: &Walk<'_>, list: Node<'n>) -> Vec<Parameter<'n>> {
+    let mut found = Vec::new();
+    for node in list.children(&mut list.walk()) {
+        let optional = node.kind() == "optional_parameter_declaration";
+        match node.kind() {
+            "parameter_declaration" | "optional_parameter_declaration" => {
+                let declared = node.child_by_field_name("declarator").and_then(Declared::of);
+                let shape =
+                    node.child_by_field_name("type").map_or(Shape::Unknown, |type_| walk.type_shape(type_));
+                let shape = if declared.as_ref().is_some_and(|it| it.list) { listed(shape) } else { shape };
+                found.push(Parameter { name: declared.map(|it| it.name), shape, optional, rest: false });
+            }
+            "variadic_parameter_declaration" | "variadic_parameter" | "..." => {
+                found.push(Parameter { name: None, shape: Shape::Unknown, optional: false, rest: true });
+            }
+            _ => {}
+        }
+    }
+    // `f(void)` takes nothing.
+    if found.len() == 1 && walk.text(list).trim_matches(['(', ')', ' ']) == "void" {
+        found.clear();
+    }
+    found
+}
+
+fn listed(shape: Shape) -> Shape {
+    Shape::Applied(Box::new(Shape::Of("[]".into())), vec![shape])
+}
+
+fn declaration(walk: &mut Walk<'_>, node: Node<'_>) {
+    let type_ = node.child_by_field_name("type");
+    let value = node.child_by_field_name("value").or_else(|| node.child_by_field_name("default_value"));
+    let declarators: Vec<_> = node.children_by_field_name("declarator", &mut node.walk()).collect();
+    let local = walk.is_inside_function();
+    let known = type_.filter(|type_| type_.kind() != "placeholder_type_specifier");
+    for declarator in declarators {
+        let Some(declared) = Declared::of(declarator) else { continue };
+        let initial = declared.initial.or(value);
+        match declared.parameters {
+            Some(_) if !local => keep(walk, node, &declared, None),
+            _ if local => {
+                let called = initial.filter(|initial| initial.kind() == "argument_list");
+                match (called, known) {
+                    (Some(arguments), Some(made)) => walk.creation(made, Some(arguments)),
+                    _ => initial.into_iter().for_each(|initial| walk.visit(initial)),
+                }
+                walk.local(declared.name, known, initial);
+                if declared.list
+                    && let Some(known) = known
+                {
+                    let shape = listed(walk.type_shape(known));
+                    walk.collector.scopes.bind(walk.text(declared.name), shape);
+                }
+            }
+            _ => {
+                let kind = if is_in_class(node) { DefinitionKind::Field } else { DefinitionKind::Value };
+                let gives =
+                    known.map(|known| walk.type_shape(known)).or_else(|| initial.map(|it| walk.shape(it)));
+                let gives = if declared.list { gives.map(listed) } else { gives };
+                let reach = reach(walk, node);
+                let at = walk.value(node, declared.name, kind, reach, gives, initial);
+                initial.into_iter().for_each(|initial| walk.inside(at, initial));
+            }
+        }
+    }
+    let defines = |type_: &Node<'_>| type_.child_by_field_name("body").is_some();
+    let functions = walk.collector.within.is_none()
+        && node
+            .child_by_field_name("declarator")
+            .and_then(Declared::of)
+            .is_some_and(|it| it.parameters.is_some());
+    // The parts of a declared function were walked with it.
+    if !functions || type_.as_ref().is_some_and(defines) || local {
+        type_.into_iter().for_each(|type_| walk.visit_type(type_));
+    }
+}
+
+#[cfg(test)]
+mod tests;

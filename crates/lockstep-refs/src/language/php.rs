@@ -1,0 +1,376 @@
+//! PHP: namespaces and `use`, classes with traits, functions and constants, files that are required.
+
+use tree_sitter::Node;
+
+use super::Rules;
+use crate::facts::{Definition, DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape};
+use crate::language::Language;
+use crate::package::{self, Bindings, Bound, Leads, Packages, Query, full_name};
+use crate::reference::{Outgoing, Reference, Target};
+use crate::scope;
+use crate::syntax::children;
+use crate::walk::{self, Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
+use crate::world::{FileId, World, join, parent};
+
+pub(super) struct Php;
+
+static GRAMMAR: Grammar = Grammar {
+    language: Language::Php,
+    parser: || tree_sitter_php::LANGUAGE_PHP.into(),
+    names: &["name"],
+    types: &[],
+    generics: &[],
+    paths: &["qualified_name"],
+    calls: &[("function_call_expression", "function", "arguments")],
+    invocations: &[
+        ("member_call_expression", "object", "name", "arguments"),
+        ("nullsafe_member_call_expression", "object", "name", "arguments"),
+        ("scoped_call_expression", "scope", "name", "arguments"),
+    ],
+    members: &[
+        ("member_access_expression", "object", "name"),
+        ("nullsafe_member_access_expression", "object", "name"),
+        ("class_constant_access_expression", "", ""),
+    ],
+    creations: &[],
+    itself: &[],
+    parent: &[],
+    elements: &[("subscript_expression", "")],
+    casts: &[],
+    transparent: &["parenthesized_expression", "clone_expression"],
+    skipped: &["string", "heredoc", "nowdoc", "text", "primitive_type", "relative_scope"],
+    functions: &["method_declaration"],
+    script: true,
+    worth,
+    special,
+};
+
+impl Rules for Php {
+    fn facts(&self, _path: &str, text: &str) -> Facts {
+        walk::facts(&GRAMMAR, text)
+    }
+
+    fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
+        package::referrers(world, self, target)
+    }
+
+    fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {
+        package::outgoing(world, self, file)
+    }
+}
+
+impl Packages for Php {
+    fn speaks(&self, language: Language) -> bool {
+        language == Language::Php
+    }
+
+    fn package(&self, _world: &dyn World, _file: FileId, facts: &Facts) -> String {
+        facts.package.as_deref().unwrap_or_default().to_owned()
+    }
+
+    fn bindings(&self, _world: &dyn World, _file: FileId, facts: &Facts) -> Bindings {
+        let used = facts.imports.iter().filter(|import| import.form == ImportForm::Plain);
+        let bound = |import: &Import| {
+            let last = || import.module.rsplit('.').next().unwrap_or_default().into();
+            let local = import.alias.clone().unwrap_or_else(last);
+            Bound { local, full: import.module.to_string(), line: import.line }
+        };
+        Bindings { names: used.map(bound).collect(), globs: Vec::new() }
+    }
+
+    fn leads(&self, query: &Query<'_>, file: FileId, import: &Import) -> Leads {
+        if import.form == ImportForm::Dynamic {
+            let relative = import.module.trim_start_matches('/');
+            let here =
+                join(parent(query.world.path(file)), relative).and_then(|path| query.world.find(&path));
+            return match here.or_else(|| query.world.find(relative)) {
+                Some(found) => Leads::To(vec![found]),
+                None => Leads::Missing,
+            };
+        }
+        let defines = |other: &FileId| {
+            let Some(view) = query.view(*other) else { return false };
+            view.facts.definitions.iter().any(|it| full_name(&view.package, it) == *import.module)
+        };
+        let last = import.module.rsplit('.').next().unwrap_or_default();
+        match query.containing(last).into_iter().find(defines) {
+            Some(found) => Leads::To(vec![found]),
+            None if is_own(query.world, &import.module) => Leads::Missing,
+            None => Leads::Outside,
+        }
+    }
+
+    fn constructs(&self, method: &Definition) -> bool {
+        &*method.name == "__construct"
+    }
+
+    fn homes(&self, name: &str) -> Vec<String> {
+        vec![format!("{name}.php")]
+    }
+}
+
+/// Whether a namespace is the project's, by what its composer.json files load.
+fn is_own(world: &dyn World, module: &str) -> bool {
+    let texts = world.named("composer.json").into_iter().filter_map(|file| world.text(file));
+    texts.filter_map(|text| serde_json::from_str::<serde_json::Value>(&text).ok()).any(|composer| {
+        ["autoload", "autoload-dev"].iter().any(|key| {
+            let prefixes = composer.get(key).and_then(|it| it.get("psr-4")).and_then(|it| it.as_object());
+            let owns = |prefix: &String| !prefix.is_empty() && module.starts_with(&dotted(prefix));
+            prefixes.is_some_and(|prefixes| prefixes.keys().any(owns))
+        })
+    })
+}
+
+fn worth(walk: &Walk<'_>, node: Node<'_>) -> Option<Shape> {
+    match node.kind() {
+        "variable_name" => match walk.text(node) {
+            "$this" => Some(Shape::Itself),
+            name => Some(walk.collector.scopes.get(name).cloned().unwrap_or(Shape::Unknown)),
+        },
+        "relative_scope" => Some(match walk.text(node) {
+            "parent" => Shape::Parent,
+            _ => Shape::Itself,
+        }),
+        "object_creation_expression" => {
+            let made = children(node)
+                .into_iter()
+                .find(|part| part.kind() == "name" || part.kind() == "qualified_name");
+            Some(made.map_or(Shape::Unknown, |made| Shape::Of(dotted(walk.text(made)).into())))
+        }
+        "assignment_expression" => node.child_by_field_name("right").map(|right| walk.shape(right)),
+        _ => None,
+    }
+}
+
+fn child<'n>(node: Node<'n>, kind: &str) -> Option<Node<'n>> {
+    children(node).into_iter().find(|child| child.kind() == kind)
+}
+
+fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
+    let field = |name| node.child_by_field_name(name);
+    match node.kind() {
+        "namespace_definition" => {
+            walk.collector.facts.package = field("name").map(|name| dotted(walk.text(name)).into());
+            field("body").into_iter().for_each(|body| walk.visit(body));
+        }
+        "namespace_use_declaration" => using(walk, node),
+        "require_expression"
+        | "require_once_expression"
+        | "include_expression"
+        | "include_once_expression" => {
+            required(walk, node);
+        }
+        "class_declaration" | "interface_declaration" | "trait_declaration" | "enum_declaration" => {
+            type_(walk, node)
+        }
+        "function_definition" | "method_declaration" => function(walk, node),
+        "anonymous_function" | "arrow_function" => {
+            walk.collector.scopes.open();
+            for parameter in field("parameters").map(|list| parameters(walk, list)).unwrap_or_default() {
+                parameter
+                    .name
+                    .into_iter()
+                    .for_each(|name| walk.collector.scopes.bind(walk.text(name), parameter.shape.clone()));
+            }
+            walk.children(node);
+            walk.collector.scopes.close();
+        }
+        "const_declaration" => {
+            for element in children(node).into_iter().filter(|part| part.kind() == "const_element") {
+                let Some(name) = child(element, "name") else { continue };
+                let value = children(element).into_iter().rfind(|part| *part != name);
+                constant(walk, node, name, value);
+            }
+        }
+        "enum_case" => {
+            let Some(name) = field("name") else { return false };
+            let owner = walk.collector.container().map(Shape::Of);
+            walk.value(node, name, DefinitionKind::Variant, Reach::Everyone, owner, field("value"));
+            field("value").into_iter().for_each(|value| walk.visit(value));
+        }
+        "property_declaration" => property(walk, node),
+        "assignment_expression" => {
+            let (Some(left), Some(right)) = (field("left"), field("right")) else { return false };
+            walk.visit(right);
+            match left.kind() {
+                "variable_name" => {
+                    let shape = walk.shape(right);
+                    walk.collector.scopes.bind(walk.text(left), shape);
+                }
+                _ => walk.visit(left),
+            }
+        }
+        "foreach_statement" => {
+            let parts = children(node);
+            let Some(over) = parts.first() else { return false };
+            walk.visit(*over);
+            let element = scope::element(walk.shape(*over));
+            let one = parts
+                .get(1)
+                .map(|one| if one.kind() == "pair" { children(*one).pop().unwrap_or(*one) } else { *one });
+            one.into_iter().for_each(|one| walk.collector.scopes.bind(walk.text(one), element.clone()));
+            parts.iter().skip(2).for_each(|part| walk.visit(*part));
+        }
+        "catch_clause" => {
+            if let Some(name) = field("name") {
+                walk.local(name, field("type"), None);
+            }
+            return false;
+        }
+        "object_creation_expression" => {
+            let parts = children(node);
+            let made = parts.iter().find(|part| matches!(part.kind(), "name" | "qualified_name"));
+            let arguments = parts.iter().find(|part| part.kind() == "arguments").copied();
+            match made {
+                Some(made) => walk.creation(*made, arguments),
+                None => walk.children(node),
+            }
+        }
+        "function_call_expression" => {
+            // `define('NAME', value)`.
+            let list = field("arguments").map(children).unwrap_or_default();
+            let named =
+                list.first().and_then(|it| it.named_child(0)).and_then(|it| child(it, "string_content"));
+            match named.filter(|_| field("function").is_some_and(|it| walk.text(it) == "define")) {
+                Some(name) => {
+                    walk.value(
+                        node,
+                        name,
+                        DefinitionKind::Value,
+                        Reach::Everyone,
+                        None,
+                        list.get(1).copied(),
+                    );
+                }
+                None => return false,
+            }
+        }
+        "scoped_property_access_expression" => {
+            let (Some(scope), Some(name)) = (field("scope"), field("name")) else { return false };
+            let name = child(name, "name").unwrap_or(name);
+            walk.member(scope, name, Role::Value, None);
+        }
+        "binary_expression" => {
+            let (Some(left), Some(right)) = (field("left"), field("right")) else { return false };
+            walk.visit(left);
+            let is_type = field("operator").is_some_and(|it| walk.text(it) == "instanceof");
+            if is_type { walk.visit_type(right) } else { walk.visit(right) }
+        }
+        "argument" => walk.children_but(node, field("name")),
+        "use_declaration" => children(node).into_iter().for_each(|part| walk.visit_type(part)),
+        "variable_name" | "namespace_name" => {}
+        "attribute" => {
+            node.named_child(0).into_iter().for_each(|name| walk.creation(name, field("parameters")))
+        }
+        _ => return false,
+    }
+    true
+}
+
+fn using(walk: &mut Walk<'_>, node: Node<'_>) {
+    let prefix = child(node, "namespace_name").map(|name| dotted(walk.text(name)));
+    let clauses = child(node, "namespace_use_group").map_or_else(|| children(node), children);
+    for clause in clauses.into_iter().filter(|part| part.kind() == "namespace_use_clause") {
+        let alias = clause.child_by_field_name("alias");
+        let Some(name) = children(clause).into_iter().find(|part| Some(*part) != alias) else { continue };
+        let path = dotted(walk.text(name));
+        let module = prefix.as_ref().map_or(path.clone(), |prefix| format!("{prefix}.{path}"));
+        let alias = alias.map(|alias| walk.text(alias));
+        walk.import(clause, ImportOf { alias, ..ImportOf::module(&module) });
+    }
+}
+
+/// A required file, where its path can be read: a string, perhaps after `__DIR__`.
+fn required(walk: &mut Walk<'_>, node: Node<'_>) {
+    let written = walk.text(node);
+    let path = written.split(['"', '\'']).nth(1).unwrap_or_default();
+    let known = !written.contains('$') && written.matches(['"', '\'']).count() == 2;
+    if known && !path.is_empty() {
+        walk.import(node, ImportOf { form: ImportForm::Dynamic, ..ImportOf::module(path) });
+    } else {
+        walk.children(node);
+    }
+}
+
+fn reach(node: Node<'_>, walk: &Walk<'_>) -> Reach {
+    let words = child(node, "visibility_modifier").map(|it| walk.text(it));
+    if words == Some("private") { Reach::File } else { Reach::Everyone }
+}
+
+fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
+    let Some(name) = node.child_by_field_name("name") else { return };
+    let kind = match node.kind() {
+        "interface_declaration" => DefinitionKind::Interface,
+        _ => DefinitionKind::Type,
+    };
+    let clauses =
+        children(node).into_iter().filter(|it| matches!(it.kind(), "base_clause" | "class_interface_clause"));
+    let mut extends: Vec<Node<'_>> = clauses.flat_map(children).collect();
+    let body = node.child_by_field_name("body");
+    let inside = body.map(children).unwrap_or_default();
+    let traits = inside.into_iter().filter(|part| part.kind() == "use_declaration").flat_map(children);
+    extends.extend(traits.filter(|part| matches!(part.kind(), "name" | "qualified_name")));
+    walk.type_(&Type { node, name, kind, reach: Reach::Everyone, extends, body });
+}
+
+fn function(walk: &mut Walk<'_>, node: Node<'_>) {
+    let Some(name) = node.child_by_field_name("name") else { return };
+    let list = node.child_by_field_name("parameters");
+    let parameters = list.map(|list| parameters(walk, list)).unwrap_or_default();
+    let kind = match node.kind() {
+        "method_declaration" => DefinitionKind::Method,
+        _ => DefinitionKind::Function,
+    };
+    let result = node.child_by_field_name("return_type").map(|type_| match walk.text(type_) {
+        "self" | "static" | "?self" | "?static" => Shape::Itself,
+        _ => walk.type_shape(type_),
+    });
+    let body = node.child_by_field_name("body");
+    let reach = reach(node, walk);
+    walk.function(&Function { node, name, kind, reach, parameters, result, body });
+    let kept = list.map(children).unwrap_or_default();
+    for parameter in kept.into_iter().filter(|it| it.kind() == "property_promotion_parameter") {
+        let Some(name) = parameter.child_by_field_name("name").and_then(|it| child(it, "name")) else {
+            continue;
+        };
+        let gives = parameter.child_by_field_name("type").map(|type_| walk.type_shape(type_));
+        let reach = self::reach(parameter, walk);
+        walk.value(parameter, name, DefinitionKind::Field, reach, gives, None);
+    }
+}
+
+fn parameters<'n>(walk: &Walk<'_>, list: Node<'n>) -> Vec<Parameter<'n>> {
+    let one = |node: Node<'n>| Parameter {
+        name: node.child_by_field_name("name"),
+        shape: node.child_by_field_name("type").map_or(Shape::Unknown, |type_| walk.type_shape(type_)),
+        optional: node.child_by_field_name("default_value").is_some(),
+        rest: node.kind() == "variadic_parameter",
+    };
+    children(list).into_iter().filter(|node| node.kind().ends_with("parameter")).map(one).collect()
+}
+
+fn constant(walk: &mut Walk<'_>, node: Node<'_>, name: Node<'_>, value: Option<Node<'_>>) {
+    let kind =
+        if walk.collector.container().is_some() { DefinitionKind::Field } else { DefinitionKind::Value };
+    let reach = reach(node, walk);
+    let at = walk.value(node, name, kind, reach, None, value);
+    value.into_iter().for_each(|value| walk.inside(at, value));
+}
+
+fn property(walk: &mut Walk<'_>, node: Node<'_>) {
+    let type_ = node.child_by_field_name("type");
+    let gives = type_.map(|type_| walk.type_shape(type_));
+    let reach = reach(node, walk);
+    for element in children(node).into_iter().filter(|part| part.kind() == "property_element") {
+        let Some(name) = element.child_by_field_name("name").and_then(|it| child(it, "name")) else {
+            continue;
+        };
+        let initial = element.child_by_field_name("default_value");
+        let at = walk.value(node, name, DefinitionKind::Field, reach, gives.clone(), initial);
+        initial.into_iter().for_each(|initial| walk.inside(at, initial));
+    }
+    type_.into_iter().for_each(|type_| walk.visit_type(type_));
+}
+
+#[cfg(test)]
+mod tests;

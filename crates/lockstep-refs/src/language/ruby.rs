@@ -1,0 +1,360 @@
+//! Ruby: constants by the modules around them, files by `require`, methods mostly by name.
+
+use tree_sitter::Node;
+
+use super::Rules;
+use crate::facts::{Definition, DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape};
+use crate::language::Language;
+use crate::package::{self, Bindings, Leads, Packages, Query};
+use crate::reference::{Outgoing, Reference, Target};
+use crate::syntax::{children, digest, line_of};
+use crate::walk::{self, Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
+use crate::world::{FileId, World, base, join, parent};
+
+pub(super) struct Ruby;
+
+static GRAMMAR: Grammar = Grammar {
+    language: Language::Ruby,
+    parser: || tree_sitter_ruby::LANGUAGE.into(),
+    names: &["constant"],
+    types: &[],
+    generics: &[],
+    paths: &["scope_resolution"],
+    calls: &[],
+    invocations: &[("call", "receiver", "method", "arguments")],
+    members: &[],
+    creations: &[],
+    itself: &["self"],
+    parent: &[],
+    elements: &[("element_reference", "object")],
+    casts: &[],
+    transparent: &["parenthesized_statements"],
+    skipped: &["string_content", "simple_symbol", "hash_key_symbol", "instance_variable", "global_variable"],
+    functions: &["method", "singleton_method"],
+    script: true,
+    worth,
+    special,
+};
+
+impl Rules for Ruby {
+    fn facts(&self, _path: &str, text: &str) -> Facts {
+        walk::facts(&GRAMMAR, text)
+    }
+
+    fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
+        package::referrers(world, self, target)
+    }
+
+    fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {
+        package::outgoing(world, self, file)
+    }
+}
+
+impl Packages for Ruby {
+    fn speaks(&self, language: Language) -> bool {
+        language == Language::Ruby
+    }
+
+    fn package(&self, _world: &dyn World, _file: FileId, _facts: &Facts) -> String {
+        String::new()
+    }
+
+    fn bindings(&self, _world: &dyn World, _file: FileId, _facts: &Facts) -> Bindings {
+        Bindings::default()
+    }
+
+    fn leads(&self, query: &Query<'_>, file: FileId, import: &Import) -> Leads {
+        let world = query.world;
+        let path = match import.module.ends_with(".rb") {
+            true => import.module.to_string(),
+            false => format!("{}.rb", import.module),
+        };
+        if import.form == ImportForm::Child {
+            let found = join(parent(world.path(file)), &path).and_then(|path| world.find(&path));
+            return found.map_or(Leads::Missing, |found| Leads::To(vec![found]));
+        }
+        // What is on the load path nobody says: a directory `lib`, or the only file whose path ends so.
+        let ends = |file: &FileId| {
+            world.path(*file).strip_suffix(&*path).is_some_and(|it| it.is_empty() || it.ends_with('/'))
+        };
+        let found: Vec<FileId> = world.named(base(&path)).into_iter().filter(ends).collect();
+        let lib = |file: &&FileId| world.path(**file).ends_with(&format!("lib/{path}"));
+        match found.iter().find(lib).or(found.first().filter(|_| found.len() == 1 && path.contains('/'))) {
+            Some(found) => Leads::To(vec![*found]),
+            None => Leads::Outside,
+        }
+    }
+
+    fn overloads(&self) -> bool {
+        false
+    }
+
+    fn constructs(&self, method: &Definition) -> bool {
+        &*method.name == "initialize"
+    }
+
+    fn homes(&self, name: &str) -> Vec<String> {
+        vec![format!("{}.rb", snake(name))]
+    }
+}
+
+/// `HTTPStore` lives in `http_store`.
+fn snake(name: &str) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    let mut out = String::new();
+    for (at, letter) in letters.iter().enumerate() {
+        let after_small = at > 0 && letters.get(at - 1).is_some_and(|it| !it.is_uppercase());
+        let before_small = at > 0 && letters.get(at + 1).is_some_and(|it| it.is_lowercase());
+        if letter.is_uppercase() && (after_small || before_small) {
+            out.push('_');
+        }
+        out.extend(letter.to_lowercase());
+    }
+    out
+}
+
+fn worth(walk: &Walk<'_>, node: Node<'_>) -> Option<Shape> {
+    match node.kind() {
+        "call" => {
+            let method = node.child_by_field_name("method").map(|it| walk.text(it));
+            let made = node.child_by_field_name("receiver").filter(|it| is_constant(*it));
+            made.filter(|_| method == Some("new")).map(|made| Shape::Of(dotted(walk.text(made)).into()))
+        }
+        "instance_variable" => Some(Shape::Member(Box::new(Shape::Itself), walk.text(node).into())),
+        "identifier" => {
+            let name = walk.text(node);
+            let local = walk.collector.scopes.get(name).cloned();
+            Some(local.unwrap_or_else(|| Shape::Call(Box::new(Shape::Name(name.into())))))
+        }
+        "assignment" => node.child_by_field_name("right").map(|right| walk.shape(right)),
+        _ => None,
+    }
+}
+
+fn is_constant(node: Node<'_>) -> bool {
+    matches!(node.kind(), "constant" | "scope_resolution")
+}
+
+fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
+    let field = |name| node.child_by_field_name(name);
+    match node.kind() {
+        "class" | "module" => type_(walk, node),
+        "method" | "singleton_method" => function(walk, node),
+        "assignment" => assignment(walk, node),
+        "call" => return call(walk, node),
+        "identifier" => {
+            let known = walk.collector.scopes.get(walk.text(node)).is_some();
+            if !known {
+                walk.collector.use_name(node, Role::Call, None, Some(0));
+            }
+        }
+        "block" | "do_block" | "lambda" => {
+            walk.collector.scopes.open();
+            let list = field("parameters").map(children).unwrap_or_default();
+            for name in list.into_iter().filter_map(|it| it.child_by_field_name("name").or(Some(it))) {
+                walk.collector.scopes.bind(walk.text(name), Shape::Unknown);
+            }
+            field("body").into_iter().for_each(|body| walk.visit(body));
+            walk.collector.scopes.close();
+        }
+        "method_parameters" | "block_parameters" | "lambda_parameters" => {
+            let values = children(node).into_iter().filter_map(|it| it.child_by_field_name("value"));
+            values.for_each(|value| walk.visit(value));
+        }
+        "exception_variable" => {
+            node.named_child(0)
+                .into_iter()
+                .for_each(|name| walk.collector.scopes.bind(walk.text(name), Shape::Unknown));
+        }
+        "for" => {
+            field("pattern")
+                .into_iter()
+                .for_each(|name| walk.collector.scopes.bind(walk.text(name), Shape::Unknown));
+            return false;
+        }
+        "pair" | "keyword_parameter" => field("value").into_iter().for_each(|value| walk.visit(value)),
+        "alias" | "undef" => {}
+        _ => return false,
+    }
+    true
+}
+
+/// Calls that are statements of the language, and those that make objects.
+fn call(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
+    let Some(method) = node.child_by_field_name("method") else { return false };
+    let receiver = node.child_by_field_name("receiver");
+    let arguments = node.child_by_field_name("arguments");
+    let first = arguments.and_then(|list| list.named_child(0));
+    match (walk.text(method), receiver) {
+        (word @ ("require" | "require_relative" | "load" | "autoload"), None) => {
+            let path =
+                arguments.map(children).unwrap_or_default().into_iter().rfind(|it| it.kind() == "string");
+            let path = path.map(|path| walk.text(path).trim_matches(['"', '\''])).unwrap_or_default();
+            let form = if word == "require_relative" { ImportForm::Child } else { ImportForm::Dynamic };
+            if !path.is_empty() && !path.contains("#{") {
+                walk.import(node, ImportOf { form, ..ImportOf::module(path) });
+            }
+            true
+        }
+        ("attr_reader" | "attr_writer" | "attr_accessor", None) => {
+            for symbol in arguments.map(children).unwrap_or_default() {
+                let name = walk.text(symbol).trim_start_matches(':').to_owned();
+                named(walk, symbol, &name, DefinitionKind::Method);
+            }
+            true
+        }
+        ("new", Some(made)) if is_constant(made) => {
+            walk.creation(made, arguments);
+            node.child_by_field_name("block").into_iter().for_each(|block| walk.visit(block));
+            true
+        }
+        ("alias_method" | "define_method", None) => {
+            let name = first.map(|first| walk.text(first).trim_start_matches(':').to_owned());
+            if let Some((first, name)) = first.zip(name) {
+                named(walk, first, &name, DefinitionKind::Method);
+            }
+            node.child_by_field_name("block").into_iter().for_each(|block| walk.visit(block));
+            true
+        }
+        _ => {
+            walk.invocation(receiver, method, arguments);
+            node.child_by_field_name("block").into_iter().for_each(|block| walk.visit(block));
+            true
+        }
+    }
+}
+
+/// Something defined by a symbol rather than by a statement of its own.
+fn named(walk: &mut Walk<'_>, node: Node<'_>, name: &str, kind: DefinitionKind) {
+    let definition = walk.collector.definition(name, kind, node);
+    walk.collector.define(definition);
+}
+
+fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
+    let Some(name) = node.child_by_field_name("name") else { return };
+    let (outer, name) = match name.kind() {
+        "scope_resolution" => {
+            let outer = name.child_by_field_name("scope").map(|scope| dotted(walk.text(scope)));
+            (outer, name.child_by_field_name("name").unwrap_or(name))
+        }
+        _ => (None, name),
+    };
+    let body = node.child_by_field_name("body");
+    let mut extends: Vec<Node<'_>> =
+        node.child_by_field_name("superclass").and_then(|it| it.named_child(0)).into_iter().collect();
+    for part in body.map(children).unwrap_or_default() {
+        let method = part.child_by_field_name("method").map(|it| walk.text(it)).unwrap_or_default();
+        if part.kind() == "call" && matches!(method, "include" | "extend" | "prepend") {
+            let list = part.child_by_field_name("arguments").map(children).unwrap_or_default();
+            extends.extend(list.into_iter().filter(|it| is_constant(*it)));
+        }
+    }
+    extends.retain(|it| is_constant(*it));
+    let container = outer.as_deref().map(|outer| walk.collector.enter(outer));
+    walk.collector.scopes.open_closed();
+    walk.type_(&Type { node, name, kind: DefinitionKind::Type, reach: Reach::Everyone, extends, body });
+    walk.collector.scopes.close();
+    if let Some(container) = container {
+        walk.collector.leave(container);
+    }
+}
+
+fn function(walk: &mut Walk<'_>, node: Node<'_>) {
+    let Some(name) = node.child_by_field_name("name") else { return };
+    let list = node.child_by_field_name("parameters").map(children).unwrap_or_default();
+    // Keywords are written after the rest, in any order: how many there are is not counted.
+    let keywords = list.iter().any(|it| matches!(it.kind(), "keyword_parameter" | "hash_splat_parameter"));
+    let one = |node: &Node<'_>| match node.kind() {
+        "keyword_parameter" | "block_parameter" => true,
+        _ => node.kind() == "optional_parameter",
+    };
+    let mut parameters: Vec<Parameter<'_>> = Vec::new();
+    for parameter in list {
+        let name = parameter.child_by_field_name("name").or(Some(parameter));
+        let rest =
+            parameter.kind().contains("splat") || (keywords && parameter.kind() == "keyword_parameter");
+        if parameter.kind() == "block_parameter" {
+            continue;
+        }
+        parameters.push(Parameter { name, shape: Shape::Unknown, optional: one(&parameter), rest });
+    }
+    let kind =
+        if walk.collector.container().is_some() { DefinitionKind::Method } else { DefinitionKind::Function };
+    let body = node.child_by_field_name("body");
+    // The last expression is what a method gives.
+    let last =
+        body.and_then(|body| if body.kind() == "body_statement" { children(body).pop() } else { Some(body) });
+    let result = last
+        .filter(|last| last.kind() == "call" || last.kind() == "instance_variable")
+        .map(|it| walk.shape(it));
+    if let Some(object) = node.child_by_field_name("object") {
+        walk.leave_out(object);
+    }
+    walk.function(&Function { node, name, kind, reach: Reach::Everyone, parameters, result, body });
+}
+
+fn assignment(walk: &mut Walk<'_>, node: Node<'_>) {
+    let (Some(left), Some(right)) = (node.child_by_field_name("left"), node.child_by_field_name("right"))
+    else {
+        return;
+    };
+    let shape = walk.shape(right);
+    match left.kind() {
+        "identifier" => {
+            walk.visit(right);
+            walk.collector.scopes.bind(walk.text(left), shape);
+        }
+        "instance_variable" => {
+            walk.visit(right);
+            if shape != Shape::Unknown {
+                let mut definition = walk.collector.definition(walk.text(left), DefinitionKind::Field, left);
+                definition.reach = Reach::File;
+                definition.gives = Some(shape);
+                walk.collector.define(definition);
+            }
+        }
+        "constant" if makes_type(walk, right) => {
+            let mut definition = walk.collector.definition(walk.text(left), DefinitionKind::Type, node);
+            definition.line = line_of(left);
+            definition.signature = digest([right], walk.collector.text, |_| false);
+            walk.collector.define(definition);
+            let container = walk.collector.enter(walk.text(left));
+            for symbol in right.child_by_field_name("arguments").map(children).unwrap_or_default() {
+                if symbol.kind() == "simple_symbol" {
+                    let name = walk.text(symbol).trim_start_matches(':').to_owned();
+                    named(walk, symbol, &name, DefinitionKind::Method);
+                }
+            }
+            right.child_by_field_name("block").into_iter().for_each(|block| walk.visit(block));
+            walk.collector.leave(container);
+        }
+        "constant" => {
+            let kind = if walk.collector.container().is_some() {
+                DefinitionKind::Field
+            } else {
+                DefinitionKind::Value
+            };
+            let at = walk.value(node, left, kind, Reach::Everyone, Some(shape), Some(right));
+            walk.inside(at, right);
+        }
+        "left_assignment_list" => {
+            walk.visit(right);
+            children(left)
+                .into_iter()
+                .for_each(|name| walk.collector.scopes.bind(walk.text(name), Shape::Unknown));
+        }
+        _ => {
+            walk.visit(left);
+            walk.visit(right);
+        }
+    }
+}
+
+/// `Struct.new(…)`, `Data.define(…)`, `Class.new(…)`.
+fn makes_type(walk: &Walk<'_>, node: Node<'_>) -> bool {
+    let receiver = node.child_by_field_name("receiver").map(|it| walk.text(it)).unwrap_or_default();
+    node.kind() == "call" && matches!(receiver, "Struct" | "Data" | "Class")
+}
+
+#[cfg(test)]
+mod tests;
