@@ -49,6 +49,10 @@ impl Repository {
     /// The repository that `directory` is in; `None` where it is in none.
     pub fn at(directory: &Path) -> Result<Option<Self>, GitError> {
         let repository = Self { directory: directory.to_owned() };
+        // At its top, git need not be asked.
+        if directory.join(".git").exists() {
+            return Ok(Some(repository));
+        }
         Ok(repository.top()?.map(|_| repository))
     }
 

@@ -36,20 +36,41 @@ pub(crate) fn each_word(text: &[u8], mut visit: impl FnMut(u64)) {
         while at < text.len() && IN_WORD[usize::from(text[at])] {
             at += 1;
         }
-        visit(number_of(&text[start..at]));
+        visit(number_at(text, start, at));
+    }
+}
+
+/// The number of the word from `start` to `end`. Nearly all words have at most eight letters and a text behind them: those are
+/// taken in one step.
+fn number_at(text: &[u8], start: usize, end: usize) -> u64 {
+    let length = end - start;
+    match text[start..].first_chunk::<8>() {
+        Some(chunk) if length < 8 => {
+            let letters = u64::from_le_bytes(*chunk) & ((1 << (8 * length)) - 1);
+            finish(mix(first(length) ^ letters))
+        }
+        _ => number_of(&text[start..end]),
     }
 }
 
 /// The number of one word.
 pub(crate) fn number_of(word: &[u8]) -> u64 {
-    let mut hash = (word.len() as u64).wrapping_mul(MULTIPLIER);
+    let mut hash = first(word.len());
     let (chunks, rest) = word.as_chunks::<8>();
     for chunk in chunks {
         hash = mix(hash ^ u64::from_le_bytes(*chunk));
     }
     let mut last = [0; 8];
     last[..rest.len()].copy_from_slice(rest);
-    mix(hash ^ u64::from_le_bytes(last)) >> (64 - HASH_BITS)
+    finish(mix(hash ^ u64::from_le_bytes(last)))
+}
+
+fn first(length: usize) -> u64 {
+    (length as u64).wrapping_mul(MULTIPLIER)
+}
+
+fn finish(hash: u64) -> u64 {
+    hash >> (64 - HASH_BITS)
 }
 
 fn mix(number: u64) -> u64 {

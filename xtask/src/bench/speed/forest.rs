@@ -85,7 +85,7 @@ impl Dice {
 
 /// What was planted, as far as the questions need it.
 pub(super) struct Forest {
-    /// A file that others import, relative to the root.
+    /// The Python file that most others import, relative to the root.
     pub(super) file: String,
     /// A function of it that others call.
     pub(super) function: String,
@@ -100,8 +100,10 @@ pub(super) fn plant(root: &Path, files: usize, seed: u64) -> Outcome<Forest> {
     let mut dice = Dice(seed | 1);
     let modules: Vec<Module> = (0..files).map(Module::new).collect();
     let mut bytes = 0;
+    let mut importers = vec![0_usize; modules.len()];
     for module in &modules {
         let imports = imports(&mut dice, &modules, module);
+        imports.iter().for_each(|other| importers[other.number] += 1);
         let text = text(&mut dice, module, &imports);
         bytes += text.len() as u64;
         let path = root.join(module.path());
@@ -112,7 +114,8 @@ pub(super) fn plant(root: &Path, files: usize, seed: u64) -> Outcome<Forest> {
         bytes += write_folder(root, folder)?;
     }
     fs::write(root.join(".gitignore"), "target/\nnode_modules/\n*.pyc\n")?;
-    let subject = &modules[FOLDER * 2 + 3];
+    let python = modules.iter().filter(|module| module.tongue == Tongue::Python);
+    let subject = python.max_by_key(|module| importers[module.number]).ok_or("there is a module")?;
     let names = modules.iter().step_by(files / 8 + 1).map(|module| module.function(0)).collect();
     Ok(Forest { file: subject.path(), function: subject.function(0), bytes, names })
 }
@@ -123,7 +126,12 @@ fn write_folder(root: &Path, folder: &[Module]) -> Outcome<u64> {
     let dir = root.join(first.path());
     let dir = dir.parent().ok_or("a module has a folder")?;
     let (name, text) = match first.tongue {
-        Tongue::Python => ("__init__.py", String::new()),
+        Tongue::Python => {
+            for above in dir.ancestors().skip(1).take(2) {
+                fs::write(above.join("__init__.py"), "")?;
+            }
+            ("__init__.py", String::new())
+        }
         Tongue::TypeScript => {
             let lines = folder.iter().map(|module| format!("export * from \"./{}\";\n", module.name()));
             ("index.ts", lines.collect())
