@@ -368,6 +368,19 @@ fn a_project_without_steps_pays_nothing() {
 }
 
 #[test]
+fn a_file_too_large_to_be_looked_at_passes_where_there_are_no_steps() {
+    let huge = "x".repeat(9 << 20);
+    let write = Event::of(samples::PRE_TOOL_USE_EDIT_IN_SUBAGENT)
+        .with("tool_name", "Write")
+        .with("tool_input", json!({"file_path": "/repo/data.txt", "content": huge}));
+    let env = active();
+    env.hook(&write).silent();
+    yes(&env, "step new 01-01 --project auth --phases tdd-3");
+    let output = env.hook(&write);
+    assert!(output.snapshot().contains("could not decide"), "{}", output.snapshot());
+}
+
+#[test]
 fn a_fresh_clone_has_its_gates() {
     let env = with_step();
     yes(&env, "step phase start 01-01 RED");
