@@ -16,6 +16,16 @@ use crate::project::ActiveProject;
 use crate::steps::StepsError;
 use crate::task::TaskError;
 
+/// The decision that an unread event waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waits {
+    ForNothing,
+    /// That of a gate which only projects with steps have.
+    ForSteps,
+    /// That of some gate.
+    ForAny,
+}
+
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
     #[error("standard input could not be read")]
@@ -23,8 +33,8 @@ pub(crate) enum Fault {
     #[error("the event has {bytes} bytes, more than are parsed; the next sweep finds what it changed")]
     TooLarge {
         bytes: u64,
-        /// Whether the client waits for a decision.
-        decides: bool,
+        /// What the client waits for.
+        decides: Waits,
     },
     #[error(transparent)]
     Wire(#[from] WireError),
@@ -62,9 +72,12 @@ impl Fault {
         (!texts.is_empty()).then(|| Self::Problems(texts.join("; ")))
     }
 
-    /// Whether a call waits for the decision that this fault prevented.
-    pub(crate) fn leaves_undecided(&self) -> bool {
-        matches!(self, Self::TooLarge { decides: true, .. })
+    /// Which decision of this event the fault prevented.
+    pub(crate) fn waits(&self) -> Waits {
+        match self {
+            Self::TooLarge { decides, .. } => *decides,
+            _ => Waits::ForNothing,
+        }
     }
 
     /// The message with its causes.

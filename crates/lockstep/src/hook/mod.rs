@@ -39,7 +39,7 @@ use crate::clock;
 use crate::env_vars::CLAUDE_PROJECT_DIR;
 use crate::project::ActiveProject;
 use crate::steps::{Steps, were_used};
-use fault::Fault;
+use fault::{Fault, Waits};
 use route::{Action, routes};
 
 /// The clients whose hooks are answered.
@@ -151,7 +151,7 @@ fn read_event() -> Result<Event, Fault> {
     let mut stdin = io::stdin().lock();
     stdin.by_ref().take(MAX_EVENT_BYTES + 1).read_to_end(&mut bytes).map_err(Fault::Stdin)?;
     if bytes.len() as u64 > MAX_EVENT_BYTES {
-        let decides = is_before_a_call(&bytes);
+        let decides = waits_for(&bytes);
         // Read to the end, so that the client does not see its pipe break.
         drop(bytes);
         let rest = io::copy(&mut stdin, &mut io::sink()).unwrap_or(0);
@@ -160,12 +160,18 @@ fn read_event() -> Result<Event, Fault> {
     Ok(claude::parse(&bytes)?)
 }
 
-/// Whether an event that cannot be parsed is `PreToolUse`: the client names the event before the tool's input.
-fn is_before_a_call(bytes: &[u8]) -> bool {
+/// Which decision an event that cannot be parsed waits for: the client names the event and the tool before the tool's input.
+fn waits_for(bytes: &[u8]) -> Waits {
     const HEAD: usize = 4096;
-    const NAME: &[u8] = b"\"PreToolUse\"";
-    let head = &bytes[..bytes.len().min(HEAD)];
-    head.windows(NAME.len()).any(|window| window == NAME)
+    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]);
+    if !head.contains("\"PreToolUse\"") {
+        return Waits::ForNothing;
+    }
+    let tool = head.split_once("\"tool_name\"").and_then(|(_, rest)| rest.split('"').nth(1));
+    match tool {
+        Some("Edit" | "Write" | "MultiEdit" | "NotebookEdit" | "Bash") => Waits::ForSteps,
+        _ => Waits::ForAny,
+    }
 }
 
 /// The answer to an event that could not be read. A call that waits for a decision must not pass because it was too large to be
@@ -176,7 +182,12 @@ fn undecided(fault: &Fault) -> Answer {
         let found = Project::of_hook(named.as_deref(), &cwd).ok().flatten()?;
         ActiveProject::load(found).ok()
     });
-    let Some(project) = project.filter(|_| fault.leaves_undecided()) else { return Answer::silent() };
+    let waits = |project: &ActiveProject| match fault.waits() {
+        Waits::ForNothing => false,
+        Waits::ForSteps => Steps::new(project, clock::now()).are_used(),
+        Waits::ForAny => true,
+    };
+    let Some(project) = project.filter(waits) else { return Answer::silent() };
     let decision = resolve(Role::Enforcer, project.config().hooks.on_failure, &fault.to_string());
     Answer { reply: claude::render(&EventKind::Other("PreToolUse".to_owned()), &decision), parcel: None }
 }

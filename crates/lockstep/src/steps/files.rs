@@ -16,6 +16,9 @@ use super::Steps;
 /// How deep below the directory of the steps files are looked for.
 const DEPTH: usize = 4;
 
+/// How many files are looked at to find out whether any is a step.
+const LOOKED_AT: usize = 64;
+
 /// A step file that lies in the project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StepFile {
@@ -112,6 +115,15 @@ impl Steps<'_> {
         paths.sort();
         paths.dedup();
         paths.iter().filter_map(|path| self.located(path, &path.display().to_string()).ok()).collect()
+    }
+
+    /// Whether a file in the directory of the steps looks like one.
+    pub(super) fn has_step_files(&self) -> bool {
+        let mut paths = Vec::new();
+        collect(&self.dir(), DEPTH, &mut paths);
+        let looks_like =
+            |path: &PathBuf| read_text(path).is_ok_and(|text| text.contains("\"phase_execution_log\""));
+        paths.iter().take(LOOKED_AT).any(looks_like)
     }
 
     /// The names of all steps that were ever recorded.

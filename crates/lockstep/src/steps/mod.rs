@@ -79,9 +79,10 @@ impl<'p> Steps<'p> {
         self.project.root.join(&self.project.config().steps.dir.0)
     }
 
-    /// Whether the project has ever had to do with steps. Costs two looks.
+    /// Whether the project has to do with steps: one was recorded here, or there is a step file, as in a fresh clone. A directory that
+    /// only has the same name is somebody else's. Without either, it costs two looks.
     pub(crate) fn are_used(&self) -> bool {
-        self.dir().is_dir() || self.known_path().exists()
+        self.known_path().exists() || self.has_step_files()
     }
 
     /// The moment as step files spell it.

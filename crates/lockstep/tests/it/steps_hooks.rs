@@ -349,6 +349,9 @@ fn gates_that_cannot_decide_block_and_say_why_unless_the_project_allows() {
 #[test]
 fn a_project_without_steps_pays_nothing() {
     let env = active();
+    // Only the name is the same.
+    env.write("steps/login.json", "{\"given\": \"a user\"}");
+    env.write("steps/login.py", "def step(): pass\n");
     let before = env.listing();
     env.hook(&invoke("Look around, DES-VALIDATION is a marker.")).silent();
     env.hook(&edit(&env, "a1", "src/a.rs")).silent();
@@ -356,6 +359,35 @@ fn a_project_without_steps_pays_nothing() {
         Event::of(samples::PRE_TOOL_USE_BASH).with("tool_input", json!({"command": "git commit -m x"}));
     env.hook(&commit).silent();
     assert_eq!(env.listing(), before, "not even the state directory is made");
+    env.git(["init", "--quiet"]);
+    yes(&env, "init --git-hook --quiet");
+    env.git(["add", "-A"]);
+    env.git(["commit", "--quiet", "-m", "x"]);
+    let files = fs::read_dir(env.project().join("steps")).unwrap().count();
+    assert_eq!(files, 2, "no trail is begun in somebody else's directory");
+}
+
+#[test]
+fn a_file_too_large_to_be_looked_at_passes_where_there_are_no_steps() {
+    let huge = "x".repeat(9 << 20);
+    let write = Event::of(samples::PRE_TOOL_USE_EDIT_IN_SUBAGENT)
+        .with("tool_name", "Write")
+        .with("tool_input", json!({"file_path": "/repo/data.txt", "content": huge}));
+    let env = active();
+    env.hook(&write).silent();
+    yes(&env, "step new 01-01 --project auth --phases tdd-3");
+    let output = env.hook(&write);
+    assert!(output.snapshot().contains("could not decide"), "{}", output.snapshot());
+}
+
+#[test]
+fn a_fresh_clone_has_its_gates() {
+    let env = with_step();
+    yes(&env, "step phase start 01-01 RED");
+    fs::remove_dir_all(env.state()).unwrap();
+    let commit =
+        Event::of(samples::PRE_TOOL_USE_BASH).with("tool_input", json!({"command": "git commit -m x"}));
+    assert!(denied(&env.hook(&commit)).unwrap().contains("Phase RED is IN_PROGRESS"));
 }
 
 #[test]
