@@ -27,7 +27,8 @@ impl Stamp {
         if stamp.ctime.max(stamp.mtime) >= now - RACY_NANOS { Self::default() } else { stamp }
     }
 
-    fn plain(meta: &Metadata) -> Self {
+    /// The stamp of a file, however young.
+    pub(crate) fn plain(meta: &Metadata) -> Self {
         Self {
             size: meta.size(),
             mtime: nanos(meta.mtime(), meta.mtime_nsec()),
@@ -43,13 +44,27 @@ impl Stamp {
 
     /// The same, for what `statat` says.
     pub(crate) fn still_stat(&self, stat: &Stat) -> bool {
-        let now = Self {
+        *self != Self::default() && *self == Self::of_stat(stat)
+    }
+
+    /// The stamp in what `statat` says, however young.
+    pub(crate) fn of_stat(stat: &Stat) -> Self {
+        Self {
             size: stat.st_size.cast_unsigned(),
             mtime: nanos(stat.st_mtime, stat.st_mtime_nsec.cast_signed()),
             ctime: nanos(stat.st_ctime, stat.st_ctime_nsec.cast_signed()),
             inode: stat.st_ino,
-        };
-        *self != Self::default() && *self == now
+        }
+    }
+
+    /// The same for equal stamps, and another for others.
+    pub(crate) fn bytes(&self) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        let numbers = [self.size, self.mtime.cast_unsigned(), self.ctime.cast_unsigned(), self.inode];
+        for (to, number) in bytes.chunks_exact_mut(8).zip(numbers) {
+            to.copy_from_slice(&number.to_le_bytes());
+        }
+        bytes
     }
 }
 

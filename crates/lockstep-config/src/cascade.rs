@@ -2,7 +2,7 @@
 
 use toml::de::DeValue;
 
-use crate::cache::whole_number;
+use crate::value::whole_number;
 use crate::value::{Kind, Value, Wrong};
 
 /// `[cascade] context_tokens`.

@@ -12,6 +12,7 @@ use lockstep_task::access::{AgentRule, SkillRule};
 
 use crate::cache::{CacheBudget, CachePath, CachePreset, CacheSection, Deliver, Places};
 use crate::cascade::ContextTokens;
+use crate::scope::{FileBytes, Patterns, ScopePreset};
 use crate::steps::{EvidenceTable, OptionalPath, OverBudget, PhaseSetName, StepsDir};
 use crate::table::sections;
 use crate::tables::{TableList, Tables};
@@ -44,6 +45,28 @@ sections! {
         /// For the Lead's own changes, at its stop; the values are those of `subagent`. An alert here costs the
         /// Lead a turn.
         lead: Worth = Worth::Breaking;
+    }
+
+    /// How the dependents of changed files are looked for.
+    [impact] Impact {
+        /// How long the analysis at a stop may take. What was found until then is reported, and that it is not all.
+        time_limit: Duration = Duration::from_secs(10);
+    }
+
+    /// Which files are indexed: of what git tracks or would track, and `.lockstepignore` does not leave out.
+    [scope] Scope {
+        /// `repository`: all of them. `claude`: an agent framework's own files: agents, skills, commands, rules, hooks,
+        /// settings and memory below `.claude/`.
+        preset: ScopePreset = ScopePreset::Repository;
+
+        /// Only files that match one of these patterns, which are written as in `.gitignore`; with a preset, those too.
+        include: Patterns = Patterns::default();
+
+        /// No file that matches one of these patterns, which are written as in `.gitignore`.
+        exclude: Patterns = Patterns::default();
+
+        /// Larger files are counted, but not looked into.
+        max_file_bytes: FileBytes = FileBytes::default();
     }
 
     /// How the client's hooks behave.

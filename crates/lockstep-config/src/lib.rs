@@ -11,6 +11,7 @@ pub mod keys;
 pub mod parse;
 pub mod problem;
 pub mod reference;
+pub mod scope;
 pub mod steps;
 pub mod table;
 pub mod tables;

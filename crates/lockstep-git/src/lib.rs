@@ -8,9 +8,11 @@ pub mod cochange;
 mod command;
 mod contents;
 pub mod patch;
+mod removed;
 mod worktree;
 
 pub use changes::{Between, Changed, Status};
+pub use removed::Removed;
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -24,9 +24,11 @@ mod progress;
 mod revision;
 mod rules;
 mod settings;
+mod stats;
 mod storage;
 mod table;
 mod update;
+mod verify;
 mod version;
 mod words;
 mod world;
@@ -48,7 +50,9 @@ pub use content::Unseen;
 pub use open::{Effort, Home};
 pub use progress::{Phase, Progress, Unwatched};
 pub use settings::{MAX_FILE_BYTES, Settings};
+pub use stats::Stats;
 pub use storage::Holder;
+pub use verify::{Verdict, verify};
 
 /// An index as of one moment.
 #[derive(Debug)]
@@ -78,6 +82,8 @@ pub struct Index {
     known_facts: Vec<OnceLock<Option<Arc<Facts>>>>,
     /// Files whose facts were parsed and are not kept yet.
     parsed: Mutex<Vec<u32>>,
+    /// The facts, as they are kept, of files that were found changed or gone when it was opened, by path.
+    replaced: Vec<(String, Vec<u8>)>,
 }
 
 /// What an answer is worth.

@@ -61,7 +61,7 @@ pub struct Definition {
     pub arity: Option<Arity>,
     /// The type of a value, the result of a call: as an expression that names a type.
     pub gives: Option<Shape>,
-    /// What a type extends or implements, as written.
+    /// What a type extends or implements, as written; for a function, the type whose members it is called like.
     pub extends: Vec<Box<str>>,
 }
 
@@ -246,7 +246,8 @@ pub enum Shape {
     Element(Box<Shape>),
     /// What waiting for it gives.
     Awaited(Box<Shape>),
-    /// A parameter of a function written as an argument: `x` of `call(0, x => …)`. Which argument, then which parameter.
+    /// A parameter of a function written as an argument: `x` of `call(0, x => …)`. Which argument, then which parameter;
+    /// `u16::MAX` for what the call takes as that argument.
     Parameter(Box<Shape>, u16, u16),
     /// A value that nothing in the text gives a type, not even for a type checker: a parameter without annotation.
     Untyped,

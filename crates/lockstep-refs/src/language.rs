@@ -3,9 +3,15 @@
 //! One module per language or family. To add one: a variant of [`Language`], its extensions in [`Language::of`], a module
 //! that implements [`Rules`], a line in [`rules`].
 
+mod csharp;
+mod go;
+mod java;
+mod jvm;
+mod kotlin;
 mod markdown;
 mod python;
 mod rust;
+mod typescript;
 
 use serde::{Deserialize, Serialize};
 
@@ -89,8 +95,13 @@ pub trait Rules: Sync {
 pub fn rules(language: Language) -> &'static dyn Rules {
     match language {
         Language::Rust => &rust::Rust,
+        Language::CSharp => &csharp::CSharp,
+        Language::Go => &go::Go,
+        Language::Java => &java::Java,
+        Language::Kotlin => &kotlin::Kotlin,
         Language::Markdown => &markdown::Markdown,
         Language::Python => &python::Python,
+        Language::TypeScript | Language::Tsx | Language::JavaScript => &typescript::TypeScript,
         _ => &Plain,
     }
 }

@@ -17,12 +17,14 @@ mod fixture;
 pub mod impact;
 pub mod language;
 pub mod overlay;
+mod package;
 pub mod reference;
 pub mod report;
 mod resolve;
 mod scope;
 mod syntax;
 pub mod text;
+mod walk;
 pub mod world;
 
 /// What facts mean: changes with every change to the extractors or their grammars, so that kept facts of another meaning are

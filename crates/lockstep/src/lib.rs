@@ -15,10 +15,12 @@ pub mod exit_code;
 pub mod hook;
 mod impact;
 mod program;
+mod progress_bar;
 mod project;
 pub mod reference;
 mod setup;
 mod source_date;
+mod steps;
 mod task;
 mod terminal;
 

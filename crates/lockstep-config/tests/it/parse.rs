@@ -37,9 +37,13 @@ fn every_key_applies_with_its_origin() {
          lead = 'any'\n[hooks]\non_failure = \"\"\"allow\"\"\"\n",
     );
     assert_eq!(rendered(&loaded), "");
-    let Config { journal, alert, hooks, task, steps, audit, cache } = &loaded.config;
-    assert_eq!((task, cache), (&Config::default().task, &Config::default().cache));
-    assert_eq!((steps, audit), (&Config::default().steps, &Config::default().audit));
+    let Config { journal, alert, impact, scope, hooks, task, steps, audit, cache } = &loaded.config;
+    let default = Config::default();
+    assert_eq!(
+        (impact, scope, task, cache),
+        (&default.impact, &default.scope, &default.task, &default.cache)
+    );
+    assert_eq!((steps, audit), (&default.steps, &default.audit));
     assert_eq!(journal.dir, JournalDir::At("logs".into()));
     assert_eq!((journal.sweep, journal.grace), (Sweep::Stop, Duration::from_secs(7 * 86_400)));
     assert_eq!((alert.subagent, alert.lead, hooks.on_failure), (Worth::Off, Worth::Any, OnFailure::Allow));
@@ -57,6 +61,11 @@ fn every_key_applies_with_its_origin() {
     journal.grace = "168h" Line(4)
     alert.subagent = "off" Line(7)
     alert.lead = "any" Line(8)
+    impact.time_limit = "10s" Default
+    scope.preset = "repository" Default
+    scope.include = [] Default
+    scope.exclude = [] Default
+    scope.max_file_bytes = 1048576 Default
     hooks.on_failure = "allow" Line(10)
     task.max_bytes = 16384 Default
     task.l2_path = ".agent/teams/{session-id}/phase-{N}/{coordinator}/L2-summary.md" Default
@@ -90,7 +99,7 @@ fn what_steps_need_is_read_and_told() {
     assert_eq!(loaded.config.audit.dir.resolve(Path::new("/p")), Some(PathBuf::from("/p/logs")));
     assert!(rendered(&loaded).contains("did you mean \"pass\"?"), "{}", rendered(&loaded));
     for dir in ["", "/etc", "../steps"] {
-        assert_eq!(parse(&format!("[steps]\ndir = {dir:?}\n")).problems.len(), 1, "{dir}");
+        assert_eq!(parse(format!("[steps]\ndir = {dir:?}\n")).problems.len(), 1, "{dir}");
     }
 }
 

@@ -58,13 +58,19 @@ impl Index {
         facts
     }
 
-    fn facts_bytes(&self, document: u32) -> Option<Vec<u8>> {
+    pub(super) fn facts_bytes(&self, document: u32) -> Option<Vec<u8>> {
         self.facts.iter().rev().find_map(|table| {
             table.get(u64::from(document)).unwrap_or_else(|_| {
                 self.damaged.store(true, Ordering::Relaxed);
                 None
             })
         })
+    }
+
+    /// The facts of a file as it was before this opening found it changed or gone; `None` where it was not, or they were not kept.
+    pub fn former_facts(&self, path: &str) -> Option<Facts> {
+        let (_, bytes) = self.replaced.iter().find(|(known, _)| known == path)?;
+        postcard::from_bytes(bytes).ok()
     }
 
     /// Keeps the facts that were parsed since it was opened, for the next process; and where a part of the index was found

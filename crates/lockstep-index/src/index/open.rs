@@ -87,10 +87,12 @@ impl Index {
 /// What is read from disk.
 #[derive(Debug)]
 pub(super) struct Base {
-    manifest: Manifest,
-    files: Files,
-    words: Vec<Table>,
-    facts: Vec<Table>,
+    pub(super) manifest: Manifest,
+    pub(super) files: Files,
+    pub(super) words: Vec<Table>,
+    pub(super) facts: Vec<Table>,
+    /// The facts, as they are kept, of files that were found changed or gone, by path.
+    pub(super) replaced: Vec<(String, Vec<u8>)>,
 }
 
 impl Base {
@@ -100,7 +102,23 @@ impl Base {
             files: Files::default(),
             words: Vec::new(),
             facts: Vec::new(),
+            replaced: Vec::new(),
         }
+    }
+
+    /// The facts of what a plan changes, as they were. After a whole rebuild nobody asks.
+    fn facts_of(&self, plan: &Plan) -> Vec<(String, Vec<u8>)> {
+        if plan.read.len() + plan.dropped.len() > FEW {
+            return Vec::new();
+        }
+        let read = plan.read.iter().filter_map(|path| self.files.paths.find(path));
+        let dropped = plan.dropped.iter().map(|file| *file as usize);
+        let known = read.chain(dropped).filter_map(|file| {
+            let document = u64::from(self.files.records.get(file)?.document);
+            let bytes = self.facts.iter().rev().find_map(|table| table.get(document).ok().flatten())?;
+            Some((self.files.paths.get(file).to_owned(), bytes))
+        });
+        known.collect()
     }
 }
 
@@ -108,7 +126,7 @@ impl Base {
 #[derive(Debug, Default)]
 pub(super) struct Loaded {
     /// `None` where there is nothing that this program can use.
-    base: Option<Base>,
+    pub(super) base: Option<Base>,
     /// The manifest as it was found, usable or not.
     found: Option<Manifest>,
 }
@@ -146,7 +164,7 @@ fn load_parts(storage: &Storage, manifest: Manifest) -> io::Result<Option<Base>>
     let words = tables(Part::Words, &manifest.words)?;
     let facts = tables(Part::Facts, &manifest.facts)?;
     let files = storage.files(manifest.files)?;
-    Ok(files.map(|files| Base { manifest, files, words, facts }))
+    Ok(files.map(|files| Base { manifest, files, words, facts, replaced: Vec::new() }))
 }
 
 pub(super) struct Opening<'a> {
@@ -199,6 +217,7 @@ impl Opening<'_> {
         let limit = self.settings.max_file_bytes;
         let Harvest { files, tables } = harvest(self.root, &plan.read, first, limit, self.progress)
             .map_err(IndexError::io("index", self.root))?;
+        base.replaced = base.facts_of(plan);
         base.files = plan.apply(&base.files, &files, first);
         base.manifest.next_document += u32::try_from(plan.read.len()).unwrap_or(u32::MAX);
         Ok(tables)
@@ -234,7 +253,7 @@ impl Opening<'_> {
     }
 
     fn opened(self, base: Base, kept: bool) -> Index {
-        let Base { manifest, files, words, facts } = base;
+        let Base { manifest, files, words, facts, replaced } = base;
         let documents = files.documents();
         let count = files.len();
         Index {
@@ -256,6 +275,7 @@ impl Opening<'_> {
             texts: std::iter::repeat_with(OnceLock::new).take(count).collect(),
             known_facts: std::iter::repeat_with(OnceLock::new).take(count).collect(),
             parsed: Mutex::default(),
+            replaced,
         }
     }
 

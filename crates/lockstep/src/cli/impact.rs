@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use lockstep_git::patch;
-use lockstep_index::index::Unwatched;
 use lockstep_model::ids::SessionId;
+use lockstep_store::Store;
 
 use super::{Answer, Context};
 use crate::document::Format;
@@ -14,6 +14,7 @@ use crate::impact::analysis::{Analysis, milliseconds};
 use crate::impact::edits::Edits;
 use crate::impact::text;
 use crate::impact::tree::Tree;
+use crate::progress_bar::ProgressBar;
 
 /// Show which files depend on what changed
 ///
@@ -67,9 +68,9 @@ pub(crate) fn run(args: &ImpactArgs, context: &Context) -> Result<Answer, Comman
     let started = Instant::now();
     let edits = edits(args, context, &tree)?;
     let changes = milliseconds(started);
-    let mut analysis = tree.analyse(&edits.edits, limit, &Unwatched)?;
+    let mut analysis = tree.analyse(&edits.edits, limit, &ProgressBar::new(&context.terminal))?;
     analysis.timings.changes = changes;
-    show(args, context, &analysis, &edits.origin);
+    show(args, context, &analysis, &edits.origin, in_cascade(&tree)?);
     Ok(Answer::Yes)
 }
 
@@ -115,7 +116,14 @@ fn read_patch(file: &Path) -> Result<Vec<patch::FilePatch>, CommandError> {
     Ok(patches)
 }
 
-fn show(args: &ImpactArgs, context: &Context, analysis: &Analysis, origin: &str) {
+/// Whether a cascade is under way: then it goes on, whatever the report says.
+fn in_cascade(tree: &Tree) -> Result<bool, CommandError> {
+    let Some(project) = &tree.project else { return Ok(false) };
+    let store = Store::open_existing(&project.state)?;
+    Ok(store.map(|store| store.active_cascades()).transpose()?.is_some_and(|active| !active.is_empty()))
+}
+
+fn show(args: &ImpactArgs, context: &Context, analysis: &Analysis, origin: &str, in_cascade: bool) {
     let report = analysis.report();
     let terminal = &context.terminal;
     if args.alert {
@@ -126,7 +134,7 @@ fn show(args: &ImpactArgs, context: &Context, analysis: &Analysis, origin: &str)
         return terminal.say(&(text + "\n"));
     }
     match context.format {
-        Format::Json => terminal.say(&report.json(false, analysis.timings)),
+        Format::Json => terminal.say(&report.json(in_cascade, analysis.timings)),
         Format::Yaml => terminal.say(&report.l1()),
         Format::Md => terminal.say(&report.l2()),
         Format::Text if analysis.impact.files.is_empty() => {

@@ -13,6 +13,7 @@ use lockstep_wire::WireError;
 use crate::cache::CacheFault;
 use crate::clock;
 use crate::project::ActiveProject;
+use crate::steps::StepsError;
 use crate::task::TaskError;
 
 #[derive(Debug, thiserror::Error)]
@@ -38,9 +39,13 @@ pub(crate) enum Fault {
     #[error(transparent)]
     Task(#[from] TaskError),
     #[error(transparent)]
+    Steps(#[from] StepsError),
+    #[error(transparent)]
     Index(#[from] IndexError),
     #[error(transparent)]
     Cache(#[from] CacheFault),
+    #[error("the build of the index could not be started")]
+    Background(#[source] io::Error),
     #[error("there was no catalogue of the files to compare with; one was made, earlier changes are unknown")]
     NoBaseline,
     #[error("the client did not take the reply, the alerts wait for the next event: {0}")]

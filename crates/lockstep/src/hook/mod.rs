@@ -11,9 +11,11 @@ mod journal;
 mod report;
 pub mod route;
 mod session;
+mod steps;
 mod sweep;
 mod task;
 
+use std::any::Any;
 use std::io::{self, Read as _, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -56,9 +58,7 @@ pub fn main(client: Client, part: HookPart) -> ExitCode {
     // A panic must not reach the client's screen; it is logged like any other fault.
     std::panic::set_hook(Box::new(|_| {}));
     let answer = catch_unwind(|| answer(client, part, start)).unwrap_or_else(|panic| {
-        let what = panic.downcast_ref::<&str>().map(ToString::to_string);
-        let what = what.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-        log_outside_an_event(&Fault::Bug(what));
+        log_outside_an_event(&Fault::Bug(said(&*panic)));
         Answer::silent()
     });
     let delivered = send(&answer.reply);
@@ -67,6 +67,12 @@ pub fn main(client: Client, part: HookPart) -> ExitCode {
         let _ = catch_unwind(AssertUnwindSafe(|| parcel.put_back(&error)));
     }
     ExitCode::from(answer.reply.code)
+}
+
+/// What a panic said.
+fn said(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }
 
 /// A reply, and what must be put back if the client does not take it.
@@ -118,8 +124,8 @@ fn answer(client: Client, part: HookPart, start: Instant) -> Answer {
         Ok(None) => Answer::silent(),
         Err(fault) => {
             // Whether there is a cache to announce is not known either: only gates answer.
-            let roles = actions(&event, part).into_iter().map(Action::role);
-            let roles = roles.filter(|role| *role == Role::Enforcer);
+            let actions = actions(&event, part).into_iter().filter(|action| !action.would_loop(&event));
+            let roles = actions.map(Action::role).filter(|role| *role == Role::Enforcer);
             fault.log_beside_configuration(event.kind.name());
             let decision = roles
                 .map(|role| resolve(role, Default::default(), &fault.to_string()))
@@ -248,18 +254,11 @@ impl Hook {
     }
 
     fn act(&mut self, action: Action, session: &SessionId) -> Decision {
-        let done = match action {
-            Action::Journal => self.journal_change(session),
-            Action::Sweep => self.sweep_after_bash(session),
-            Action::ReportSubagent => self.report_subagent(session),
-            Action::ReportLead => self.report_lead(session),
-            Action::GateTask => self.gate_task(session),
-            Action::MirrorTask => self.mirror_task(session),
-            Action::NoteTaskRead => self.note_task_read(session),
-            Action::Deliver => self.deliver(session),
-            Action::DeliverCache => self.deliver_cache(session),
-            Action::OpenSession => self.open_session(session),
-            Action::CloseSession => self.close_session(session),
+        // A gate must not open because it broke. What observes may take the whole hook with it.
+        let done = match action.role() {
+            Role::Enforcer => catch_unwind(AssertUnwindSafe(|| self.perform(action, session)))
+                .unwrap_or_else(|panic| Err(Fault::Bug(said(&*panic)))),
+            Role::Observer | Role::Announcer => self.perform(action, session),
         };
         done.unwrap_or_else(|fault| {
             self.faults.push(fault);
@@ -267,9 +266,32 @@ impl Hook {
         })
     }
 
+    fn perform(&mut self, action: Action, session: &SessionId) -> Result<Decision, Fault> {
+        match action {
+            Action::Journal => self.journal_change(session),
+            Action::Sweep => self.sweep_after_bash(session),
+            Action::ReportSubagent => self.report_subagent(session),
+            Action::ReportLead => self.report_lead(session),
+            Action::GateTask => self.gate_task(session),
+            Action::GateInvocation => self.gate_invocation(session),
+            Action::GateBoundary => self.gate_boundary(session),
+            Action::GateCommit => self.gate_commit(),
+            Action::GateStop => self.gate_stop(session),
+            Action::MirrorTask => self.mirror_task(session),
+            Action::NoteTaskRead => self.note_task_read(session),
+            Action::Deliver => self.deliver(session),
+            Action::DeliverCache => self.deliver_cache(session),
+            Action::OpenSession => self.open_session(session),
+            Action::CloseSession => self.close_session(session),
+        }
+    }
+
     fn failed(&self, action: Action) -> Decision {
         if action == Action::DeliverCache && !is_there(&self.project) {
             // Nothing would have been delivered, so nothing is degraded.
+            return Decision::Silent;
+        }
+        if action.would_loop(&self.event) {
             return Decision::Silent;
         }
         let why = self.faults.last().map(ToString::to_string).unwrap_or_default();

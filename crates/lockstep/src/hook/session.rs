@@ -6,11 +6,14 @@ use lockstep_index::sweep::baseline;
 use lockstep_model::decision::Decision;
 use lockstep_model::event::EventKind;
 use lockstep_model::ids::SessionId;
-use lockstep_store::Store;
 use lockstep_store::befores::Befores;
+use lockstep_store::{Store, StoreError};
 
 use super::Hook;
 use super::fault::Fault;
+use crate::cascade::presence::{self, Presence};
+use crate::env_vars::LOCKSTEP_GROUP;
+use crate::steps::runs::Runs;
 
 impl Hook {
     /// What changed before the session began was no agent's doing: it is taken for known. Unless another session is at work
@@ -27,7 +30,7 @@ impl Hook {
         if alone || !Catalogue::file(state).exists() {
             baseline(&self.project.root, state)?;
         }
-        Ok(Decision::Silent)
+        Ok(mention_of_cascade(&store)?)
     }
 
     /// The session's changes are remembered, its journal stays for the grace period, and journals of sessions whose grace is
@@ -38,6 +41,7 @@ impl Hook {
         let read = store.read_journal(&journal, session, &|_| true);
         self.faults.extend(read.err().map(Fault::from));
         store.close_session(session, now)?;
+        Runs::of(&self.project.state, session).forget();
         let grace =
             SignedDuration::try_from(self.project.config().journal.grace).unwrap_or(SignedDuration::MAX);
         for expired in store.expired_sessions(now, grace)? {
@@ -48,4 +52,13 @@ impl Hook {
         }
         Ok(Decision::Silent)
     }
+}
+
+/// Work that is under way, told to a session that begins, or that has just lost its context. An agent of that work has its own prompt.
+fn mention_of_cascade(store: &Store) -> Result<Decision, StoreError> {
+    if LOCKSTEP_GROUP.get().is_some() {
+        return Ok(Decision::Silent);
+    }
+    let mentions: Vec<String> = presence::active(store)?.iter().map(Presence::mention).collect();
+    Ok(if mentions.is_empty() { Decision::Silent } else { Decision::Context(mentions.join("\n\n")) })
 }

@@ -1,6 +1,7 @@
 //! An analysis: edits and a world become an impact with everything a report says.
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use lockstep_index::index::Index;
@@ -38,6 +39,17 @@ impl Analysis {
     /// The report.
     pub(crate) fn report(&self) -> Report<'_> {
         Report { root: &self.root, impact: &self.impact, basis: &self.basis, notes: &self.notes }
+    }
+
+    /// Leaves out who followed already: a dependent that still fits, and was changed after what it depends on. `changes` tells when
+    /// each file was last changed.
+    pub(crate) fn drop_followers(&mut self, changes: &BTreeMap<PathBuf, i64>) {
+        let root = Path::new(&self.root);
+        let last = |path: &str| changes.get(&root.join(path)).copied().unwrap_or(0);
+        for file in &mut self.impact.files {
+            let changed = last(&file.path);
+            file.dependents.retain(|dependent| dependent.breaks || last(&dependent.path) <= changed);
+        }
     }
 
     /// The alert for the Lead. Only dependents that the change breaks, where only they are worth it.

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use lockstep_config::scope::ScopePreset;
 use lockstep_index::index::{Home, Index, Progress, Settings};
 use lockstep_refs::impact::Edit;
 use lockstep_refs::report::Basis;
@@ -10,6 +11,7 @@ use lockstep_refs::report::Basis;
 use super::analysis::{Analysis, milliseconds};
 use super::tree::Tree;
 use crate::error::CommandError;
+use crate::project::ActiveProject;
 
 impl Tree {
     /// The index, up to date. In a project it is kept; where Lockstep is not active nothing is written, and it goes with the
@@ -19,7 +21,8 @@ impl Tree {
             Some(project) => Home::State(&project.state),
             None => Home::Memory,
         };
-        Ok(Index::open_or_build(&self.root, home, &Settings::default(), progress)?)
+        let settings = self.project.as_ref().map_or_else(Settings::default, ActiveProject::index_settings);
+        Ok(Index::open_or_build(&self.root, home, &settings, progress)?)
     }
 
     /// Who depends on what the edits changed.
@@ -30,11 +33,29 @@ impl Tree {
         progress: &dyn Progress,
     ) -> Result<Analysis, CommandError> {
         let started = Instant::now();
-        let index = self.open_index(progress)?;
+        let mut index = self.open_index(progress)?;
         let opened = milliseconds(started);
         let mut analysis = Analysis::of(&self.root, &index, edits, limit);
         analysis.timings.index = opened;
+        // What could not be kept is parsed again the next time: no reason to give no answer.
+        let _ = index.keep_parsed();
         Ok(analysis)
+    }
+}
+
+impl ActiveProject {
+    /// What the project's index is of.
+    pub(crate) fn index_settings(&self) -> Settings {
+        let scope = &self.config().scope;
+        let settings = Settings {
+            include: scope.include.0.clone(),
+            exclude: scope.exclude.0.clone(),
+            max_file_bytes: scope.max_file_bytes.0,
+        };
+        match scope.preset {
+            ScopePreset::Repository => settings,
+            ScopePreset::Claude => settings.only_claude(),
+        }
     }
 }
 

@@ -4,8 +4,10 @@
 //! here only files, git and the store are asked.
 
 pub(crate) mod analysis;
+mod background;
 pub(crate) mod edits;
 pub(crate) mod index;
+pub(crate) mod references;
 pub(crate) mod session;
 pub(crate) mod text;
 pub(crate) mod tree;

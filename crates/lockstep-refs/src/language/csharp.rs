@@ -1,0 +1,470 @@
+//! C#: namespaces, `using` in its forms, types with their members, extension methods.
+
+use tree_sitter::Node;
+
+use super::Rules;
+use crate::facts::{DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape, Use};
+use crate::language::Language;
+use crate::package::{self, Bindings, Bound, Leads, Packages, Query};
+use crate::reference::{Outgoing, Reference, Target};
+use crate::scope;
+use crate::syntax::{children, digest, line_of};
+use crate::walk::{self, Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
+use crate::world::{FileId, World};
+
+pub(super) struct CSharp;
+
+static GRAMMAR: Grammar = Grammar {
+    language: Language::CSharp,
+    parser: || tree_sitter_c_sharp::LANGUAGE.into(),
+    names: &["identifier"],
+    types: &[],
+    generics: &["generic_name", "array_type"],
+    paths: &["qualified_name", "alias_qualified_name"],
+    calls: &[("invocation_expression", "function", "arguments")],
+    invocations: &[],
+    members: &[("member_access_expression", "expression", "name")],
+    creations: &[("object_creation_expression", "type", "arguments")],
+    itself: &["this"],
+    parent: &["base"],
+    elements: &[("element_access_expression", "expression")],
+    casts: &[("cast_expression", "type"), ("as_expression", "right"), ("object_creation_expression", "type")],
+    transparent: &["parenthesized_expression", "await_expression", "postfix_unary_expression"],
+    skipped: &[
+        "string_literal",
+        "verbatim_string_literal",
+        "raw_string_literal",
+        "character_literal",
+        "modifier",
+    ],
+    functions: &[
+        "method_declaration",
+        "constructor_declaration",
+        "destructor_declaration",
+        "operator_declaration",
+    ],
+    special,
+};
+
+impl Rules for CSharp {
+    fn facts(&self, _path: &str, text: &str) -> Facts {
+        walk::facts(&GRAMMAR, text)
+    }
+
+    fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
+        package::referrers(world, self, target)
+    }
+
+    fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {
+        package::outgoing(world, self, file)
+    }
+}
+
+impl Packages for CSharp {
+    fn speaks(&self, language: Language) -> bool {
+        language == Language::CSharp
+    }
+
+    fn package(&self, _world: &dyn World, _file: FileId, facts: &Facts) -> String {
+        facts.package.as_deref().unwrap_or_default().to_owned()
+    }
+
+    fn bindings(&self, world: &dyn World, file: FileId, facts: &Facts) -> Bindings {
+        let mut bindings = Bindings::default();
+        let mut add = |import: &Import| match &import.alias {
+            Some(alias) => bindings.names.push(Bound {
+                local: alias.clone(),
+                full: import.module.to_string(),
+                line: import.line,
+            }),
+            None => bindings.globs.push(import.module.to_string()),
+        };
+        facts.imports.iter().for_each(&mut add);
+        // What one file uses globally, all of the project do.
+        let others = world.containing("global using").into_iter().filter(|other| *other != file).take(50);
+        for other in others.filter_map(|other| world.facts(other)).filter(|facts| self.speaks(facts.language))
+        {
+            other.imports.iter().filter(|import| import.form == ImportForm::System).for_each(&mut add);
+        }
+        bindings
+    }
+
+    fn leads(&self, query: &Query<'_>, _file: FileId, import: &Import) -> Leads {
+        let module = &*import.module;
+        let last = module.rsplit('.').next().unwrap_or(module);
+        let is_it = |symbol: &&_| query.full(**symbol).as_deref() == Some(module);
+        if let Some(symbol) = query.types_named(last).iter().find(is_it) {
+            return Leads::To(vec![symbol.file]);
+        }
+        let inside = |path: &str| {
+            path == module || path.strip_prefix(module).is_some_and(|rest| rest.starts_with('.'))
+        };
+        let holds = |file: &FileId| {
+            let Some(view) = query.view(*file) else { return false };
+            let mut containers = view.facts.definitions.iter().filter_map(|it| it.container.as_deref());
+            inside(&view.package) || containers.any(inside)
+        };
+        let files: Vec<FileId> = query.world.containing(last).into_iter().take(400).filter(holds).collect();
+        // Which namespaces a project must have nobody says: what is not found is a package's.
+        if files.is_empty() { Leads::Outside } else { Leads::To(files) }
+    }
+
+    fn sees_around(&self) -> bool {
+        true
+    }
+
+    fn homes(&self, name: &str) -> Vec<String> {
+        vec![format!("{name}.cs")]
+    }
+}
+
+fn child<'n>(node: Node<'n>, kind: &str) -> Option<Node<'n>> {
+    children(node).into_iter().find(|child| child.kind() == kind)
+}
+
+fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
+    let field = |name| node.child_by_field_name(name);
+    match node.kind() {
+        "using_directive" => using(walk, node),
+        "file_scoped_namespace_declaration" => {
+            walk.collector.facts.package = field("name").map(|name| dotted(walk.text(name)).into());
+            walk.children_but(node, field("name"));
+        }
+        "namespace_declaration" => {
+            let name = field("name").map(|name| dotted(walk.text(name))).unwrap_or_default();
+            let container = walk.collector.enter(&name);
+            field("body").into_iter().for_each(|body| walk.visit(body));
+            walk.collector.leave(container);
+        }
+        "class_declaration"
+        | "struct_declaration"
+        | "interface_declaration"
+        | "record_declaration"
+        | "enum_declaration" => type_(walk, node),
+        "enum_member_declaration" => {
+            let Some(name) = field("name") else { return false };
+            let owner = walk.collector.container().map(Shape::Of);
+            walk.value(node, name, DefinitionKind::Variant, Reach::Everyone, owner, field("value"));
+            field("value").into_iter().for_each(|value| walk.visit(value));
+        }
+        "method_declaration" | "constructor_declaration" | "delegate_declaration" => function(walk, node),
+        "local_function_statement" => {
+            walk.collector.scopes.open();
+            bind(walk, field("parameters"));
+            walk.children_but(node, field("name"));
+            walk.collector.scopes.close();
+        }
+        "property_declaration" => property(walk, node),
+        "indexer_declaration"
+        | "operator_declaration"
+        | "conversion_operator_declaration"
+        | "accessor_declaration" => {
+            walk.collector.scopes.open();
+            walk.collector.scopes.bind("value", Shape::Unknown);
+            bind(walk, field("parameters"));
+            walk.children(node);
+            walk.collector.scopes.close();
+        }
+        "variable_declaration" => variables(walk, node),
+        "foreach_statement" => {
+            let open = field("type").is_none_or(|type_| type_.kind() == "implicit_type");
+            field("right").into_iter().for_each(|right| walk.visit(right));
+            let element = field("right").map_or(Shape::Unknown, |right| scope::element(walk.shape(right)));
+            match field("left") {
+                Some(left) if open => walk.collector.scopes.bind(walk.text(left), element),
+                Some(left) => walk.local(left, field("type"), None),
+                None => {}
+            }
+            field("type").filter(|_| !open).into_iter().for_each(|type_| walk.visit_type(type_));
+            field("body").into_iter().for_each(|body| walk.visit(body));
+        }
+        "lambda_expression" | "anonymous_method_expression" => {
+            walk.collector.scopes.open();
+            if let Some(one) = field("parameters").filter(|list| list.kind() != "parameter_list") {
+                walk.collector.scopes.bind(walk.text(one), Shape::Unknown);
+            }
+            bind(walk, field("parameters"));
+            walk.children_but(node, field("parameters").filter(|list| list.kind() != "parameter_list"));
+            walk.collector.scopes.close();
+        }
+        "declaration_pattern" | "declaration_expression" | "catch_declaration" | "recursive_pattern" => {
+            if let Some(name) = field("name") {
+                let type_ = field("type").filter(|type_| type_.kind() != "implicit_type");
+                walk.local(name, type_, None);
+            }
+            walk.children_but(node, field("name"));
+        }
+        "object_creation_expression" => creation(walk, node),
+        "base_list" => {
+            let (walked, arguments): (Vec<_>, Vec<_>) =
+                children(node).into_iter().partition(|it| it.kind() != "argument_list");
+            walked.into_iter().for_each(|part| walk.visit_type(part));
+            arguments.into_iter().for_each(|part| walk.children(part));
+        }
+        "argument" => walk.children_but(node, field("name")),
+        "conditional_access_expression" => conditional(walk, node, None),
+        "invocation_expression" => {
+            let Some(callee) = field("function").filter(|it| it.kind() == "conditional_access_expression")
+            else {
+                return false;
+            };
+            let count = field("arguments").map_or(0, |list| list.named_child_count());
+            conditional(walk, callee, u16::try_from(count).ok());
+            field("arguments").into_iter().for_each(|list| walk.children(list));
+        }
+        "is_expression" | "as_expression" => {
+            field("left").into_iter().for_each(|left| walk.visit(left));
+            field("right").into_iter().for_each(|right| walk.visit_type(right));
+        }
+        "generic_name" => {
+            let head = walk.head(node);
+            walk.named(head, Role::Type, None);
+            children(node).into_iter().filter(|child| *child != head).for_each(|held| walk.visit_type(held));
+        }
+        "type_parameter_list" => {}
+        "attribute" => {
+            if let Some(name) = field("name") {
+                let (of, last) = match dotted(walk.text(name)).rsplit_once('.') {
+                    Some((before, last)) => (Some(Shape::Name(before.into())), last.to_owned()),
+                    None => (None, dotted(walk.text(name))),
+                };
+                // `[Fast]` is the type `FastAttribute`.
+                for name in [last.clone(), format!("{last}Attribute")] {
+                    let (line, within, of) = (line_of(node), walk.collector.within, of.clone());
+                    let use_ = Use { name: name.into(), line, role: Role::Type, of, arguments: None, within };
+                    walk.collector.facts.uses.push(use_);
+                }
+            }
+            walk.children_but(node, field("name"));
+        }
+        "parameter" => {
+            let parts = children(node).into_iter().filter(|part| Some(*part) != field("name"));
+            parts.for_each(|part| {
+                if Some(part) == field("type") { walk.visit_type(part) } else { walk.visit(part) }
+            });
+        }
+        _ => return false,
+    }
+    true
+}
+
+fn using(walk: &mut Walk<'_>, node: Node<'_>) {
+    let alias = node.child_by_field_name("name");
+    let Some(name) =
+        children(node).into_iter().rfind(|part| Some(*part) != alias && part.kind() != "modifier")
+    else {
+        return;
+    };
+    let module = dotted(walk.text(name));
+    let form = match walk.text(node).starts_with("global") {
+        true => ImportForm::System,
+        false => ImportForm::Plain,
+    };
+    let alias = alias.map(|alias| walk.text(alias));
+    walk.import(node, ImportOf { alias, glob: alias.is_none(), form, ..ImportOf::module(&module) });
+}
+
+fn has(walk: &Walk<'_>, node: Node<'_>, word: &str) -> bool {
+    children(node).iter().any(|child| child.kind() == "modifier" && walk.text(*child) == word)
+}
+
+/// What is private is private to all parts of its type, which may be several files.
+fn reach(walk: &Walk<'_>, node: Node<'_>) -> Reach {
+    let body = node.parent();
+    let owner = body.and_then(|body| body.parent());
+    let in_type = owner.is_some_and(|owner| {
+        matches!(owner.kind(), "class_declaration" | "struct_declaration" | "record_declaration")
+    });
+    let open = ["public", "protected", "internal"].iter().any(|word| has(walk, node, word));
+    match in_type && !open {
+        true if owner.is_some_and(|owner| has(walk, owner, "partial")) => Reach::Package,
+        true => Reach::File,
+        false => Reach::Everyone,
+    }
+}
+
+fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
+    let Some(name) = node.child_by_field_name("name") else { return };
+    let kind = match node.kind() {
+        "interface_declaration" => DefinitionKind::Interface,
+        _ => DefinitionKind::Type,
+    };
+    let bases = child(node, "base_list").map(children).unwrap_or_default();
+    let extends = bases.into_iter().filter(|base| base.kind() != "argument_list").collect();
+    let body = node.child_by_field_name("body");
+    let reach = reach(walk, node);
+    walk.type_(&Type { node, name, kind, reach, extends, body });
+    if let Some(list) = child(node, "parameter_list") {
+        let container = walk.collector.enter(walk.text(name));
+        for parameter in children(list).into_iter().filter(|_| node.kind() == "record_declaration") {
+            if let Some(name) = parameter.child_by_field_name("name") {
+                let gives = parameter.child_by_field_name("type").map(|type_| walk.type_shape(type_));
+                walk.value(parameter, name, DefinitionKind::Field, Reach::Everyone, gives, None);
+            }
+        }
+        let mut definition = walk.collector.definition(walk.text(name), DefinitionKind::Method, name);
+        definition.arity = walk::arity(&parameters(walk, list));
+        definition.signature = digest([list], walk.collector.text, |_| false);
+        walk.collector.define(definition);
+        walk.collector.leave(container);
+    }
+}
+
+fn function(walk: &mut Walk<'_>, node: Node<'_>) {
+    let Some(name) = node.child_by_field_name("name") else { return };
+    let list = node.child_by_field_name("parameters");
+    let mut taken = list.map(|list| parameters(walk, list)).unwrap_or_default();
+    let result = node.child_by_field_name("returns").map(|type_| walk.type_shape(type_));
+    let first = list.and_then(|list| list.named_child(0));
+    let extends =
+        first.filter(|first| has(walk, *first, "this")).and_then(|first| first.child_by_field_name("type"));
+    let extends = extends.map(|type_| dotted(walk.text(walk.head(type_))));
+    let kind =
+        if node.kind() == "delegate_declaration" { DefinitionKind::Type } else { DefinitionKind::Method };
+    let reach = reach(walk, node);
+    let body = node.child_by_field_name("body");
+    let at = walk.collector.facts.definitions.len();
+    if extends.is_some() && !taken.is_empty() {
+        // What it extends is written before the call.
+        taken.rotate_left(1);
+        let this = taken.pop();
+        walk.collector.scopes.open();
+        if let Some(Parameter { name: Some(name), shape, .. }) = this {
+            walk.collector.scopes.bind(walk.text(name), shape);
+        }
+    } else {
+        walk.collector.scopes.open();
+    }
+    walk.function(&Function { node, name, kind, reach, parameters: taken, result, body });
+    walk.collector.scopes.close();
+    if let (Some(definition), Some(extends)) = (walk.collector.facts.definitions.get_mut(at), extends) {
+        definition.extends = vec![extends.into()];
+    }
+}
+
+fn parameters<'n>(walk: &Walk<'_>, list: Node<'n>) -> Vec<Parameter<'n>> {
+    let one = |node: Node<'n>| {
+        let shape = node.child_by_field_name("type").map_or(Shape::Unknown, |type_| walk.type_shape(type_));
+        let optional = node.children(&mut node.walk()).any(|part| part.kind() == "=");
+        let rest = has(walk, node, "params");
+        Parameter { name: node.child_by_field_name("name"), shape, optional, rest }
+    };
+    let mut found: Vec<_> =
+        children(list).into_iter().filter(|it| it.kind() == "parameter").map(one).collect();
+    // `params T[] xs` stands in the list itself.
+    if let Some(name) = list.child_by_field_name("name") {
+        let shape = list.child_by_field_name("type").map_or(Shape::Unknown, |type_| walk.type_shape(type_));
+        found.push(Parameter { name: Some(name), shape, optional: false, rest: true });
+    }
+    found
+}
+
+fn bind(walk: &mut Walk<'_>, list: Option<Node<'_>>) {
+    for parameter in list.map(|list| parameters(walk, list)).unwrap_or_default() {
+        if let Some(name) = parameter.name {
+            walk.collector.scopes.bind(walk.text(name), parameter.shape);
+        }
+    }
+}
+
+fn property(walk: &mut Walk<'_>, node: Node<'_>) {
+    let Some(name) = node.child_by_field_name("name") else { return };
+    let type_ = node.child_by_field_name("type");
+    let gives = type_.map(|type_| walk.type_shape(type_));
+    let inside = node.child_by_field_name("value").or_else(|| node.child_by_field_name("accessors"));
+    let reach = reach(walk, node);
+    let at = walk.value(node, name, DefinitionKind::Field, reach, gives, inside);
+    let before = walk.collector.within;
+    walk.collector.within = at;
+    walk.children_but(node, Some(name));
+    walk.collector.within = before;
+}
+
+/// Fields where a type holds them, local variables in functions.
+fn variables(walk: &mut Walk<'_>, node: Node<'_>) {
+    let type_ = node.child_by_field_name("type").filter(|type_| type_.kind() != "implicit_type");
+    let holder = node.parent().filter(|parent| parent.kind().ends_with("field_declaration"));
+    let mut first = None;
+    for declarator in children(node).into_iter().filter(|part| part.kind() == "variable_declarator") {
+        let Some(name) = declarator.child_by_field_name("name") else { continue };
+        let initial = children(declarator).into_iter().rfind(|part| *part != name);
+        match holder {
+            Some(holder) => {
+                let gives = type_.map(|type_| walk.type_shape(type_));
+                let reach = reach(walk, holder);
+                let at = walk.value(holder, name, DefinitionKind::Field, reach, gives, initial);
+                first = first.or(at);
+                initial.into_iter().for_each(|initial| walk.inside(at, initial));
+            }
+            None => {
+                initial.into_iter().for_each(|initial| walk.visit(initial));
+                walk.local(name, type_, initial);
+            }
+        }
+    }
+    let before = walk.collector.within;
+    walk.collector.within = first.or(before);
+    type_.into_iter().for_each(|type_| walk.visit_type(type_));
+    walk.collector.within = before;
+}
+
+/// `new T(…) { Member = value }`.
+fn creation(walk: &mut Walk<'_>, node: Node<'_>) {
+    let Some(type_) = node.child_by_field_name("type") else { return };
+    walk.creation(type_, node.child_by_field_name("arguments"));
+    let shape = walk.type_shape(type_);
+    for part in node.child_by_field_name("initializer").map(children).unwrap_or_default() {
+        let left = part.child_by_field_name("left").filter(|left| left.kind() == "identifier");
+        match left {
+            Some(left) => {
+                walk.collector.use_name(left, Role::Value, Some(shape.clone()), None);
+                part.child_by_field_name("right").into_iter().for_each(|right| walk.visit(right));
+            }
+            None => walk.visit(part),
+        }
+    }
+}
+
+/// `a?.B.C()`: what is bound belongs to the condition.
+fn conditional(walk: &mut Walk<'_>, node: Node<'_>, arguments: Option<u16>) {
+    let Some(condition) = node.child_by_field_name("condition") else { return };
+    walk.visit(condition);
+    let of = walk.shape(condition);
+    for part in children(node).into_iter().filter(|part| *part != condition) {
+        bound(walk, part, &of, arguments);
+    }
+}
+
+fn bound(walk: &mut Walk<'_>, node: Node<'_>, of: &Shape, arguments: Option<u16>) -> Shape {
+    match node.kind() {
+        "member_binding_expression" => {
+            let Some(name) = node.child_by_field_name("name") else { return Shape::Unknown };
+            let simple = walk.head(name);
+            let role = if arguments.is_some() { Role::Call } else { Role::Value };
+            walk.collector.use_name(simple, role, Some(of.clone()), arguments);
+            scope::member(of.clone(), walk.text(simple))
+        }
+        "invocation_expression" => {
+            let (callee, list) =
+                (node.child_by_field_name("function"), node.child_by_field_name("arguments"));
+            let count = list.map_or(0, |list| u16::try_from(list.named_child_count()).unwrap_or(0));
+            list.into_iter().for_each(|list| walk.children(list));
+            callee.map_or(Shape::Unknown, |callee| scope::call(bound(walk, callee, of, Some(count))))
+        }
+        "member_access_expression" => {
+            let (inner, name) = (node.child_by_field_name("expression"), node.child_by_field_name("name"));
+            let Some((inner, name)) = inner.zip(name) else { return Shape::Unknown };
+            let inner = bound(walk, inner, of, None);
+            let role = if arguments.is_some() { Role::Call } else { Role::Value };
+            walk.collector.use_name(walk.head(name), role, Some(inner.clone()), arguments);
+            scope::member(inner, walk.text(walk.head(name)))
+        }
+        _ => {
+            walk.visit(node);
+            Shape::Unknown
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,379 @@
+//! Go: a package is a directory, found from its module's path; what begins with a capital letter is for everyone.
+
+use tree_sitter::Node;
+
+use super::Rules;
+use crate::facts::{Definition, DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape, Use};
+use crate::language::Language;
+use crate::package::{self, Bindings, Bound, Leads, Packages, Query};
+use crate::reference::{Outgoing, Reference, Target};
+use crate::scope;
+use crate::syntax::{children, line_of};
+use crate::walk::{self, Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
+use crate::world::{FileId, World, parent};
+
+pub(super) struct Go;
+
+static GRAMMAR: Grammar = Grammar {
+    language: Language::Go,
+    parser: || tree_sitter_go::LANGUAGE.into(),
+    names: &["identifier", "package_identifier"],
+    types: &["type_identifier"],
+    generics: &["generic_type", "slice_type", "array_type", "map_type", "channel_type"],
+    paths: &["qualified_type"],
+    calls: &[("call_expression", "function", "arguments")],
+    invocations: &[],
+    members: &[("selector_expression", "operand", "field")],
+    creations: &[],
+    itself: &[],
+    parent: &[],
+    elements: &[("index_expression", "operand")],
+    casts: &[
+        ("composite_literal", "type"),
+        ("type_assertion_expression", "type"),
+        ("type_conversion_expression", "type"),
+    ],
+    transparent: &["parenthesized_expression", "unary_expression", "expression_list"],
+    skipped: &["interpreted_string_literal", "raw_string_literal", "label_name"],
+    functions: &["method_elem"],
+    special,
+};
+
+impl Rules for Go {
+    fn facts(&self, _path: &str, text: &str) -> Facts {
+        walk::facts(&GRAMMAR, text)
+    }
+
+    fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
+        package::referrers(world, self, target)
+    }
+
+    fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {
+        package::outgoing(world, self, file)
+    }
+}
+
+impl Packages for Go {
+    fn speaks(&self, language: Language) -> bool {
+        language == Language::Go
+    }
+
+    fn package(&self, world: &dyn World, file: FileId, facts: &Facts) -> String {
+        let path = world.path(file);
+        // Tests may be a package of their own beside the one they test.
+        let outer = path.ends_with("_test.go")
+            && facts.package.as_deref().is_some_and(|name| name.ends_with("_test"));
+        format!("/{}{}", parent(path), if outer { "!test" } else { "" })
+    }
+
+    fn bindings(&self, world: &dyn World, _file: FileId, facts: &Facts) -> Bindings {
+        let mut bindings = Bindings::default();
+        for import in &facts.imports {
+            let full = match directory(world, &import.module) {
+                Place::Here(directory) => format!("/{directory}"),
+                _ => import.module.to_string(),
+            };
+            if import.glob {
+                bindings.globs.push(full);
+                continue;
+            }
+            let local = import.alias.clone().unwrap_or_else(|| package_name(world, &full, &import.module));
+            bindings.names.push(Bound { local, full, line: import.line });
+        }
+        bindings
+    }
+
+    fn leads(&self, query: &Query<'_>, _file: FileId, import: &Import) -> Leads {
+        match directory(query.world, &import.module) {
+            Place::Here(directory) => Leads::To(sources(query.world, &directory)),
+            Place::Missing => Leads::Missing,
+            Place::Outside => Leads::Outside,
+        }
+    }
+
+    fn overloads(&self) -> bool {
+        false
+    }
+
+    fn constructs(&self, _method: &Definition) -> bool {
+        false
+    }
+}
+
+/// Where a package is.
+enum Place {
+    Here(String),
+    Missing,
+    Outside,
+}
+
+/// The directory of an import path, by the modules of the project.
+fn directory(world: &dyn World, import: &str) -> Place {
+    let mut best: Option<(usize, String)> = None;
+    for file in world.named("go.mod") {
+        let Some(text) = world.text(file) else { continue };
+        let module = text.lines().find_map(|line| line.trim().strip_prefix("module "));
+        let module = module.map(|name| name.split("//").next().unwrap_or(name).trim().trim_matches('"'));
+        let rest = module.and_then(|module| import.strip_prefix(module).map(|rest| (module.len(), rest)));
+        if let Some((length, rest)) = rest.filter(|(_, rest)| rest.is_empty() || rest.starts_with('/')) {
+            let root = parent(world.path(file));
+            let directory = [root, rest.trim_start_matches('/')]
+                .iter()
+                .filter(|p| !p.is_empty())
+                .copied()
+                .collect::<Vec<_>>();
+            if best.as_ref().is_none_or(|(known, _)| length > *known) {
+                best = Some((length, directory.join("/")));
+            }
+        }
+    }
+    match best {
+        Some((_, directory)) if sources(world, &directory).is_empty() => Place::Missing,
+        Some((_, directory)) => Place::Here(directory),
+        None => Place::Outside,
+    }
+}
+
+fn sources(world: &dyn World, directory: &str) -> Vec<FileId> {
+    let is_source =
+        |file: &FileId| world.path(*file).ends_with(".go") && !world.path(*file).ends_with("_test.go");
+    world.directory(directory).into_iter().filter(is_source).collect()
+}
+
+/// The name a package gives itself, else the last part of its path that is no version.
+fn package_name(world: &dyn World, full: &str, import: &str) -> Box<str> {
+    let declared = full.strip_prefix('/').and_then(|directory| {
+        let file = *sources(world, directory).first()?;
+        world.facts(file)?.package.clone()
+    });
+    declared.unwrap_or_else(|| {
+        let is_version =
+            |part: &&str| part.strip_prefix('v').is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
+        let last = import.rsplit('/').find(|part| !is_version(part)).unwrap_or(import);
+        last.trim_start_matches("go-").split('.').next().unwrap_or(last).into()
+    })
+}
+
+fn reach(name: &str) -> Reach {
+    if name.starts_with(char::is_uppercase) { Reach::Everyone } else { Reach::Package }
+}
+
+fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
+    let field = |name| node.child_by_field_name(name);
+    match node.kind() {
+        "package_clause" => {
+            walk.collector.facts.package = node.named_child(0).map(|name| walk.text(name).into());
+        }
+        "import_spec" => import(walk, node),
+        "type_spec" | "type_alias" => type_(walk, node),
+        "function_declaration" | "method_declaration" | "method_elem" => function(walk, node),
+        "func_literal" => {
+            walk.collector.scopes.open();
+            for parameter in field("parameters").map(|list| parameters(walk, list)).unwrap_or_default() {
+                if let Some(name) = parameter.name {
+                    walk.collector.scopes.bind(walk.text(name), parameter.shape);
+                }
+            }
+            walk.children(node);
+            walk.collector.scopes.close();
+        }
+        "const_spec" | "var_spec" => values(walk, node),
+        "short_var_declaration" | "range_clause" => {
+            let (Some(left), Some(right)) = (field("left"), field("right")) else { return false };
+            walk.visit(right);
+            bind(walk, &children(left), right, node.kind() == "range_clause");
+        }
+        "type_switch_statement" => {
+            for alias in field("alias").map(children).unwrap_or_default() {
+                walk.collector.scopes.bind(walk.text(alias), Shape::Unknown);
+            }
+            return false;
+        }
+        "composite_literal" => literal(walk, node),
+        "parameter_declaration" | "variadic_parameter_declaration" => {
+            field("type").into_iter().for_each(|type_| walk.visit(type_));
+        }
+        _ => return false,
+    }
+    true
+}
+
+fn import(walk: &mut Walk<'_>, node: Node<'_>) {
+    let Some(path) = node.child_by_field_name("path") else { return };
+    let module = walk.text(path).trim_matches(['"', '`']);
+    let name = node.child_by_field_name("name");
+    let alias = name.map(|name| walk.text(name)).filter(|name| *name != ".");
+    let glob = name.is_some_and(|name| name.kind() == "dot");
+    walk.import(node, ImportOf { alias, glob, form: ImportForm::Plain, ..ImportOf::module(module) });
+}
+
+fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
+    let (Some(name), Some(type_)) = (node.child_by_field_name("name"), node.child_by_field_name("type"))
+    else {
+        return;
+    };
+    if walk.is_inside_function() {
+        walk.visit(type_);
+        return;
+    }
+    let list = children(type_).into_iter().find(|child| child.kind() == "field_declaration_list");
+    let members = list.map(children).unwrap_or_default();
+    let embedded = |field: &&Node<'_>| {
+        field.kind() == "field_declaration" && field.child_by_field_name("name").is_none()
+    };
+    let kind = match type_.kind() {
+        "interface_type" => DefinitionKind::Interface,
+        _ => DefinitionKind::Type,
+    };
+    let mut extends: Vec<Node<'_>> =
+        members.iter().filter(embedded).filter_map(|it| it.child_by_field_name("type")).collect();
+    if kind == DefinitionKind::Interface {
+        extends.extend(children(type_).into_iter().filter(|child| child.kind() == "type_elem"));
+    }
+    // An alias stands for what it names.
+    let gives = (node.kind() == "type_alias").then(|| walk.type_shape(type_));
+    let at = walk.collector.facts.definitions.len();
+    walk.type_(&Type { node, name, kind, reach: reach(walk.text(name)), extends, body: Some(type_) });
+    if let Some(definition) = walk.collector.facts.definitions.get_mut(at) {
+        definition.gives = gives;
+    }
+    let container = walk.collector.enter(walk.text(name));
+    for member in members {
+        let gives = member.child_by_field_name("type").map(|type_| walk.type_shape(type_));
+        for field in member.children_by_field_name("name", &mut member.walk()) {
+            let reach = reach(walk.text(field));
+            walk.value(member, field, DefinitionKind::Field, reach, gives.clone(), None);
+        }
+    }
+    walk.collector.leave(container);
+}
+
+fn function(walk: &mut Walk<'_>, node: Node<'_>) {
+    let Some(name) = node.child_by_field_name("name") else { return };
+    let receiver =
+        node.child_by_field_name("receiver").map(|list| parameters(walk, list)).unwrap_or_default();
+    let own = receiver.first().and_then(|receiver| match &receiver.shape {
+        Shape::Of(name) => Some(name.clone()),
+        Shape::Applied(head, _) => match &**head {
+            Shape::Of(name) => Some(name.clone()),
+            _ => None,
+        },
+        _ => None,
+    });
+    let list = node.child_by_field_name("parameters");
+    let parameters = list.map(|list| parameters(walk, list)).unwrap_or_default();
+    let result = node.child_by_field_name("result").map(|result| {
+        let first = (result.kind() == "parameter_list").then(|| children(result).first().copied()).flatten();
+        let first = first.map(|first| first.child_by_field_name("type").unwrap_or(first));
+        walk.type_shape(first.unwrap_or(result))
+    });
+    let kind = match own.is_some() || node.kind() == "method_elem" {
+        true => DefinitionKind::Method,
+        false => DefinitionKind::Function,
+    };
+    let container = own.as_deref().map(|own| walk.collector.enter(own));
+    walk.collector.scopes.open();
+    if let Some(Parameter { name: Some(name), shape, .. }) = receiver.into_iter().next() {
+        walk.collector.scopes.bind(walk.text(name), shape);
+    }
+    let body = node.child_by_field_name("body");
+    walk.function(&Function { node, name, kind, reach: reach(walk.text(name)), parameters, result, body });
+    walk.collector.scopes.close();
+    if let Some(container) = container {
+        walk.collector.leave(container);
+    }
+}
+
+fn parameters<'n>(walk: &Walk<'_>, list: Node<'n>) -> Vec<Parameter<'n>> {
+    let mut found = Vec::new();
+    for parameter in children(list) {
+        let shape =
+            parameter.child_by_field_name("type").map_or(Shape::Unknown, |type_| walk.type_shape(type_));
+        let rest = parameter.kind() == "variadic_parameter_declaration";
+        let names: Vec<_> = parameter.children_by_field_name("name", &mut parameter.walk()).collect();
+        let make = |name| Parameter { name, shape: shape.clone(), optional: false, rest };
+        match names.is_empty() {
+            true => found.push(make(None)),
+            false => found.extend(names.into_iter().map(|name| make(Some(name)))),
+        }
+    }
+    found
+}
+
+fn values(walk: &mut Walk<'_>, node: Node<'_>) {
+    let (type_, value) = (node.child_by_field_name("type"), node.child_by_field_name("value"));
+    let names: Vec<_> = node.children_by_field_name("name", &mut node.walk()).collect();
+    if walk.is_inside_function() {
+        type_.into_iter().chain(value).for_each(|part| walk.visit(part));
+        match (type_, value) {
+            (Some(_), _) | (None, None) => names.iter().for_each(|name| walk.local(*name, type_, None)),
+            (None, Some(value)) => bind(walk, &names, value, false),
+        }
+        return;
+    }
+    let initials = value.map(children).unwrap_or_default();
+    let mut first = None;
+    for (at, name) in names.iter().enumerate() {
+        let initial = initials.get(at).copied();
+        let gives =
+            type_.map(|it| walk.type_shape(it)).or_else(|| initial.map(|initial| walk.shape(initial)));
+        let defined = walk.value(node, *name, DefinitionKind::Value, reach(walk.text(*name)), gives, value);
+        first = first.or(defined);
+    }
+    type_.into_iter().chain(value).for_each(|part| walk.inside(first, part));
+}
+
+/// Binds the names on the left to the values on the right.
+fn bind(walk: &mut Walk<'_>, left: &[Node<'_>], right: Node<'_>, range: bool) {
+    let values = if right.kind() == "expression_list" { children(right) } else { vec![right] };
+    for (at, name) in left.iter().enumerate().filter(|(_, name)| name.kind() == "identifier") {
+        let shape = match values.as_slice() {
+            [one] if range && at == 1 => scope::element(walk.shape(*one)),
+            _ if range => Shape::Unknown,
+            // Of several results the first is the value, the others tell how it went.
+            [one] if at == 0 => walk.shape(*one),
+            [_] => Shape::Unknown,
+            many => many.get(at).map_or(Shape::Unknown, |value| walk.shape(*value)),
+        };
+        walk.collector.scopes.bind(walk.text(*name), shape);
+    }
+}
+
+/// `T{Field: value}`: its fields are used as members of a value of the type.
+fn literal(walk: &mut Walk<'_>, node: Node<'_>) {
+    let (Some(type_), Some(body)) = (node.child_by_field_name("type"), node.child_by_field_name("body"))
+    else {
+        return;
+    };
+    let head = walk.head(type_);
+    match head.kind() {
+        "qualified_type" => walk.path(head, Role::Construct, None),
+        "type_identifier" if head == type_ => walk.named(head, Role::Construct, None),
+        _ => walk.visit(type_),
+    }
+    let shape = walk.type_shape(type_);
+    let is_struct = head == type_ && head.kind() != "map_type";
+    for element in children(body) {
+        let key = element.child_by_field_name("key").and_then(|key| key.named_child(0));
+        match key.filter(|key| is_struct && key.kind() == "identifier") {
+            Some(key) => {
+                let (name, line) = (dotted(walk.text(key)).into(), line_of(key));
+                let within = walk.collector.within;
+                let of = Some(shape.clone());
+                walk.collector.facts.uses.push(Use {
+                    name,
+                    line,
+                    role: Role::Value,
+                    of,
+                    arguments: None,
+                    within,
+                });
+                element.child_by_field_name("value").into_iter().for_each(|value| walk.visit(value));
+            }
+            None => walk.visit(element),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,271 @@
+//! Java: classes with their members. Names across files are those of the [JVM](super::jvm).
+
+use tree_sitter::Node;
+
+use super::Rules;
+use super::jvm::Jvm;
+use crate::facts::{DefinitionKind, Facts, Reach, Role, Shape};
+use crate::language::Language;
+use crate::package;
+use crate::reference::{Outgoing, Reference, Target};
+use crate::scope;
+use crate::syntax::children;
+use crate::walk::{self, Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
+use crate::world::{FileId, World};
+
+pub(super) struct Java;
+
+static GRAMMAR: Grammar = Grammar {
+    language: Language::Java,
+    parser: || tree_sitter_java::LANGUAGE.into(),
+    names: &["identifier"],
+    types: &["type_identifier"],
+    generics: &["generic_type", "array_type"],
+    paths: &["scoped_type_identifier", "scoped_identifier"],
+    calls: &[],
+    invocations: &[("method_invocation", "object", "name", "arguments")],
+    members: &[("field_access", "object", "field"), ("method_reference", "", "")],
+    creations: &[("object_creation_expression", "type", "arguments")],
+    itself: &["this"],
+    parent: &["super"],
+    elements: &[("array_access", "array")],
+    casts: &[("cast_expression", "type")],
+    transparent: &["parenthesized_expression"],
+    skipped: &["string_literal", "character_literal"],
+    functions: &["method_declaration", "constructor_declaration", "compact_constructor_declaration"],
+    special,
+};
+
+impl Rules for Java {
+    fn facts(&self, _path: &str, text: &str) -> Facts {
+        walk::facts(&GRAMMAR, text)
+    }
+
+    fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
+        package::referrers(world, &Jvm, target)
+    }
+
+    fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {
+        package::outgoing(world, &Jvm, file)
+    }
+}
+
+fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
+    let field = |name| node.child_by_field_name(name);
+    match node.kind() {
+        "package_declaration" => {
+            let name = children(node).into_iter().find(|child| child.kind().ends_with("identifier"));
+            walk.collector.facts.package = name.map(|name| dotted(walk.text(name)).into());
+        }
+        "import_declaration" => {
+            let parts = children(node);
+            let glob = parts.iter().any(|part| part.kind() == "asterisk");
+            let name = parts.iter().find(|part| part.kind().ends_with("identifier"));
+            let module = name.map(|name| dotted(walk.text(*name))).unwrap_or_default();
+            walk.import(node, ImportOf { glob, ..ImportOf::module(&module) });
+        }
+        "class_declaration"
+        | "record_declaration"
+        | "enum_declaration"
+        | "interface_declaration"
+        | "annotation_type_declaration" => type_(walk, node),
+        "method_declaration" | "constructor_declaration" | "annotation_type_element_declaration" => {
+            function(walk, node)
+        }
+        "field_declaration" | "constant_declaration" => fields(walk, node),
+        "enum_constant" => {
+            let Some(name) = field("name") else { return false };
+            let owner = walk.collector.container().map(Shape::Of);
+            walk.value(node, name, DefinitionKind::Variant, Reach::Everyone, owner, None);
+            field("arguments").into_iter().chain(field("body")).for_each(|part| walk.visit(part));
+        }
+        "local_variable_declaration" | "resource" | "enhanced_for_statement" => locals(walk, node),
+        "catch_formal_parameter" | "instanceof_expression" => {
+            let type_ = field("right")
+                .or_else(|| children(node).into_iter().find(|child| child.kind() == "catch_type"));
+            field("left").into_iter().chain(type_).for_each(|part| walk.visit(part));
+            if let Some(name) = field("name") {
+                walk.local(name, type_, None);
+            }
+        }
+        "lambda_expression" => lambda(walk, node),
+        "formal_parameter" | "spread_parameter" => {
+            let named = field("name");
+            let parts = children(node)
+                .into_iter()
+                .filter(|child| Some(*child) != named && child.kind() != "variable_declarator");
+            parts.for_each(|part| walk.visit(part));
+        }
+        "marker_annotation" | "annotation" => {
+            field("name").into_iter().for_each(|name| match name.kind() {
+                "identifier" => walk.named(name, Role::Type, None),
+                _ => walk.path(name, Role::Type, None),
+            });
+            field("arguments").into_iter().for_each(|arguments| walk.visit(arguments));
+        }
+        "element_value_pair" => field("value").into_iter().for_each(|value| walk.visit(value)),
+        "labeled_statement" | "break_statement" | "continue_statement" => {
+            children(node)
+                .into_iter()
+                .filter(|child| child.kind() != "identifier")
+                .for_each(|child| walk.visit(child));
+        }
+        _ => return false,
+    }
+    true
+}
+
+fn modifiers(node: Node<'_>) -> Option<Node<'_>> {
+    children(node).into_iter().find(|child| child.kind() == "modifiers")
+}
+
+fn reach(walk: &Walk<'_>, node: Node<'_>) -> Reach {
+    let words = modifiers(node).map(|modifiers| walk.text(modifiers)).unwrap_or_default();
+    let has = |word| words.split_whitespace().any(|known| known == word);
+    let in_interface = node
+        .parent()
+        .is_some_and(|body| body.kind().starts_with("interface") || body.kind().starts_with("annotation"));
+    match () {
+        () if has("private") => Reach::File,
+        () if has("public") || has("protected") || in_interface => Reach::Everyone,
+        () => Reach::Package,
+    }
+}
+
+fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
+    let Some(name) = node.child_by_field_name("name") else { return };
+    let kind = match node.kind() {
+        "interface_declaration" | "annotation_type_declaration" => DefinitionKind::Interface,
+        _ => DefinitionKind::Type,
+    };
+    let clauses = ["superclass", "super_interfaces", "extends_interfaces"];
+    let clauses = children(node).into_iter().filter(|child| clauses.contains(&child.kind()));
+    let flat = |clause: Node<'_>| match clause.named_child(0) {
+        Some(list) if list.kind() == "type_list" => (0..list.named_child_count()).collect::<Vec<_>>(),
+        _ => Vec::new(),
+    };
+    let mut extends = Vec::new();
+    for clause in clauses {
+        match flat(clause).is_empty() {
+            true => extends.extend(clause.named_child(0)),
+            false => extends.extend(clause.named_child(0).map(children).into_iter().flatten()),
+        }
+    }
+    let body = node.child_by_field_name("body");
+    let reach = reach(walk, node);
+    walk.type_(&Type { node, name, kind, reach, extends, body });
+    if node.kind() == "record_declaration" {
+        record(walk, node, name);
+    }
+}
+
+/// The components of a record: accessors, and the constructor that takes them.
+fn record(walk: &mut Walk<'_>, node: Node<'_>, name: Node<'_>) {
+    let Some(list) = node.child_by_field_name("parameters") else { return };
+    let container = walk.collector.enter(walk.text(name));
+    for component in children(list) {
+        if let Some(name) = component.child_by_field_name("name") {
+            let gives = component.child_by_field_name("type").map(|type_| walk.type_shape(type_));
+            walk.value(component, name, DefinitionKind::Method, Reach::Everyone, gives, None);
+        }
+    }
+    let parameters = parameters(walk, list);
+    let mut definition = walk.collector.definition(walk.text(name), DefinitionKind::Method, name);
+    definition.arity = walk::arity(&parameters);
+    definition.signature = crate::syntax::digest([list], walk.collector.text, |_| false);
+    walk.collector.define(definition);
+    walk.collector.leave(container);
+}
+
+fn function(walk: &mut Walk<'_>, node: Node<'_>) {
+    let Some(name) = node.child_by_field_name("name") else { return };
+    let parameters =
+        node.child_by_field_name("parameters").map(|list| parameters(walk, list)).unwrap_or_default();
+    let result = node.child_by_field_name("type").map(|type_| walk.type_shape(type_));
+    let body = node.child_by_field_name("body");
+    let reach = reach(walk, node);
+    walk.function(&Function { node, name, kind: DefinitionKind::Method, reach, parameters, result, body });
+}
+
+fn parameters<'n>(walk: &Walk<'_>, list: Node<'n>) -> Vec<Parameter<'n>> {
+    let one = |node: Node<'n>| {
+        let rest = node.kind() == "spread_parameter";
+        let declared = children(node).into_iter().find(|child| child.kind() == "variable_declarator");
+        let name = node.child_by_field_name("name").or_else(|| declared?.child_by_field_name("name"));
+        let type_ = node.child_by_field_name("type");
+        let shape = type_.map_or(Shape::Unknown, |type_| walk.type_shape(type_));
+        Parameter { name, shape, optional: false, rest }
+    };
+    children(list)
+        .into_iter()
+        .filter(|child| child.kind().ends_with("parameter") && child.kind() != "receiver_parameter")
+        .map(one)
+        .collect()
+}
+
+fn fields(walk: &mut Walk<'_>, node: Node<'_>) {
+    let type_ = node.child_by_field_name("type");
+    let gives = type_.map(|type_| walk.type_shape(type_));
+    let reach = reach(walk, node);
+    let mut first = None;
+    for declarator in node.children_by_field_name("declarator", &mut node.walk()) {
+        let Some(name) = declarator.child_by_field_name("name") else { continue };
+        let initial = declarator.child_by_field_name("value");
+        let at = walk.value(node, name, DefinitionKind::Field, reach, gives.clone(), initial);
+        first = first.or(at);
+        initial.into_iter().for_each(|initial| walk.inside(at, initial));
+    }
+    modifiers(node).into_iter().chain(type_).for_each(|part| walk.inside(first, part));
+}
+
+fn locals(walk: &mut Walk<'_>, node: Node<'_>) {
+    let type_ = node.child_by_field_name("type");
+    let open = type_.is_some_and(|type_| walk.text(type_) == "var");
+    let declared = type_.filter(|_| !open);
+    modifiers(node).into_iter().chain(declared).for_each(|part| walk.visit(part));
+    let declarators: Vec<_> = node.children_by_field_name("declarator", &mut node.walk()).collect();
+    if let Some(name) = node.child_by_field_name("name") {
+        let value = node.child_by_field_name("value");
+        value.into_iter().for_each(|value| walk.visit(value));
+        let element = value.filter(|_| open && node.kind() == "enhanced_for_statement");
+        match element.map(|value| scope::element(walk.shape(value))) {
+            Some(shape) => walk.collector.scopes.bind(walk.text(name), shape),
+            None => walk.local(name, declared, value),
+        }
+        node.child_by_field_name("body").into_iter().for_each(|body| walk.visit(body));
+    }
+    for declarator in declarators {
+        let value = declarator.child_by_field_name("value");
+        value.into_iter().for_each(|value| walk.visit(value));
+        if let Some(name) = declarator.child_by_field_name("name") {
+            walk.local(name, declared, value);
+        }
+    }
+}
+
+fn lambda(walk: &mut Walk<'_>, node: Node<'_>) {
+    walk.collector.scopes.open();
+    if let Some(list) = node.child_by_field_name("parameters") {
+        match list.kind() {
+            "identifier" => walk.collector.scopes.bind(walk.text(list), Shape::Unknown),
+            "inferred_parameters" => {
+                children(list)
+                    .into_iter()
+                    .for_each(|name| walk.collector.scopes.bind(walk.text(name), Shape::Unknown));
+            }
+            _ => {
+                for parameter in parameters(walk, list) {
+                    parameter.name.into_iter().for_each(|name| {
+                        walk.collector.scopes.bind(walk.text(name), parameter.shape.clone())
+                    });
+                }
+                walk.visit(list);
+            }
+        }
+    }
+    node.child_by_field_name("body").into_iter().for_each(|body| walk.visit(body));
+    walk.collector.scopes.close();
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,89 @@
+//! What Java and Kotlin share: packages, imports by full name, types in files of their name. They see each other.
+
+use crate::facts::{Facts, Import};
+use crate::language::Language;
+use crate::package::{Bindings, Bound, Leads, Packages, Query, full_name};
+use crate::world::{FileId, World};
+
+pub(super) struct Jvm;
+
+impl Packages for Jvm {
+    fn speaks(&self, language: Language) -> bool {
+        matches!(language, Language::Java | Language::Kotlin)
+    }
+
+    fn package(&self, _world: &dyn World, _file: FileId, facts: &Facts) -> String {
+        facts.package.as_deref().unwrap_or_default().to_owned()
+    }
+
+    fn bindings(&self, _world: &dyn World, _file: FileId, facts: &Facts) -> Bindings {
+        let mut bindings = Bindings::default();
+        for import in &facts.imports {
+            if import.glob {
+                bindings.globs.push(import.module.to_string());
+                continue;
+            }
+            let last = || import.module.rsplit('.').next().unwrap_or_default().into();
+            let local = import.alias.clone().unwrap_or_else(last);
+            bindings.names.push(Bound { local, full: import.module.to_string(), line: import.line });
+        }
+        bindings
+    }
+
+    fn leads(&self, query: &Query<'_>, _file: FileId, import: &Import) -> Leads {
+        let files = match import.glob {
+            true => package_files(query, &import.module).or_else(|| defining(query, &import.module)),
+            false => defining(query, &import.module),
+        };
+        let package = import.module.rsplit_once('.').map(|(package, _)| package);
+        match files {
+            Some(files) => Leads::To(files),
+            None if package.is_some_and(|package| package_files(query, package).is_some()) => Leads::Missing,
+            None => Leads::Outside,
+        }
+    }
+
+    fn constructs(&self, method: &crate::facts::Definition) -> bool {
+        let owner = method.container.as_deref().and_then(|path| path.rsplit('.').next());
+        owner == Some(&method.name) || &*method.name == "constructor"
+    }
+
+    fn homes(&self, name: &str) -> Vec<String> {
+        vec![format!("{name}.java"), format!("{name}.kt")]
+    }
+}
+
+/// The file that defines a full name, or the type that a longer name begins with.
+fn defining(query: &Query<'_>, full: &str) -> Option<Vec<FileId>> {
+    let mut name = full;
+    loop {
+        let simple = name.rsplit('.').next()?;
+        let is_it = |symbol: &&_| query.full(**symbol).as_deref() == Some(name);
+        if let Some(symbol) = query.types_named(simple).iter().find(is_it) {
+            return Some(vec![symbol.file]);
+        }
+        if name == full {
+            let defines = |file: &FileId| {
+                let Some(view) = query.view(*file) else { return false };
+                view.facts.definitions.iter().any(|it| full_name(&view.package, it) == full)
+            };
+            let found: Vec<FileId> = query.containing(simple).into_iter().filter(defines).collect();
+            if !found.is_empty() {
+                return Some(found);
+            }
+        }
+        name = name.rsplit_once('.')?.0;
+        // Packages are written small, types are not.
+        if name.rsplit('.').next().is_none_or(|last| last.starts_with(char::is_lowercase)) {
+            return None;
+        }
+    }
+}
+
+/// The files of a package; `None` where there is none.
+fn package_files(query: &Query<'_>, package: &str) -> Option<Vec<FileId>> {
+    let last = package.rsplit('.').next()?;
+    let of_it = |file: &FileId| query.view(*file).is_some_and(|view| view.package == package);
+    let files: Vec<FileId> = query.world.containing(last).into_iter().take(400).filter(of_it).collect();
+    (!files.is_empty()).then_some(files)
+}

@@ -1,0 +1,349 @@
+//! Kotlin: classes, and functions and properties outside them. Names across files are those of the [JVM](super::jvm).
+
+use tree_sitter::Node;
+
+use super::Rules;
+use super::jvm::Jvm;
+use crate::facts::{DefinitionKind, Facts, Reach, Role, Shape};
+use crate::language::Language;
+use crate::package;
+use crate::reference::{Outgoing, Reference, Target};
+use crate::scope;
+use crate::syntax::{children, digest};
+use crate::walk::{self, Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
+use crate::world::{FileId, World};
+
+pub(super) struct Kotlin;
+
+static GRAMMAR: Grammar = Grammar {
+    language: Language::Kotlin,
+    parser: || tree_sitter_kotlin_ng::LANGUAGE.into(),
+    names: &["identifier"],
+    types: &[],
+    generics: &["user_type"],
+    paths: &["user_type"],
+    calls: &[("call_expression", "", "")],
+    invocations: &[],
+    members: &[("navigation_expression", "", ""), ("callable_reference", "", "")],
+    creations: &[],
+    itself: &["this_expression"],
+    parent: &["super_expression"],
+    elements: &[("index_expression", "")],
+    casts: &[("as_expression", "right")],
+    transparent: &["parenthesized_expression", "unary_expression"],
+    skipped: &["string_content", "label"],
+    functions: &["function_declaration", "secondary_constructor"],
+    special,
+};
+
+impl Rules for Kotlin {
+    fn facts(&self, _path: &str, text: &str) -> Facts {
+        walk::facts(&GRAMMAR, text)
+    }
+
+    fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
+        package::referrers(world, &Jvm, target)
+    }
+
+    fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {
+        package::outgoing(world, &Jvm, file)
+    }
+}
+
+fn child<'n>(node: Node<'n>, kind: &str) -> Option<Node<'n>> {
+    children(node).into_iter().find(|child| child.kind() == kind)
+}
+
+fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
+    match node.kind() {
+        "package_header" => {
+            let name = child(node, "qualified_identifier").or_else(|| child(node, "identifier"));
+            walk.collector.facts.package = name.map(|name| dotted(walk.text(name)).into());
+        }
+        "import" => {
+            let module =
+                child(node, "qualified_identifier").map(|name| dotted(walk.text(name))).unwrap_or_default();
+            let alias = child(node, "identifier").map(|name| walk.text(name)).filter(|name| *name != module);
+            let glob = walk.text(node).trim_end().ends_with(".*");
+            walk.import(node, ImportOf { alias, glob, ..ImportOf::module(&module) });
+        }
+        "class_declaration" | "object_declaration" => type_(walk, node),
+        "companion_object" => walk.children(node),
+        "enum_entry" => {
+            if let Some(name) = child(node, "identifier") {
+                let owner = walk.collector.container().map(Shape::Of);
+                walk.value(node, name, DefinitionKind::Variant, Reach::Everyone, owner, None);
+                walk.children_but(node, Some(name));
+            }
+        }
+        "type_alias" => {
+            let (Some(name), Some(type_)) = (node.child_by_field_name("type"), child(node, "user_type"))
+            else {
+                return false;
+            };
+            let mut definition = walk.collector.definition(walk.text(name), DefinitionKind::Type, node);
+            definition.gives = Some(walk.type_shape(type_));
+            definition.signature = digest([type_], walk.collector.text, |_| false);
+            walk.collector.define(definition);
+            walk.visit_type(type_);
+        }
+        "function_declaration" => function(walk, node),
+        "secondary_constructor" => {
+            let parameters = child(node, "function_value_parameters")
+                .map(|list| parameters(walk, list))
+                .unwrap_or_default();
+            constructor(walk, node, &parameters);
+            walk.collector.scopes.open();
+            bind(walk, &parameters);
+            walk.children(node);
+            walk.collector.scopes.close();
+        }
+        "property_declaration" => property(walk, node),
+        "for_statement" => {
+            let parts = children(node);
+            let (Some(name), Some(over)) = (parts.first(), parts.get(1)) else { return false };
+            walk.visit(*over);
+            let element = scope::element(walk.shape(*over));
+            for name in declared(*name) {
+                walk.collector.scopes.bind(walk.text(name), element.clone());
+            }
+            parts.iter().skip(2).for_each(|part| walk.visit(*part));
+        }
+        "lambda_literal" | "anonymous_function" => {
+            walk.collector.scopes.open();
+            walk.collector.scopes.bind("it", Shape::Unknown);
+            for parameter in child(node, "lambda_parameters").map(children).unwrap_or_default() {
+                declared(parameter).into_iter().for_each(|name| walk.local(name, type_of(parameter), None));
+            }
+            let parameters = child(node, "function_value_parameters")
+                .map(|list| parameters(walk, list))
+                .unwrap_or_default();
+            bind(walk, &parameters);
+            walk.children(node);
+            walk.collector.scopes.close();
+        }
+        "catch_block" => {
+            if let Some(name) = child(node, "identifier") {
+                walk.local(name, type_of(node), None);
+                walk.children_but(node, Some(name));
+            }
+        }
+        "call_expression" => call(walk, node),
+        "value_argument" => {
+            // `name = value`: the name is the parameter's.
+            let named = node.child(1).is_some_and(|equals| equals.kind() == "=");
+            walk.children_but(node, node.named_child(0).filter(|_| named));
+        }
+        "user_type" => {
+            walk.path(node, Role::Type, None);
+            child(node, "type_arguments").into_iter().for_each(|held| walk.children(held));
+        }
+        "parameter" | "class_parameter" | "lambda_parameters" | "variable_declaration" => {
+            let name = child(node, "identifier");
+            walk.children_but(node, name);
+        }
+        "type_parameter" => child(node, "user_type").into_iter().for_each(|bound| walk.visit_type(bound)),
+        _ => return false,
+    }
+    true
+}
+
+fn call(walk: &mut Walk<'_>, node: Node<'_>) {
+    let Some(callee) = node.named_child(0) else { return };
+    let before = walk.collector.facts.uses.len();
+    walk.call(callee, child(node, "value_arguments"));
+    let lambda = child(node, "annotated_lambda");
+    if let Some(lambda) = lambda {
+        // The function after the parentheses is the last argument.
+        let of_call = |used: &&mut crate::facts::Use| used.role == Role::Call;
+        let called = walk.collector.facts.uses.iter_mut().skip(before).rev().find(of_call);
+        if let Some(called) = called.filter(|_| callee.kind() != "call_expression") {
+            called.arguments = Some(called.arguments.unwrap_or(0) + 1);
+        }
+        walk.visit(lambda);
+    }
+}
+
+fn reach(walk: &Walk<'_>, node: Node<'_>) -> Reach {
+    let words = child(node, "modifiers").map(|modifiers| walk.text(modifiers)).unwrap_or_default();
+    match words.split_whitespace().any(|word| word == "private") {
+        true => Reach::File,
+        false => Reach::Everyone,
+    }
+}
+
+fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
+    let Some(name) = node.child_by_field_name("name").or_else(|| child(node, "identifier")) else { return };
+    let is_interface = node.children(&mut node.walk()).any(|part| part.kind() == "interface");
+    let kind = if is_interface { DefinitionKind::Interface } else { DefinitionKind::Type };
+    let specifiers = child(node, "delegation_specifiers").map(children).unwrap_or_default();
+    let extends = specifiers.into_iter().filter_map(|specifier| {
+        let inner = specifier.named_child(0)?;
+        Some(if inner.kind() == "user_type" { inner } else { child(inner, "user_type").unwrap_or(inner) })
+    });
+    let extends = extends.collect();
+    let body = child(node, "class_body").or_else(|| child(node, "enum_class_body"));
+    let reach = reach(walk, node);
+    walk.type_(&Type { node, name, kind, reach, extends, body });
+    if let Some(list) = child(node, "primary_constructor").and_then(|it| child(it, "class_parameters")) {
+        let container = walk.collector.enter(walk.text(name));
+        for parameter in children(list) {
+            let kept =
+                parameter.children(&mut parameter.walk()).any(|part| matches!(part.kind(), "val" | "var"));
+            if let Some(name) = child(parameter, "identifier").filter(|_| kept) {
+                let gives = type_of(parameter).map(|type_| walk.type_shape(type_));
+                let reach = self::reach(walk, parameter);
+                walk.value(parameter, name, DefinitionKind::Field, reach, gives, None);
+            }
+        }
+        constructor(walk, list, &parameters(walk, list));
+        walk.collector.leave(container);
+    }
+}
+
+/// A constructor, by the name of its type.
+fn constructor(walk: &mut Walk<'_>, node: Node<'_>, parameters: &[Parameter<'_>]) {
+    let Some(container) = walk.collector.container() else { return };
+    let name = container.rsplit('.').next().unwrap_or(&container).to_owned();
+    let body = child(node, "block");
+    let mut definition = walk.collector.definition(&name, DefinitionKind::Method, node);
+    definition.arity = walk::arity(parameters);
+    definition.signature = digest([node], walk.collector.text, |it| Some(it) == body);
+    definition.body = digest(body, walk.collector.text, |_| false);
+    walk.collector.define(definition);
+}
+
+fn function(walk: &mut Walk<'_>, node: Node<'_>) {
+    let Some(name) = node.child_by_field_name("name") else { return };
+    let Some(list) = child(node, "function_value_parameters") else { return };
+    let after = |part: &Node<'_>| part.start_byte() > list.start_byte();
+    let is_type = |part: &Node<'_>| matches!(part.kind(), "user_type" | "nullable_type");
+    let written = children(node).into_iter().filter(is_type);
+    let (result, receiver): (Vec<_>, Vec<_>) = written.partition(after);
+    let body = child(node, "function_body");
+    // `= expression` gives what the expression is worth.
+    let worth = body.filter(|body| child(*body, "block").is_none()).and_then(|body| body.named_child(0));
+    let result =
+        result.first().map(|it| walk.type_shape(*it)).or_else(|| worth.map(|worth| walk.shape(worth)));
+    let receiver = receiver.first().map(|receiver| walk.type_shape(*receiver));
+    let kind = match walk.collector.container() {
+        Some(_) if !walk.is_inside_function() => DefinitionKind::Method,
+        _ => DefinitionKind::Function,
+    };
+    let parameters = parameters(walk, list);
+    if walk.is_inside_function() {
+        walk.collector.scopes.bind(walk.text(name), result.clone().unwrap_or(Shape::Unknown));
+        walk.collector.scopes.open();
+        bind(walk, &parameters);
+        walk.children_but(node, Some(name));
+        walk.collector.scopes.close();
+        return;
+    }
+    let at = walk.collector.facts.definitions.len();
+    let reach = reach(walk, node);
+    walk.function(&Function { node, name, kind, reach, parameters, result, body });
+    if let (Some(definition), Some(shape)) = (walk.collector.facts.definitions.get_mut(at), receiver) {
+        definition.extends = vec![head_of(&shape)];
+    }
+}
+
+fn head_of(shape: &Shape) -> Box<str> {
+    match shape {
+        Shape::Of(name) => name.clone(),
+        Shape::Applied(head, _) => head_of(head),
+        _ => "?".into(),
+    }
+}
+
+fn type_of(node: Node<'_>) -> Option<Node<'_>> {
+    children(node)
+        .into_iter()
+        .find(|part| matches!(part.kind(), "user_type" | "nullable_type" | "function_type"))
+}
+
+fn parameters<'n>(walk: &Walk<'_>, list: Node<'n>) -> Vec<Parameter<'n>> {
+    let mut found: Vec<Parameter<'n>> = Vec::new();
+    for node in children(list) {
+        match node.kind() {
+            "parameter" | "class_parameter" => {
+                let shape = type_of(node).map_or(Shape::Unknown, |type_| walk.type_shape(type_));
+                let words = walk.text(node);
+                let rest = words.split_whitespace().next() == Some("vararg");
+                let optional = node.children(&mut node.walk()).any(|part| part.kind() == "=");
+                found.push(Parameter { name: child(node, "identifier"), shape, optional, rest });
+            }
+            "parameter_modifiers" | "modifiers" => {}
+            // A default value stands beside its parameter.
+            _ => {
+                if let Some(last) = found.last_mut() {
+                    last.optional = true;
+                }
+            }
+        }
+    }
+    let varargs: Vec<bool> = children(list).iter().map(|node| node.kind() == "parameter_modifiers").collect();
+    if varargs.iter().any(|is| *is)
+        && walk.text(list).contains("vararg ")
+        && let Some(last) = found.last_mut()
+    {
+        last.rest = true;
+    }
+    found
+}
+
+fn bind(walk: &mut Walk<'_>, parameters: &[Parameter<'_>]) {
+    for parameter in parameters {
+        if let Some(name) = parameter.name {
+            walk.collector.scopes.bind(walk.text(name), parameter.shape.clone());
+        }
+    }
+}
+
+/// The names that a declaration of variables declares.
+fn declared(node: Node<'_>) -> Vec<Node<'_>> {
+    match node.kind() {
+        "multi_variable_declaration" => children(node).into_iter().flat_map(declared).collect(),
+        "variable_declaration" => child(node, "identifier").into_iter().collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn property(walk: &mut Walk<'_>, node: Node<'_>) {
+    let parts = children(node);
+    let Some(variable) = parts.iter().find(|part| part.kind().ends_with("variable_declaration")).copied()
+    else {
+        return;
+    };
+    let type_ = type_of(variable);
+    let own = [
+        "modifiers",
+        "getter",
+        "setter",
+        "property_delegate",
+        "type_parameters",
+        "user_type",
+        "nullable_type",
+    ];
+    let initial = parts.iter().rfind(|part| !own.contains(&part.kind()) && **part != variable).copied();
+    let names = declared(variable);
+    if walk.is_inside_function() {
+        walk.children_but(node, None);
+        let single = names.len() == 1;
+        names.into_iter().for_each(|name| walk.local(name, type_, initial.filter(|_| single)));
+        return;
+    }
+    let kind =
+        if walk.collector.container().is_some() { DefinitionKind::Field } else { DefinitionKind::Value };
+    let reach = reach(walk, node);
+    let gives =
+        type_.map(|type_| walk.type_shape(type_)).or_else(|| initial.map(|initial| walk.shape(initial)));
+    let mut first = None;
+    for name in names {
+        let at = walk.value(node, name, kind, reach, gives.clone(), initial);
+        first = first.or(at);
+    }
+    parts.into_iter().for_each(|part| walk.inside(first, part));
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,631 @@
+//! Reading code by a table: what most languages write alike (calls, members, names, types, locals) is walked here, and a
+//! language only says what its tree calls them, and what is its own ([`Grammar::special`]).
+//!
+//! Paths of names are kept with `.` between their parts, whatever the language writes.
+
+use std::collections::HashSet;
+
+use tree_sitter::{Language as Parser, Node};
+
+use crate::collect::Collector;
+use crate::facts::{Arity, DefinitionKind, Facts, Import, ImportForm, ImportedName, Reach, Role, Shape, Use};
+use crate::language::Language;
+use crate::scope;
+use crate::syntax::{children, digest, line_of, parse, problems};
+
+/// What a language's tree calls things. Kinds of nodes, and the fields of what they hold; an empty field means the first
+/// child, or for arguments the last.
+pub(crate) struct Grammar {
+    pub(crate) language: Language,
+    pub(crate) parser: fn() -> Parser,
+    /// Names in expressions.
+    pub(crate) names: &'static [&'static str],
+    /// Names of types.
+    pub(crate) types: &'static [&'static str],
+    /// Types with arguments, and arrays: the head is the first type in them.
+    pub(crate) generics: &'static [&'static str],
+    /// Whole paths of names.
+    pub(crate) paths: &'static [&'static str],
+    /// Calls: the callee and the arguments.
+    pub(crate) calls: &'static [(&'static str, &'static str, &'static str)],
+    /// Calls of members: the object, where there is one, the name and the arguments.
+    pub(crate) invocations: &'static [(&'static str, &'static str, &'static str, &'static str)],
+    /// Members: the object and the name.
+    pub(crate) members: &'static [(&'static str, &'static str, &'static str)],
+    /// Objects made: the type and the arguments.
+    pub(crate) creations: &'static [(&'static str, &'static str, &'static str)],
+    pub(crate) itself: &'static [&'static str],
+    pub(crate) parent: &'static [&'static str],
+    /// Elements of something: the object.
+    pub(crate) elements: &'static [(&'static str, &'static str)],
+    /// Values said to be of a type: the type.
+    pub(crate) casts: &'static [(&'static str, &'static str)],
+    /// Expressions that are worth what they hold: parentheses, `&x`, `x!!`.
+    pub(crate) transparent: &'static [&'static str],
+    /// What is not looked into.
+    pub(crate) skipped: &'static [&'static str],
+    /// Functions, whose inside does not belong to the type around them.
+    pub(crate) functions: &'static [&'static str],
+    /// What only this language has. `true` where the node is done with.
+    pub(crate) special: fn(&mut Walk<'_>, Node<'_>) -> bool,
+}
+
+/// The facts of a text.
+pub(crate) fn facts(grammar: &'static Grammar, text: &str) -> Facts {
+    let Some(tree) = parse(&(grammar.parser)(), text) else {
+        return Facts { problems: 1, ..Facts::none(grammar.language) };
+    };
+    let mut walk = Walk { grammar, collector: Collector::new(grammar.language, text), seen: HashSet::new() };
+    walk.children(tree.root_node());
+    let mut facts = walk.collector.facts;
+    facts.problems += problems(&tree);
+    facts
+}
+
+/// A walk through one tree.
+pub(crate) struct Walk<'t> {
+    pub(crate) grammar: &'static Grammar,
+    pub(crate) collector: Collector<'t>,
+    /// Nodes that were kept already and are not to be looked at again.
+    seen: HashSet<usize>,
+}
+
+/// A function to be kept.
+pub(crate) struct Function<'n> {
+    pub(crate) node: Node<'n>,
+    pub(crate) name: Node<'n>,
+    pub(crate) kind: DefinitionKind,
+    pub(crate) reach: Reach,
+    pub(crate) parameters: Vec<Parameter<'n>>,
+    pub(crate) result: Option<Shape>,
+    pub(crate) body: Option<Node<'n>>,
+}
+
+/// A parameter of a function.
+pub(crate) struct Parameter<'n> {
+    pub(crate) name: Option<Node<'n>>,
+    pub(crate) shape: Shape,
+    pub(crate) optional: bool,
+    pub(crate) rest: bool,
+}
+
+/// A type to be kept.
+pub(crate) struct Type<'n> {
+    pub(crate) node: Node<'n>,
+    pub(crate) name: Node<'n>,
+    pub(crate) kind: DefinitionKind,
+    pub(crate) reach: Reach,
+    pub(crate) extends: Vec<Node<'n>>,
+    pub(crate) body: Option<Node<'n>>,
+}
+
+impl<'t> Walk<'t> {
+    pub(crate) fn text(&self, node: Node<'_>) -> &'t str {
+        self.collector.text(node)
+    }
+
+    /// Looks at a node and what it holds.
+    pub(crate) fn visit(&mut self, node: Node<'_>) {
+        if self.seen.contains(&node.id()) || !self.collector.descend() {
+            return;
+        }
+        if !(self.grammar.special)(self, node) {
+            self.usual(node);
+        }
+        self.collector.ascend();
+    }
+
+    /// Looks at what a node holds.
+    pub(crate) fn children(&mut self, node: Node<'_>) {
+        self.children_but(node, None);
+    }
+
+    /// Looks at what a node holds, but for one. What stands in a place for types names types.
+    pub(crate) fn children_but(&mut self, node: Node<'_>, left_out: Option<Node<'_>>) {
+        let mut cursor = node.walk();
+        let mut more = cursor.goto_first_child();
+        while more {
+            let child = cursor.node();
+            if child.is_named() && Some(child) != left_out {
+                match cursor.field_name() {
+                    Some("type" | "returns" | "return_type") => self.visit_type(child),
+                    _ => self.visit(child),
+                }
+            }
+            more = cursor.goto_next_sibling();
+        }
+    }
+
+    /// Looks at a node that stands for a type.
+    pub(crate) fn visit_type(&mut self, node: Node<'_>) {
+        if self.seen.contains(&node.id()) || !self.collector.descend() {
+            return;
+        }
+        if !(self.grammar.special)(self, node) {
+            self.usual_type(node);
+        }
+        self.collector.ascend();
+    }
+
+    /// Looks at a type as all languages do.
+    pub(crate) fn usual_type(&mut self, node: Node<'_>) {
+        let (grammar, kind) = (self.grammar, node.kind());
+        if grammar.paths.contains(&kind) {
+            self.path(node, Role::Type, None);
+        } else if grammar.names.contains(&kind) || grammar.types.contains(&kind) {
+            self.named(node, Role::Type, None);
+        } else if !grammar.skipped.contains(&kind) {
+            children(node).into_iter().for_each(|child| self.visit_type(child));
+        }
+    }
+
+    /// Looks at a node as all languages do.
+    pub(crate) fn usual(&mut self, node: Node<'_>) {
+        let (grammar, kind) = (self.grammar, node.kind());
+        if grammar.skipped.contains(&kind) || kind.contains("comment") {
+            return;
+        }
+        if let Some((object, name, arguments)) = invocation(grammar, node) {
+            self.invocation(object, name, arguments);
+        } else if let Some((callee, arguments)) = parts(grammar.calls, node) {
+            self.call(callee, Some(arguments));
+        } else if let Some((made, arguments)) = parts(grammar.creations, node) {
+            self.creation(made, Some(arguments));
+        } else if let Some((object, name)) = parts(grammar.members, node) {
+            self.member(object, name, Role::Value, None);
+        } else if grammar.paths.contains(&kind) {
+            let role = if kind.contains("type") { Role::Type } else { Role::Value };
+            self.path(node, role, None);
+        } else if grammar.types.contains(&kind) {
+            self.named(node, Role::Type, None);
+        } else if grammar.names.contains(&kind) {
+            self.named(node, Role::Value, None);
+        } else {
+            self.children(node);
+        }
+    }
+
+    /// A call of `callee`.
+    pub(crate) fn call(&mut self, callee: Node<'_>, arguments: Option<Node<'_>>) {
+        let count = arguments.and_then(argument_count);
+        let grammar = self.grammar;
+        if let Some((object, name)) = parts(grammar.members, callee) {
+            self.member(object, name, Role::Call, count);
+        } else if grammar.paths.contains(&callee.kind()) {
+            self.path(callee, Role::Call, count);
+        } else if grammar.names.contains(&callee.kind()) || grammar.types.contains(&callee.kind()) {
+            self.named(callee, Role::Call, count);
+        } else if grammar.generics.contains(&callee.kind()) {
+            self.creation(callee, arguments);
+            return;
+        } else {
+            self.visit(callee);
+        }
+        if let Some(arguments) = arguments {
+            self.children(arguments);
+        }
+    }
+
+    /// A member of what an object is worth.
+    pub(crate) fn member(&mut self, object: Node<'_>, name: Node<'_>, role: Role, arguments: Option<u16>) {
+        self.visit(object);
+        let of = self.shape(object);
+        let simple = if self.grammar.generics.contains(&name.kind()) { self.head(name) } else { name };
+        self.collector.use_name(simple, role, Some(of), arguments);
+        if simple != name {
+            children(name)
+                .into_iter()
+                .filter(|child| *child != simple)
+                .for_each(|child| self.visit_type(child));
+        }
+    }
+
+    /// A call of a member, or of a name.
+    pub(crate) fn invocation(
+        &mut self,
+        object: Option<Node<'_>>,
+        name: Node<'_>,
+        arguments: Option<Node<'_>>,
+    ) {
+        let count = arguments.map_or(Some(0), argument_count);
+        match object {
+            Some(object) => self.member(object, name, Role::Call, count),
+            None => self.named(name, Role::Call, count),
+        }
+        if let Some(arguments) = arguments {
+            self.children(arguments);
+        }
+    }
+
+    /// An object made of the type at `made`: a call of the type.
+    pub(crate) fn creation(&mut self, made: Node<'_>, arguments: Option<Node<'_>>) {
+        let count = arguments.and_then(argument_count);
+        let head = self.head(made);
+        if self.grammar.paths.contains(&head.kind()) {
+            self.path(head, Role::Call, count);
+        } else {
+            self.named(head, Role::Call, count);
+        }
+        if head != made {
+            for child in children(made).into_iter().filter(|child| *child != head) {
+                self.visit(child);
+            }
+        }
+        if let Some(arguments) = arguments {
+            self.children(arguments);
+        }
+    }
+
+    /// A name that stands alone; one of a local variable is nobody else's.
+    pub(crate) fn named(&mut self, node: Node<'_>, role: Role, arguments: Option<u16>) {
+        if role == Role::Type || self.collector.scopes.get(self.text(node)).is_none() {
+            self.collector.use_name(node, role, None, arguments);
+        }
+    }
+
+    /// A path of names: the last is used, the ones before say of what; the first is used too.
+    pub(crate) fn path(&mut self, node: Node<'_>, role: Role, arguments: Option<u16>) {
+        let path = dotted(self.text(node));
+        let Some((before, name)) = path.rsplit_once('.') else {
+            let name = path.as_str();
+            return self.keep(node, name, role, None, arguments);
+        };
+        let mut parts = before.split('.');
+        let first = parts.next().unwrap_or_default();
+        if let Some(local) = self.collector.scopes.get(first).cloned() {
+            let of = parts.fold(local, |of, part| scope::member(of, part));
+            return self.keep(node, name, role, Some(of), arguments);
+        }
+        let mut prefix = String::new();
+        for part in before.split('.').filter(|part| !part.is_empty()) {
+            let of = (!prefix.is_empty()).then(|| Shape::Name(prefix.as_str().into()));
+            self.keep(node, part, Role::Type, of, None);
+            if !prefix.is_empty() {
+                prefix.push('.');
+            }
+            prefix.push_str(part);
+        }
+        self.keep(node, name, role, Some(Shape::Name(before.into())), arguments);
+    }
+
+    fn keep(&mut self, node: Node<'_>, name: &str, role: Role, of: Option<Shape>, arguments: Option<u16>) {
+        if name.is_empty() {
+            return;
+        }
+        let (within, line) = (self.collector.within, line_of(node));
+        self.collector.facts.uses.push(Use { name: name.into(), line, role, of, arguments, within });
+    }
+
+    /// What an expression is worth.
+    pub(crate) fn shape(&self, node: Node<'_>) -> Shape {
+        self.shape_at(node, 0)
+    }
+
+    fn shape_at(&self, node: Node<'_>, depth: usize) -> Shape {
+        let (grammar, kind) = (self.grammar, node.kind());
+        if depth > 24 {
+            return Shape::Unknown;
+        }
+        if grammar.itself.contains(&kind) {
+            return Shape::Itself;
+        }
+        if grammar.parent.contains(&kind) {
+            return Shape::Parent;
+        }
+        if let Some((object, name, _)) = invocation(grammar, node) {
+            let name = self.text(name);
+            return scope::call(match object {
+                Some(object) => scope::member(self.shape_at(object, depth + 1), name),
+                None => Shape::Name(name.into()),
+            });
+        }
+        if let Some((callee, _)) = parts(grammar.calls, node) {
+            return scope::call(self.shape_at(callee, depth + 1));
+        }
+        if let Some((made, _)) = parts(grammar.creations, node) {
+            return self.type_shape(made);
+        }
+        if let Some((object, name)) = parts(grammar.members, node) {
+            let name = if grammar.generics.contains(&name.kind()) { self.head(name) } else { name };
+            return scope::member(self.shape_at(object, depth + 1), self.text(name));
+        }
+        if let Some((_, field)) = grammar.elements.iter().find(|(element, _)| *element == kind) {
+            let object = if field.is_empty() { node.named_child(0) } else { node.child_by_field_name(field) };
+            return object.map_or(Shape::Unknown, |object| scope::element(self.shape_at(object, depth + 1)));
+        }
+        if let Some((_, field)) = grammar.casts.iter().find(|(cast, _)| *cast == kind) {
+            return node.child_by_field_name(field).map_or(Shape::Unknown, |type_| self.type_shape(type_));
+        }
+        if grammar.transparent.contains(&kind) {
+            let inner =
+                node.named_child(u32::try_from(node.named_child_count()).unwrap_or(1).saturating_sub(1));
+            return inner.map_or(Shape::Unknown, |inner| self.shape_at(inner, depth + 1));
+        }
+        if grammar.names.contains(&kind) || grammar.types.contains(&kind) {
+            let name = self.text(node);
+            return self.collector.scopes.get(name).cloned().unwrap_or_else(|| Shape::Name(name.into()));
+        }
+        if grammar.paths.contains(&kind) {
+            let path = dotted(self.text(node));
+            let (first, rest) = path.split_once('.').unwrap_or((&path, ""));
+            return match self.collector.scopes.get(first) {
+                Some(local) => rest
+                    .split('.')
+                    .filter(|p| !p.is_empty())
+                    .fold(local.clone(), |of, p| scope::member(of, p)),
+                None => Shape::Name(path.into()),
+            };
+        }
+        if grammar.generics.contains(&kind) {
+            return self.type_shape(node);
+        }
+        Shape::Unknown
+    }
+
+    /// A value of the type that is written at a node.
+    pub(crate) fn type_shape(&self, node: Node<'_>) -> Shape {
+        let head = self.head(node);
+        let grammar = self.grammar;
+        let shape = match head.kind() {
+            kind if grammar.paths.contains(&kind)
+                || grammar.types.contains(&kind)
+                || grammar.names.contains(&kind) =>
+            {
+                Shape::Of(dotted(self.text(head)).into())
+            }
+            _ => Shape::Unknown,
+        };
+        if !grammar.generics.contains(&node.kind()) {
+            return shape;
+        }
+        let is_list = ["array", "slice", "map", "channel"].iter().any(|part| node.kind().contains(part));
+        let mut held = Vec::new();
+        for child in children(node) {
+            match child.kind().contains("argument") {
+                true => held.extend(children(child).into_iter().take(4).map(|held| self.type_shape(held))),
+                false if is_list => held.push(self.type_shape(child)),
+                false => {}
+            }
+        }
+        held.retain(|shape| *shape != Shape::Unknown);
+        match (is_list, held.is_empty()) {
+            (true, _) => Shape::Applied(Box::new(Shape::Of("[]".into())), held),
+            (false, true) => shape,
+            (false, false) => Shape::Applied(Box::new(shape), held),
+        }
+    }
+
+    /// The name that a written type begins with.
+    pub(crate) fn head<'n>(&self, node: Node<'n>) -> Node<'n> {
+        let grammar = self.grammar;
+        let is_name = |kind| {
+            grammar.paths.contains(&kind) || grammar.types.contains(&kind) || grammar.names.contains(&kind)
+        };
+        let mut node = node;
+        for _ in 0..8 {
+            if is_name(node.kind()) {
+                break;
+            }
+            let named = children(node);
+            let next =
+                named.iter().find(|child| is_name(child.kind()) || grammar.generics.contains(&child.kind()));
+            match next.or(named.first()) {
+                Some(next) => node = *next,
+                None => break,
+            }
+        }
+        node
+    }
+
+    /// Keeps a function and walks through it.
+    pub(crate) fn function(&mut self, function: &Function<'_>) {
+        let mut definition =
+            self.collector.definition(self.text(function.name), function.kind, function.node);
+        let text = self.collector.text;
+        let body = function.body;
+        let name = function.name;
+        definition.reach = function.reach;
+        definition.signature = digest([function.node], text, |node| Some(node) == body || node == name);
+        definition.body = digest(body, text, |_| false);
+        // Annotations may come first; whoever looks for the definition looks for its name.
+        definition.line = line_of(name);
+        definition.arity = arity(&function.parameters);
+        definition.gives = function.result.clone();
+        let before = self.collector.within;
+        self.collector.within = self.collector.define(definition);
+        self.collector.scopes.open();
+        for parameter in &function.parameters {
+            if let Some(name) = parameter.name {
+                self.collector.scopes.bind(self.text(name), parameter.shape.clone());
+            }
+        }
+        self.children_but(function.node, Some(name));
+        self.collector.scopes.close();
+        self.collector.within = before;
+    }
+
+    /// Keeps a type and walks through it.
+    pub(crate) fn type_(&mut self, type_: &Type<'_>) {
+        let text = self.collector.text;
+        let grammar = self.grammar;
+        let name = self.text(type_.name);
+        let mut definition = self.collector.definition(name, type_.kind, type_.node);
+        let inside = |node: Node<'_>| grammar.functions.contains(&node.kind());
+        let (body, name_node) = (type_.body, type_.name);
+        let whole = type_.kind == DefinitionKind::Interface;
+        definition.line = line_of(name_node);
+        definition.reach = type_.reach;
+        definition.signature =
+            digest([type_.node], text, |node| (!whole && Some(node) == body) || node == name_node);
+        definition.body = digest(body, text, inside);
+        definition.extends =
+            type_.extends.iter().map(|node| dotted(self.text(self.head(*node))).into()).collect();
+        let before = self.collector.within;
+        self.collector.within = self.collector.define(definition);
+        for node in &type_.extends {
+            let head = self.head(*node);
+            self.seen.insert(head.id());
+            if grammar.paths.contains(&head.kind()) {
+                self.path(head, Role::Extend, None);
+            } else {
+                self.named(head, Role::Extend, None);
+            }
+        }
+        let container = self.collector.enter(&dotted(name));
+        self.children_but(type_.node, Some(name_node));
+        self.collector.leave(container);
+        self.collector.within = before;
+    }
+
+    /// Keeps a variable, constant or field.
+    pub(crate) fn value(
+        &mut self,
+        node: Node<'_>,
+        name: Node<'_>,
+        kind: DefinitionKind,
+        reach: Reach,
+        gives: Option<Shape>,
+        initial: Option<Node<'_>>,
+    ) -> Option<u32> {
+        let text = self.collector.text;
+        let mut definition = self.collector.definition(self.text(name), kind, name);
+        definition.reach = reach;
+        definition.signature = digest([node], text, |it| it == name || Some(it) == initial);
+        definition.body = digest(initial, text, |_| false);
+        definition.gives = gives;
+        self.collector.define(definition)
+    }
+
+    /// Walks through a node as a part of the definition at `within`.
+    pub(crate) fn inside(&mut self, within: Option<u32>, node: Node<'_>) {
+        let before = self.collector.within;
+        if within.is_some() {
+            self.collector.within = within;
+        }
+        self.visit(node);
+        self.collector.within = before;
+    }
+
+    /// Binds a local variable by its type, else by what it begins as.
+    pub(crate) fn local(&mut self, name: Node<'_>, type_: Option<Node<'_>>, initial: Option<Node<'_>>) {
+        let shape = match (type_, initial) {
+            (Some(type_), _) => self.type_shape(type_),
+            (None, Some(initial)) => self.shape(initial),
+            (None, None) => Shape::Unknown,
+        };
+        self.collector.scopes.bind(self.text(name), shape);
+    }
+
+    /// Whether the walk is inside a function.
+    pub(crate) fn is_inside_function(&self) -> bool {
+        self.collector.scopes.is_inside()
+    }
+
+    /// Keeps an import of `module`.
+    pub(crate) fn import(&mut self, node: Node<'_>, import: ImportOf<'_>) {
+        let line = line_of(node);
+        let name =
+            |(name, local): (&str, &str)| ImportedName { name: name.into(), local: local.into(), line };
+        self.collector.facts.imports.push(Import {
+            module: import.module.into(),
+            names: import.name.map(name).into_iter().collect(),
+            alias: import.alias.map(Into::into),
+            glob: import.glob,
+            reexport: false,
+            form: import.form,
+            container: self.collector.container(),
+            line,
+        });
+    }
+}
+
+/// An import to be kept.
+#[derive(Clone, Copy)]
+pub(crate) struct ImportOf<'a> {
+    pub(crate) module: &'a str,
+    /// One name of it, and what it is called here.
+    pub(crate) name: Option<(&'a str, &'a str)>,
+    pub(crate) alias: Option<&'a str>,
+    pub(crate) glob: bool,
+    pub(crate) form: ImportForm,
+}
+
+impl<'a> ImportOf<'a> {
+    pub(crate) fn module(module: &'a str) -> Self {
+        Self { module, name: None, alias: None, glob: false, form: ImportForm::Plain }
+    }
+}
+
+/// The object, name and arguments of a call of a member.
+fn invocation<'n>(
+    grammar: &Grammar,
+    node: Node<'n>,
+) -> Option<(Option<Node<'n>>, Node<'n>, Option<Node<'n>>)> {
+    let (_, object, name, arguments) = grammar.invocations.iter().find(|(kind, ..)| *kind == node.kind())?;
+    let field = |name: &str| node.child_by_field_name(name);
+    Some((field(object), field(name)?, field(arguments)))
+}
+
+/// The two parts of a node that a table names.
+fn parts<'n>(table: &[(&str, &str, &str)], node: Node<'n>) -> Option<(Node<'n>, Node<'n>)> {
+    let (_, first, second) = table.iter().find(|(kind, ..)| *kind == node.kind())?;
+    let last = || node.named_child(u32::try_from(node.named_child_count()).ok()?.checked_sub(1)?);
+    let first = if first.is_empty() { node.named_child(0) } else { node.child_by_field_name(first) }?;
+    let second = if second.is_empty() { last() } else { node.child_by_field_name(second) }?;
+    (first != second).then_some((first, second))
+}
+
+/// How many arguments are written; `None` where some stand for any number.
+fn argument_count(arguments: Node<'_>) -> Option<u16> {
+    const MANY: &[&str] = &["spread", "variadic", "splat", "unpack", "block_argument"];
+    let all = children(arguments);
+    let many = |node: &Node<'_>| MANY.iter().any(|part| node.kind().contains(part));
+    if all.iter().any(|child| many(child) || child.named_child(0).is_some_and(|inner| many(&inner))) {
+        return None;
+    }
+    let count = all.iter().filter(|child| !child.kind().contains("comment")).count();
+    u16::try_from(count).ok()
+}
+
+/// How many arguments parameters take.
+pub(crate) fn arity(parameters: &[Parameter<'_>]) -> Option<Arity> {
+    let needed = parameters.iter().filter(|parameter| !parameter.optional && !parameter.rest).count();
+    let rest = parameters.iter().any(|parameter| parameter.rest);
+    let all = u16::try_from(parameters.len()).ok()?;
+    Some(Arity { least: u16::try_from(needed).ok()?, most: (!rest).then_some(all) })
+}
+
+/// A path with `.` between its parts, without spaces and arguments of types: `a::b<c>::d` is `a.b.d`.
+pub(crate) fn dotted(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    let mut depth = 0_u32;
+    for c in path.chars() {
+        match c {
+            '<' | '[' | '(' => depth += 1,
+            '>' | ']' | ')' => depth = depth.saturating_sub(1),
+            _ if depth > 0 || c.is_whitespace() || matches!(c, '*' | '&' | '?' | '!' | '`' | '@') => {}
+            ':' | '\\' | '.' | '-' => {
+                if !out.ends_with('.') && !out.is_empty() {
+                    out.push('.');
+                }
+            }
+            c => out.push(c),
+        }
+    }
+    out.truncate(out.trim_end_matches('.').len());
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_written_with_dots() {
+        for (path, expected) in
+            [("a::b<c::d>::e", "a.b.e"), ("\\A\\B", "A.B"), ("::x", "x"), ("a . b", "a.b"), ("*T?", "T")]
+        {
+            assert_eq!(dotted(path), expected);
+        }
+    }
+}
