@@ -137,6 +137,7 @@ struct ImplementerView<'a> {
     tier: &'a str,
     attempt: u8,
     causes: Vec<CauseView>,
+    never: Vec<&'a str>,
     files: Vec<FileView<'a>>,
     more_files: usize,
     left: Vec<&'a str>,
@@ -236,6 +237,7 @@ fn view<'a>(
         tier: cascade.tier.word(),
         attempt: group.attempt,
         causes: causes(&named, material, level),
+        never: iteration.map_or_else(Vec::new, |iteration| never(&iteration.causes, &named, &open)),
         files: open[..shown].iter().map(|file| file_view(file, material, level)).collect(),
         more_files: open.len() - shown,
         left: group.errors.iter().map(String::as_str).collect(),
@@ -246,6 +248,12 @@ fn view<'a>(
         max_turns: effort.max_turns,
         delivery: material.delivery,
     }
+}
+
+/// The root causes of a group that it must leave alone: a file can be one and have to follow another.
+fn never<'a>(all: &'a [Cause], named: &[Cause], open: &[&Assignment]) -> Vec<&'a str> {
+    let assigned = |cause: &Cause| open.iter().any(|file| file.path == cause.path);
+    all.iter().filter(|cause| named.contains(cause) && !assigned(cause)).map(|c| c.path.as_str()).collect()
 }
 
 fn causes(causes: &[Cause], material: &Material<'_>, level: Level) -> Vec<CauseView> {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Refused;
+use super::check::ORACLE;
 use crate::event::{Claim, Digest, Left, Observation, Seen};
 use crate::state::{Assignment, Cascade, Outcome, Stage, Status};
 
@@ -87,7 +88,11 @@ impl Cascade {
                 Ok(outcome) => file.outcome = Some(outcome),
                 Err(why) => unresolved.push(format!("{}: {why}", file.path)),
             }
-            if let (Some(Outcome::Updated), Left::Unknown(why)) = (&file.outcome, &found.left) {
+            // A verification that named it is about to tell.
+            let verified = file.needs.iter().any(|need| need.kind.as_deref() == Some(ORACLE));
+            if let (Some(Outcome::Updated), Left::Unknown(why), false) =
+                (&file.outcome, &found.left, verified)
+            {
                 warnings.push(format!("{} changed; whether it is up to date is not known: {why}", file.path));
             }
         }

@@ -73,8 +73,9 @@ impl Cascade {
             .filter(|dependent| {
                 let refused = start.refused.get(&dependent.path);
                 warnings.extend(refused.map(|why| format!("{} is left out: {why}.", dependent.path)));
-                // A file that changed itself is what others must follow.
-                refused.is_none() && !causes.contains(dependent.path.as_str())
+                // A file that changed itself is what others must follow, unless it no longer fits another one.
+                let fits = dependent.breaks == Some(false) && causes.contains(dependent.path.as_str());
+                refused.is_none() && !fits
             })
             .collect();
         warnings.into_iter().for_each(|warning| self.warn(warning));

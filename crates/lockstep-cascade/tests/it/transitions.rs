@@ -1,8 +1,9 @@
 //! What each event does in each state, and what is refused.
 
 use lockstep_cascade::event::{Claim, Dependent, Verdict};
+use lockstep_cascade::input::{ChangedFile, Input};
 use lockstep_cascade::state::{Outcome, Stage};
-use lockstep_cascade::{Effect, Event, Refused};
+use lockstep_cascade::{Cascade, Effect, Event, Refused, Start};
 
 use crate::play::{Play, ROOT, breaks, root_changed};
 
@@ -169,4 +170,16 @@ fn the_second_iteration_follows_what_the_first_one_changed() {
     let iteration = play.cascade.iteration().unwrap();
     assert_eq!(iteration.causes.iter().map(|cause| cause.path.as_str()).collect::<Vec<_>>(), ["a"]);
     assert_eq!(iteration.groups[0].files[0].path, "b");
+}
+
+#[test]
+fn a_root_cause_that_no_longer_fits_another_one_is_work_too() {
+    let changed = |path: &str, dependents| ChangedFile { path: path.to_owned(), dependents };
+    let fits = Dependent { breaks: Some(false), ..breaks("r1", "r2") };
+    let input = Input {
+        impacts: vec![changed("r1", vec![breaks("r2", "r1")]), changed("r2", vec![fits])],
+        warnings: vec![],
+    };
+    let cascade = Cascade::start(Ok(input), Start::default());
+    assert_eq!(cascade.original.iter().collect::<Vec<_>>(), ["r2"]);
 }

@@ -3,8 +3,9 @@
 use std::cell::OnceCell;
 
 use lockstep_cache::{Given, Provider};
-use lockstep_store::Store;
+use lockstep_store::{Store, StoreError};
 
+use crate::cascade::presence::{self, Presence};
 use crate::project::ActiveProject;
 use crate::task;
 
@@ -57,26 +58,35 @@ impl<'p> ProjectProvider<'p> {
         Ok(present.map(|present| format!("# {}\n{}", present.record.subject, present.document.to_yaml())))
     }
 
-    /// Alerts that have reached nobody.
+    /// A cascade that is under way, and alerts that have reached nobody.
     fn work(&self) -> Result<Option<String>, String> {
         let Some(store) = self.store()? else { return Ok(None) };
-        let waiting = store.waiting_alerts().map_err(|error| error.to_string())?;
-        if waiting.is_empty() {
-            return Ok(None);
-        }
-        let mut text = format!("Alerts that have not reached a Lead: {}, the newest first.", waiting.len());
-        for (_, alert) in waiting.iter().take(SHOWN_ALERTS) {
-            text.push_str("\n\n");
-            text.push_str(&alert.render(0));
-        }
-        if waiting.len() > SHOWN_ALERTS {
-            text.push_str(&format!(
-                "\n\nAnd {} more; `lockstep changes` lists every change.",
-                waiting.len() - SHOWN_ALERTS
-            ));
-        }
-        Ok(Some(text))
+        let text = |error: StoreError| error.to_string();
+        let cascades =
+            presence::active(store).map_err(text)?.iter().map(Presence::mention).collect::<Vec<_>>();
+        let texts: Vec<String> = cascades.into_iter().chain(alerts(store).map_err(text)?).collect();
+        Ok((!texts.is_empty()).then(|| texts.join("\n\n")))
     }
+}
+
+/// Alerts that have reached nobody.
+fn alerts(store: &Store) -> Result<Option<String>, StoreError> {
+    let waiting = store.waiting_alerts()?;
+    if waiting.is_empty() {
+        return Ok(None);
+    }
+    let mut text = format!("Alerts that have not reached a Lead: {}, the newest first.", waiting.len());
+    for (_, alert) in waiting.iter().take(SHOWN_ALERTS) {
+        text.push_str("\n\n");
+        text.push_str(&alert.render(0));
+    }
+    if waiting.len() > SHOWN_ALERTS {
+        text.push_str(&format!(
+            "\n\nAnd {} more; `lockstep changes` lists every change.",
+            waiting.len() - SHOWN_ALERTS
+        ));
+    }
+    Ok(Some(text))
 }
 
 impl Provider for ProjectProvider<'_> {

@@ -7,6 +7,7 @@ mod begin;
 mod disk;
 mod findings;
 pub(crate) mod oracle;
+pub(crate) mod presence;
 mod prompts;
 mod reports;
 pub(crate) mod run;

@@ -89,7 +89,7 @@ pub(crate) fn run(args: &ImpactArgs, context: &Context) -> Result<Answer, Comman
     if args.history {
         analysis.add_history(tree.repository()?)?;
     }
-    show(args, context, &analysis, &edits.origin);
+    show(args, context, &analysis, &edits.origin, in_cascade(&tree)?);
     Ok(Answer::Yes)
 }
 
@@ -161,7 +161,14 @@ fn read_patch(file: &Path) -> Result<Vec<patch::FilePatch>, CommandError> {
     Ok(patches)
 }
 
-fn show(args: &ImpactArgs, context: &Context, analysis: &Analysis, origin: &str) {
+/// Whether a cascade is under way: then it goes on, whatever the report says.
+fn in_cascade(tree: &Tree) -> Result<bool, CommandError> {
+    let Some(project) = &tree.project else { return Ok(false) };
+    let store = Store::open_existing(&project.state)?;
+    Ok(store.map(|store| store.active_cascades()).transpose()?.is_some_and(|active| !active.is_empty()))
+}
+
+fn show(args: &ImpactArgs, context: &Context, analysis: &Analysis, origin: &str, in_cascade: bool) {
     let report = analysis.report();
     let terminal = &context.terminal;
     if args.alert {
@@ -172,7 +179,7 @@ fn show(args: &ImpactArgs, context: &Context, analysis: &Analysis, origin: &str)
         return terminal.say(&(text + "\n"));
     }
     match context.format {
-        Format::Json => terminal.say(&report.json(false, analysis.timings)),
+        Format::Json => terminal.say(&report.json(in_cascade, analysis.timings)),
         Format::Yaml => terminal.say(&report.l1()),
         Format::Md => terminal.say(&report.l2()),
         Format::Text if analysis.impact.files.is_empty() => {

@@ -20,6 +20,7 @@ use lockstep_store::reports::Draft;
 
 use super::Hook;
 use super::fault::Fault;
+use crate::cascade::presence;
 use crate::impact::analysis::Analysis;
 use crate::impact::session::edits_of_changes;
 

@@ -6,11 +6,13 @@ use lockstep_index::sweep::baseline;
 use lockstep_model::decision::Decision;
 use lockstep_model::event::EventKind;
 use lockstep_model::ids::SessionId;
-use lockstep_store::Store;
 use lockstep_store::befores::Befores;
+use lockstep_store::{Store, StoreError};
 
 use super::Hook;
 use super::fault::Fault;
+use crate::cascade::presence::{self, Presence};
+use crate::env_vars::LOCKSTEP_GROUP;
 use crate::steps::runs::Runs;
 
 impl Hook {
@@ -28,8 +30,9 @@ impl Hook {
         if alone || !Catalogue::file(state).exists() {
             baseline(&self.project.root, state)?;
         }
+        let mention = mention_of_cascade(&store)?;
         self.store = Some(store);
-        Ok(Decision::Silent)
+        Ok(mention)
     }
 
     /// The session's changes are remembered, its journal stays for the grace period, and journals of sessions whose grace is
@@ -53,4 +56,13 @@ impl Hook {
         self.faults.extend(collected.err().map(Fault::from));
         Ok(Decision::Silent)
     }
+}
+
+/// Work that is under way, told to a session that begins, or that has just lost its context. An agent of that work has its own prompt.
+fn mention_of_cascade(store: &Store) -> Result<Decision, StoreError> {
+    if LOCKSTEP_GROUP.get().is_some() {
+        return Ok(Decision::Silent);
+    }
+    let mentions: Vec<String> = presence::active(store)?.iter().map(Presence::mention).collect();
+    Ok(if mentions.is_empty() { Decision::Silent } else { Decision::Context(mentions.join("\n\n")) })
 }
