@@ -1,8 +1,10 @@
 //! The command line as a whole: help, completions, configuration, exit codes.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use insta::assert_snapshot;
+use serde_json::{Value, json};
 
 use crate::{active, configured};
 
@@ -12,7 +14,8 @@ fn verbs() -> Vec<Vec<String>> {
         if !command.has_subcommands() {
             return found.push(words.to_vec());
         }
-        for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help") {
+        for verb in command.get_subcommands().filter(|verb| verb.get_name() != "help" && !verb.is_hide_set())
+        {
             collect(verb, &[words, &[verb.get_name().to_owned()]].concat(), found);
         }
     }
@@ -99,168 +102,21 @@ fn exit_codes() {
 #[test]
 fn the_configuration_in_effect() {
     let env = configured("[journal]\ngrace = \"7d\"\n\n[alert]\nlead = 'any'\n");
-    assert_snapshot!(env.lockstep(["config", "show"]).snapshot(), @r#"
-    journal.dir = ""                                                                  # default
-    journal.sweep = "bash"                                                            # default
-    journal.grace = "168h"                                                            # $ROOT/lockstep.toml:2
-    alert.subagent = "any"                                                            # default
-    alert.lead = "any"                                                                # $ROOT/lockstep.toml:5
-    hooks.on_failure = "block"                                                        # default
-    task.max_bytes = 16384                                                            # default
-    task.l2_path = ".agent/teams/{session-id}/phase-{N}/{coordinator}/L2-summary.md"  # default
-    task.events = ".lockstep/events.jsonl"                                            # default
-    task.agents = {}                                                                  # default
-    task.skills = {}                                                                  # default
-    steps.dir = "steps"                                                               # default
-    steps.phases = "tdd-14"                                                           # default
-    steps.commands = ""                                                               # default
-    steps.sections = ""                                                               # default
-    steps.machine = ""                                                                # default
-    steps.evidence = {}                                                               # default
-    steps.over_budget = "warn"                                                        # default
-    audit.dir = ""                                                                    # default
-    cache.path = ""                                                                   # default
-    cache.budget_chars = 128000                                                       # default
-    cache.deliver = "index"                                                           # default
-    cache.preset = "auto"                                                             # default
-    cache.conventions = []                                                            # default
-    cache.section = []                                                                # default
-    exit 0
-    "#);
-    assert_snapshot!(env.lockstep(["config", "show", "--format", "json"]).snapshot(), @r#"
-    {
-      "root": "$ROOT",
-      "file": "$ROOT/lockstep.toml",
-      "settings": [
-        {
-          "key": "journal.dir",
-          "value": "\"\"",
-          "line": null
-        },
-        {
-          "key": "journal.sweep",
-          "value": "\"bash\"",
-          "line": null
-        },
-        {
-          "key": "journal.grace",
-          "value": "\"168h\"",
-          "line": 2
-        },
-        {
-          "key": "alert.subagent",
-          "value": "\"any\"",
-          "line": null
-        },
-        {
-          "key": "alert.lead",
-          "value": "\"any\"",
-          "line": 5
-        },
-        {
-          "key": "hooks.on_failure",
-          "value": "\"block\"",
-          "line": null
-        },
-        {
-          "key": "task.max_bytes",
-          "value": "16384",
-          "line": null
-        },
-        {
-          "key": "task.l2_path",
-          "value": "\".agent/teams/{session-id}/phase-{N}/{coordinator}/L2-summary.md\"",
-          "line": null
-        },
-        {
-          "key": "task.events",
-          "value": "\".lockstep/events.jsonl\"",
-          "line": null
-        },
-        {
-          "key": "task.agents",
-          "value": "{}",
-          "line": null
-        },
-        {
-          "key": "task.skills",
-          "value": "{}",
-          "line": null
-        },
-        {
-          "key": "steps.dir",
-          "value": "\"steps\"",
-          "line": null
-        },
-        {
-          "key": "steps.phases",
-          "value": "\"tdd-14\"",
-          "line": null
-        },
-        {
-          "key": "steps.commands",
-          "value": "\"\"",
-          "line": null
-        },
-        {
-          "key": "steps.sections",
-          "value": "\"\"",
-          "line": null
-        },
-        {
-          "key": "steps.machine",
-          "value": "\"\"",
-          "line": null
-        },
-        {
-          "key": "steps.evidence",
-          "value": "{}",
-          "line": null
-        },
-        {
-          "key": "steps.over_budget",
-          "value": "\"warn\"",
-          "line": null
-        },
-        {
-          "key": "audit.dir",
-          "value": "\"\"",
-          "line": null
-        },
-        {
-          "key": "cache.path",
-          "value": "\"\"",
-          "line": null
-        },
-        {
-          "key": "cache.budget_chars",
-          "value": "128000",
-          "line": null
-        },
-        {
-          "key": "cache.deliver",
-          "value": "\"index\"",
-          "line": null
-        },
-        {
-          "key": "cache.preset",
-          "value": "\"auto\"",
-          "line": null
-        },
-        {
-          "key": "cache.conventions",
-          "value": "[]",
-          "line": null
-        },
-        {
-          "key": "cache.section",
-          "value": "[]",
-          "line": null
-        }
-      ]
-    }
-    exit 0
-    "#);
+    let shown = env.neutral(&env.lockstep(["config", "show"]).succeeded());
+    let line = |start: &str| shown.lines().find(|line| line.starts_with(start)).expect(start).to_owned();
+    assert!(line("journal.grace = \"168h\" ").ends_with(" # $ROOT/lockstep.toml:2"), "{shown}");
+    assert!(line("alert.lead = \"any\" ").ends_with(" # $ROOT/lockstep.toml:5"), "{shown}");
+    assert!(line("journal.dir = \"\" ").ends_with(" # default"), "{shown}");
+    // The comments stand below each other.
+    let columns: BTreeSet<_> = shown.lines().map(|line| line.find("  # ")).collect();
+    assert_eq!(columns.len(), 1, "{shown}");
+    let json: Value =
+        serde_json::from_str(&env.lockstep(["config", "show", "--format", "json"]).succeeded()).unwrap();
+    assert_eq!(json["file"], env.project().join("lockstep.toml").to_str().unwrap());
+    let settings = json["settings"].as_array().unwrap();
+    assert_eq!(settings.len(), shown.lines().count());
+    let grace = settings.iter().find(|setting| setting["key"] == "journal.grace").unwrap();
+    assert_eq!((&grace["value"], &grace["line"]), (&json!("\"168h\""), &json!(2)));
     assert!(!env.state().exists(), "asking makes nothing");
 }
 
