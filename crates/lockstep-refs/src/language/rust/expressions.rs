@@ -141,12 +141,9 @@ impl Reader {
                 let turbofish = node.child_by_field_name("type_arguments");
                 let Some(turbofish) = turbofish else { return (shape, receiver) };
                 self.type_uses(source, turbofish);
-                let name = receiver.as_ref().map_or("", |(_, name)| name);
-                let named = children(turbofish).first().map(|first| self.type_text(source, *first, false));
-                match named.and_then(|named| standard::turbofish(name, &named)) {
-                    Some(result) => (Shape::Of(format!("fn<{result}>").into()), receiver),
-                    None => (shape, receiver),
-                }
+                let argument = children(turbofish).first().map(|first| self.type_text(source, *first, false));
+                let (Some((of, name)), Some(argument)) = (receiver, argument) else { return (shape, None) };
+                (member(of.clone(), &format!("{name}::<{argument}")), Some((of, name)))
             }
             "identifier" | "scoped_identifier" => (self.path(source, node, role, arguments), None),
             _ => (self.expression(source, node), None),
@@ -162,6 +159,7 @@ impl Reader {
             Some((of, name)) => member(of.clone(), &format!("|{name}|")),
             None => Shape::Unknown,
         };
+        let always = receiver.as_ref().and_then(|(_, name)| standard::gives_always(name));
         let mut first = None;
         for argument in arguments {
             let given = if argument.kind() == "closure_expression" {
@@ -170,6 +168,9 @@ impl Reader {
                 self.expression(source, argument)
             };
             first.get_or_insert(given);
+        }
+        if let Some(always) = always {
+            return Shape::Of(always.into());
         }
         if let (Shape::Name(path), Some(first)) = (&shape, first)
             && standard::hands_through(path)
