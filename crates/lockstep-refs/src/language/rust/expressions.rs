@@ -2,6 +2,7 @@
 
 use tree_sitter::Node;
 
+use super::patterns::slots;
 use super::reader::{Binding, Reader, Source, bare, called, member};
 use super::standard;
 use crate::facts::{Role, Shape};
@@ -218,8 +219,9 @@ impl Reader {
     /// A closure; `hint` is what its first parameter is an element of, where that is known.
     fn closure(&mut self, source: Source<'_>, node: Node<'_>, hint: &Shape) -> Shape {
         self.scoped(|reader| {
-            let parameters = node.child_by_field_name("parameters").map(children).unwrap_or_default();
-            for (index, parameter) in parameters.into_iter().enumerate() {
+            let parameters = node.child_by_field_name("parameters");
+            let parameters = parameters.map(|list| slots(list, None).0).unwrap_or_default();
+            for (index, parameter) in parameters {
                 if parameter.kind() == "parameter" {
                     reader.parameter(source, parameter);
                 } else {
@@ -310,8 +312,8 @@ impl Reader {
                 // Each variable gets its own value.
                 let shapes: Vec<Shape> =
                     parts(tuple).into_iter().map(|value| self.expression(source, value)).collect();
-                for (name, shape) in parts(pattern).into_iter().zip(shapes) {
-                    self.pattern(source, name, &shape);
+                for (index, name) in slots(pattern, None).0 {
+                    self.pattern(source, name, shapes.get(index).unwrap_or(&Shape::Unknown));
                 }
             }
             _ => {
