@@ -14,7 +14,7 @@ use lockstep_refs::facts::Definition;
 use serde_json::Value;
 
 use super::cases::Case;
-use super::subject::{Applied, Mutation, Package, Prepared, Subject};
+use super::subject::{Applied, Mutation, Package, Prepared, Subject, lock};
 use crate::{Outcome, workspace};
 
 mod mutate;
@@ -47,11 +47,12 @@ impl Subject for Rust {
 
     fn prepare(&self, package: &Package, cache: &Path) -> Outcome<Prepared> {
         let root = cache.join("rust").join(format!("{}-{}", package.name, package.version));
+        let lock = lock(&root)?;
         if !root.join("Cargo.toml").is_file() {
             fetch(package, &root)?;
         }
         let target = cache.join("rust").join("target").join(package.name);
-        let mut prepared = Prepared { root, files: Vec::new(), target, stamp: stamp(package)? };
+        let mut prepared = Prepared { root, files: Vec::new(), target, stamp: stamp(package)?, _lock: lock };
         // Dependencies may still have to be fetched: the first check may use the network, those of the cases do not.
         let (messages, _) = check(&prepared, false)?;
         let errors: Vec<&Value> = errors(&messages).collect();

@@ -30,6 +30,8 @@ pub(super) struct Prepared {
     pub(super) target: PathBuf,
     /// Everything that the compiler's answers depend on besides the sources.
     pub(super) stamp: String,
+    /// Held as long as the package may be changed: two runs at once would measure each other's changes.
+    pub(super) _lock: fs::File,
 }
 
 impl Prepared {
@@ -42,6 +44,21 @@ impl Prepared {
         };
         self.files.iter().map(read).collect()
     }
+}
+
+/// Takes a package for this run alone; waits for a run that has it.
+pub(super) fn lock(root: &Path) -> Outcome<fs::File> {
+    // Not by the extension: a version has dots.
+    let mut path = root.as_os_str().to_owned();
+    path.push(".lock");
+    let path = PathBuf::from(path);
+    let show = |error: std::io::Error| format!("{}: {error}", path.display());
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(show)?;
+    }
+    let file = fs::File::create(&path).map_err(show)?;
+    file.lock().map_err(show)?;
+    Ok(file)
 }
 
 /// What is done to a definition.

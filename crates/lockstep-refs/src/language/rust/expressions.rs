@@ -2,6 +2,7 @@
 
 use tree_sitter::Node;
 
+use super::patterns::slots;
 use super::reader::{Binding, Reader, Source, bare, called, member};
 use super::standard;
 use crate::facts::{Role, Shape};
@@ -141,12 +142,9 @@ impl Reader {
                 let turbofish = node.child_by_field_name("type_arguments");
                 let Some(turbofish) = turbofish else { return (shape, receiver) };
                 self.type_uses(source, turbofish);
-                let name = receiver.as_ref().map_or("", |(_, name)| name);
-                let named = children(turbofish).first().map(|first| self.type_text(source, *first, false));
-                match named.and_then(|named| standard::turbofish(name, &named)) {
-                    Some(result) => (Shape::Of(format!("fn<{result}>").into()), receiver),
-                    None => (shape, receiver),
-                }
+                let argument = children(turbofish).first().map(|first| self.type_text(source, *first, false));
+                let (Some((of, name)), Some(argument)) = (receiver, argument) else { return (shape, None) };
+                (member(of.clone(), &format!("{name}::<{argument}")), Some((of, name)))
             }
             "identifier" | "scoped_identifier" => (self.path(source, node, role, arguments), None),
             _ => (self.expression(source, node), None),
@@ -162,6 +160,7 @@ impl Reader {
             Some((of, name)) => member(of.clone(), &format!("|{name}|")),
             None => Shape::Unknown,
         };
+        let always = receiver.as_ref().and_then(|(_, name)| standard::gives_always(name));
         let mut first = None;
         for argument in arguments {
             let given = if argument.kind() == "closure_expression" {
@@ -170,6 +169,9 @@ impl Reader {
                 self.expression(source, argument)
             };
             first.get_or_insert(given);
+        }
+        if let Some(always) = always {
+            return Shape::Of(always.into());
         }
         if let (Shape::Name(path), Some(first)) = (&shape, first)
             && standard::hands_through(path)
@@ -217,8 +219,9 @@ impl Reader {
     /// A closure; `hint` is what its first parameter is an element of, where that is known.
     fn closure(&mut self, source: Source<'_>, node: Node<'_>, hint: &Shape) -> Shape {
         self.scoped(|reader| {
-            let parameters = node.child_by_field_name("parameters").map(children).unwrap_or_default();
-            for (index, parameter) in parameters.into_iter().enumerate() {
+            let parameters = node.child_by_field_name("parameters");
+            let parameters = parameters.map(|list| slots(list, None).0).unwrap_or_default();
+            for (index, parameter) in parameters {
                 if parameter.kind() == "parameter" {
                     reader.parameter(source, parameter);
                 } else {
@@ -309,8 +312,8 @@ impl Reader {
                 // Each variable gets its own value.
                 let shapes: Vec<Shape> =
                     parts(tuple).into_iter().map(|value| self.expression(source, value)).collect();
-                for (name, shape) in parts(pattern).into_iter().zip(shapes) {
-                    self.pattern(source, name, &shape);
+                for (index, name) in slots(pattern, None).0 {
+                    self.pattern(source, name, shapes.get(index).unwrap_or(&Shape::Unknown));
                 }
             }
             _ => {

@@ -144,7 +144,7 @@ impl Reader {
             for rule in body.into_iter().filter(|child| child.kind() == "macro_rule") {
                 if let Some(right) = rule.child_by_field_name("right") {
                     let line = source.line(right).saturating_sub(1);
-                    reader.words(Source { text: source.of(right), line });
+                    reader.words(Source { text: source.of(right), line }, false);
                 }
             }
         });
@@ -162,12 +162,16 @@ impl Reader {
         let parameters = node.child_by_field_name("parameters").map(children).unwrap_or_default();
         let patterns: Vec<Node<'_>> =
             parameters.iter().filter_map(|parameter| parameter.child_by_field_name("pattern")).collect();
-        let method = self.itself.is_some();
+        // Without `self` it is a function that a type gives its name to.
+        let method =
+            self.itself.is_some() && parameters.iter().any(|parameter| takes_itself(source, *parameter));
         let kind = if method { DefinitionKind::Method } else { DefinitionKind::Function };
         let mut unsigned: Vec<Node<'_>> = patterns.clone();
         unsigned.extend(body);
         let index = self.defined(source, node, name, kind, attributes, &unsigned, &unsigned);
-        let count = parameters.iter().filter(|parameter| parameter.kind() == "parameter").count();
+        let counted =
+            |parameter: &&Node<'_>| parameter.kind() == "parameter" && !takes_itself(source, **parameter);
+        let count = parameters.iter().filter(counted).count();
         let count = u16::try_from(count).unwrap_or(u16::MAX);
         let variadic = parameters.iter().any(|parameter| parameter.kind() == "variadic_parameter");
         self.facts.definitions[index as usize].arity =
@@ -521,7 +525,8 @@ impl Reader {
             Visibility::Package => Reach::Package,
             Visibility::Hidden => Reach::File,
             Visibility::Private => {
-                self.private.insert(index);
+                let module = self.module();
+                self.private.insert(index, module);
                 Reach::Package
             }
         };
@@ -543,6 +548,13 @@ impl Reader {
         read(self);
         self.within = outer;
     }
+}
+
+/// Whether a parameter is `self`, with or without a type.
+fn takes_itself(source: Source<'_>, parameter: Node<'_>) -> bool {
+    let pattern = parameter.child_by_field_name("pattern").map(|pattern| source.of(pattern));
+    parameter.kind() == "self_parameter"
+        || pattern.is_some_and(|pattern| pattern.trim_start_matches("mut ") == "self")
 }
 
 /// Whether a member of a trait is defined there and need not be by those who implement it.

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::members::Members;
 use super::modules::{Module, Project};
 use super::values::Ty;
-use crate::facts::{DefinitionKind, Import, ImportForm, Reach};
+use crate::facts::{DefinitionKind, Import, ImportForm, Reach, Role};
 use crate::world::FileId;
 
 /// What a name leads to.
@@ -42,6 +42,7 @@ pub(super) struct Memory {
     pub(super) members: Kept<(FileId, u32, Box<str>), Rc<Members>>,
     pub(super) types: Kept<(Module, Box<str>), Ty>,
     macros: Kept<Box<str>, Items>,
+    expanded: Kept<Box<str>, bool>,
     pub(super) implementing: Kept<(FileId, u32), Names>,
 }
 
@@ -198,6 +199,26 @@ impl Project<'_> {
         });
         let root = self.root(module);
         all.iter().copied().filter(|(file, _)| self.root(&Module::of_file(*file)) == root).collect()
+    }
+
+    /// Whether a macro of that name is used anywhere but in other macros.
+    pub(super) fn is_expanded(&self, name: &str) -> bool {
+        if let Some(known) = self.memory.expanded.borrow().get(name) {
+            return *known;
+        }
+        let expands = |file: FileId| {
+            let Some(sheet) = self.sheet(file) else { return false };
+            sheet.facts.uses.iter().any(|used| {
+                let within = used.within.and_then(|within| sheet.facts.definitions.get(within as usize));
+                *used.name == *name
+                    && used.role == Role::Call
+                    && used.arguments.is_none()
+                    && within.is_none_or(|within| within.kind != DefinitionKind::Macro)
+            })
+        };
+        let expanded = self.containing(name).into_iter().any(expands);
+        self.memory.expanded.borrow_mut().insert(name.into(), expanded);
+        expanded
     }
 
     /// What a name means in a module, seen from another one.

@@ -19,7 +19,7 @@ impl Reader {
             "tuple_struct_pattern" => self.tuple_struct_pattern(source, node, shape),
             "struct_pattern" => self.struct_pattern(source, node),
             "tuple_pattern" => {
-                for (index, child) in parts(node).into_iter().enumerate() {
+                for (index, child) in slots(node, None).0 {
                     self.pattern(source, child, &member(shape.clone(), &index.to_string()));
                 }
             }
@@ -75,11 +75,11 @@ impl Reader {
 
     fn tuple_struct_pattern(&mut self, source: Source<'_>, node: Node<'_>, shape: &Shape) {
         let Some(of) = node.child_by_field_name("type") else { return };
-        let parts: Vec<Node<'_>> = parts(node).into_iter().filter(|part| *part != of).collect();
-        let open = parts.iter().any(|part| part.kind() == "remaining_field_pattern");
-        let count = if open { None } else { u16::try_from(parts.len()).ok() };
+        let (slots, count) = slots(node, Some(of));
+        let open = slots.iter().any(|(_, part)| part.kind() == "remaining_field_pattern");
+        let count = if open { None } else { u16::try_from(count).ok() };
         let path = self.path(source, of, Role::Pattern, count);
-        for (index, part) in parts.into_iter().enumerate() {
+        for (index, part) in slots {
             let inner = match bare(source.of(of)) {
                 "Some" | "Ok" | "Poll::Ready" | "Ready" | "Ok::<_, _>" => member(shape.clone(), "?"),
                 "Err" => member(shape.clone(), "Err"),
@@ -103,6 +103,28 @@ impl Reader {
             }
         }
     }
+}
+
+/// What stands between the commas of a list, with its position, and how many there are. `_` takes a position and is nothing.
+pub(super) fn slots<'t>(node: Node<'t>, but: Option<Node<'t>>) -> (Vec<(usize, Node<'t>)>, usize) {
+    let (mut slots, mut position, mut any) = (Vec::new(), 0, false);
+    for child in node.children(&mut node.walk()) {
+        match child.kind() {
+            "," => {
+                position += 1;
+                any = false;
+            }
+            "(" | ")" | "[" | "]" | "|" | "attribute_item" => {}
+            _ if child.is_extra() || Some(child) == but => {}
+            _ => {
+                any = true;
+                if child.is_named() {
+                    slots.push((position, child));
+                }
+            }
+        }
+    }
+    (slots, position + usize::from(any))
 }
 
 fn parts(node: Node<'_>) -> Vec<Node<'_>> {

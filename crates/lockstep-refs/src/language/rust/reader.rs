@@ -2,11 +2,11 @@
 //!
 //! The walk itself is in `items`, `expressions`, `patterns`, `types`, `paths`, `imports` and `tokens`.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use tree_sitter::Node;
 
-use crate::facts::{Definition, Facts, Reach, Role, Shape, Use};
+use crate::facts::{Definition, Facts, ImportForm, Reach, Role, Shape, Use};
 use crate::language::Language;
 use crate::syntax;
 
@@ -57,6 +57,8 @@ pub(super) enum Binding {
         bounds: Box<str>,
         /// Its position among the arguments of the type that is defined or implemented.
         position: Option<usize>,
+        /// What it is where nothing else is said.
+        default: Option<Box<str>>,
     },
     /// An item inside a function.
     Item,
@@ -72,11 +74,13 @@ pub(super) struct Reader {
     pub(super) itself: Option<Box<str>>,
     pub(super) within: Option<u32>,
     scopes: Vec<HashMap<Box<str>, Binding>>,
-    /// Definitions that are private to their module.
-    pub(super) private: HashSet<u32>,
+    /// Definitions that are private to their module, with that module.
+    pub(super) private: HashMap<u32, Option<Box<str>>>,
     pub(super) depth: usize,
     /// How many macros' brackets are around.
     pub(super) brackets: usize,
+    /// The first argument of the macro that was read last.
+    pub(super) argument: Shape,
 }
 
 impl Reader {
@@ -88,19 +92,29 @@ impl Reader {
             itself: None,
             within: None,
             scopes: Vec::new(),
-            private: HashSet::new(),
+            private: HashMap::new(),
             depth: 0,
             brackets: 0,
+            argument: Shape::Unknown,
         }
     }
 
     /// Private items are visible to the modules below: where these are other files, they reach beyond their own.
     fn finish(mut self) -> Facts {
-        let has_children =
-            self.facts.imports.iter().any(|import| import.form == crate::facts::ImportForm::Child);
-        if !has_children {
-            for index in &self.private {
-                self.facts.definitions[*index as usize].reach = Reach::File;
+        let children = self.facts.imports.iter().filter(|import| import.form == ImportForm::Child);
+        let children: Vec<&str> =
+            children.map(|import| import.container.as_deref().unwrap_or_default()).collect();
+        for (index, module) in &self.private {
+            let below = |child: &&str| match module {
+                None => true,
+                Some(module) => {
+                    child.strip_prefix(&**module).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+                }
+            };
+            if !children.iter().any(below)
+                && let Some(definition) = self.facts.definitions.get_mut(*index as usize)
+            {
+                definition.reach = Reach::File;
             }
         }
         self.facts

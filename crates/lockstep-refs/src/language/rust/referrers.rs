@@ -157,6 +157,8 @@ impl Search<'_, '_, '_> {
             }
             let module = self.module_of_use(file, sheet, used);
             if let Some((certainty, through)) = self.uses(&module, used) {
+                // In a macro that nobody here expands, only its users would find out.
+                let certainty = if self.is_dormant(sheet, used) { Certainty::Untyped } else { certainty };
                 let arguments = self.arguments(used);
                 let through = through.filter(|through| *through != file);
                 self.put(
@@ -180,6 +182,14 @@ impl Search<'_, '_, '_> {
         let Some(within) = within else { return Module::of_file(file) };
         let module = self.project.module_of(file, within);
         if within.kind == DefinitionKind::Module { module.inner(&within.name) } else { module }
+    }
+
+    /// Whether a use stands in a macro that nothing in the project uses.
+    fn is_dormant(&self, sheet: &Sheet, used: &Use) -> bool {
+        let within = used.within.and_then(|within| sheet.facts.definitions.get(within as usize));
+        within.is_some_and(|within| {
+            within.kind == DefinitionKind::Macro && !self.project.is_expanded(&within.name)
+        })
     }
 
     /// Whether an import's path passes the goal under that name.
@@ -243,6 +253,17 @@ impl Search<'_, '_, '_> {
                     let through = if self.goal.is_member() { None } else { found.through };
                     return Some((Certainty::Resolved, through));
                 }
+                // It leads to something else: outside, only a trait of ours may be meant.
+                let outside = found.iter().all(|found| found.entity == Entity::Outside);
+                if !found.is_empty() && !(outside && self.goal.owner_is_interface) {
+                    return None;
+                }
+                // A type that leads nowhere is not the goal's, unless by its name.
+                let last = path.rsplit("::").next().unwrap_or(path);
+                let other = last.starts_with(|c: char| c.is_uppercase()) && *last != *self.goal.owner_name;
+                if found.is_empty() && other && self.project.resolve(module, path).is_empty() {
+                    return None;
+                }
                 self.member_of(module, path_shape(path), used)
             }
             Some(shape) => self.member_of(module, shape.clone(), used),
@@ -284,8 +305,14 @@ impl Search<'_, '_, '_> {
     ) -> Option<Certainty> {
         let project = self.project;
         let members = project.members(file, index, &used.name);
+        // Of a field and a method with one name, a call means the method and everything else the field.
+        let called = used.role == Role::Call;
+        let is_method =
+            |(file, index): &(FileId, u32)| project.kind(*file, *index) == Some(DefinitionKind::Method);
+        let both =
+            members.all().any(|member| is_method(&member)) && members.all().any(|member| !is_method(&member));
         let mut any = false;
-        for (file, index) in members.all() {
+        for (file, index) in members.all().filter(|member| !both || is_method(member) == called) {
             any = true;
             if self.goal.is(&Entity::Item(file, index)) {
                 return Some(Certainty::Resolved);
@@ -317,12 +344,18 @@ impl Search<'_, '_, '_> {
     fn implemented_by(&self, name: &str) -> Option<Certainty> {
         let (file, index) = self.goal.owner.filter(|_| self.goal.owner_is_interface)?;
         let types = self.project.implementing(file, index);
-        types.iter().any(|of| **of == *name || **of == *"*").then_some(Certainty::Resolved)
+        // What every type implements is not meant where most types have a method of that name already.
+        let every = !standard::is_common_method(&self.goal.symbol.name);
+        types.iter().any(|of| **of == *name || (every && **of == *"*")).then_some(Certainty::Resolved)
     }
 
     /// Whether a value of which nothing is known may have the goal as its member.
     fn plausible(&self, module: &Module, used: &Use) -> bool {
         let goal = self.goal;
+        // These are named behind a type, never behind a value.
+        if matches!(goal.symbol.kind, DefinitionKind::Variant | DefinitionKind::Function) {
+            return false;
+        }
         if matches!(used.role, Role::Construct | Role::Pattern | Role::Override) && !goal.unique {
             return goal.mentioning.contains(&module.file);
         }

@@ -51,6 +51,20 @@ pub(super) fn turbofish(method: &str, argument: &str) -> Option<String> {
     }
 }
 
+/// What a method gives whatever its receiver is, by how such methods are meant.
+pub(super) fn gives_always(method: &str) -> Option<&'static str> {
+    match method {
+        "to_string" | "to_lowercase" | "to_uppercase" | "to_ascii_lowercase" | "to_ascii_uppercase" => {
+            Some("String")
+        }
+        "len" => Some("usize"),
+        "is_empty" | "is_some" | "is_none" | "is_ok" | "is_err" | "contains" | "starts_with"
+        | "ends_with" => Some("bool"),
+        "as_bytes" => Some("[u8]"),
+        _ => None,
+    }
+}
+
 /// Types that are everywhere without an import.
 pub(super) fn is_prelude(name: &str) -> bool {
     is_plain(name)
@@ -180,6 +194,9 @@ pub(super) fn element(ty: &Ty) -> Ty {
         Ty::Slice(inner) => (**inner).clone(),
         Ty::Outside(name, arguments) if is_map(name) => {
             Ty::Tuple(arguments.iter().take(2).cloned().collect())
+        }
+        Ty::Outside(name, arguments) if arguments.is_empty() && (&**name == "_" || is_plain(name)) => {
+            Ty::Outside("_".into(), Vec::new())
         }
         Ty::Outside(_, arguments) => arguments.first().cloned().unwrap_or(Ty::Unknown),
         _ => Ty::Unknown,

@@ -1,9 +1,9 @@
 //! Fixtures of several files: who references what, and what cannot be told.
 
-use crate::facts::Role;
+use crate::facts::{DefinitionKind, Reach, Role};
 use crate::language::Language;
 use crate::language::rules;
-use crate::reference::{Reference, Target};
+use crate::reference::{Certainty, Reference, Target};
 use crate::world::{MemoryWorld, World};
 
 const MANIFEST: &str = "[package]\nname = \"a-b\"\nversion = \"1.0.0\"\n";
@@ -30,7 +30,7 @@ fn found(world: &MemoryWorld, file: &str, symbol: &str) -> Vec<Reference> {
 fn shown(world: &MemoryWorld, found: &Reference) -> String {
     let through =
         found.through.map(|through| format!(" through {}", world.path(through))).unwrap_or_default();
-    let sure = if found.certainty == crate::reference::Certainty::Possible { "?" } else { "" };
+    let sure = if found.certainty == Certainty::Possible { "?" } else { "" };
     format!("{}:{} {:?}{sure}{through}", world.path(found.file), found.line, found.role)
 }
 
@@ -179,4 +179,73 @@ fn a_file_is_found_by_its_module() {
     let found = rules(Language::Rust).referrers(&world, &Target { file, symbols: &[], module: true });
     let shown: Vec<String> = found.iter().map(|found| shown(&world, found)).collect();
     assert_eq!(shown, ["src/b.rs:1 Import", "src/lib.rs:2 Import"]);
+}
+
+#[test]
+fn a_field_and_a_method_with_one_name_are_told_apart() {
+    let world = MemoryWorld::new([
+        ("Cargo.toml", MANIFEST),
+        ("src/lib.rs", "mod a;\nmod b;\n"),
+        ("src/a.rs", "pub struct A { pub n: u32 }\nimpl A { pub fn n(self) -> Self { self } }\n"),
+        ("src/b.rs", "use crate::a::A;\nfn x(a: A) {\na.n().n();\nlet _ = a.n;\n}\n"),
+    ]);
+    let of = |kind| {
+        let file = world.find("src/a.rs").unwrap();
+        let facts = world.facts(file).unwrap();
+        let symbols: Vec<_> = facts.definitions.iter().filter(|d| d.kind == kind).cloned().collect();
+        let target = Target { file, symbols: &symbols, module: false };
+        let found = rules(Language::Rust).referrers(&world, &target);
+        found.iter().map(|found| shown(&world, found)).collect::<Vec<_>>()
+    };
+    assert_eq!(of(DefinitionKind::Method), ["src/b.rs:3 Call"]);
+    assert_eq!(of(DefinitionKind::Field), ["src/b.rs:4 Value"]);
+}
+
+#[test]
+fn inference_goes_through_aliases_closures_and_iterators() {
+    let world = MemoryWorld::new([
+        ("Cargo.toml", MANIFEST),
+        ("src/lib.rs", "mod a;\nmod b;\n"),
+        (
+            "src/a.rs",
+            "pub struct E;\nimpl E { pub fn exit(&self) {} }\npub struct O;\nimpl O { pub fn exit(&self) {} }\n\
+             pub type Result<T, X = E> = std::result::Result<T, X>;\npub fn run() -> Result<O> { Ok(O) }\n\
+             pub struct All;\nimpl Iterator for All { type Item = (u8, O); fn next(&mut self) -> Option<(u8, O)> { None } }\n",
+        ),
+        (
+            "src/b.rs",
+            "use crate::a::{All, run};\nfn x(all: All) {\nrun().unwrap_or_else(|e| e.exit());\nrun().unwrap().exit();\n\
+             all.filter(|(_, o)| o.exit());\nfor (_, o) in All { o.exit() }\n}\n",
+        ),
+    ]);
+    assert_eq!(referrers(&world, "src/a.rs", "E.exit"), ["src/b.rs:3 Call"]);
+    assert_eq!(
+        referrers(&world, "src/a.rs", "O.exit"),
+        ["src/b.rs:4 Call", "src/b.rs:5 Call", "src/b.rs:6 Call"]
+    );
+}
+
+#[test]
+fn what_only_a_macro_of_others_would_expand_is_no_break() {
+    let world = MemoryWorld::new([
+        ("Cargo.toml", MANIFEST),
+        ("src/lib.rs", "#[macro_use]\nmod a;\npub mod b;\n"),
+        ("src/a.rs", "#[macro_export]\nmacro_rules! m { () => { $crate::b::F } }\n"),
+        ("src/b.rs", "pub const F: u8 = 1;\n"),
+    ]);
+    assert_eq!(found(&world, "src/b.rs", "F")[0].certainty, Certainty::Untyped);
+}
+
+#[test]
+fn private_items_reach_the_modules_below() {
+    let reach = |text: &str, name: &str| {
+        let facts = rules(Language::Rust).facts("src/lib.rs", text);
+        facts.definitions.iter().find(|definition| &*definition.name == name).unwrap().reach
+    };
+    assert_eq!(reach("mod a;\nfn f() {}\n", "f"), Reach::Package);
+    assert_eq!(reach("fn f() {}\n", "f"), Reach::File);
+    assert_eq!(reach("mod a;\nmod t { fn f() {} }\n", "f"), Reach::File);
+    assert_eq!(reach("mod a;\npub enum E { One { n: u8 } }\n", "One"), Reach::Everyone);
+    assert_eq!(reach("trait T { fn f(&self); }\n", "f"), Reach::File);
+    assert_eq!(reach("pub struct S;\nimpl Drop for S { fn drop(&mut self) {} }\n", "drop"), Reach::File);
 }

@@ -14,6 +14,7 @@ impl Reader {
     pub(super) fn macro_invocation(&mut self, source: Source<'_>, node: Node<'_>) -> Shape {
         let Some(name) = self.macro_name(source, node) else { return Shape::Unknown };
         let Some(tree) = brackets(node) else { return Shape::Unknown };
+        self.argument = Shape::Unknown;
         self.in_brackets(source, tree, |reader, inner, open| {
             let (head, tail) = match open {
                 '[' => ("fn f(){[", "];}"),
@@ -29,6 +30,11 @@ impl Reader {
             "vec" => Shape::Of("Vec<_>".into()),
             "concat" | "stringify" | "env" | "include_str" | "file" => Shape::Of("str".into()),
             "matches" | "cfg" => Shape::Of("bool".into()),
+            // What they do is in their names, whoever defines them.
+            "ready" | "try" | "ok" | "try_ready" | "some" => {
+                member(std::mem::replace(&mut self.argument, Shape::Unknown), "?")
+            }
+            "pin" | "dbg" => std::mem::replace(&mut self.argument, Shape::Unknown),
             _ => Shape::Unknown,
         }
     }
@@ -70,7 +76,7 @@ impl Reader {
         let done = self.brackets <= MOST_BRACKETS && read(self, inner, open);
         self.brackets -= 1;
         if !done {
-            self.words(inner);
+            self.words(inner, true);
         }
         self.format_arguments(inner);
     }
@@ -112,9 +118,12 @@ impl Reader {
             self.block(source, body);
             return;
         };
+        let mut first = None;
         for argument in call.child_by_field_name("arguments").map(children).unwrap_or_default() {
-            self.expression(source, argument);
+            let shape = self.expression(source, argument);
+            first.get_or_insert(shape);
         }
+        self.argument = first.unwrap_or(Shape::Unknown);
     }
 
     /// `matches!(value, pattern if guard)`.
@@ -157,17 +166,17 @@ impl Reader {
         }
     }
 
-    /// The body of a macro: its words, as they would be used where it is expanded.
-    pub(super) fn words(&mut self, inner: Source<'_>) {
+    /// Words that nobody can parse, each as what it looks like. `given`: to a macro, which may make members of them.
+    pub(super) fn words(&mut self, inner: Source<'_>, given: bool) {
         let tokens = lex(inner);
         let mut at = 0;
         while at < tokens.len() {
-            at = self.word(&tokens, at);
+            at = self.word(&tokens, at, given);
         }
     }
 
     /// Takes the path that starts at a token; where the next one starts.
-    fn word(&mut self, tokens: &[Token<'_>], at: usize) -> usize {
+    fn word(&mut self, tokens: &[Token<'_>], at: usize, given: bool) -> usize {
         let Token::Word(first, line) = tokens[at] else { return at + 1 };
         let before = at.checked_sub(1).map(|before| &tokens[before]);
         if let Some(Token::Word(before, _)) = before
@@ -217,6 +226,9 @@ impl Reader {
             _ => (Role::Value, None),
         };
         self.segments_used(None, &segments, role, arguments);
+        if given && role == Role::Value && segments.len() == 1 && self.bound(first).is_none() {
+            self.put(first, line, Role::Value, Some(Shape::Unknown), None);
+        }
         next
     }
 

@@ -117,9 +117,9 @@ impl Reader {
             "Self" => self.itself.as_deref().unwrap_or("_").to_owned(),
             "$crate" => "crate".to_owned(),
             _ => match self.bound(first) {
-                Some(Binding::Parameter { position: Some(position), .. }) if outward => {
-                    format!("${position}")
-                }
+                Some(Binding::Parameter { position: Some(position), default, .. }) if outward => default
+                    .as_ref()
+                    .map_or(format!("${position}"), |default| format!("${position}?{default}")),
                 Some(Binding::Parameter { bounds, .. }) => bounds.to_string(),
                 Some(_) => "_".to_owned(),
                 None => first.to_owned(),
@@ -149,7 +149,7 @@ impl Reader {
         // First without bounds, so that bounds that name other parameters do not take them for types.
         for (index, (_, name)) in named.iter().enumerate() {
             let position = position_of(index, name);
-            self.bind(name, Binding::Parameter { bounds: "_".into(), position });
+            self.bind(name, Binding::Parameter { bounds: "_".into(), position, default: None });
         }
         let clauses = children(item).into_iter().filter(|node| node.kind() == "where_clause");
         let predicates: Vec<Node<'_>> = clauses.flat_map(children).collect();
@@ -164,9 +164,14 @@ impl Reader {
                 .map(|bounds| self.type_text(source, bounds, false))
                 .filter(|bounds| bounds != "_")
                 .collect();
-            if !bounds.is_empty() {
+            let default =
+                node.child_by_field_name("default_type").map(|default| self.type_text(source, default, true));
+            let default =
+                default.map(|default| without_arguments(&default)).filter(|default| is_path(default));
+            if !bounds.is_empty() || default.is_some() {
                 let position = position_of(index, name);
-                self.bind(name, Binding::Parameter { bounds: bounds.join("+").into(), position });
+                let bounds = if bounds.is_empty() { "_".into() } else { bounds.join("+").into() };
+                self.bind(name, Binding::Parameter { bounds, position, default: default.map(Into::into) });
             }
         }
         for node in &parameters {
@@ -180,6 +185,11 @@ impl Reader {
             self.type_uses(source, predicate);
         }
     }
+}
+
+/// Whether a plain form is only a path.
+fn is_path(text: &str) -> bool {
+    text.starts_with(char::is_alphabetic) && text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == ':')
 }
 
 /// Bounds that give no members.

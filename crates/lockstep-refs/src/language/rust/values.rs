@@ -47,7 +47,7 @@ impl Project<'_> {
         match shape {
             Shape::Name(path) => self.named(module, path, steps),
             Shape::Of(text) => self.written(module, text, steps),
-            Shape::Call(inner) => match self.shape(module, inner, steps + 1) {
+            Shape::Call(inner) => match self.callee(module, inner, steps) {
                 Ty::Function(result) => *result,
                 // A tuple struct or variant that is built.
                 own @ Ty::Own(..) => own,
@@ -55,10 +55,17 @@ impl Project<'_> {
             },
             Shape::Member(inner, name) => {
                 let of = self.shape(module, inner, steps + 1);
-                self.member_type(&of, name, steps)
+                self.member_type(module, &of, name, false, steps)
             }
             _ => Ty::Unknown,
         }
+    }
+
+    /// What is called: of a field and a method with one name, the method.
+    fn callee(&self, module: &Module, shape: &Shape, steps: usize) -> Ty {
+        let Shape::Member(inner, name) = shape else { return self.shape(module, shape, steps + 1) };
+        let of = self.shape(module, inner, steps + 1);
+        self.member_type(module, &of, name, true, steps)
     }
 
     fn written(&self, module: &Module, text: &str, steps: usize) -> Ty {
@@ -84,14 +91,12 @@ impl Project<'_> {
                 return ty;
             }
         }
-        if found.iter().any(|found| found.entity == Entity::Outside) || found.is_empty() {
-            return self.outside(path);
-        }
-        Ty::Unknown
+        let outside = found.iter().any(|found| found.entity == Entity::Outside);
+        if outside || found.is_empty() { self.outside(path, outside) } else { Ty::Unknown }
     }
 
-    /// What a path out of the project gives, by how such names are written.
-    fn outside(&self, path: &str) -> Ty {
+    /// What a path out of the project gives, by how such names are written. `surely`: it is known to lead out.
+    fn outside(&self, path: &str, surely: bool) -> Ty {
         let mut parts = path.rsplit("::");
         let last = parts.next().unwrap_or_default();
         let before = parts.next();
@@ -109,7 +114,7 @@ impl Project<'_> {
                 };
                 if capital(last) { result } else { Ty::Function(Box::new(result)) }
             }
-            _ if capital(last) && (before.is_some() || standard::is_prelude(last)) => plain(last),
+            _ if capital(last) && (surely || before.is_some() || standard::is_prelude(last)) => plain(last),
             Some(_) if !standard::gives_anything(path) => Ty::Function(Box::new(plain("_"))),
             _ => Ty::Unknown,
         }
@@ -152,10 +157,16 @@ impl Project<'_> {
     }
 
     /// The type of a member of a value; special members are what operators do.
-    fn member_type(&self, of: &Ty, name: &str, steps: usize) -> Ty {
+    fn member_type(&self, module: &Module, of: &Ty, name: &str, called: bool, steps: usize) -> Ty {
         let of = self.value(of);
+        if let Some((method, argument)) = name.split_once("::<") {
+            return self.applied_member(module, &of, method, argument, steps);
+        }
         if let Some(method) = name.strip_prefix('|').and_then(|name| name.strip_suffix('|')) {
-            return closure_argument(&of, method);
+            return match &of {
+                Ty::Own(..) => self.iterated(&of, steps),
+                _ => closure_argument(&of, method),
+            };
         }
         match (&of, name) {
             (Ty::Unknown, _) => Ty::Unknown,
@@ -175,15 +186,28 @@ impl Project<'_> {
             (Ty::Tuple(parts), name) if name.parse::<usize>().is_ok() => {
                 name.parse::<usize>().ok().and_then(|at| parts.get(at).cloned()).unwrap_or(Ty::Unknown)
             }
-            (Ty::Own(..), _) => self.own_member_type(&of, name, steps),
+            (Ty::Own(..), _) => self.own_member_type(&of, name, called, steps),
             (Ty::Bounds(bounds), _) => bounds
                 .iter()
-                .map(|bound| self.member_type(bound, name, steps + 1))
+                .map(|bound| self.member_type(module, bound, name, called, steps + 1))
                 .find(|ty| *ty != Ty::Unknown)
                 .unwrap_or(Ty::Unknown),
             (Ty::Slice(inner), _) => function(standard::method("Vec", &[(**inner).clone()], name)),
             (Ty::Outside(kind, arguments), _) => function(standard::method(kind, arguments, name)),
             _ => Ty::Unknown,
+        }
+    }
+
+    /// A method with a type argument: ours gives what it says, one of the standard library what the argument says.
+    fn applied_member(&self, module: &Module, of: &Ty, name: &str, argument: &str, steps: usize) -> Ty {
+        if let Ty::Own(file, index, _) = of
+            && self.members(*file, *index, name).all().next().is_some()
+        {
+            return self.own_member_type(of, name, true, steps);
+        }
+        match standard::turbofish(name, argument) {
+            Some(result) => Ty::Function(Box::new(self.written(module, &result, steps))),
+            None => self.member_type(module, of, name, true, steps),
         }
     }
 
@@ -195,37 +219,35 @@ impl Project<'_> {
         item.map_or(Ty::Unknown, |(file, index)| self.item_type(file, index, Some(of), steps + 1))
     }
 
-    fn own_member_type(&self, of: &Ty, name: &str, steps: usize) -> Ty {
+    fn own_member_type(&self, of: &Ty, name: &str, called: bool, steps: usize) -> Ty {
         if steps > MOST_STEPS {
             return Ty::Unknown;
         }
         let Ty::Own(file, index, _) = of else { return Ty::Unknown };
         let members = self.members(*file, *index, name);
-        if let Some((file, index)) = members.all().next() {
+        let fits = |(file, index): &(FileId, u32)| {
+            (self.kind(*file, *index) == Some(DefinitionKind::Method)) == called
+        };
+        if let Some((file, index)) = members.all().find(fits).or_else(|| members.all().next()) {
             return self.item_type(file, index, Some(of), steps + 1);
         }
         if let Some(target) = self.dereferenced(of, steps) {
-            return self.member_type(&target, name, steps + 1);
+            return self.member_type(&Module::of_file(*file), &target, name, called, steps + 1);
         }
         match name {
             // What a result or an option of ours would give, had it been wrapped.
             "unwrap" | "expect" | "clone" | "as_ref" | "as_mut" | "borrow" | "borrow_mut"
             | "unwrap_or_default" | "to_owned" | "unwrap_or_else" | "unwrap_or" | "lock" | "by_ref"
-            | "into_iter" | "ok_or" | "ok_or_else" | "map_err" | "get_mut" | "get_ref" => {
+            | "into_iter" | "ok_or" | "ok_or_else" | "map_err" | "get_mut" | "get_ref" | "default" => {
                 Ty::Function(Box::new(of.clone()))
             }
-            // Provided by an iterator of the standard library.
-            "next" | "peek" | "last" | "nth" | "find" => {
-                let item = self.iterated(of, steps);
-                Ty::Function(Box::new(if item == Ty::Unknown {
-                    item
-                } else {
-                    Ty::Outside("Option".into(), vec![item])
-                }))
-            }
-            _ => self
-                .provided(name)
-                .map_or(Ty::Unknown, |(file, index)| self.item_type(file, index, Some(of), steps + 1)),
+            _ => match self.iterated(of, steps) {
+                Ty::Unknown => self
+                    .provided(name)
+                    .map_or(Ty::Unknown, |(file, index)| self.item_type(file, index, Some(of), steps + 1)),
+                // What the standard library provides for every iterator.
+                item => function(standard::method("Iterator", &[item], name)),
+            },
         }
     }
 
@@ -322,12 +344,21 @@ impl Project<'_> {
             "fn" => Ty::Function(Box::new(arguments.into_iter().next().unwrap_or(Ty::Unknown))),
             "Self" => place.itself.cloned().unwrap_or(Ty::Unknown),
             _ => match path.strip_prefix('$') {
-                Some(position) => {
-                    let position = position.parse::<usize>().ok();
-                    position.and_then(|at| place.arguments.get(at).cloned()).unwrap_or(Ty::Unknown)
-                }
+                Some(position) => self.argument(position, place),
                 None => self.parse_path(path, arguments, place),
             },
+        }
+    }
+
+    /// The type argument at a position, or what it is by default.
+    fn argument(&self, position: &str, place: Place<'_>) -> Ty {
+        let (position, default) =
+            position.split_once('?').map_or((position, None), |(at, or)| (at, Some(or)));
+        let given = position.parse::<usize>().ok().and_then(|at| place.arguments.get(at));
+        match (given, default) {
+            (Some(given), _) => given.clone(),
+            (None, Some(default)) => self.parse_path(default, Vec::new(), place),
+            (None, None) => Ty::Unknown,
         }
     }
 
@@ -335,7 +366,7 @@ impl Project<'_> {
         let last = path.rsplit("::").next().unwrap_or(path);
         if let Some(member) = path.strip_prefix("Self::") {
             let of = place.itself.cloned().unwrap_or(Ty::Unknown);
-            return self.member_type(&of, member, place.steps + 1);
+            return self.member_type(place.module, &of, member, false, place.steps + 1);
         }
         let found = self.resolve(place.module, path);
         for found in found.iter() {
