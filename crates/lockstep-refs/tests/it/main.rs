@@ -2,4 +2,5 @@
 
 mod dangling;
 mod framework;
+mod languages;
 mod text;
