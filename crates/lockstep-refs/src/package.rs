@@ -2,11 +2,14 @@
 //! by one, a full name says which definition is meant.
 //!
 //! A language says what a file's package is and what its imports bind ([`Packages`]). The rest is the same for all: [`names`]
-//! turns what is written into full names, [`types`] follows values to their types, [`search`] asks both about every candidate.
+//! turns what is written into full names, [`types`] follows values to their types, [`search`] asks about every candidate
+//! whether its uses [mean](meaning) the definition that is [wanted].
 
+mod meaning;
 mod names;
 mod search;
 mod types;
+mod wanted;
 
 use crate::facts::{Definition, DefinitionKind, Facts, Import};
 use crate::language::Language;

@@ -2,13 +2,15 @@
 
 use std::cell::RefCell;
 use std::hash::Hasher;
+use std::ops::ControlFlow;
 
-use tree_sitter::{Language, Node, Parser, Tree};
+use tree_sitter::{Language, Node, ParseOptions, ParseState, Parser, Tree};
 
 /// Deeper than this nobody writes by hand: what lies below is a problem, not a fact. Keeps recursion off the stack's end.
 pub(crate) const MAX_DEPTH: usize = 300;
 
-/// The tree of a text. `None` where the parser gives up.
+/// The tree of a text. `None` where the parser gives up: some grammars do not come to an end on some texts that are not
+/// theirs, so the work is bounded by the length of the text. Work is counted, not timed: facts depend on the text alone.
 pub(crate) fn parse(language: &Language, text: &str) -> Option<Tree> {
     thread_local! {
         // A parser keeps its buffers: making one for every file costs more than many a file.
@@ -16,7 +18,23 @@ pub(crate) fn parse(language: &Language, text: &str) -> Option<Tree> {
     }
     PARSER.with_borrow_mut(|parser| {
         parser.set_language(language).ok()?;
-        parser.parse(text, None)
+        // One step is about a hundred operations; sound code takes a few operations a byte.
+        let mut left = 200 + text.len() / 8;
+        let mut progress = |_: &ParseState| match left.checked_sub(1) {
+            Some(less) => {
+                left = less;
+                ControlFlow::Continue(())
+            }
+            None => ControlFlow::Break(()),
+        };
+        let options = ParseOptions::new().progress_callback(&mut progress);
+        let mut read = |at: usize, _| text.as_bytes().get(at..).unwrap_or_default();
+        let tree = parser.parse_with_options(&mut read, None, Some(options));
+        if tree.is_none() {
+            // Otherwise the next text would be taken for the rest of this one.
+            parser.reset();
+        }
+        tree
     })
 }
 

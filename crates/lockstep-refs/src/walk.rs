@@ -381,6 +381,13 @@ impl<'t> Walk<'t> {
 
     /// A value of the type that is written at a node.
     pub(crate) fn type_shape(&self, node: Node<'_>) -> Shape {
+        self.type_shape_at(node, 0)
+    }
+
+    fn type_shape_at(&self, node: Node<'_>, depth: usize) -> Shape {
+        if depth > 8 {
+            return Shape::Unknown;
+        }
         let head = self.head(node);
         let grammar = self.grammar;
         let shape = match head.kind() {
@@ -406,8 +413,10 @@ impl<'t> Walk<'t> {
         let mut held = Vec::new();
         for child in children(node) {
             match child.kind().contains("argument") {
-                true => held.extend(children(child).into_iter().take(4).map(|held| self.type_shape(held))),
-                false if is_list => held.push(self.type_shape(child)),
+                true => held.extend(
+                    children(child).into_iter().take(4).map(|held| self.type_shape_at(held, depth + 1)),
+                ),
+                false if is_list => held.push(self.type_shape_at(child, depth + 1)),
                 false => {}
             }
         }

@@ -248,11 +248,16 @@ fn ends_in_type(node: Node<'_>) -> bool {
 
 /// The arguments of templates in a path.
 fn held(walk: &mut Walk<'_>, node: Node<'_>) {
-    for child in children(node) {
-        match child.kind() {
-            "template_argument_list" => children(child).into_iter().for_each(|held| walk.visit_type(held)),
-            "qualified_identifier" | "template_type" | "template_function" => held(walk, child),
-            _ => {}
+    let mut open = vec![node];
+    while let Some(node) = open.pop() {
+        for child in children(node) {
+            match child.kind() {
+                "template_argument_list" => {
+                    children(child).into_iter().for_each(|held| walk.visit_type(held))
+                }
+                "qualified_identifier" | "template_type" | "template_function" => open.push(child),
+                _ => {}
+            }
         }
     }
 }

@@ -438,6 +438,15 @@ fn conditional(walk: &mut Walk<'_>, node: Node<'_>, arguments: Option<u16>) {
 }
 
 fn bound(walk: &mut Walk<'_>, node: Node<'_>, of: &Shape, arguments: Option<u16>) -> Shape {
+    if !walk.collector.descend() {
+        return Shape::Unknown;
+    }
+    let shape = bound_shape(walk, node, of, arguments);
+    walk.collector.ascend();
+    shape
+}
+
+fn bound_shape(walk: &mut Walk<'_>, node: Node<'_>, of: &Shape, arguments: Option<u16>) -> Shape {
     match node.kind() {
         "member_binding_expression" => {
             let Some(name) = node.child_by_field_name("name") else { return Shape::Unknown };

@@ -2,26 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::names::{Query, Symbol, View, full_name};
-use super::types::{Place, Value};
+use super::names::{Query, View, full_name};
+use super::wanted::{Wanted, reference};
 use super::{Leads, Packages, is_member, is_type};
-use crate::entity::is_distinctive;
-use crate::facts::{Definition, DefinitionKind, Reach, Role, Shape, Use};
-use crate::reference::{Certainty, Kind, Outgoing, Place as At, Reference, Target};
+use crate::facts::{Definition, Reach, Role, Shape, Use};
+use crate::reference::{Kind, Outgoing, Place, Reference, Target};
 use crate::world::{FileId, World, base};
-
-/// Names of members that types of every library have: they say nothing about whose they are.
-const COMMON: &[&str] = &[
-    "add", "all", "any", "append", "apply", "at", "build", "call", "clear", "close", "code", "config",
-    "contains", "copy", "count", "create", "data", "delete", "each", "empty", "end", "equals", "error",
-    "execute", "exists", "filter", "find", "first", "flush", "format", "get", "has", "hash", "id", "index",
-    "init", "insert", "invoke", "is", "items", "iterator", "join", "key", "keys", "kind", "last", "len",
-    "length", "list", "load", "lock", "log", "map", "match", "merge", "message", "name", "next", "node",
-    "of", "open", "options", "parent", "parse", "path", "peek", "pop", "print", "process", "push", "put",
-    "read", "remove", "render", "replace", "reset", "resolve", "result", "run", "save", "send", "set",
-    "size", "sort", "split", "start", "state", "status", "stop", "string", "sum", "test", "text", "title",
-    "to", "token", "type", "unlock", "update", "url", "value", "values", "wait", "with", "write",
-];
 
 /// The places in other files that reference the target.
 pub(crate) fn referrers(world: &dyn World, packages: &dyn Packages, target: &Target<'_>) -> Vec<Reference> {
@@ -69,7 +55,7 @@ pub(crate) fn outgoing(world: &dyn World, packages: &dyn Packages, file: FileId)
     let mut seen = BTreeSet::new();
     let mut add = |outgoing: &mut Outgoing, to: FileId, line, kind, pattern: &str| {
         if to != file && seen.insert((to, line)) {
-            outgoing.references.push((to, At { line, kind, pattern: pattern.into() }));
+            outgoing.references.push((to, Place { line, kind, pattern: pattern.into() }));
         }
     };
     for import in &view.facts.imports {
@@ -82,7 +68,7 @@ pub(crate) fn outgoing(world: &dyn World, packages: &dyn Packages, file: FileId)
             }
             Leads::To(_) => {}
             Leads::Outside => outgoing.external += 1,
-            Leads::Missing => outgoing.unresolved.push(At {
+            Leads::Missing => outgoing.unresolved.push(Place {
                 line: import.line,
                 kind: Kind::Import,
                 pattern: import.module.clone(),
@@ -138,7 +124,7 @@ fn defining(
 }
 
 /// The container of the definition that a place stands in, with its own name where it holds others.
-fn container_of(view: &View, within: Option<u32>) -> Option<&str> {
+pub(super) fn container_of(view: &View, within: Option<u32>) -> Option<&str> {
     let definition = view.facts.definitions.get(usize::try_from(within?).ok()?)?;
     if is_type(definition) {
         return view.facts.definitions.iter().skip(within? as usize + 1).find_map(|inner| {
@@ -149,372 +135,8 @@ fn container_of(view: &View, within: Option<u32>) -> Option<&str> {
     definition.container.as_deref()
 }
 
-/// A definition whose referrers are looked for.
-struct Wanted<'q, 'w> {
-    query: &'q Query<'w>,
-    file: FileId,
-    definition: &'q Definition,
-    full: String,
-    package: String,
-    /// The type it belongs to.
-    owner: Option<Symbol>,
-    /// The owner and every type that has the member from it.
-    heirs: BTreeSet<Symbol>,
-    /// The simple names of the heirs.
-    heir_names: BTreeSet<Box<str>>,
-    /// Their full names: a type may be written in several parts.
-    heir_fulls: BTreeSet<String>,
-    /// Whether it is called by its owner's name.
-    constructs: bool,
-    /// How many types have a member of this name.
-    owners: usize,
-}
-
-impl<'q, 'w> Wanted<'q, 'w> {
-    fn new(query: &'q Query<'w>, file: FileId, definition: &'q Definition) -> Option<Self> {
-        let view = query.view(file)?;
-        let package = view.package.clone();
-        let full = full_name(&package, definition);
-        let member = is_member(definition);
-        let owner = definition.container.as_deref().filter(|_| member).and_then(|container| {
-            let simple = container.rsplit('.').next()?;
-            let holder = full.strip_suffix(&*definition.name)?.strip_suffix('.')?;
-            let types = query.types_named(simple);
-            let fitting = |symbol: &&Symbol| query.full(**symbol).as_deref() == Some(holder);
-            types
-                .iter()
-                .filter(fitting)
-                .find(|symbol| symbol.file == file)
-                .or(types.iter().find(fitting))
-                .copied()
-        });
-        let member = member && owner.is_some();
-        let constructs = member && query.packages.constructs(definition);
-        let mut wanted = Self {
-            query,
-            file,
-            definition,
-            full,
-            package,
-            owner,
-            heirs: BTreeSet::new(),
-            heir_names: BTreeSet::new(),
-            heir_fulls: BTreeSet::new(),
-            constructs,
-            owners: 1,
-        };
-        if member && !constructs {
-            wanted.find_heirs();
-            wanted.owners = wanted.count_owners();
-        }
-        Some(wanted)
-    }
-
-    /// The types that have the member from its owner: they extend it and do not define the member anew.
-    fn find_heirs(&mut self) {
-        let mut open: Vec<Symbol> = self.owner.into_iter().collect();
-        while let Some(class) = open.pop() {
-            if !self.heirs.insert(class) || self.heirs.len() > 300 {
-                continue;
-            }
-            let Some(definition) = self.query.definition(class) else { continue };
-            self.heir_names.insert(definition.name.clone());
-            self.heir_fulls.extend(self.query.full(class));
-            let files = self.query.containing(&definition.name);
-            for file in files {
-                let Some(view) = self.query.view(file) else { continue };
-                for (at, heir) in view.facts.definitions.iter().enumerate().filter(|(_, it)| is_type(it)) {
-                    let extends = |name: &str| self.ends_so(&view, name, &definition.name);
-                    let symbol = Symbol { file, at };
-                    if heir.extends.iter().any(|name| extends(name)) && self.extends(symbol, class) {
-                        open.push(symbol);
-                    }
-                }
-            }
-        }
-        if let Some(container) = &self.definition.container {
-            self.heir_names.extend(container.rsplit('.').next().map(Box::from));
-        }
-    }
-
-    fn extends(&self, heir: Symbol, class: Symbol) -> bool {
-        let full = self.query.full(class);
-        self.query.parents(heir).into_iter().any(|parent| parent == class || self.query.full(parent) == full)
-    }
-
-    /// Whether a type has the member from its owner.
-    fn is_heir(&self, class: Symbol) -> bool {
-        self.heirs.contains(&class)
-            || self.query.full(class).is_some_and(|full| self.heir_fulls.contains(&full))
-    }
-
-    fn ends_so(&self, view: &View, path: &str, name: &str) -> bool {
-        let last = path.rsplit('.').next().unwrap_or(path);
-        last == name || view.bindings.names.iter().any(|bound| &*bound.local == last)
-    }
-
-    fn count_owners(&self) -> usize {
-        let mut owners = BTreeSet::new();
-        for file in self.query.containing(&self.definition.name).into_iter().take(400) {
-            let Some(view) = self.query.view(file) else { continue };
-            let same =
-                view.facts.definitions.iter().filter(|it| it.name == self.definition.name && is_member(it));
-            owners.extend(same.map(|it| (view.package.clone(), it.container.clone())));
-        }
-        owners.len().max(1)
-    }
-
-    /// The name it is used by.
-    fn name(&self) -> &str {
-        match &self.definition.container {
-            Some(container) if self.constructs => container.rsplit('.').next().unwrap_or(container),
-            _ => &self.definition.name,
-        }
-    }
-
-    /// The full name of what its users name.
-    fn named(&self) -> &str {
-        match self.constructs {
-            true => self.full.rsplit_once('.').map_or(&self.full, |(owner, _)| owner),
-            false => &self.full,
-        }
-    }
-
-    fn candidates(&self) -> Vec<FileId> {
-        self.query.containing(self.name()).into_iter().filter(|file| *file != self.file).collect()
-    }
-
-    fn places(&self, file: FileId) -> Vec<Reference> {
-        let Some(view) = self.query.view(file) else { return Vec::new() };
-        if self.definition.reach == Reach::Package && !self.is_near(&view) {
-            return Vec::new();
-        }
-        let mut found = Vec::new();
-        if !self.constructs {
-            for bound in view.bindings.names.iter().filter(|bound| self.is_bound(bound.full.as_str())) {
-                found.push(reference(file, bound.line, Kind::Import, Role::Import, &self.definition.name));
-            }
-            found.extend(self.overrides(file, &view));
-        }
-        found.extend(self.declared_again(file, &view));
-        let aliases = view.bindings.names.iter().filter(|bound| bound.full == self.named());
-        let mut locals: Vec<&str> = aliases.map(|bound| &*bound.local).collect();
-        locals.push(self.name());
-        for used in view.facts.uses.iter().filter(|used| locals.contains(&&*used.name)) {
-            if let Some(certainty) = self.meant(file, &view, used) {
-                let mut place = reference(file, used.line, Kind::Symbol, used.role, &used.name);
-                place.certainty = certainty;
-                place.arguments = used.arguments;
-                place.within = used.within;
-                found.push(place);
-            }
-        }
-        found
-    }
-
-    /// Whether a file is of the same package, or near enough to be trusted with what only the package sees.
-    fn is_near(&self, view: &View) -> bool {
-        let opened = view.bindings.globs.iter().any(|glob| *glob == self.package);
-        view.package == self.package || opened || self.query.packages.sees_around()
-    }
-
-    /// Whether an import binds it, or something inside it.
-    fn is_bound(&self, full: &str) -> bool {
-        let inside = full.strip_prefix(self.named());
-        inside.is_some_and(|rest| rest.is_empty() || is_type(self.definition) && rest.starts_with('.'))
-    }
-
-    /// In languages of includes: the same thing in another file, its declaration or its definition.
-    fn declared_again(&self, file: FileId, view: &View) -> Vec<Reference> {
-        let mut found = Vec::new();
-        if !self.query.packages.includes()
-            || !(self.query.sees(file, self.file) || self.query.sees(self.file, file))
-        {
-            return found;
-        }
-        let kind = self.definition.kind;
-        let again = |it: &Definition| {
-            it.kind == kind && it.name == self.definition.name && full_name(&view.package, it) == self.full
-        };
-        for (at, definition) in view.facts.definitions.iter().enumerate().filter(|(_, it)| again(it)) {
-            let mut place = reference(file, definition.line, Kind::Symbol, Role::Override, &definition.name);
-            place.within = u32::try_from(at).ok();
-            found.push(place);
-        }
-        found
-    }
-
-    /// Definitions that take the member's place in types that extend its owner.
-    fn overrides(&self, file: FileId, view: &View) -> Vec<Reference> {
-        let mut found = Vec::new();
-        if self.definition.kind != DefinitionKind::Method {
-            return found;
-        }
-        for (at, definition) in view.facts.definitions.iter().enumerate() {
-            let again = definition.name == self.definition.name && definition.kind == self.definition.kind;
-            let Some(container) = definition.container.as_deref().filter(|_| again) else { continue };
-            let Some(class) = self.query.type_of(file, Some(container), container) else { continue };
-            let own = class == self.owner.unwrap_or(class)
-                || self.query.full(class) == self.owner.and_then(|it| self.query.full(it));
-            if !own && self.is_heir(class) {
-                let mut place =
-                    reference(file, definition.line, Kind::Symbol, Role::Override, &definition.name);
-                place.within = u32::try_from(at).ok();
-                found.push(place);
-            }
-        }
-        found
-    }
-
-    /// Whether a use means the definition, and how sure that is.
-    fn meant(&self, file: FileId, view: &View, used: &Use) -> Option<Certainty> {
-        if self.constructs {
-            return (used.role == Role::Call).then(|| self.full_name_meant(file, view, used)).flatten();
-        }
-        if let Some(extended) = self.definition.extends.first().filter(|_| !is_type(self.definition)) {
-            return self.extension_meant(file, view, used, extended);
-        }
-        match self.owner.is_some() {
-            true => self.member_meant(file, view, used),
-            false => self.full_name_meant(file, view, used),
-        }
-    }
-
-    /// A function that is called as if it were a member of the type it extends.
-    fn extension_meant(&self, file: FileId, view: &View, used: &Use, extended: &str) -> Option<Certainty> {
-        let bound =
-            view.bindings.names.iter().any(|bound| bound.local == used.name && bound.full == self.full);
-        let holder = self.full.rsplit_once('.').map_or("", |(holder, _)| holder);
-        let open = |package: &str| package == self.package || package == holder;
-        if !bound && !open(&view.package) && !view.bindings.globs.iter().any(|glob| open(glob)) {
-            return None;
-        }
-        let Some(of) = &used.of else { return Some(Certainty::Possible) };
-        let place = Place { file, container: container_of(view, used.within) };
-        let takes =
-            used.arguments.zip(self.definition.arity).is_none_or(|(arguments, arity)| arity.takes(arguments));
-        let wanted = self.query.type_of(self.file, None, extended);
-        match self.query.value(place, of) {
-            Value::Of(class, _) if Some(class) == wanted => Some(Certainty::Resolved),
-            Value::Of(class, _) => (wanted
-                .is_some_and(|wanted| self.query.ancestors(class).contains(&wanted)))
-            .then_some(Certainty::Resolved),
-            Value::Outside(_) if wanted.is_some() => None,
-            _ => (takes || bound).then_some(if bound { Certainty::Resolved } else { Certainty::Possible }),
-        }
-    }
-
-    /// Whether a written name is the full name.
-    fn full_name_meant(&self, file: FileId, view: &View, used: &Use) -> Option<Certainty> {
-        let container = container_of(view, used.within);
-        let path = written(used)?;
-        let named = self.named();
-        if !self.query.means(view, container, &path, named) || !self.is_seen(file, named) {
-            return None;
-        }
-        (!self.is_shadowed(view, container, &path, used)).then_some(Certainty::Resolved)
-    }
-
-    /// In languages of includes: whether the file includes the definition, or another declaration of it.
-    fn is_seen(&self, file: FileId, named: &str) -> bool {
-        if self.query.sees(file, self.file) {
-            return true;
-        }
-        let declares = |other: &FileId| {
-            let Some(view) = self.query.view(*other) else { return false };
-            let mut definitions = view.facts.definitions.iter();
-            definitions.any(|it| it.name == self.definition.name && full_name(&view.package, it) == named)
-        };
-        self.query.included(file).iter().any(declares)
-    }
-
-    /// Whether the file has a definition of its own that the name means.
-    fn is_shadowed(&self, view: &View, container: Option<&str>, path: &str, used: &Use) -> bool {
-        let named = self.named();
-        view.facts.definitions.iter().any(|own| {
-            let full = full_name(&view.package, own);
-            // Another part of the same thing: an extension, a declaration.
-            let same_thing = full == named && (own.reach != Reach::File || is_type(own));
-            own.name == used.name
-                && !same_thing
-                && !is_member(own)
-                && self.query.means(view, container, path, &full)
-                && !(self.query.packages.overloads() && is_other_overload(own, used))
-        })
-    }
-
-    fn member_meant(&self, file: FileId, view: &View, used: &Use) -> Option<Certainty> {
-        let container = container_of(view, used.within);
-        let place = Place { file, container };
-        let Some(of) = &used.of else { return self.bare_member_meant(view, place, used) };
-        match self.query.value(place, of) {
-            Value::Of(class, _) => self.held_by(class, used),
-            Value::Outside(_) => None,
-            Value::Path(path) => match self.query.type_of(file, container, &path) {
-                Some(class) => self.held_by(class, used),
-                None => self.perhaps(file, view, used, &path),
-            },
-            Value::Unknown => self.perhaps(file, view, used, ""),
-        }
-    }
-
-    /// A member of a value of a known type.
-    fn held_by(&self, class: Symbol, used: &Use) -> Option<Certainty> {
-        let own = self.query.members(class, &used.name);
-        let from = |symbol: &Symbol| self.query.full(*symbol).as_deref() == Some(&self.full);
-        match own.is_empty() {
-            true => self.is_heir(class).then_some(Certainty::Resolved),
-            false => own.iter().any(from).then_some(Certainty::Resolved),
-        }
-    }
-
-    /// A member that is named without what it belongs to: inside its type, an heir, or by an import.
-    fn bare_member_meant(&self, view: &View, place: Place<'_>, used: &Use) -> Option<Certainty> {
-        let bound =
-            view.bindings.names.iter().any(|bound| bound.local == used.name && bound.full == self.full);
-        let owner = self.full.strip_suffix(&*self.definition.name).and_then(|owner| owner.strip_suffix('.'));
-        if bound || view.bindings.globs.iter().any(|glob| Some(glob.as_str()) == owner) {
-            return Some(Certainty::Resolved);
-        }
-        let around = used.within.and_then(|at| view.facts.definitions.get(usize::try_from(at).ok()?));
-        let extended = around.filter(|around| !is_type(around)).and_then(|around| around.extends.first());
-        let class = match extended {
-            Some(extended) => self.query.type_of(place.file, place.container, extended),
-            None => self.query.itself(place),
-        }?;
-        self.is_heir(class).then(|| self.held_by(class, used)).flatten()
-    }
-
-    /// A member of a value that nothing is known about.
-    fn perhaps(&self, file: FileId, view: &View, used: &Use, path: &str) -> Option<Certainty> {
-        let fits =
-            used.arguments.zip(self.definition.arity).is_none_or(|(arguments, arity)| arity.takes(arguments));
-        let called = used.role == Role::Call;
-        let callable = self.definition.kind == DefinitionKind::Method;
-        // A path that begins with a name of an import leads out of the project.
-        let first = path.split('.').next().unwrap_or(path);
-        let imported = !first.is_empty() && view.bindings.names.iter().any(|bound| &*bound.local == first);
-        if imported || (called && callable && !fits) || (!called && callable && used.role == Role::Type) {
-            return None;
-        }
-        let mentions = || {
-            let text = self.query.world.text(file);
-            let mentioned = |name: &str| {
-                text.as_deref().is_some_and(|text| crate::world::words(text).any(|word| word == name))
-            };
-            self.heir_names.iter().any(|name| mentioned(name))
-        };
-        let near = view.package == self.package && !self.package.is_empty();
-        let name = &*self.definition.name;
-        let rare =
-            (self.owners <= 3 && is_distinctive(name)) || (self.owners == 1 && !COMMON.contains(&name));
-        let close = near || rare || mentions();
-        (close && self.query.sees(file, self.file)).then_some(Certainty::Possible)
-    }
-}
-
 /// The path by which a name is written, where it is one.
-fn written(used: &Use) -> Option<String> {
+pub(super) fn written(used: &Use) -> Option<String> {
     match &used.of {
         None => Some(used.name.to_string()),
         Some(of) => path_of(of).map(|before| format!("{before}.{}", used.name)),
@@ -526,26 +148,5 @@ fn path_of(shape: &Shape) -> Option<String> {
         Shape::Name(path) => Some(path.to_string()),
         Shape::Member(of, name) => path_of(of).map(|before| format!("{before}.{name}")),
         _ => None,
-    }
-}
-
-/// Whether a function of the same name cannot be the one that is called.
-fn is_other_overload(own: &Definition, used: &Use) -> bool {
-    let counts = used.arguments.zip(own.arity);
-    own.kind == DefinitionKind::Function && counts.is_some_and(|(arguments, arity)| !arity.takes(arguments))
-}
-
-fn reference(file: FileId, line: u32, kind: Kind, role: Role, pattern: &str) -> Reference {
-    Reference {
-        file,
-        line,
-        kind,
-        role,
-        certainty: Certainty::Resolved,
-        pattern: pattern.into(),
-        symbol: None,
-        arguments: None,
-        through: None,
-        within: None,
     }
 }

@@ -3,4 +3,5 @@
 mod dangling;
 mod framework;
 mod hostile;
+mod languages;
 mod text;

@@ -1,0 +1,169 @@
+//! Whether a use of a name means the definition that is asked about, and how sure that is.
+
+use super::names::{Symbol, View, full_name};
+use super::search::{container_of, written};
+use super::types::{Place, Value};
+use super::wanted::Wanted;
+use super::{is_member, is_type};
+use crate::entity::is_distinctive;
+use crate::facts::{Definition, DefinitionKind, Reach, Role, Use};
+use crate::reference::Certainty;
+use crate::world::FileId;
+
+/// Names of members that types of every library have: they say nothing about whose they are.
+const COMMON: &[&str] = &[
+    "add", "all", "any", "append", "apply", "at", "build", "call", "clear", "close", "code", "config",
+    "contains", "copy", "count", "create", "data", "delete", "each", "empty", "end", "equals", "error",
+    "execute", "exists", "filter", "find", "first", "flush", "format", "get", "has", "hash", "id", "index",
+    "init", "insert", "invoke", "is", "items", "iterator", "join", "key", "keys", "kind", "last", "len",
+    "length", "list", "load", "lock", "log", "map", "match", "merge", "message", "name", "next", "node",
+    "of", "open", "options", "parent", "parse", "path", "peek", "pop", "print", "process", "push", "put",
+    "read", "remove", "render", "replace", "reset", "resolve", "result", "run", "save", "send", "set",
+    "size", "sort", "split", "start", "state", "status", "stop", "string", "sum", "test", "text", "title",
+    "to", "token", "type", "unlock", "update", "url", "value", "values", "wait", "with", "write",
+];
+
+impl Wanted<'_, '_> {
+    /// Whether a use means the definition, and how sure that is.
+    pub(super) fn meant(&self, file: FileId, view: &View, used: &Use) -> Option<Certainty> {
+        if self.constructs {
+            return (used.role == Role::Call).then(|| self.full_name_meant(file, view, used)).flatten();
+        }
+        if let Some(extended) = self.definition.extends.first().filter(|_| !is_type(self.definition)) {
+            return self.extension_meant(file, view, used, extended);
+        }
+        match self.owner.is_some() {
+            true => self.member_meant(file, view, used),
+            false => self.full_name_meant(file, view, used),
+        }
+    }
+
+    /// A function that is called as if it were a member of the type it extends.
+    fn extension_meant(&self, file: FileId, view: &View, used: &Use, extended: &str) -> Option<Certainty> {
+        let bound =
+            view.bindings.names.iter().any(|bound| bound.local == used.name && bound.full == self.full);
+        let holder = self.full.rsplit_once('.').map_or("", |(holder, _)| holder);
+        let open = |package: &str| package == self.package || package == holder;
+        if !bound && !open(&view.package) && !view.bindings.globs.iter().any(|glob| open(glob)) {
+            return None;
+        }
+        let Some(of) = &used.of else { return Some(Certainty::Possible) };
+        let place = Place { file, container: container_of(view, used.within) };
+        let takes =
+            used.arguments.zip(self.definition.arity).is_none_or(|(arguments, arity)| arity.takes(arguments));
+        let wanted = self.query.type_of(self.file, None, extended);
+        match self.query.value(place, of) {
+            Value::Of(class, _) if Some(class) == wanted => Some(Certainty::Resolved),
+            Value::Of(class, _) => (wanted
+                .is_some_and(|wanted| self.query.ancestors(class).contains(&wanted)))
+            .then_some(Certainty::Resolved),
+            Value::Outside(_) if wanted.is_some() => None,
+            _ => (takes || bound).then_some(if bound { Certainty::Resolved } else { Certainty::Possible }),
+        }
+    }
+
+    /// Whether a written name is the full name.
+    fn full_name_meant(&self, file: FileId, view: &View, used: &Use) -> Option<Certainty> {
+        let container = container_of(view, used.within);
+        let path = written(used)?;
+        let named = self.named();
+        if !self.query.means(view, container, &path, named) || !self.is_seen(file, named) {
+            return None;
+        }
+        (!self.is_shadowed(view, container, &path, used)).then_some(Certainty::Resolved)
+    }
+
+    /// In languages of includes: whether the file includes the definition, or another declaration of it.
+    fn is_seen(&self, file: FileId, named: &str) -> bool {
+        if self.query.sees(file, self.file) {
+            return true;
+        }
+        let declares = |other: &FileId| {
+            let Some(view) = self.query.view(*other) else { return false };
+            let mut definitions = view.facts.definitions.iter();
+            definitions.any(|it| it.name == self.definition.name && full_name(&view.package, it) == named)
+        };
+        self.query.included(file).iter().any(declares)
+    }
+
+    /// Whether the file has a definition of its own that the name means.
+    fn is_shadowed(&self, view: &View, container: Option<&str>, path: &str, used: &Use) -> bool {
+        let named = self.named();
+        view.facts.definitions.iter().filter(|own| own.name == used.name).any(|own| {
+            let full = full_name(&view.package, own);
+            // Another part of the same thing: an extension, a declaration.
+            let same_thing = full == named && (own.reach != Reach::File || is_type(own));
+            let other = self.query.packages.overloads() && is_other_overload(own, used);
+            let apart = same_thing || other || is_member(own);
+            !apart && self.query.means(view, container, path, &full)
+        })
+    }
+
+    fn member_meant(&self, file: FileId, view: &View, used: &Use) -> Option<Certainty> {
+        let container = container_of(view, used.within);
+        let place = Place { file, container };
+        let Some(of) = &used.of else { return self.bare_member_meant(view, place, used) };
+        match self.query.value(place, of) {
+            Value::Of(class, _) => self.held_by(class, used),
+            Value::Outside(_) => None,
+            Value::Path(path) => match self.query.type_of(file, container, &path) {
+                Some(class) => self.held_by(class, used),
+                None => self.perhaps(file, view, used, &path),
+            },
+            Value::Unknown => self.perhaps(file, view, used, ""),
+        }
+    }
+
+    /// A member of a value of a known type.
+    fn held_by(&self, class: Symbol, used: &Use) -> Option<Certainty> {
+        let own = self.query.members(class, &used.name);
+        let from = |symbol: &Symbol| self.query.full(*symbol).as_deref() == Some(&self.full);
+        match own.is_empty() {
+            true => self.is_heir(class).then_some(Certainty::Resolved),
+            false => own.iter().any(from).then_some(Certainty::Resolved),
+        }
+    }
+
+    /// A member that is named without what it belongs to: inside its type, an heir, or by an import.
+    fn bare_member_meant(&self, view: &View, place: Place<'_>, used: &Use) -> Option<Certainty> {
+        let bound =
+            view.bindings.names.iter().any(|bound| bound.local == used.name && bound.full == self.full);
+        let owner = self.full.strip_suffix(&*self.definition.name).and_then(|owner| owner.strip_suffix('.'));
+        if bound || view.bindings.globs.iter().any(|glob| Some(glob.as_str()) == owner) {
+            return Some(Certainty::Resolved);
+        }
+        let around = used.within.and_then(|at| view.facts.definitions.get(usize::try_from(at).ok()?));
+        let extended = around.filter(|around| !is_type(around)).and_then(|around| around.extends.first());
+        let class = match extended {
+            Some(extended) => self.query.type_of(place.file, place.container, extended),
+            None => self.query.itself(place),
+        }?;
+        self.is_heir(class).then(|| self.held_by(class, used)).flatten()
+    }
+
+    /// A member of a value that nothing is known about.
+    fn perhaps(&self, file: FileId, view: &View, used: &Use, path: &str) -> Option<Certainty> {
+        let fits =
+            used.arguments.zip(self.definition.arity).is_none_or(|(arguments, arity)| arity.takes(arguments));
+        let called = used.role == Role::Call;
+        let callable = self.definition.kind == DefinitionKind::Method;
+        // A path that begins with a name of an import leads out of the project.
+        let first = path.split('.').next().unwrap_or(path);
+        let imported = !first.is_empty() && view.bindings.names.iter().any(|bound| &*bound.local == first);
+        if imported || (called && callable && !fits) || (!called && callable && used.role == Role::Type) {
+            return None;
+        }
+        let near = view.package == self.package && !self.package.is_empty();
+        let name = &*self.definition.name;
+        let rare =
+            (self.owners <= 3 && is_distinctive(name)) || (self.owners == 1 && !COMMON.contains(&name));
+        let close = near || rare || self.mentioning.contains(&file);
+        (close && self.query.sees(file, self.file)).then_some(Certainty::Possible)
+    }
+}
+
+/// Whether a function of the same name cannot be the one that is called.
+fn is_other_overload(own: &Definition, used: &Use) -> bool {
+    let counts = used.arguments.zip(own.arity);
+    own.kind == DefinitionKind::Function && counts.is_some_and(|(arguments, arity)| !arity.takes(arguments))
+}
