@@ -105,6 +105,12 @@ fn the_configuration_in_effect() {
     journal.grace = "168h"                                                            # $ROOT/lockstep.toml:2
     alert.subagent = "any"                                                            # default
     alert.lead = "any"                                                                # $ROOT/lockstep.toml:5
+    impact.time_limit = "10s"                                                         # default
+    impact.aliases = {}                                                               # default
+    scope.preset = "repository"                                                       # default
+    scope.include = []                                                                # default
+    scope.exclude = []                                                                # default
+    scope.max_file_bytes = 1048576                                                    # default
     hooks.on_failure = "block"                                                        # default
     task.max_bytes = 16384                                                            # default
     task.l2_path = ".agent/teams/{session-id}/phase-{N}/{coordinator}/L2-summary.md"  # default
@@ -119,6 +125,9 @@ fn the_configuration_in_effect() {
     steps.evidence = {}                                                               # default
     steps.over_budget = "warn"                                                        # default
     audit.dir = ""                                                                    # default
+    cascade.converge_on = "breaking"                                                  # default
+    cascade.context_tokens = 200000                                                   # default
+    cascade.time_limit = "30m"                                                        # default
     cache.path = ""                                                                   # default
     cache.budget_chars = 128000                                                       # default
     cache.deliver = "index"                                                           # default
@@ -156,6 +165,36 @@ fn the_configuration_in_effect() {
           "key": "alert.lead",
           "value": "\"any\"",
           "line": 5
+        },
+        {
+          "key": "impact.time_limit",
+          "value": "\"10s\"",
+          "line": null
+        },
+        {
+          "key": "impact.aliases",
+          "value": "{}",
+          "line": null
+        },
+        {
+          "key": "scope.preset",
+          "value": "\"repository\"",
+          "line": null
+        },
+        {
+          "key": "scope.include",
+          "value": "[]",
+          "line": null
+        },
+        {
+          "key": "scope.exclude",
+          "value": "[]",
+          "line": null
+        },
+        {
+          "key": "scope.max_file_bytes",
+          "value": "1048576",
+          "line": null
         },
         {
           "key": "hooks.on_failure",
@@ -225,6 +264,21 @@ fn the_configuration_in_effect() {
         {
           "key": "audit.dir",
           "value": "\"\"",
+          "line": null
+        },
+        {
+          "key": "cascade.converge_on",
+          "value": "\"breaking\"",
+          "line": null
+        },
+        {
+          "key": "cascade.context_tokens",
+          "value": "200000",
+          "line": null
+        },
+        {
+          "key": "cascade.time_limit",
+          "value": "\"30m\"",
           "line": null
         },
         {
