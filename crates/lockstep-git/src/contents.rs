@@ -41,6 +41,10 @@ impl Repository {
 
     /// The way from the top of the working tree to the directory.
     fn prefix(&self) -> Result<String, GitError> {
+        // At the top there is no way to go.
+        if self.directory.join(".git").exists() {
+            return Ok(String::new());
+        }
         let answer = self.tell(&["rev-parse", "--show-prefix"])?;
         Ok(String::from_utf8_lossy(&answer).trim_end_matches('\n').to_owned())
     }

@@ -78,11 +78,18 @@ pub(crate) fn run(args: &ImpactArgs, context: &Context) -> Result<Answer, Comman
     let limit = Duration::try_from_secs_f64(args.time_limit)
         .map_err(|_| CommandError::new(Kind::Usage, "--time-limit must be a number of seconds from 0 on"))?;
     let tree = Tree::of_command(&context.directory)?;
+    let bar = ProgressBar::new(&context.terminal);
     let started = Instant::now();
-    let edits = edits(args, context, &tree)?;
-    let changes = milliseconds(started);
-    let mut analysis = tree.analyse(&edits.edits, limit, &ProgressBar::new(&context.terminal))?;
-    analysis.timings.changes = changes;
+    // What changed and what the files are now is asked at the same time: neither needs the other, and both take their time.
+    let ((edits, changes), (index, opened)) = std::thread::scope(|scope| {
+        let index = scope.spawn(|| (tree.open_index(&bar), milliseconds(started)));
+        let edits = (edits(args, context, &tree), milliseconds(started));
+        (edits, index.join().expect("a panic has ended the process"))
+    });
+    drop(bar);
+    let edits = edits?;
+    let mut analysis = tree.analyse(index?, &edits.edits, limit)?;
+    (analysis.timings.index, analysis.timings.changes) = (opened, changes);
     if let (Some(file), Some(why)) = (&args.dismiss, &args.why) {
         return dismiss(&tree, &analysis, &tree.relative(&context.directory, file)?, why, context);
     }

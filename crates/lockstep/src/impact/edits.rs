@@ -40,11 +40,14 @@ impl Tree {
     /// The files that are named, as they differ from the last commit. What does not differ counts as a whole.
     pub(crate) fn edits_of_files(&self, paths: &[String]) -> Result<Edits, CommandError> {
         let mut edits = match &self.repository {
-            Some(repository) => {
-                let between = Between::HeadAndFiles;
-                let changed = repository.changed_among(&between, paths)?;
-                self.edits_of(repository, &between, &changed)?
-            }
+            Some(repository) => match self.edits_in_place(repository, paths)? {
+                Some(edits) => edits,
+                None => {
+                    let between = Between::HeadAndFiles;
+                    let changed = repository.changed_among(&between, paths)?;
+                    self.edits_of(repository, &between, &changed)?
+                }
+            },
             None => Vec::new(),
         };
         let names = |edit: &Edit, path: &str| {
@@ -75,6 +78,29 @@ impl Tree {
             });
         }
         Ok(Edits { edits, origin: "the files named".to_owned() })
+    }
+
+    /// The same for files that are in the last commit and still there, by comparing them: git need not look at any other.
+    /// `None` where one is not, and may have come from elsewhere or gone there.
+    fn edits_in_place(
+        &self,
+        repository: &Repository,
+        paths: &[String],
+    ) -> Result<Option<Vec<Edit>>, CommandError> {
+        let is_file =
+            |path: &String| self.root.join(path).symlink_metadata().is_ok_and(|meta| meta.is_file());
+        if !paths.iter().all(is_file) {
+            return Ok(None);
+        }
+        let mut edits = Vec::new();
+        for (path, before) in paths.iter().zip(repository.contents("HEAD", paths)?) {
+            let Some(before) = before else { return Ok(None) };
+            if std::fs::read(self.root.join(path)).is_ok_and(|now| now != before) {
+                let before = Before::Text(text(&before));
+                edits.push(Edit { path: path.clone(), former: None, before, after: After::Present });
+            }
+        }
+        Ok(Some(edits))
     }
 
     fn edits_of(

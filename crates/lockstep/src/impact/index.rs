@@ -1,6 +1,6 @@
 //! The index of a tree, opened for a question.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jiff::Timestamp;
 use lockstep_config::scope::ScopePreset;
@@ -10,7 +10,7 @@ use lockstep_refs::impact::Edit;
 use lockstep_refs::report::Basis;
 use lockstep_store::Store;
 
-use super::analysis::{Analysis, milliseconds};
+use super::analysis::Analysis;
 use super::tree::Tree;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
@@ -32,18 +32,14 @@ impl Tree {
         Ok(Index::open_or_build(&self.root, home, &settings, progress)?)
     }
 
-    /// Who depends on what the edits changed.
+    /// Who depends on what the edits changed, by an index that is open.
     pub(crate) fn analyse(
         &self,
+        mut index: Index,
         edits: &[Edit],
         limit: Duration,
-        progress: &dyn Progress,
     ) -> Result<Analysis, CommandError> {
-        let started = Instant::now();
-        let mut index = self.open_index(progress)?;
-        let opened = milliseconds(started);
         let mut analysis = Analysis::of(&self.root, &index, &self.aliases(), edits, limit);
-        analysis.timings.index = opened;
         if let Some(project) = &self.project
             && let Some(store) = Store::open_existing(&project.state)?
         {

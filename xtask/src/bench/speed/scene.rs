@@ -195,7 +195,7 @@ impl<'a> Scene<'a> {
         if dependents == 0 {
             return Err("the question found nobody, so its time means nothing".into());
         }
-        Ok((answer["timings"].to_string(), usize::try_from(dependents)?))
+        Ok((answer["timings_ms"].to_string(), usize::try_from(dependents)?))
     }
 
     fn size_of(&self, part: &str) -> u64 {
