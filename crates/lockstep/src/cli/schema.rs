@@ -40,7 +40,11 @@ pub(crate) fn run(args: &SchemaArgs, context: &Context) -> Result<Answer, Comman
 /// Every schema with its name.
 fn schemas() -> Vec<(&'static str, Value)> {
     let task = lockstep_task::schema::schemas().into_iter();
-    task.chain(lockstep_steps::schema::schemas()).chain(lockstep_cache::schema::schemas()).collect()
+    let steps = lockstep_steps::schema::schemas();
+    task.chain(steps)
+        .chain(lockstep_cascade::schema::schemas())
+        .chain(lockstep_cache::schema::schemas())
+        .collect()
 }
 
 fn about(schema: &Value) -> &str {
