@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: what things cost, measured side by side in one run. Nothing here passes or fails by a clock.
 
 mod budgets;
+mod cascade;
 mod contestants;
 mod machine;
 mod page;
@@ -23,6 +24,7 @@ use scene::Scene;
 /// Measure what things cost
 #[derive(Debug, Subcommand)]
 pub(crate) enum Bench {
+    Cascade(cascade::CascadeArgs),
     Hooks(HooksArgs),
     Impact(truth::ImpactArgs),
     Speed(speed::SpeedArgs),
@@ -72,6 +74,7 @@ impl Plan {
 
 pub(crate) fn run(bench: &Bench) -> Outcome {
     match bench {
+        Bench::Cascade(args) => cascade::run(args),
         Bench::Hooks(args) => hooks(args),
         Bench::Impact(args) => truth::run(args),
         Bench::Speed(args) => speed::run(args),

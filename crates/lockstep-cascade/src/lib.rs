@@ -12,6 +12,7 @@ pub mod input;
 pub mod inspect;
 pub mod prompt;
 pub mod report;
+pub mod schema;
 pub mod state;
 mod step;
 pub mod tier;

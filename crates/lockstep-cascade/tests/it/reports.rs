@@ -1,12 +1,25 @@
 //! L1 and L2 to the letter.
 
 use lockstep_cascade::Event;
+use lockstep_cascade::input::read;
 use lockstep_cascade::report::Held;
 
 use crate::play::{Play, ROOT, breaks};
 
 fn text(digest: &str) -> Option<String> {
     Some(format!("fn f() {{}}\ncall({digest});\n"))
+}
+
+/// The L1 is YAML, and what its schema says.
+pub(crate) fn conforms(cascade: &lockstep_cascade::Cascade) {
+    let value: serde_json::Value = serde_saphyr::from_str(&cascade.l1()).unwrap();
+    let (_, schema) = lockstep_cascade::schema::schemas().remove(0);
+    let problems: Vec<String> = jsonschema::validator_for(&schema)
+        .unwrap()
+        .iter_errors(&value)
+        .map(|error| error.to_string())
+        .collect();
+    assert!(problems.is_empty(), "{problems:?}\n{}", cascade.l1());
 }
 
 #[test]
@@ -53,6 +66,8 @@ fn everything_that_can_be_said() {
     play.fix("d.rs", "1").done("2a");
     play.check(vec![breaks(ROOT, "d.rs")]);
     insta::assert_snapshot!("l1", play.cascade.l1());
+    conforms(&play.cascade);
+    conforms(&lockstep_cascade::Cascade::start(read(b"", "/p"), lockstep_cascade::Start::default()));
     let held = [Held { session: "s1".to_owned(), report: 3 }];
     insta::assert_snapshot!("l2", play.cascade.l2(&text, &held));
     insta::assert_snapshot!("data", serde_json::to_string_pretty(&play.cascade.data()).unwrap());

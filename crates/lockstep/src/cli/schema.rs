@@ -42,6 +42,7 @@ fn schemas() -> Vec<(&'static str, Value)> {
     let task = lockstep_task::schema::schemas().into_iter();
     task.chain(lockstep_refs::schema::schemas())
         .chain(lockstep_steps::schema::schemas())
+        .chain(lockstep_cascade::schema::schemas())
         .chain(lockstep_cache::schema::schemas())
         .collect()
 }

@@ -104,10 +104,18 @@ impl Hook {
                 None
             }
         };
-        let (texts, alert) = match &analysis {
+        let (texts, mut alert) = match &analysis {
             Some(analysis) => analysed_report(analysis, worth),
             None => unanalysed_report(session, &changed, worth),
         };
+        let (told, held) = self.held_back(store, &changed)?;
+        if held.is_some() {
+            alert = match &analysis {
+                _ if told.is_empty() => None,
+                Some(analysis) => analysed_report(&analysis.of_files(&told), worth).1,
+                None => unanalysed_report(session, &told, worth).1,
+            };
+        }
         let entered = store.enter_report(&Draft {
             session,
             agent: self.event.actor.agent_id(),
@@ -120,7 +128,25 @@ impl Hook {
             let befores = Befores::of(&self.project.state, session);
             changed.iter().try_for_each(|path| befores.reported(path, self.event.actor.agent_id()))?;
         }
+        if let (Some(cascade), Some(number)) = (held, entered) {
+            store.hold_alert(cascade, session, number)?;
+        }
         Ok(entered.is_some())
+    }
+
+    /// Those of the changed files that the Lead is told about, and the active cascade that keeps the others for its report: an
+    /// alert about them would begin it anew.
+    fn held_back(&self, store: &Store, changed: &[PathBuf]) -> Result<(Vec<PathBuf>, Option<i64>), Fault> {
+        let mut told = changed.to_vec();
+        let mut held = None;
+        for cascade in presence::active(store)? {
+            let own = cascade.own_files(&self.project.root);
+            if told.iter().any(|path| own.contains(path)) {
+                told.retain(|path| !own.contains(path));
+                held = held.or(Some(cascade.id));
+            }
+        }
+        Ok((told, held))
     }
 
     /// What depends on the changed files; `None` while the index is not there yet.

@@ -50,6 +50,20 @@ impl Analysis {
         }
     }
 
+    /// The part of it that is about these files.
+    pub(crate) fn of_files(&self, files: &[PathBuf]) -> Self {
+        let root = Path::new(&self.root);
+        let mut impact = self.impact.clone();
+        impact.files.retain(|file| files.contains(&root.join(&file.path)));
+        Self {
+            root: self.root.clone(),
+            impact,
+            basis: self.basis.clone(),
+            notes: self.notes.clone(),
+            timings: Timings::default(),
+        }
+    }
+
     /// The report.
     pub(crate) fn report(&self) -> Report<'_> {
         Report {

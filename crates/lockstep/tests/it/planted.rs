@@ -74,8 +74,9 @@ pub(crate) fn commit(env: &TestEnv) {
 
 /// `cascade run` with this agent, with the tools of this machine.
 pub(crate) fn run_command(env: &TestEnv, agent: &str, more: &[&str]) -> Command {
-    env.write("agent.sh", agent);
-    let mut command = env.command(["cascade", "run", "--agent", "sh ./agent.sh"].iter().chain(more));
+    let script = env.write("agent.sh", agent);
+    let agent = format!("sh {}", script.display());
+    let mut command = env.command(["cascade", "run", "--agent", &agent].iter().chain(more));
     tools(&mut command);
     command
 }

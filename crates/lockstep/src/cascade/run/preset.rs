@@ -23,7 +23,7 @@ fn claude(role: Role, max_turns: u32) -> String {
         Role::InfraImplementer => " --disallowedTools Bash",
     };
     format!(
-        "claude --print --permission-mode acceptEdits --max-turns {max_turns} --allowedTools {tools}{denied}"
+        "env -u CLAUDECODE claude --print --permission-mode acceptEdits --max-turns {max_turns} --allowedTools {tools}{denied}"
     )
 }
 
