@@ -60,6 +60,7 @@ impl Analysis {
             impact,
             basis: self.basis.clone(),
             notes: self.notes.clone(),
+            history: self.history.clone(),
             timings: Timings::default(),
         }
     }
