@@ -13,10 +13,10 @@ mod kotlin;
 mod markdown;
 mod php;
 mod python;
-mod rust;
-mod typescript;
 mod ruby;
+mod rust;
 mod swift;
+mod typescript;
 
 use serde::{Deserialize, Serialize};
 

@@ -4,6 +4,7 @@
 //! and re-exports, [`types`] follows values through what the text says about their types, [`search`] asks both about every
 //! candidate for a target.
 
+mod conform;
 mod names;
 mod outside;
 mod search;
@@ -73,6 +74,11 @@ pub(crate) trait Scheme: Sync {
     /// named, such as a default export.
     fn module_words(&self, _world: &dyn World, _file: FileId) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Whether a value fits a type by its members, whatever it is declared as.
+    fn is_structural(&self) -> bool {
+        false
     }
 
     /// Whether redefining a method of a base without saying so is held against its signature.
