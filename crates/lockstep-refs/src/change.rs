@@ -68,14 +68,14 @@ impl SymbolChange {
             What::Removed | What::Renamed(_) | What::Narrowed => reference.role != Role::Redefine,
             What::Body => false,
             What::Resigned { arity, deeper } => match reference.role {
-                Role::Import | Role::Reexport => false,
+                Role::Import | Role::Reexport | Role::Require => false,
                 Role::Call => match (reference.arguments, arity) {
                     (Some(arguments), Some(arity)) if !deeper => !arity.takes(arguments),
                     _ => true,
                 },
                 // A type whose fields or variants changed still is a type.
                 Role::Type | Role::Pattern => false,
-                Role::Construct | Role::Extend | Role::Override | Role::Redefine => true,
+                Role::Construct | Role::Extend | Role::Override | Role::Redefine | Role::Conform => true,
                 // Passed on or read: its type is another one.
                 Role::Value => true,
             },

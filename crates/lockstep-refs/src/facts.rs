@@ -218,6 +218,10 @@ pub enum Role {
     /// Defined again for another type, without a word that says so: held against the signature, but not missed when the
     /// other vanishes.
     Redefine,
+    /// A value of its type stands where another type is expected that has such a member too: it must still fit.
+    Conform,
+    /// The same the other way round: a value of another type stands where its type is expected.
+    Require,
     /// Read, passed on, or written.
     Value,
 }

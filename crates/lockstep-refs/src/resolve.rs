@@ -4,6 +4,7 @@
 //! and re-exports, [`types`] follows values through what the text says about their types, [`search`] asks both about every
 //! candidate for a target.
 
+mod conform;
 mod names;
 mod outside;
 mod search;
@@ -78,6 +79,11 @@ pub(crate) trait Scheme: Sync {
         let stem = base(path).split('.').next().unwrap_or_default();
         let folder = if is_generic(base(path)) { base(parent(path)) } else { "" };
         [stem, folder].into_iter().filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    }
+
+    /// Whether a value fits a type by its members, whatever it is declared as.
+    fn is_structural(&self) -> bool {
+        false
     }
 
     /// Whether redefining a method of a base without saying so is held against its signature.

@@ -5,11 +5,15 @@
 
 mod baselines;
 mod cases;
+mod checker;
+mod edits;
 mod kept;
+mod python;
 mod rust;
 mod score;
 mod subject;
 mod tables;
+mod typescript;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -55,7 +59,7 @@ pub(crate) struct ImpactArgs {
 
 /// Every language that is measured.
 fn subjects() -> Vec<Box<dyn Subject>> {
-    vec![Box::new(rust::Rust)]
+    vec![Box::new(rust::Rust), Box::new(python::Python), Box::new(typescript::TypeScript)]
 }
 
 pub(crate) fn run(args: &ImpactArgs) -> Outcome {

@@ -5,9 +5,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use super::names::{Entity, Mode, Resolver, View};
 use super::types::{Place as At, Type};
 use super::{Found, Module, Scheme, Symbol, position_of};
-use crate::facts::{Definition, DefinitionKind, Import, ImportedName, Role, Use};
+use crate::facts::{Definition, DefinitionKind, Import, ImportedName, Role, Shape, Use};
 use crate::reference::{Certainty, Kind, Outgoing, Place, Reference, Target};
 use crate::world::{FileId, World};
+
+/// A type that more types extend than this is followed no further.
+const MAX_SUBTYPES: usize = 64;
 
 /// The places in other files that reference the target.
 pub(crate) fn referrers(world: &dyn World, scheme: &dyn Scheme, target: &Target<'_>) -> Vec<Reference> {
@@ -77,6 +80,9 @@ impl<'r, 'w> Search<'r, 'w> {
                 self.module_words.insert(word);
             }
         }
+        if self.resolver.scheme.is_structural() {
+            self.take_users_of_types();
+        }
         while let Some(word) = queue.pop() {
             if self.words.insert(word.clone()) {
                 for file in self.take_files(&word) {
@@ -96,6 +102,52 @@ impl<'r, 'w> Search<'r, 'w> {
             }
             _ => false,
         })
+    }
+
+    /// Where values fit by their members, whoever names the type of a wanted member, or a type that extends it, may give its
+    /// values to others without naming the member.
+    fn take_users_of_types(&mut self) {
+        let members = self.target.symbols.iter().filter(|it| is_member(it));
+        let mut queue: Vec<Box<str>> =
+            members.filter_map(|it| Some(last(it.container.as_deref()?).into())).collect();
+        let mut seen: BTreeSet<Box<str>> = BTreeSet::new();
+        while let Some(class) = queue.pop() {
+            if seen.len() >= MAX_SUBTYPES || !seen.insert(class.clone()) {
+                continue;
+            }
+            for file in self.take_files(&class) {
+                let Some(view) = self.resolver.view(file) else { continue };
+                for definition in &view.facts.definitions {
+                    if definition.extends.iter().any(|base| *last(base) == *class) {
+                        queue.push(definition.name.clone());
+                    }
+                }
+            }
+        }
+    }
+
+    /// A value that stands where a type is expected.
+    fn conforms(&mut self, file: FileId, it: &Use) {
+        let Some(Shape::Function(value, expected)) = &it.of else { return };
+        let Some(value) = value.first() else { return };
+        if !self.target.symbols.iter().any(is_member) {
+            return;
+        }
+        let place = At { file, within: it.within, this: None };
+        let values = self.resolver.types(&place, value);
+        if values
+            .iter()
+            .all(|it| matches!(it, Type::Unknown | Type::Untyped | Type::Outside(..) | Type::Module(_)))
+        {
+            return;
+        }
+        let expected = self.resolver.types(&place, expected);
+        let found = self.resolver.misfits(&values, &expected, &self.wanted, self.target.symbols);
+        for (at, role) in found {
+            let Some(wanted) = self.target.symbols.get(at) else { continue };
+            let use_ = Use { name: wanted.name.clone(), role, ..it.clone() };
+            self.keep_use(file, &use_, at, Certainty::Resolved, None);
+        }
     }
 
     /// The candidates for a word that are read by these rules.
@@ -141,7 +193,9 @@ impl<'r, 'w> Search<'r, 'w> {
         }
         let starred = view.facts.imports.iter().any(|import| import.glob);
         for it in &view.facts.uses {
-            if let Some(of) = &it.of {
+            if it.role == Role::Conform {
+                self.conforms(file, it);
+            } else if let Some(of) = &it.of {
                 if self.words.contains(&it.name) {
                     self.member(file, &view, it, of);
                 }
@@ -252,7 +306,7 @@ impl<'r, 'w> Search<'r, 'w> {
     }
 
     /// A name after something.
-    fn member(&mut self, file: FileId, view: &View, it: &Use, of: &crate::facts::Shape) {
+    fn member(&mut self, file: FileId, view: &View, it: &Use, of: &Shape) {
         let place = At { file, within: it.within, this: None };
         let types = self.resolver.types(&place, of);
         let mut best: Option<(usize, Certainty, Option<FileId>)> = None;
@@ -351,6 +405,11 @@ impl<'r, 'w> Search<'r, 'w> {
             let Some(class) = view.at(container).first() else { continue };
             let members = self.resolver.inherited(Symbol { file, at: *class }, &definition.name);
             let wanted = members.symbols.iter().find_map(|symbol| self.wanted.get(symbol).copied());
+            // Where values fit by their members, a method that takes nothing fits any other.
+            let takes_nothing = definition.arity.is_some_and(|arity| arity.most == Some(0));
+            if takes_nothing && self.resolver.scheme.is_structural() {
+                continue;
+            }
             if let Some(wanted) = wanted {
                 self.found.push(Reference {
                     file,
@@ -445,6 +504,9 @@ fn used(resolver: &Resolver<'_>, file: FileId, it: &Use) -> Vec<FileId> {
             })
             .collect()
     };
+    if it.role == Role::Conform {
+        return Vec::new();
+    }
     let Some(of) = &it.of else { return symbols(&resolver.lookup(file, &it.name, Mode::Inside)) };
     let place = At { file, within: it.within, this: None };
     let mut files = Vec::new();

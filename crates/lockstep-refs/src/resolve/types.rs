@@ -353,31 +353,39 @@ impl Resolver<'_> {
 
     /// The parameter of a function that is given to a call.
     fn parameter(&self, callee: &Type, argument: u16, parameter: u16) -> Vec<Type> {
-        let (place, takes) = match callee {
+        match callee {
             Type::Instance(_) => {
                 let calls = self.member(callee, "__call__");
                 return calls.iter().flat_map(|it| self.parameter(it, argument, parameter)).collect();
             }
             Type::Untyped => return vec![Type::Untyped],
-            Type::Symbol(symbol, this) => {
-                let Some(definition) = self.definition(*symbol) else { return vec![Type::Unknown] };
-                let Some(Shape::Function(takes, _)) = definition.gives else { return vec![Type::Unknown] };
-                let place = Place { file: symbol.file, within: Some(symbol.at), this: this.clone() };
-                (place, takes)
-            }
-            Type::Callable(place, shape) => match &**shape {
-                Shape::Function(takes, _) => ((**place).clone(), takes.clone()),
-                _ => return vec![Type::Unknown],
-            },
             Type::Outside(name, held) => return vec![outside::parameter(name, held, argument, parameter)],
-            _ => return vec![Type::Unknown],
-        };
+            _ => {}
+        }
+        let Some((place, takes, _)) = self.signature(callee) else { return vec![Type::Unknown] };
         let Some(taken) = takes.get(usize::from(argument)) else { return vec![Type::Unknown] };
         let taken = self.types(&place, taken);
         if parameter == u16::MAX {
             return taken;
         }
         taken.iter().filter(|it| **it != Type::Unknown).flat_map(|it| self.taken(it, parameter)).collect()
+    }
+
+    /// What a function takes and gives, and where its shapes stand.
+    pub(crate) fn signature(&self, callee: &Type) -> Option<(Place, Vec<Shape>, Shape)> {
+        match callee {
+            Type::Symbol(symbol, this) => {
+                let definition = self.definition(*symbol)?;
+                let Some(Shape::Function(takes, gives)) = definition.gives else { return None };
+                let place = Place { file: symbol.file, within: Some(symbol.at), this: this.clone() };
+                Some((place, takes, *gives))
+            }
+            Type::Callable(place, shape) => match &**shape {
+                Shape::Function(takes, gives) => Some(((**place).clone(), takes.clone(), (**gives).clone())),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// What a value that can be called takes.

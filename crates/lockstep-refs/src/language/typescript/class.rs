@@ -251,6 +251,9 @@ impl<'t> Walk<'t> {
             self.found.within = at;
         }
         let shape = value.map(|it| self.expected(it, declared.clone()));
+        if let (Some(node), Some(shape)) = (value, &shape) {
+            self.conform(node, shape, declared.as_ref());
+        }
         self.found.within = before;
         if let Some(shape) = declared.or(shape) {
             self.give(at, shape);

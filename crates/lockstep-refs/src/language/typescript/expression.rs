@@ -183,7 +183,7 @@ impl<'t> Walk<'t> {
                 if let Some(it) = self.found.facts.uses.get_mut(before) {
                     it.name = "constructor".into();
                 }
-                Shape::Unknown
+                member(Shape::Parent, "constructor")
             }
             _ => self.expression(function),
         };
@@ -209,14 +209,35 @@ impl<'t> Walk<'t> {
             }
             let wants = matches!(
                 argument.kind(),
-                "arrow_function" | "function_expression" | "object" | "array" | "function"
+                "arrow_function"
+                    | "function_expression"
+                    | "object"
+                    | "array"
+                    | "function"
+                    | "ternary_expression"
             );
             let expected = match callee {
                 Shape::Unknown | Shape::Untyped => Some(Shape::Unknown),
                 callee => Some(Shape::Parameter(Box::new(callee.clone()), at, u16::MAX)),
             };
-            self.expected(argument, expected.filter(|_| wants));
+            let value = self.expected(argument, expected.clone().filter(|_| wants));
+            self.conform(argument, &value, expected.as_ref());
             at = at.saturating_add(1);
+        }
+    }
+
+    /// Keeps that a value stands where something is expected, if both may be of types that a project defines.
+    pub(super) fn conform(&mut self, node: Node<'t>, value: &Shape, expected: Option<&Shape>) {
+        let Some(expected) =
+            expected.filter(|it| may_be_defined(it) && may_be_defined(value) && *it != value)
+        else {
+            return;
+        };
+        let before = self.found.facts.uses.len();
+        let both = Shape::Function(vec![value.clone()], Box::new(expected.clone()));
+        self.found.use_name(node, Role::Conform, Some(both), None);
+        if let Some(it) = self.found.facts.uses.get_mut(before) {
+            it.name = "".into();
         }
     }
 
@@ -397,6 +418,39 @@ impl<'t> Walk<'t> {
             }
         }
         self.found.ascend();
+    }
+}
+
+/// Whether a value may be of a type that a project defines, as far as its shape tells.
+fn may_be_defined(shape: &Shape) -> bool {
+    match shape {
+        Shape::Name(_)
+        | Shape::Member(..)
+        | Shape::Call(_)
+        | Shape::Itself
+        | Shape::Parent
+        | Shape::Element(_)
+        | Shape::Awaited(_)
+        | Shape::Parameter(..) => true,
+        Shape::Of(name) => !matches!(
+            &**name,
+            "string"
+                | "number"
+                | "boolean"
+                | "void"
+                | "undefined"
+                | "symbol"
+                | "RegExp"
+                | "JSX"
+                | "object"
+                | "never"
+        ),
+        Shape::Applied(head, _) => may_be_defined(head) && **head != Shape::Of("Array".into()),
+        Shape::Function(takes, gives) => {
+            takes.iter().chain([&**gives]).any(|it| !matches!(it, Shape::Parameter(..)) && may_be_defined(it))
+        }
+        Shape::Either(parts) => parts.iter().any(may_be_defined),
+        Shape::Untyped | Shape::Unknown => false,
     }
 }
 

@@ -95,6 +95,10 @@ impl Scheme for Modules {
         &["constructor"]
     }
 
+    fn is_structural(&self) -> bool {
+        true
+    }
+
     fn separator(&self) -> char {
         '.'
     }

@@ -90,7 +90,11 @@ impl<'t> Walk<'t> {
             "return_statement" => {
                 let expected = self.returns.last().and_then(|it| it.declared.clone());
                 let value = match node.named_child(0) {
-                    Some(value) => self.expected(value, expected),
+                    Some(value) => {
+                        let shape = self.expected(value, expected.clone());
+                        self.conform(value, &shape, expected.as_ref());
+                        shape
+                    }
                     None => Shape::Of("undefined".into()),
                 };
                 if let Some(returns) = self.returns.last_mut() {
@@ -448,7 +452,8 @@ impl<'t> Walk<'t> {
         match node.child_by_field_name("body") {
             Some(body) if body.kind() == "statement_block" => self.statements(body, false),
             Some(body) => {
-                let value = self.expected(body, inside);
+                let value = self.expected(body, inside.clone());
+                self.conform(body, &value, inside.as_ref());
                 if let Some(returns) = self.returns.last_mut() {
                     returns.values.push(value);
                 }
@@ -555,6 +560,9 @@ impl<'t> Walk<'t> {
                 continue;
             }
             let shape = value.map(|it| self.expected(it, declared.clone()));
+            if let (Some(node), Some(shape)) = (value, &shape) {
+                self.conform(node, shape, declared.as_ref());
+            }
             let shape = declared.or(shape).unwrap_or(Shape::Unknown);
             if self.found.scopes.is_inside() {
                 self.bind(name, shape);
@@ -631,7 +639,11 @@ impl<'t> Walk<'t> {
                     self.object_value(name, object);
                     None
                 }
-                _ => Some(self.expected(value, declared.clone())),
+                _ => {
+                    let shape = self.expected(value, declared.clone());
+                    self.conform(value, &shape, declared.as_ref());
+                    Some(shape)
+                }
             },
             None => Some(Shape::Unknown),
         };

@@ -216,7 +216,9 @@ impl<'t> Walk<'t> {
 fn generic(head: Shape, mut arguments: Vec<Shape>) -> Shape {
     let Shape::Of(name) = &head else { return head };
     match &**name {
-        "Readonly" | "Partial" | "Required" | "NonNullable" | "Omit" | "Pick" | "Awaited" | "NoInfer"
+        // What has all of it or only some: fits by fewer members.
+        "Partial" if !arguments.is_empty() => either([arguments.swap_remove(0), head.clone()]),
+        "Readonly" | "Required" | "NonNullable" | "Omit" | "Pick" | "Awaited" | "NoInfer"
             if !arguments.is_empty() =>
         {
             arguments.swap_remove(0)

@@ -1,0 +1,72 @@
+//! Checkers that run on Node: where they are kept, and what is new in what they say.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::{Outcome, workspace};
+
+/// What a checker says about each file.
+pub(super) type Messages = BTreeMap<String, Vec<String>>;
+
+/// Installs a checker from its registry into the cache, if it is not there. Where its package is.
+pub(super) fn install(cache: &Path, name: &str, version: &str) -> Outcome<PathBuf> {
+    let prefix = cache.join("node").join(format!("{name}-{version}"));
+    let package = prefix.join("node_modules").join(name);
+    if !package.join("package.json").is_file() {
+        fs::create_dir_all(&prefix)?;
+        let mut npm = workspace::command("npm");
+        npm.args(["install", "--silent", "--no-save", "--prefix"])
+            .arg(&prefix)
+            .arg(format!("{name}@{version}"));
+        workspace::output(npm)?;
+    }
+    Ok(package)
+}
+
+/// The files about which something is said that was not said before.
+pub(super) fn fresh(before: &Messages, after: &Messages) -> BTreeSet<String> {
+    let mut files = BTreeSet::new();
+    for (file, messages) in after {
+        let mut known = before.get(file).cloned().unwrap_or_default();
+        for message in messages {
+            match known.iter().position(|it| it == message) {
+                Some(at) => drop(known.swap_remove(at)),
+                None => drop(files.insert(file.clone())),
+            }
+        }
+    }
+    files
+}
+
+/// What was said about the package as it is, asked once.
+pub(super) fn baseline(path: &Path, ask: impl FnOnce() -> Outcome<Messages>) -> Outcome<Messages> {
+    if let Ok(text) = fs::read_to_string(path) {
+        return Ok(serde_json::from_str(&text)?);
+    }
+    let messages = ask()?;
+    fs::write(path, serde_json::to_string(&messages)?)?;
+    Ok(messages)
+}
+
+/// Every file below `root` with one of these endings, as a path from there; `skip` names directories that do not count.
+pub(super) fn files(root: &Path, endings: &[&str], skip: &[&str]) -> Outcome<Vec<String>> {
+    let mut found = Vec::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))? {
+            let entry = entry?;
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if entry.file_type()?.is_dir() {
+                if !skip.contains(&name.as_str()) {
+                    folders.push(entry.path());
+                }
+            } else if endings.iter().any(|end| name.ends_with(end)) {
+                let path = entry.path();
+                found.push(path.strip_prefix(root)?.to_string_lossy().into_owned());
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}

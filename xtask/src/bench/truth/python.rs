@@ -1,0 +1,153 @@
+//! Python: source distributions from the registry, judged by pyright.
+//!
+//! Only files in which the changed name, or the name of its class, stands are checked again: nothing else can get an error.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lockstep_refs::facts::Definition;
+use serde_json::Value;
+
+use super::cases::Case;
+use super::checker::{self, Messages};
+use super::subject::{Applied, Mutation, Package, Prepared, Subject};
+use crate::{Outcome, workspace};
+
+mod mutate;
+
+pub(super) struct Python;
+
+const PYRIGHT: &str = "1.1.390";
+
+const PACKAGES: &[Package] = &[
+    Package { name: "flask", version: "3.1.0", held_out: false, small: false },
+    Package { name: "networkx", version: "3.4.2", held_out: false, small: false },
+    Package { name: "click", version: "8.1.8", held_out: true, small: true },
+    Package { name: "werkzeug", version: "3.1.3", held_out: true, small: false },
+    Package { name: "jinja2", version: "3.1.5", held_out: true, small: false },
+];
+
+impl Subject for Python {
+    fn language(&self) -> &'static str {
+        "Python"
+    }
+
+    fn packages(&self) -> &'static [Package] {
+        PACKAGES
+    }
+
+    fn prepare(&self, package: &Package, cache: &Path) -> Outcome<Prepared> {
+        let pyright = checker::install(cache, "pyright", PYRIGHT)?;
+        let folder = cache.join("python");
+        let root = folder.join(format!("{}-{}", package.name, package.version));
+        let venv = folder.join("venv");
+        if !root.join("pyrightconfig.json").is_file() {
+            fetch(package, &folder, &venv, &root)?;
+        }
+        let files = checker::files(&root, &[".py", ".pyi"], &["docs", ".git"])?;
+        let stamp = format!("{} {} pyright {PYRIGHT}", package.name, package.version);
+        let target = folder.join("checked").join(format!("{}-{}", package.name, package.version));
+        fs::create_dir_all(&target)?;
+        let prepared = Prepared { root, files, target, stamp };
+        checker::baseline(&prepared.target.join("baseline.json"), || {
+            check(&prepared, &pyright, &prepared.files)
+        })?;
+        Ok(prepared)
+    }
+
+    fn mutate(&self, text: &str, definition: &Definition, mutation: Mutation) -> Option<String> {
+        mutate::mutate(text, definition, mutation)
+    }
+
+    fn truth(&self, prepared: &Prepared, case: &Case) -> Outcome<BTreeSet<String>> {
+        let cache = prepared.target.ancestors().nth(3).ok_or("the cache holds what was checked")?;
+        let pyright = checker::install(cache, "pyright", PYRIGHT)?;
+        let before = checker::baseline(&prepared.target.join("baseline.json"), || {
+            Err("the package was not checked before it was changed".into())
+        })?;
+        let candidates = candidates(prepared, case)?;
+        if candidates.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let _applied = Applied::new(prepared.root.join(&case.file), &case.old, &case.new)?;
+        let after = check(prepared, &pyright, &candidates)?;
+        let mut rejected = checker::fresh(&before, &after);
+        rejected.remove(&case.file);
+        Ok(rejected)
+    }
+}
+
+/// The other files in which the name stands, or that of its class.
+fn candidates(prepared: &Prepared, case: &Case) -> Outcome<Vec<String>> {
+    let class = case.symbol.container.as_deref().and_then(|path| path.rsplit('.').next());
+    let names: Vec<&str> = class.into_iter().chain([&*case.symbol.name]).collect();
+    let texts = prepared.read()?;
+    let named = |text: &str| lockstep_refs::world::words(text).any(|word| names.contains(&word));
+    let others = texts.into_iter().filter(|(path, text)| *path != case.file && named(text));
+    Ok(others.map(|(path, _)| path).collect())
+}
+
+/// Fetches the sources of a package, and installs what it needs, so that types of its dependencies are known.
+fn fetch(package: &Package, folder: &Path, venv: &Path, root: &Path) -> Outcome {
+    fs::create_dir_all(folder)?;
+    let python = venv.join("bin/python");
+    let run = |program: &Path, arguments: &[&str]| -> Outcome {
+        let mut command = workspace::command(program);
+        command.current_dir(folder).args(arguments);
+        workspace::output(command)?;
+        Ok(())
+    };
+    if !python.is_file() {
+        run(Path::new("python3"), &["-m", "venv", &venv.to_string_lossy()])?;
+    }
+    let wanted = format!("{}=={}", package.name, package.version);
+    // What builds a source distribution must be there even to be asked for its name.
+    run(&python, &["-m", "pip", "-q", "install", "flit_core", "setuptools", "wheel", "pytest", &wanted])?;
+    run(
+        &python,
+        &[
+            "-m",
+            "pip",
+            "-q",
+            "download",
+            "--no-deps",
+            "--no-binary",
+            ":all:",
+            "--no-build-isolation",
+            &wanted,
+        ],
+    )?;
+    let archive = format!("{}-{}.tar.gz", package.name, package.version);
+    run(Path::new("tar"), &["xzf", &archive])?;
+    // What a package says to its own checker is not what is measured.
+    fs::write(root.join("pyrightconfig.json"), "{\"typeCheckingMode\": \"standard\"}\n")?;
+    Ok(())
+}
+
+/// The errors that pyright finds in some files.
+fn check(prepared: &Prepared, pyright: &Path, files: &[String]) -> Outcome<Messages> {
+    let venv: PathBuf = prepared.root.with_file_name("venv").join("bin/python");
+    let mut command = workspace::command("nice");
+    command.args(["-n", "10", "node"]).arg(pyright.join("index.js"));
+    command.arg("--outputjson").arg("--pythonpath").arg(venv).args(files).current_dir(&prepared.root);
+    // It fails whenever it finds an error.
+    let output = command.output().map_err(|error| format!("pyright: {error}"))?;
+    let answer: Value = serde_json::from_slice(&output.stdout).map_err(|error| {
+        format!("pyright said no JSON: {error}: {}", String::from_utf8_lossy(&output.stderr))
+    })?;
+    let mut messages = Messages::new();
+    for diagnostic in answer["generalDiagnostics"].as_array().into_iter().flatten() {
+        let (Some(file), Some(message)) = (diagnostic["file"].as_str(), diagnostic["message"].as_str())
+        else {
+            continue;
+        };
+        if diagnostic["severity"] == "error"
+            && let Ok(file) = Path::new(file).strip_prefix(&prepared.root)
+        {
+            let first = message.lines().next().unwrap_or_default().to_owned();
+            messages.entry(file.to_string_lossy().into_owned()).or_default().push(first);
+        }
+    }
+    Ok(messages)
+}
