@@ -52,6 +52,7 @@ impl Hook {
             Actor::Lead => (ANYONE, By::Anyone),
         };
         self.report(&mut store, session, reader, by, self.project.config().alert.subagent)?;
+        self.store = Some(store);
         swept.map(|()| Decision::Silent)
     }
 

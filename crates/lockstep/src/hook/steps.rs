@@ -128,9 +128,9 @@ impl Hook {
         let EventKind::SubagentStop(Stop { already_continued }) = self.event.kind else {
             return Ok(Decision::Silent);
         };
-        let steps = self.steps();
-        let runs = Runs::of(&self.project.state, session);
-        if !runs.are_there() && !steps.are_used() {
+        let state = self.project.state.clone();
+        let runs = Runs::of(&state, session);
+        if !runs.are_there() && !self.steps().are_used() {
             return Ok(Decision::Silent);
         }
         let anyone = AgentId::new("anyone").expect("it is a plain word");
@@ -164,19 +164,13 @@ impl Hook {
         }
     }
 
-    fn judge_run(&self, session: &SessionId, run: &Run) -> Result<(Judged, Option<StepFile>), Fault> {
+    fn judge_run(&mut self, session: &SessionId, run: &Run) -> Result<(Judged, Option<StepFile>), Fault> {
         self.check_configuration()?;
-        let steps = self.steps();
         let usage = self.event.transcript.as_deref().and_then(usage_of);
         // Without a boundary it is nobody's business what was changed.
-        let name = run.step_file.as_deref();
-        let step = name.and_then(|name| steps.read(&steps.named(name).ok()?).ok());
-        let bounded = step.is_some_and(|step| !step.boundary().is_open());
-        let work = Work {
-            changed: if bounded { Some(self.changed_by_agent(session)?) } else { None },
-            turns: usage.map(|usage| usage.turns),
-            budget: run.budget,
-        };
+        let changed = if self.is_bounded(run) { Some(self.changed_by_agent(session)?) } else { None };
+        let work = Work { changed, turns: usage.map(|usage| usage.turns), budget: run.budget };
+        let steps = self.steps();
         let (judged, file) = steps.judge_stop(run.step_file.as_deref(), &work)?;
         steps.record_stop(&judged, file.as_ref(), |record| {
             let record =
@@ -192,12 +186,25 @@ impl Hook {
         Ok((judged, file))
     }
 
+    fn is_bounded(&self, run: &Run) -> bool {
+        let steps = self.steps();
+        let file = run.step_file.as_deref().and_then(|name| steps.named(name).ok());
+        let step = file.and_then(|file| steps.read(&file).ok());
+        step.is_some_and(|step| !step.boundary().is_open())
+    }
+
+    /// The store, as another action of the event has left it.
+    fn take_store(&mut self) -> Result<Store, Fault> {
+        Ok(self.store.take().map_or_else(|| Store::open(&self.project.state), Ok)?)
+    }
+
     /// Everything the agent changed in the session, shell commands included.
-    fn changed_by_agent(&self, session: &SessionId) -> Result<Vec<Changed>, Fault> {
-        let mut store = Store::open(&self.project.state)?;
+    fn changed_by_agent(&mut self, session: &SessionId) -> Result<Vec<Changed>, Fault> {
+        let mut store = self.take_store()?;
         store.read_journal(&self.project.journal(), session, &|_| true)?;
         let by = self.event.actor.agent_id().map_or(By::Anyone, By::Agent);
         let changes = store.changes(&Filter { session: Some(session), by, after: 0 })?;
+        self.store = Some(store);
         let steps = self.steps();
         let mut changed: Vec<Changed> = changes
             .into_iter()
@@ -247,8 +254,8 @@ impl Hook {
         self.tell_lead(session, run, &text)
     }
 
-    fn tell_lead(&self, session: &SessionId, run: &Run, text: &str) -> Result<(), Fault> {
-        let mut store = Store::open(&self.project.state)?;
+    fn tell_lead(&mut self, session: &SessionId, run: &Run, text: &str) -> Result<(), Fault> {
+        let mut store = self.take_store()?;
         Ok(store.put_notice(
             session,
             &format!("step {}", named(run)),
