@@ -103,6 +103,22 @@ fn who_imports_a_deleted_file_is_broken_whatever_it_took_from_it() {
 }
 
 #[test]
+fn packages_without_an_init_are_packages_too() {
+    let world = MemoryWorld::new([
+        ("shop/price.py", "def sum_up(): pass\n"),
+        ("app.py", "from shop.price import total\n"),
+        ("tool/run.py", "from shop import price\n\nprice.total()\n"),
+    ]);
+    assert_eq!(
+        shown(&ask(&world, &[edited("shop/price.py", "def total(): pass\n")])),
+        [
+            "DIRECT breaks import app.py:1:from shop.price import total",
+            "DIRECT breaks symbol tool/run.py:3:price.total()",
+        ]
+    );
+}
+
+#[test]
 fn who_followed_already_is_no_dependent() {
     let now = A.replace("greet", "welcome");
     let followed = B.replace("greet", "welcome");

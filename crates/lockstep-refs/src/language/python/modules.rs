@@ -84,8 +84,8 @@ fn below(world: &dyn World, directory: &str, dotted: &str) -> Option<Module> {
     if let Some(file) = file {
         return Some(Module::File(file));
     }
-    let has_modules = world.directory(&path).iter().any(|file| world.path(*file).ends_with(".py"));
-    (has_modules || (!path.is_empty() && is_namespace(world, &path))).then(|| Module::Folder(path.into()))
+    (has_modules(world, &path) || (!path.is_empty() && is_namespace(world, &path)))
+        .then(|| Module::Folder(path.into()))
 }
 
 /// Whether a directory without modules of its own holds packages.
@@ -102,8 +102,30 @@ fn absolute(world: &dyn World, from: &str, module: &str) -> Found {
             Some(module) => Found::Here(module),
             None => Found::Missing,
         },
-        None => Found::Outside,
+        None => namespace(world, from, module).map_or(Found::Outside, Found::Here),
     }
+}
+
+/// A module by way of directories without `__init__`, which count only where nothing else has the name.
+fn namespace(world: &dyn World, from: &str, module: &str) -> Option<Module> {
+    let mut directory = parent(from);
+    loop {
+        for root in [directory.to_owned(), with(directory, "src"), with(directory, "lib")] {
+            match below(world, &root, module) {
+                Some(Module::Folder(path)) if !has_modules(world, &path) => {}
+                Some(found) => return Some(found),
+                None => {}
+            }
+        }
+        if directory.is_empty() {
+            return None;
+        }
+        directory = parent(directory);
+    }
+}
+
+fn has_modules(world: &dyn World, directory: &str) -> bool {
+    world.directory(directory).iter().any(|file| world.path(*file).ends_with(".py"))
 }
 
 /// The directory that holds the top-level module `name`, as seen from a file.
