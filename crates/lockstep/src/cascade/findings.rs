@@ -99,8 +99,8 @@ pub(super) fn left(disk: &Disk<'_>, cascade: &Cascade) -> Result<BTreeMap<String
         .filter(|cause| matches!(&cause.before, Former::Content(digest) if disk.text(digest).is_some()))
         .map(|cause| cause.path.as_str())
         .collect();
-    let (mut certain, mut possible): (BTreeMap<&str, Vec<String>>, BTreeMap<&str, Vec<String>>) =
-        Default::default();
+    let mut certain: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut possible: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (_, dependent) in analysis.impact.dependents().filter(|(_, d)| d.hop == Hop::Direct && d.breaks) {
         let sure = |evidence: &impact::Evidence| evidence.certainty == Certainty::Resolved;
         let stale = lines(dependent, |evidence| evidence.breaks && sure(evidence));

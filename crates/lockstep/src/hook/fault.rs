@@ -19,11 +19,11 @@ use crate::task::TaskError;
 /// The decision that an unread event waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Waits {
-    ForNothing,
+    Nothing,
     /// That of a gate which only projects with steps have.
-    ForSteps,
+    Steps,
     /// That of some gate.
-    ForAny,
+    Any,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -76,7 +76,7 @@ impl Fault {
     pub(crate) fn waits(&self) -> Waits {
         match self {
             Self::TooLarge { decides, .. } => *decides,
-            _ => Waits::ForNothing,
+            _ => Waits::Nothing,
         }
     }
 

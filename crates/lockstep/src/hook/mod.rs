@@ -165,12 +165,12 @@ fn waits_for(bytes: &[u8]) -> Waits {
     const HEAD: usize = 4096;
     let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]);
     if !head.contains("\"PreToolUse\"") {
-        return Waits::ForNothing;
+        return Waits::Nothing;
     }
     let tool = head.split_once("\"tool_name\"").and_then(|(_, rest)| rest.split('"').nth(1));
     match tool {
-        Some("Edit" | "Write" | "MultiEdit" | "NotebookEdit" | "Bash") => Waits::ForSteps,
-        _ => Waits::ForAny,
+        Some("Edit" | "Write" | "MultiEdit" | "NotebookEdit" | "Bash") => Waits::Steps,
+        _ => Waits::Any,
     }
 }
 
@@ -183,9 +183,9 @@ fn undecided(fault: &Fault) -> Answer {
         ActiveProject::load(found).ok()
     });
     let waits = |project: &ActiveProject| match fault.waits() {
-        Waits::ForNothing => false,
-        Waits::ForSteps => Steps::new(project, clock::now()).are_used(),
-        Waits::ForAny => true,
+        Waits::Nothing => false,
+        Waits::Steps => Steps::new(project, clock::now()).are_used(),
+        Waits::Any => true,
     };
     let Some(project) = project.filter(waits) else { return Answer::silent() };
     let decision = resolve(Role::Enforcer, project.config().hooks.on_failure, &fault.to_string());

@@ -255,7 +255,7 @@ impl Search<'_, '_, '_> {
                 }
                 // It leads to something else: outside, only a trait of ours may be meant.
                 let outside = found.iter().all(|found| found.entity == Entity::Outside);
-                if !found.is_empty() && !(outside && self.goal.owner_is_interface) {
+                if !(found.is_empty() || outside && self.goal.owner_is_interface) {
                     return None;
                 }
                 // A type that leads nowhere is not the goal's, unless by its name.
