@@ -52,7 +52,8 @@ impl Subject for Rust {
             fetch(package, &root)?;
         }
         let target = cache.join("rust").join("target").join(package.name);
-        let mut prepared = Prepared { root, files: Vec::new(), target, stamp: stamp(package)?, _lock: lock };
+        let (options, stamp) = (options(package), stamp(package)?);
+        let mut prepared = Prepared { root, files: Vec::new(), target, options, stamp, _lock: lock };
         // Dependencies may still have to be fetched: the first check may use the network, those of the cases do not.
         let (messages, _) = check(&prepared, false)?;
         let errors: Vec<&Value> = errors(&messages).collect();
@@ -89,6 +90,14 @@ impl Subject for Rust {
         }
         rejected.remove(&case.file);
         Ok(rejected)
+    }
+}
+
+/// All features; where some of them need a nightly compiler, those that do not.
+fn options(package: &Package) -> &'static [&'static str] {
+    match package.name {
+        "hyper" => &["--features", "full"],
+        _ => &["--all-features"],
     }
 }
 
@@ -140,15 +149,8 @@ fn copy(from: &Path, to: &Path) -> Outcome {
 fn check(prepared: &Prepared, offline: bool) -> Outcome<(Vec<Value>, bool)> {
     let mut command = Command::new("nice");
     command.args(["-n", "10"]).arg(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args([
-        "check",
-        "--lib",
-        "--profile",
-        "test",
-        "--all-features",
-        "--message-format=json",
-        "--quiet",
-    ]);
+    command.args(["check", "--lib", "--profile", "test", "--message-format=json", "--quiet"]);
+    command.args(prepared.options);
     if offline {
         command.arg("--offline");
     }

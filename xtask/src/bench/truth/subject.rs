@@ -28,6 +28,8 @@ pub(super) struct Prepared {
     pub(super) files: Vec<String>,
     /// Where the compiler keeps what it has built.
     pub(super) target: PathBuf,
+    /// How the compiler is asked about this package.
+    pub(super) options: &'static [&'static str],
     /// Everything that the compiler's answers depend on besides the sources.
     pub(super) stamp: String,
     /// Held as long as the package may be changed: two runs at once would measure each other's changes.

@@ -254,8 +254,8 @@ impl Search<'_, '_, '_> {
                     return Some((Certainty::Resolved, through));
                 }
                 // It leads to something else: outside, only a trait of ours may be meant.
-                let outside = found.iter().all(|found| found.entity == Entity::Outside);
-                if !(found.is_empty() || outside && self.goal.owner_is_interface) {
+                let inside = found.iter().any(|found| found.entity != Entity::Outside);
+                if inside || (!found.is_empty() && !self.goal.owner_is_interface) {
                     return None;
                 }
                 // A type that leads nowhere is not the goal's, unless by its name.

@@ -405,7 +405,9 @@ fn function(result: Option<Ty>) -> Ty {
 /// What a closure is given that is passed to a method of a value.
 fn closure_argument(of: &Ty, method: &str) -> Ty {
     match (of, method) {
-        (Ty::Outside(name, arguments), "map_err" | "unwrap_or_else" | "or_else") if &**name == "Result" => {
+        (Ty::Outside(name, arguments), "map_err" | "unwrap_or_else" | "or_else")
+            if name.ends_with("Result") =>
+        {
             arguments.get(1).cloned().unwrap_or(Ty::Unknown)
         }
         (Ty::Outside(..) | Ty::Slice(_), _) => standard::element(of),
