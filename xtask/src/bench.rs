@@ -7,8 +7,10 @@ mod page;
 mod programs;
 mod race;
 mod scene;
+mod speed;
 mod statistics;
 mod tables;
+mod truth;
 
 use clap::Subcommand;
 
@@ -22,6 +24,8 @@ use scene::Scene;
 #[derive(Debug, Subcommand)]
 pub(crate) enum Bench {
     Hooks(HooksArgs),
+    Impact(truth::ImpactArgs),
+    Speed(speed::SpeedArgs),
 }
 
 /// Measure whole hook processes against a bare process and against bash with jq
@@ -67,7 +71,14 @@ impl Plan {
 }
 
 pub(crate) fn run(bench: &Bench) -> Outcome {
-    let Bench::Hooks(args) = bench;
+    match bench {
+        Bench::Hooks(args) => hooks(args),
+        Bench::Impact(args) => truth::run(args),
+        Bench::Speed(args) => speed::run(args),
+    }
+}
+
+fn hooks(args: &HooksArgs) -> Outcome {
     let plan = Plan::of(args);
     let programs = Programs::build(args.smoke)?;
     let temp = tempfile::Builder::new().prefix("lockstep-bench-").tempdir()?;
@@ -83,7 +94,7 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
     println!("{report}");
     if args.write {
         let page = workspace::root().join(page::PATH);
-        page::put(&page, &report)?;
+        page::put(&page, "hooks", &report)?;
         println!("wrote {}", page::PATH);
     }
     Ok(())

@@ -1,6 +1,7 @@
 //! The cache of one project, on disk: built under a lock, replaced in one step, checked against its inputs.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -18,9 +19,12 @@ use crate::measure::chars;
 use crate::memo::Memo;
 use crate::outcome::{BuildOptions, Built, Checked, Freshness};
 use crate::provider::Provider;
-use crate::record::{Record, untouched};
+use crate::ready::{self, Ready};
+use crate::record::{Look, Record, untouched};
+use crate::section::Strategy;
 use crate::settings::Settings;
-use crate::{state, target};
+use crate::{state, target, watch};
+use lockstep_store::stamp::Stamp;
 
 /// The cache of one project.
 #[derive(Debug)]
@@ -30,6 +34,15 @@ pub struct Cache {
     state: StateDir,
     /// Read once per process.
     memo: RefCell<Option<Memo>>,
+}
+
+/// The cache file at one moment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Snapshot {
+    /// Its text.
+    pub text: String,
+    /// From before it was read.
+    stamp: Stamp,
 }
 
 impl Cache {
@@ -50,7 +63,51 @@ impl Cache {
 
     /// The cache file's text; `None` if there is none.
     pub fn read(&self) -> Result<Option<String>, CacheError> {
-        target::read(&self.path())
+        Ok(self.snapshot()?.map(|snapshot| snapshot.text))
+    }
+
+    /// The cache file as it is now; `None` if there is none.
+    pub fn snapshot(&self) -> Result<Option<Snapshot>, CacheError> {
+        Ok(target::read(&self.path())?.map(|(text, stamp)| Snapshot { text, stamp }))
+    }
+
+    /// What was made for `asked` earlier, if everything that it was made of is certainly as it was. Reads neither the cache
+    /// nor any source.
+    pub fn ready(&self, provider: &dyn Provider, asked: &str) -> Option<Ready> {
+        let list = ready::kept_list(&self.state);
+        let seal = ready::seal(&list, &self.settings, &self.values(provider))?;
+        let ready = ready::kept(&self.state, asked, &seal)?;
+        watch::holds(&list, &self.root).then_some(ready)
+    }
+
+    /// Keeps what was made of a fresh cache for `asked`, where it will be possible to tell that it still holds. `provider` is
+    /// the one that the cache was found fresh with.
+    pub fn make_ready(&self, provider: &dyn Provider, of: &Snapshot, asked: &str, ready: &Ready) {
+        let record = state::record(&self.state);
+        let values = values(&self.settings, provider);
+        let recorded = record.looks.iter().filter(|(_, look)| matches!(look, Look::Value(_)));
+        if record.written != Some(digest(&of.text)) || !recorded.eq(&values) {
+            return;
+        }
+        let Some(list) = watch::list(&record, self.settings.target(), &of.stamp) else { return };
+        let Some(seal) = ready::seal(&list, &self.settings, &values) else { return };
+        // What is not kept is made anew the next time.
+        let _ = ready::keep(&self.state, &list, asked, &seal, ready);
+        if let Some(stamp) = self.asks().then(|| provider.stamp()).flatten() {
+            let _ = ready::keep_values(&self.state, &self.settings, &stamp, &values);
+        }
+    }
+
+    /// The inputs that are no files. The provider is not asked where its stamp says that they are as they were.
+    fn values(&self, provider: &dyn Provider) -> BTreeMap<String, Look> {
+        let stamp = self.asks().then(|| provider.stamp()).flatten();
+        let kept = stamp.and_then(|stamp| ready::kept_values(&self.state, &self.settings, &stamp));
+        kept.unwrap_or_else(|| values(&self.settings, provider))
+    }
+
+    /// Whether any section has its text from a provider.
+    fn asks(&self) -> bool {
+        self.settings.sections().iter().any(|section| section.strategy == Strategy::Given)
     }
 
     /// Builds the cache as of `time`, which stands in its header. Nothing is written when the file already says the same.
@@ -105,17 +162,28 @@ impl Cache {
         provider: &dyn Provider,
         deadline: Option<Instant>,
     ) -> Result<Freshness, CacheError> {
-        let Some(text) = self.read()? else { return Ok(Freshness::Missing) };
+        let Some(snapshot) = self.snapshot()? else { return Ok(Freshness::Missing) };
+        self.freshness_of(&snapshot, provider, deadline)
+    }
+
+    /// Whether a snapshot is up to date.
+    pub fn freshness_of(
+        &self,
+        snapshot: &Snapshot,
+        provider: &dyn Provider,
+        deadline: Option<Instant>,
+    ) -> Result<Freshness, CacheError> {
+        let text = &snapshot.text;
         let values = values(&self.settings, provider);
         let record = state::record_text(&self.state);
-        if untouched(&record, &self.root, &values, digest(&text)) {
+        if untouched(&record, &self.root, &values, digest(text)) {
             return Ok(Freshness::Fresh);
         }
         let known = Record::decode(&record).unwrap_or_default();
         let gathered = self.gather(provider, &known, deadline)?;
-        let freshness = self.compared(&text, &known, &gathered);
+        let freshness = self.compared(text, &known, &gathered);
         if freshness == Freshness::Fresh {
-            self.restamp(&record, &text, &gathered);
+            self.restamp(&record, text, &gathered);
         }
         Ok(freshness)
     }

@@ -73,9 +73,8 @@ impl fmt::Display for Mitigation {
 /// Writes the cache of `drafts`, at most `budget` characters long. The budget must have room for the header.
 pub fn compose(header: &Header, drafts: &[Draft], budget: usize) -> Composed {
     let mut work = Work::new(drafts);
-    work.fit(header, budget);
-    let text = work.render(header);
-    Composed { chars: chars(&text), text, mitigations: work.mitigations }
+    let (text, chars) = work.fit(header, budget);
+    Composed { chars, text, mitigations: work.mitigations }
 }
 
 /// Section markers inside the drafts' content, which writing will escape.
@@ -123,34 +122,42 @@ impl<'a> Work<'a> {
         Self { drafts, caps: Caps::USUAL, contents: contents.collect(), mitigations: Vec::new() }
     }
 
-    fn fit(&mut self, header: &Header, budget: usize) {
-        let fits = |work: &Self| chars(&work.render(header)) <= budget;
-        if fits(self) {
-            return;
+    /// The text within `budget` and its length. The last resort is not looked at again: nothing is left to be taken away.
+    fn fit(&mut self, header: &Header, budget: usize) -> (String, usize) {
+        let fitting = |work: &Self| Some(work.measured(header)).filter(|(_, chars)| *chars <= budget);
+        if let Some(text) = fitting(self) {
+            return text;
         }
         self.cap(Caps { external: EXTERNAL_CAP, ..self.caps }, Mitigation::ExternalCut(EXTERNAL_CAP));
-        if fits(self) {
-            return;
+        if let Some(text) = fitting(self) {
+            return text;
         }
         let redundant = self.drafts.iter().position(|draft| draft.name.as_str() == REDUNDANT);
         redundant.into_iter().for_each(|at| self.drop_section(at));
-        if fits(self) {
-            return;
+        if let Some(text) = fitting(self) {
+            return text;
         }
         self.cap(Caps { topic: Some(TOPIC_CAP), ..self.caps }, Mitigation::TopicsCut(TOPIC_CAP));
         for at in self.least_important_first() {
-            if fits(self) {
-                return;
+            if let Some(text) = fitting(self) {
+                return text;
             }
             self.drop_section(at);
         }
         for at in self.least_important_first() {
-            if fits(self) {
-                return;
+            if let Some(text) = fitting(self) {
+                return text;
             }
             self.contents[at] = None;
             self.mitigations.push(Mitigation::Unmentioned(self.drafts[at].name.to_string()));
         }
+        self.measured(header)
+    }
+
+    fn measured(&self, header: &Header) -> (String, usize) {
+        let text = self.render(header);
+        let chars = chars(&text);
+        (text, chars)
     }
 
     /// Renders what can be cut under `caps`. Not mentioned when nothing became shorter.

@@ -22,7 +22,8 @@ pub fn unescape(content: &str) -> String {
 /// How many of our own markers `content` has, unescaped: an accident, or someone who wants to open, close or replace a
 /// section. Fewer than are escaped, because an ordinary comment may look a little like one.
 pub fn markers(content: &str) -> usize {
-    EXACT.iter().map(|marker| content.matches(marker).count()).sum()
+    let at = content.match_indices('<').map(|(at, _)| &content[at..]);
+    at.filter(|rest| EXACT.iter().any(|marker| rest.starts_with(marker))).count()
 }
 
 fn rewrite(content: &str, tildes: impl Fn(usize) -> usize) -> String {

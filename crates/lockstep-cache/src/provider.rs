@@ -6,6 +6,12 @@ use std::collections::BTreeMap;
 pub trait Provider {
     /// The text for a section, by its name.
     fn given(&self, section: &str) -> Given;
+
+    /// What tells, without asking for any text, that all of them are as they were: as long as it stays the same. Taken before
+    /// the first text is found out. `None` where the texts have to be asked for.
+    fn stamp(&self) -> Option<Vec<u8>> {
+        None
+    }
 }
 
 /// What a provider has for a section.

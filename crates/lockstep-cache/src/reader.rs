@@ -5,18 +5,18 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Read as _};
+use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
 
 use blake3::Hash;
-use rustix::fs::OFlags;
+use rustix::fs::{Dir, FileType, OFlags};
 
 use crate::measure::one_line;
 use crate::record::{Look, Record};
-use crate::stamp::{self, Stamp};
+use lockstep_store::stamp::{self, Stamp};
 
 /// How much of a file is kept as text. Far more than any budget; the rest only counts for the digest.
 const KEPT_BYTES: usize = 4 << 20;
@@ -83,11 +83,23 @@ impl Base {
     }
 }
 
+/// What a directory says that something in it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Sort {
+    Directory,
+    /// A plain file.
+    Plain,
+    /// A link, or what the file system does not tell: it may be a directory.
+    Perhaps,
+    /// No directory.
+    Other,
+}
+
 /// What a directory has. Names that cannot be written on a line are left out and counted.
 #[derive(Debug)]
 pub(crate) struct Listing {
-    /// Names and whether they may be directories, sorted.
-    pub(crate) entries: Vec<(String, bool)>,
+    /// Names and what they are, sorted.
+    pub(crate) entries: Vec<(String, Sort)>,
     /// How many names are not UTF-8, or have control characters.
     pub(crate) odd: usize,
     /// Device and inode of the directory itself.
@@ -130,12 +142,22 @@ impl<'a> Reader<'a> {
         self.in_time()?;
         let seen = match self.located(base, path) {
             Ok(None) => self.absent(&label),
-            Ok(Some((at, meta))) if meta.is_file() => self.read(&label, &at, &meta),
+            Ok(Some((at, meta))) if meta.is_file() => self.read(&label, &meta, || open(&at)),
             Ok(Some((_, meta))) => self.unusable(&label, kind(&meta)),
             Err(why) => self.unusable(&label, &why),
         };
         self.seen.insert(label, seen.clone());
         Ok(seen)
+    }
+
+    /// The same for what the listing of its directory called a plain file: it is opened without being looked at before.
+    pub(crate) fn plain(&mut self, base: &Base, path: &str) -> Result<Seen, Late> {
+        let label = base.label(path);
+        self.in_time()?;
+        match self.beside(base, &label, OFlags::empty()) {
+            Some((_, file, meta)) if meta.is_file() => Ok(self.read(&label, &meta, || Ok(file))),
+            _ => self.file(base, path),
+        }
     }
 
     /// The digest of a file that certainly did not change since the last build, without reading it.
@@ -168,7 +190,7 @@ impl<'a> Reader<'a> {
     pub(crate) fn list(&mut self, base: &Base, path: &str) -> Result<Option<Listing>, Late> {
         self.in_time()?;
         let label = base.label(path);
-        let (at, meta) = match self.located(base, path) {
+        let (at, dir, meta) = match self.directory(base, path, &label) {
             Ok(Some(found)) => found,
             Ok(None) => {
                 self.absent(&label);
@@ -179,11 +201,7 @@ impl<'a> Reader<'a> {
                 return Ok(None);
             }
         };
-        if !meta.is_dir() {
-            self.unusable(&label, "it is no directory");
-            return Ok(None);
-        }
-        let listing = match listed(&at, &meta) {
+        let listing = match listed(dir, &meta) {
             Ok(listing) => listing,
             Err(error) => {
                 self.unusable(&label, &error.to_string());
@@ -194,6 +212,36 @@ impl<'a> Reader<'a> {
         self.looks.insert(label.clone(), Look::Directory(Stamp::of(&meta, self.now)));
         self.real.insert(label, at);
         Ok(Some(listing))
+    }
+
+    /// The directory at `path`, opened; `None` where there is nothing.
+    fn directory(
+        &self,
+        base: &Base,
+        path: &str,
+        label: &str,
+    ) -> Result<Option<(PathBuf, File, fs::Metadata)>, String> {
+        if let Some(found) = self.beside(base, label, OFlags::DIRECTORY) {
+            return Ok(Some(found));
+        }
+        match self.located(base, path)? {
+            None => Ok(None),
+            Some((_, meta)) if !meta.is_dir() => Err("it is no directory".into()),
+            Some((at, _)) => {
+                let dir = opened(&at, OFlags::DIRECTORY).map_err(|error| error.to_string())?;
+                let meta = dir.metadata().map_err(|error| error.to_string())?;
+                Ok(Some((at, dir, meta)))
+            }
+        }
+    }
+
+    /// Opens what is in a directory that was listed, if it is no link: then it is inside, and need not be located.
+    fn beside(&self, base: &Base, label: &str, flags: OFlags) -> Option<(PathBuf, File, fs::Metadata)> {
+        let (dir, name) = label.rsplit_once('/')?;
+        let at = self.real.get(dir).filter(|dir| dir.starts_with(&base.canonical))?.join(name);
+        let file = opened(&at, flags | OFlags::NOFOLLOW).ok()?;
+        let meta = file.metadata().ok()?;
+        Some((at, file, meta))
     }
 
     /// Where `path` really is and what is there, if that is inside `base`.
@@ -231,18 +279,19 @@ impl<'a> Reader<'a> {
         Seen::Absent
     }
 
-    fn unusable(&mut self, label: &str, why: &str) -> Seen {
+    /// Remembers that something could not be used: it is looked at again each time.
+    pub(crate) fn unusable(&mut self, label: &str, why: &str) -> Seen {
         let why = one_line(why);
         self.looks.insert(label.to_owned(), Look::Unusable(why.clone()));
         Seen::Unusable(why)
     }
 
-    fn read(&mut self, label: &str, at: &Path, meta: &fs::Metadata) -> Seen {
+    fn read(&mut self, label: &str, meta: &fs::Metadata, open: impl FnOnce() -> io::Result<File>) -> Seen {
         if meta.len() > MAX_BYTES {
             return self.unusable(label, &format!("it has {} bytes, more than {MAX_BYTES}", meta.len()));
         }
         self.opened += 1;
-        match content(at, meta.len()) {
+        match open().and_then(|file| content(file, meta.len())) {
             Ok((kept, digest, longer)) => {
                 self.looks.insert(label.to_owned(), Look::File(digest, Stamp::of(meta, self.now)));
                 Seen::File(Rc::new(text(kept, longer)))
@@ -259,12 +308,18 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The beginning of a file, the digest of all of it, and whether there is more.
-fn content(path: &Path, size: u64) -> io::Result<(Vec<u8>, Hash, bool)> {
-    let mut file = open(path)?;
+/// The beginning of a file of `size` bytes, the digest of all of it, and whether there is more.
+fn content(mut file: File, size: u64) -> io::Result<(Vec<u8>, Hash, bool)> {
     // With room for one byte more, one read finds the end; growing step by step takes ten.
-    let mut kept = Vec::with_capacity(usize::try_from(size).unwrap_or(KEPT_BYTES).min(KEPT_BYTES) + 1);
-    (&mut file).take(KEPT_BYTES as u64).read_to_end(&mut kept)?;
+    let size = usize::try_from(size).unwrap_or(KEPT_BYTES).min(KEPT_BYTES);
+    let mut kept = vec![0; size + 1];
+    let read = file.read(&mut kept)?;
+    kept.truncate(read.min(KEPT_BYTES));
+    if read != size || size == KEPT_BYTES {
+        // Large, or changed since it was looked at.
+        file.seek(SeekFrom::Start(kept.len() as u64))?;
+        (&mut file).take((KEPT_BYTES - kept.len()) as u64).read_to_end(&mut kept)?;
+    }
     let mut hasher = blake3::Hasher::new();
     hasher.update(&kept);
     let mut longer = false;
@@ -284,11 +339,16 @@ fn content(path: &Path, size: u64) -> io::Result<(Vec<u8>, Hash, bool)> {
     Ok((kept, hasher.finalize(), longer))
 }
 
-/// Opens a plain file. Without `NONBLOCK`, a pipe put in its place since would hold us.
+/// Opens a plain file.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
-    let flags = (OFlags::NONBLOCK | OFlags::CLOEXEC).bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let file = opened(path, OFlags::empty())?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no plain file")) }
+}
+
+/// Without `NONBLOCK`, a pipe put in its place since would hold us.
+fn opened(path: &Path, flags: OFlags) -> io::Result<File> {
+    let flags = (flags | OFlags::NONBLOCK | OFlags::CLOEXEC).bits().cast_signed();
+    OpenOptions::new().read(true).custom_flags(flags).open(path)
 }
 
 fn text(bytes: Vec<u8>, longer: bool) -> Text {
@@ -306,15 +366,19 @@ fn text(bytes: Vec<u8>, longer: bool) -> Text {
     }
 }
 
-fn listed(dir: &Path, meta: &fs::Metadata) -> io::Result<Listing> {
+fn listed(dir: File, meta: &fs::Metadata) -> io::Result<Listing> {
     let mut listing = Listing { entries: Vec::new(), odd: 0, identity: (meta.dev(), meta.ino()) };
-    for entry in fs::read_dir(dir)? {
+    for entry in Dir::new(dir)? {
         let entry = entry?;
-        let kind = entry.file_type()?;
-        match entry.file_name().into_string() {
-            Ok(name) if !name.chars().any(char::is_control) => {
-                listing.entries.push((name, kind.is_dir() || kind.is_symlink()));
-            }
+        let sort = match entry.file_type() {
+            FileType::Directory => Sort::Directory,
+            FileType::RegularFile => Sort::Plain,
+            FileType::Symlink | FileType::Unknown => Sort::Perhaps,
+            _ => Sort::Other,
+        };
+        match entry.file_name().to_str() {
+            Ok("." | "..") => {}
+            Ok(name) if !name.chars().any(char::is_control) => listing.entries.push((name.to_owned(), sort)),
             _ => listing.odd += 1,
         }
     }

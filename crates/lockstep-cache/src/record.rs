@@ -13,7 +13,7 @@ use rustix::fs::{AtFlags, FileType, Stat};
 use rustix::io::Errno;
 
 use crate::inputs::{Inputs, State};
-use crate::stamp::Stamp;
+use lockstep_store::stamp::Stamp;
 
 /// First and last line of the file. Another digit is another format, which is read as "no record".
 const FIRST: &str = "lockstep session cache inputs 1";
@@ -49,21 +49,18 @@ pub(crate) enum Look {
 impl Look {
     /// Whether `path`, relative to the directory `root`, is certainly still what it was.
     fn still(&self, root: &File, path: &str) -> bool {
-        let stat = rustix::fs::statat(root, path, AtFlags::empty());
+        let stat = || rustix::fs::statat(root, path, AtFlags::empty());
         let is = |stat: &Stat, kind| FileType::from_raw_mode(stat.st_mode) == kind;
         match self {
             Self::File(_, stamp) => {
-                stat.is_ok_and(|stat| is(&stat, FileType::RegularFile) && stamp.still_stat(&stat))
+                stat().is_ok_and(|stat| is(&stat, FileType::RegularFile) && stamp.still_stat(&stat))
             }
             Self::Directory(stamp) => {
-                stat.is_ok_and(|stat| is(&stat, FileType::Directory) && stamp.still_stat(&stat))
+                stat().is_ok_and(|stat| is(&stat, FileType::Directory) && stamp.still_stat(&stat))
             }
-            Self::Absent => {
-                // A dangling link is not found either, but it is something.
-                let nothing = |errno| matches!(errno, Errno::NOENT | Errno::NOTDIR);
-                stat.is_err_and(nothing)
-                    && rustix::fs::statat(root, path, AtFlags::SYMLINK_NOFOLLOW).is_err_and(nothing)
-            }
+            // Not followed: a dangling link is not found when it is, but it is something.
+            Self::Absent => rustix::fs::statat(root, path, AtFlags::SYMLINK_NOFOLLOW)
+                .is_err_and(|errno| matches!(errno, Errno::NOENT | Errno::NOTDIR)),
             Self::Unusable(_) => false,
             Self::Value(_) => true,
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::finding::FindingKind;
 use crate::memo::Memo;
-use crate::reader::{Base, Late, Reader, Seen};
+use crate::reader::{Base, Late, Reader, Seen, Sort};
 use crate::skill::{Skill, SkillFacts};
 
 /// The file that makes a directory a skill.
@@ -43,31 +43,40 @@ impl Walk<'_, '_> {
             let why = format!("{} names in it cannot be written on a line", listing.odd);
             self.findings.push(FindingKind::Unusable { path: base.label(&path), why });
         }
-        for (name, perhaps_directory) in listing.entries {
+        for (name, sort) in listing.entries {
             if name == SKILL_FILE {
-                found.extend(self.skill(base, &below(&path, SKILL_FILE), place)?);
-            } else if perhaps_directory && !name.starts_with('.') && name != "node_modules" {
+                found.extend(self.skill(base, &below(&path, SKILL_FILE), place, sort)?);
+            } else if !name.starts_with('.') && name != "node_modules" {
                 let inner = below(place, &name);
-                match self.reader.located(base, &below(dir, &inner)) {
-                    Ok(Some((_, meta))) if meta.is_dir() => {
-                        self.directory(base, dir, &inner, visited, found)?
-                    }
-                    Ok(_) => {}
-                    Err(why) => {
-                        let path = base.label(&below(dir, &inner));
-                        self.findings.push(FindingKind::Unusable { path, why });
-                    }
+                if sort == Sort::Directory
+                    || sort == Sort::Perhaps && self.leads_to_directory(base, dir, &inner)
+                {
+                    self.directory(base, dir, &inner, visited, found)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn skill(&mut self, base: &Base, path: &str, place: &str) -> Result<Option<Skill>, Late> {
+    fn leads_to_directory(&mut self, base: &Base, dir: &str, place: &str) -> bool {
+        let path = below(dir, place);
+        match self.reader.located(base, &path) {
+            Ok(found) => found.is_some_and(|(_, meta)| meta.is_dir()),
+            Err(why) => {
+                let path = base.label(&path);
+                // It may begin to lead somewhere while everything that was listed stays as it is.
+                self.reader.unusable(&path, &why);
+                self.findings.push(FindingKind::Unusable { path, why });
+                false
+            }
+        }
+    }
+
+    fn skill(&mut self, base: &Base, path: &str, place: &str, sort: Sort) -> Result<Option<Skill>, Late> {
         let label = base.label(path);
         let facts = match self.reader.known_digest(base, path).and_then(|digest| self.memo.get(&digest)) {
             Some(facts) => facts.clone(),
-            None => match self.reader.file(base, path)? {
+            None => match self.read(base, path, sort)? {
                 Seen::File(file) => {
                     let facts = SkillFacts::of(&file.text);
                     self.reader.forget(&label);
@@ -84,6 +93,10 @@ impl Walk<'_, '_> {
             },
         };
         Ok(Some(Skill { path: label, place: place.to_owned(), facts }))
+    }
+
+    fn read(&mut self, base: &Base, path: &str, sort: Sort) -> Result<Seen, Late> {
+        if sort == Sort::Plain { self.reader.plain(base, path) } else { self.reader.file(base, path) }
     }
 }
 

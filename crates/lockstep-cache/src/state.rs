@@ -45,7 +45,7 @@ fn kept(state: &StateDir, file: &str) -> String {
 }
 
 /// Replaces a file in one step. Not synced: a damaged one is read as none.
-fn replace(dir: &Path, name: &str, text: &str) -> Result<(), StoreError> {
+pub(crate) fn replace(dir: &Path, name: &str, text: &str) -> Result<(), StoreError> {
     let path = dir.join(name);
     let io = |source| StoreError::Io { what: "write", path: path.clone(), source };
     let mut file = tempfile::NamedTempFile::new_in(dir).map_err(io)?;

@@ -9,24 +9,27 @@ use lockstep_store::StateDir;
 use crate::document::BEGINNING;
 use crate::error::CacheError;
 use crate::reader::open;
+use lockstep_store::stamp::{self, Stamp};
 
 /// A larger file is no cache.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// The file's text; `None` if there is none.
-pub(crate) fn read(path: &Path) -> Result<Option<String>, CacheError> {
+/// The file's text, and its stamp of before it was read; `None` if there is none.
+pub(crate) fn read(path: &Path) -> Result<Option<(String, Stamp)>, CacheError> {
     match open(path).and_then(whole) {
-        Ok(text) => Ok(Some(text)),
+        Ok(found) => Ok(Some(found)),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         Err(source) => Err(CacheError::Target { what: "read", path: path.to_path_buf(), source }),
     }
 }
 
-fn whole(file: File) -> io::Result<String> {
-    let size = usize::try_from(file.metadata()?.len().min(MAX_BYTES)).unwrap_or_default();
+fn whole(file: File) -> io::Result<(String, Stamp)> {
+    let now = stamp::now();
+    let meta = file.metadata()?;
+    let size = usize::try_from(meta.len().min(MAX_BYTES)).unwrap_or_default();
     let mut text = String::with_capacity(size + 1);
     file.take(MAX_BYTES).read_to_string(&mut text)?;
-    Ok(text)
+    Ok((text, Stamp::of(&meta, now)))
 }
 
 /// Makes sure that the file at `target` below `root` may be written: nothing but a cache is ever overwritten, and nothing is

@@ -3,7 +3,7 @@
 use toml::de::DeValue;
 
 use crate::tables::table_fields;
-use crate::value::{Choice, Kind, Value, Wrong, choices, quoted, string};
+use crate::value::{Choice, Kind, Value, Wrong, choices, quoted, string, whole_number};
 
 choices! {
     /// `[cache] deliver`: how much of the cache a session gets.
@@ -126,15 +126,6 @@ impl Value for Priority {
     fn to_toml(&self) -> String {
         self.0.to_string()
     }
-}
-
-fn whole_number(value: &DeValue<'_>, range: std::ops::RangeInclusive<usize>) -> Result<usize, Wrong> {
-    let DeValue::Integer(number) = value else { return Err(Wrong::kind(value)) };
-    let parsed = usize::from_str_radix(&number.as_str().replace('_', ""), number.radix()).ok();
-    parsed.filter(|number| range.contains(number)).ok_or_else(|| Wrong {
-        why: Some(format!("it is a whole number from {} to {}", range.start(), range.end())),
-        ..Wrong::kind(value)
-    })
 }
 
 /// Places below the project's root: one string, or a list of them.

@@ -95,11 +95,6 @@ impl Project {
         Self::of_directory(cwd)
     }
 
-    /// The directory of the project's own state.
-    pub fn state_dir(&self) -> PathBuf {
-        self.root.join(".lockstep")
-    }
-
     /// Reads the configuration. What is wrong in it is in [`Loaded::problems`].
     pub fn load(&self) -> Result<Loaded, Fault> {
         let path = &self.config_path;

@@ -11,6 +11,10 @@ use lockstep_model::path::absolute;
 use lockstep_task::access::{AgentRule, SkillRule};
 
 use crate::cache::{CacheBudget, CachePath, CachePreset, CacheSection, Deliver, Places};
+use crate::cascade::ContextTokens;
+use crate::impact::AliasTable;
+use crate::scope::{FileBytes, Patterns, ScopePreset};
+use crate::steps::{EvidenceTable, OptionalPath, OverBudget, PhaseSetName, StepsDir};
 use crate::table::sections;
 use crate::tables::{TableList, Tables};
 use crate::task::{EventsFile, L2Path, TaskBytes};
@@ -42,6 +46,32 @@ sections! {
         /// For the Lead's own changes, at its stop; the values are those of `subagent`. An alert here costs the
         /// Lead a turn.
         lead: Worth = Worth::Breaking;
+    }
+
+    /// How the dependents of changed files are looked for.
+    [impact] Impact {
+        /// How long the analysis at a stop may take. What was found until then is reported, and that it is not all.
+        time_limit: Duration = Duration::from_secs(10);
+
+        /// Names under which files of the project are known besides their own, with their paths relative to its root: a
+        /// skill that is called by a short name, a script by its task.
+        aliases: AliasTable = AliasTable::default();
+    }
+
+    /// Which files are indexed: of what git tracks or would track, and `.lockstepignore` does not leave out.
+    [scope] Scope {
+        /// `repository`: all of them. `claude`: an agent framework's own files: agents, skills, commands, rules, hooks,
+        /// settings and memory below `.claude/`.
+        preset: ScopePreset = ScopePreset::Repository;
+
+        /// Only files that match one of these patterns, which are written as in `.gitignore`; with a preset, those too.
+        include: Patterns = Patterns::default();
+
+        /// No file that matches one of these patterns, which are written as in `.gitignore`.
+        exclude: Patterns = Patterns::default();
+
+        /// Larger files are counted, but not looked into.
+        max_file_bytes: FileBytes = FileBytes::default();
     }
 
     /// How the client's hooks behave.
@@ -76,6 +106,54 @@ sections! {
         skills: Tables<SkillRule> = Tables::default();
     }
 
+    /// Steps: units of work whose phases are recorded, and whose prompt, end and commit pass gates. Without step files and
+    /// without markers in a prompt, nothing of this is looked at.
+    [steps] Steps {
+        /// The directory of the step files, relative to the project's root; those below it count too.
+        dir: StepsDir = StepsDir::default();
+
+        /// The phase set of a new step: `tdd-14`, `tdd-8`, `tdd-5`, `tdd-3`, or one of the project's own.
+        phases: PhaseSetName = PhaseSetName::default();
+
+        /// The file that says how much of a prompt is checked for a command. An empty string means `des-commands.yaml` in
+        /// the directory of the steps where it is there, else the built-in table.
+        commands: OptionalPath = OptionalPath::default();
+
+        /// The file that says which sections a prompt must have. An empty string means `_section-definitions.yaml` in the
+        /// directory of the steps where it is there, else the built-in ones.
+        sections: OptionalPath = OptionalPath::default();
+
+        /// The file with the state machines, phase sets and prefixes. An empty string means `step-execution-fsm.yaml` in the
+        /// directory of the steps where it is there, else the built-in ones.
+        machine: OptionalPath = OptionalPath::default();
+
+        /// Phases that may not be claimed without evidence, and what the command given with `--run` must show.
+        evidence: EvidenceTable = EvidenceTable::default();
+
+        /// What it means when an agent took more turns than its step gave it. `warn`: a warning. `block`: gate 2 fails.
+        over_budget: OverBudget = OverBudget::Warn;
+    }
+
+    /// The audit trail of the steps.
+    [audit] Audit {
+        /// The directory of the trail, `audit-YYYY-MM-DD.log`; a relative path starts at the project's root. An empty string
+        /// means the directory of each step file.
+        dir: OptionalPath = OptionalPath::default();
+    }
+
+    /// The cascade: dependents follow a change until nothing unresolved is left.
+    [cascade] Cascade {
+        /// What counts as a new impact when an iteration is checked. `breaking`: dependents that no longer fit what
+        /// changed. `any`: every direct dependent.
+        converge_on: ConvergeOn = ConvergeOn::Breaking;
+
+        /// How many tokens an agent's context has. A prompt takes at most 30 % of it.
+        context_tokens: ContextTokens = ContextTokens::default();
+
+        /// How long an agent that `lockstep cascade run` starts may take; then it is ended, and counts as failed.
+        time_limit: Duration = Duration::from_secs(30 * 60);
+    }
+
     /// The session cache: a framework's static content, built once and given to every session. Without a cache that
     /// `lockstep cache build` or `lockstep init` has made, nothing is delivered.
     [cache] Cache {
@@ -100,6 +178,16 @@ sections! {
 
         /// Sections of the project's own.
         section: TableList<CacheSection> = TableList::default();
+    }
+}
+
+choices! {
+    /// `[cascade] converge_on`: what counts as a new impact.
+    pub enum ConvergeOn {
+        /// Dependents that no longer fit.
+        Breaking = "breaking",
+        /// Every direct dependent.
+        Any = "any",
     }
 }
 

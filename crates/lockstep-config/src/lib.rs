@@ -5,11 +5,15 @@
 //! only [`discover`] touches the disk. Nothing here reads the environment or starts a process.
 
 pub mod cache;
+pub mod cascade;
 pub mod discover;
+pub mod impact;
 pub mod keys;
 pub mod parse;
 pub mod problem;
 pub mod reference;
+pub mod scope;
+pub mod steps;
 pub mod table;
 pub mod tables;
 pub mod task;

@@ -108,6 +108,19 @@ pub(crate) fn string<'a>(value: &'a DeValue<'_>) -> Result<&'a str, Wrong> {
     value.as_str().ok_or_else(|| Wrong::kind(value))
 }
 
+/// A whole number in a range.
+pub(crate) fn whole_number(
+    value: &DeValue<'_>,
+    range: std::ops::RangeInclusive<usize>,
+) -> Result<usize, Wrong> {
+    let DeValue::Integer(number) = value else { return Err(Wrong::kind(value)) };
+    let parsed = usize::from_str_radix(&number.as_str().replace('_', ""), number.radix()).ok();
+    parsed.filter(|number| range.contains(number)).ok_or_else(|| Wrong {
+        why: Some(format!("it is a whole number from {} to {}", range.start(), range.end())),
+        ..Wrong::kind(value)
+    })
+}
+
 /// `text` as a TOML string.
 pub(crate) fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);

@@ -62,8 +62,29 @@ impl Repository {
         Ok(Some(Between::Commits(before, head)))
     }
 
+    /// Those of the files at or below `paths` that differ, sorted by path. Git looks at nothing else where it need not: only
+    /// what seems to be new or gone may have come from elsewhere or gone there.
+    pub fn changed_among(&self, between: &Between, paths: &[String]) -> Result<Vec<Changed>, GitError> {
+        if paths.iter().any(String::is_empty) {
+            return self.changed(between);
+        }
+        let changed = self.differing(between, paths)?;
+        if changed.iter().all(|changed| changed.status == Status::Modified) {
+            return Ok(changed);
+        }
+        self.changed(between)
+    }
+
     /// The files that differ, sorted by path.
     pub fn changed(&self, between: &Between) -> Result<Vec<Changed>, GitError> {
+        self.differing(between, &[])
+    }
+
+    /// Those at or below `paths`; without paths, all.
+    fn differing(&self, between: &Between, paths: &[String]) -> Result<Vec<Changed>, GitError> {
+        // A path is a path, whatever characters it has.
+        let paths: Vec<String> = paths.iter().map(|path| format!(":(literal){path}")).collect();
+        let paths = || paths.iter().map(String::as_str);
         let mut arguments = vec!["diff", "--name-status", "-z", "-M", "--no-ext-diff", "--relative"];
         let head = self.old_state(between)?;
         match between {
@@ -72,9 +93,12 @@ impl Repository {
             Between::Commits(_, new) => arguments.extend([&*head, &**new]),
         }
         arguments.push("--");
+        arguments.extend(paths());
         let mut changed = parse(&self.tell(&arguments)?)?;
         if *between == Between::HeadAndFiles {
-            let untracked = self.tell(&["ls-files", "--others", "--exclude-standard", "-z"])?;
+            let mut arguments = vec!["ls-files", "--others", "--exclude-standard", "-z", "--"];
+            arguments.extend(paths());
+            let untracked = self.tell(&arguments)?;
             changed.extend(fields(&untracked).map(|path| Changed { path, status: Status::Added }));
         }
         changed.sort();

@@ -8,8 +8,11 @@ pub mod cochange;
 mod command;
 mod contents;
 pub mod patch;
+mod removed;
+mod worktree;
 
 pub use changes::{Between, Changed, Status};
+pub use removed::Removed;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -46,6 +49,10 @@ impl Repository {
     /// The repository that `directory` is in; `None` where it is in none.
     pub fn at(directory: &Path) -> Result<Option<Self>, GitError> {
         let repository = Self { directory: directory.to_owned() };
+        // At its top, git need not be asked.
+        if directory.join(".git").exists() {
+            return Ok(Some(repository));
+        }
         Ok(repository.top()?.map(|_| repository))
     }
 

@@ -49,6 +49,14 @@ fn every_kind_of_change_is_seen_with_its_former_content() {
             changed("untracked.txt", Status::Added),
         ]
     );
+    let among = |paths: &[&str]| {
+        let paths: Vec<String> = paths.iter().map(|path| (*path).to_owned()).collect();
+        repository.changed_among(&Between::HeadAndFiles, &paths).unwrap()
+    };
+    assert_eq!(among(&["a b.txt"]), found[..1]);
+    assert_eq!(among(&["new.txt"]), found, "what seems new may come from anywhere");
+    assert_eq!(among(&["nowhere", "*.txt"]), [], "no pattern");
+    assert_eq!(among(&[""]), found);
     let old = repository.old_state(&Between::HeadAndFiles).unwrap();
     let paths = ["a b.txt", "öld.txt", "missing"].map(str::to_owned);
     let contents = repository.contents(&old, &paths).unwrap();

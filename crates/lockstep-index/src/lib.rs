@@ -2,13 +2,16 @@
 //!
 //! The [`catalogue`] is a stamp of every file in scope; the [`sweep`] compares it with the disk and finds what no tool
 //! event reported; [`accounts`] are what tool events did report, so that it is not found a second time.
-//! Scope is what git tracks or would track (see [`scope`]). Reads file names and stamps, not contents.
+//! They read file names and stamps, not contents. The [`index`] knows which words stand in which files and what a parser saw
+//! in each. Scope is what git tracks or would track (see [`scope`]).
 
 pub mod accounts;
 pub mod catalogue;
 mod difference;
+pub mod index;
 mod refresh;
 pub mod scope;
+pub mod snapshot;
 mod stamp;
 pub mod sweep;
 
@@ -41,6 +44,12 @@ pub enum IndexError {
         path: PathBuf,
         /// How long it was waited for.
         seconds: u64,
+    },
+    /// A pattern of the scope cannot be understood.
+    #[error("a pattern of [scope] cannot be understood: {why}")]
+    Pattern {
+        /// What is wrong with it.
+        why: String,
     },
 }
 

@@ -83,7 +83,7 @@ pub(crate) fn refresh(root: &Path, old: &Catalogue) -> Refreshed {
 }
 
 /// The present moment, as file stamps count it.
-fn now() -> i64 {
+pub(crate) fn now() -> i64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     nanos(since.as_secs().cast_signed(), i64::from(since.subsec_nanos()))
 }

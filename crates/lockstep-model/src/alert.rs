@@ -78,6 +78,11 @@ impl Alert {
         Self { changed: display_names(changed), action: String::new(), findings: Some(findings) }
     }
 
+    /// Whether it says something that the Lead should know: not that nothing depends on what changed.
+    pub fn is_worth_a_turn(&self) -> bool {
+        self.findings.as_ref().is_none_or(|findings| findings.truncated || !findings.dependents.is_empty())
+    }
+
     /// The text, at most [`MAX_CHARS`] long. `earlier` alerts waited with this one and are only counted.
     pub fn render(&self, earlier: usize) -> String {
         let earlier = if earlier > 0 { format!(" (and {earlier} earlier)") } else { String::new() };

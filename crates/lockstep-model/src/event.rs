@@ -15,6 +15,8 @@ pub struct Event {
     pub session: Result<SessionId, InvalidSessionId>,
     /// The client's working directory.
     pub cwd: Option<PathBuf>,
+    /// The transcript of whoever acts, where the client names or implies it. It need not be there yet.
+    pub transcript: Option<PathBuf>,
     /// Who acts: the Lead or a subagent.
     pub actor: Actor,
     /// What happened.
@@ -149,10 +151,8 @@ pub enum Outcome {
 }
 
 /// The end of a turn.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stop {
     /// A hook already made this agent go on; saying something again would loop.
     pub already_continued: bool,
-    /// A subagent's own transcript, where the client gives it.
-    pub transcript: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! The report of a stop while no analysis of dependents exists: which files changed, and that nothing more is known.
+//! The report of a stop while there is no index yet: which files changed, and that nothing more is known.
 //!
 //! L1 is YAML for programs, with the keys and their order of boundary B4; what was not analysed is `null`, never zero.
 
@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 /// Why the dependents are not in the report.
-const RATIONALE: &str = "Dependents not analysed: this version of lockstep has no reference index.";
+const RATIONALE: &str = "Dependents not analysed: the index is still being built.";
 
 /// L1: the report for programs.
 pub fn l1(changed: &[&Path]) -> String {
@@ -71,7 +71,7 @@ mod tests {
              \x20 - changed_file: \"/r/a.py\"\n    dependents: null\n    dependent_count: null\n\
              \x20 - changed_file: \"/r/\\\"b\\\"\\u000a\\\\.py\"\n    dependents: null\n    dependent_count: null\n\
              cascade_recommended: false\n\
-             cascade_rationale: \"Dependents not analysed: this version of lockstep has no reference index.\"\n"
+             cascade_rationale: \"Dependents not analysed: the index is still being built.\"\n"
         );
     }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::facts::{Arity, Definition, DefinitionKind, Facts, Reach, Role};
 use crate::reference::{Certainty, Reference};
+use crate::syntax::differs_by_name;
 
 /// A definition of the former content that is not what it was.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,8 +65,7 @@ impl SymbolChange {
             return false;
         }
         match &self.what {
-            What::Removed | What::Renamed(_) | What::Narrowed if reference.role == Role::Redefine => false,
-            What::Removed | What::Renamed(_) | What::Narrowed => true,
+            What::Removed | What::Renamed(_) | What::Narrowed => reference.role != Role::Redefine,
             What::Body => false,
             What::Resigned { arity, deeper } => match reference.role {
                 Role::Import | Role::Reexport => false,
@@ -91,6 +91,7 @@ pub fn compare(old: &Facts, new: &Facts) -> Vec<SymbolChange> {
         new.imports.iter().flat_map(|import| &import.names).map(|name| &*name.local).collect();
     let mut now = group(new, |container| container.map(str::to_owned));
     let mut changes = Vec::new();
+    let mut resigned = Vec::new();
     let mut missing = Vec::new();
     for was in &old.definitions {
         // The members of a type that is gone are gone with it: their users are its users.
@@ -103,7 +104,10 @@ pub fn compare(old: &Facts, new: &Facts) -> Vec<SymbolChange> {
         let container = container.map(|path| renamed_path(path, &renamed_types));
         match take_best(now.get_mut(&(container, was.kind, was.name.clone())), was) {
             Some(is) => {
-                changes.extend(difference(was, is).map(|what| SymbolChange { was: was.clone(), what }))
+                if let Some(what) = difference(was, is) {
+                    resigned.extend(matches!(what, What::Resigned { .. }).then_some((changes.len(), is)));
+                    changes.push(SymbolChange { was: was.clone(), what });
+                }
             }
             None if was.container.is_none() && offered.contains(&*was.name) => {}
             None => missing.push(was),
@@ -117,6 +121,15 @@ pub fn compare(old: &Facts, new: &Facts) -> Vec<SymbolChange> {
             None => What::Removed,
         };
         changes.push(SymbolChange { was: was.clone(), what });
+    }
+    let names: Vec<(Box<str>, Box<str>)> =
+        changes.iter().filter_map(|it| Some((it.was.name.clone(), it.what.new_name()?.into()))).collect();
+    for (at, is) in resigned {
+        // A signature in which only something else goes by its new name asks nothing new of anybody.
+        let was = changes[at].was.signature;
+        if names.iter().any(|(from, to)| differs_by_name(was, is.signature, from, to)) {
+            changes[at].what = What::Body;
+        }
     }
     changes.sort_by_key(|change| change.was.line);
     changes

@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use crate::facts::{Definition, DefinitionKind, Facts, Reach, Role, Shape, Use};
 use crate::language::Language;
 use crate::scope::Scopes;
-use crate::syntax::{MAX_DEPTH, end_line_of, line_of, text_of};
+use crate::syntax::{MAX_DEPTH, digest, end_line_of, line_of, text_of};
 
 /// A walk through the tree of one file.
 pub(crate) struct Collector<'t> {
@@ -94,6 +94,17 @@ impl<'t> Collector<'t> {
             gives: None,
             extends: Vec::new(),
         }
+    }
+
+    /// The digests of what a definition shows and of what it keeps to itself; neither says what it is called.
+    pub(crate) fn digests(
+        &self,
+        whole: Node<'t>,
+        name: Option<Node<'t>>,
+        body: Option<Node<'t>>,
+    ) -> (u64, u64) {
+        let signature = digest([whole], self.text, |it| Some(it) == body || Some(it) == name);
+        (signature, digest(body, self.text, |_| false))
     }
 
     /// Keeps a definition. Its position.

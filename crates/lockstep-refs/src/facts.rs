@@ -17,6 +17,8 @@ pub struct Facts {
     pub imports: Vec<Import>,
     /// Every other place where a name is used, in the order of the text.
     pub uses: Vec<Use>,
+    /// Which types get members or interfaces outside their own definition, in the order of the text.
+    pub implementations: Vec<Implementation>,
     /// How many places the parser could not make sense of.
     pub problems: u32,
 }
@@ -30,6 +32,7 @@ impl Facts {
             definitions: Vec::new(),
             imports: Vec::new(),
             uses: Vec::new(),
+            implementations: Vec::new(),
             problems: 0,
         }
     }
@@ -180,6 +183,19 @@ pub struct Use {
     pub within: Option<u32>,
 }
 
+/// A block that gives members to a type: `impl T`, `impl I for T`, an extension.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Implementation {
+    /// The type, as [`Shape::Of`] writes types; `*` where it stands for every type.
+    pub of: Box<str>,
+    /// The interface that the type implements by it, as a path.
+    pub interface: Option<Box<str>>,
+    /// The module inside the file that it stands in, as [`Definition::container`].
+    pub container: Option<Box<str>>,
+    /// Its line, counted from 1.
+    pub line: u32,
+}
+
 /// What a name is used for. What a change breaks depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Role {
@@ -232,7 +248,8 @@ pub enum Shape {
     Element(Box<Shape>),
     /// What waiting for it gives.
     Awaited(Box<Shape>),
-    /// A parameter of a function written as an argument: `x` of `call(0, x => …)`. Which argument, then which parameter.
+    /// A parameter of a function written as an argument: `x` of `call(0, x => …)`. Which argument, then which parameter;
+    /// `u16::MAX` for what the call takes as that argument.
     Parameter(Box<Shape>, u16, u16),
     /// A value that nothing in the text gives a type, not even for a type checker: a parameter without annotation.
     Untyped,

@@ -4,6 +4,7 @@
 
 mod dependents;
 mod edit;
+mod in_text;
 
 pub use dependents::{Dependent, Evidence, Hop};
 pub use edit::{After, Before, Edit, FileChange};
@@ -12,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::change::{SymbolChange, What};
+use crate::entity::Aliases;
 use crate::facts::{Definition, Facts, Reach};
 use crate::language;
 use crate::overlay::Overlay;
@@ -57,8 +59,19 @@ pub struct FileImpact {
     pub dependents: Vec<Dependent>,
 }
 
-/// The impact of `edits` on the files of `world`, which are as they are now. `is_over` tells when the time is up.
-pub fn impact(world: &dyn World, edits: &[Edit], is_over: &dyn Fn() -> bool) -> Impact {
+/// What is asked.
+pub struct Question<'a> {
+    /// What changed.
+    pub edits: &'a [Edit],
+    /// Names that the project gives to files.
+    pub aliases: &'a Aliases,
+    /// Tells when the time is up.
+    pub is_over: &'a dyn Fn() -> bool,
+}
+
+/// The impact of edits on the files of `world`, which are as they are now.
+pub fn impact(world: &dyn World, question: &Question<'_>) -> Impact {
+    let Question { edits, aliases, is_over } = *question;
     let mut impact = Impact::default();
     let mut looked_at: BTreeSet<String> = BTreeSet::new();
     for edit in edits {
@@ -66,7 +79,7 @@ pub fn impact(world: &dyn World, edits: &[Edit], is_over: &dyn Fn() -> bool) -> 
             impact.truncated = true;
             break;
         }
-        let (file, truncated) = file_impact(world, edit, is_over);
+        let (file, truncated) = file_impact(world, edit, aliases, is_over);
         impact.truncated |= truncated;
         looked_at.insert(file.path.clone());
         looked_at.extend(file.dependents.iter().map(|dependent| dependent.path.clone()));
@@ -89,7 +102,12 @@ fn unresolved(world: &dyn World, paths: &BTreeSet<String>, is_over: &dyn Fn() ->
     count
 }
 
-fn file_impact(world: &dyn World, edit: &Edit, is_over: &dyn Fn() -> bool) -> (FileImpact, bool) {
+fn file_impact(
+    world: &dyn World,
+    edit: &Edit,
+    aliases: &Aliases,
+    is_over: &dyn Fn() -> bool,
+) -> (FileImpact, bool) {
     let former = edit.former_path();
     let mut found = FileImpact {
         path: edit.path.clone(),
@@ -100,11 +118,12 @@ fn file_impact(world: &dyn World, edit: &Edit, is_over: &dyn Fn() -> bool) -> (F
     };
     // What did not exist before, nobody depends on.
     let Some((facts, text)) = edit.former_content(world) else { return (found, false) };
-    let before = Overlay::new(world, former, Arc::clone(&facts), text);
+    let before = Overlay::new(world, former, Arc::clone(&facts), text.clone());
     let after = edit.present_facts(world);
     found.symbols = edit.symbol_changes(&facts, after.as_deref());
     let mut collector = Collector::new(world, edit, before.file());
     collect_direct(&before, edit, &facts, &found.symbols, &mut collector);
+    in_text::collect(&before, edit, text.as_deref(), &found.symbols, aliases, &mut collector);
     let truncated = is_over() || collect_transitive(world, &mut collector, is_over);
     found.dependents = collector.finish();
     (found, truncated)
@@ -175,3 +194,6 @@ fn reached_symbols(facts: &Facts, within: &BTreeSet<u32>) -> Vec<Definition> {
 fn hands_on(reference: &Reference) -> bool {
     reference.kind <= Kind::Name
 }
+
+#[cfg(test)]
+mod tests;

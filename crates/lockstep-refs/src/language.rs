@@ -14,7 +14,9 @@ mod markdown;
 mod php;
 mod python;
 mod ruby;
+mod rust;
 mod swift;
+mod typescript;
 
 use serde::{Deserialize, Serialize};
 
@@ -97,6 +99,7 @@ pub trait Rules: Sync {
 /// The rules of a language.
 pub fn rules(language: Language) -> &'static dyn Rules {
     match language {
+        Language::Rust => &rust::Rust,
         Language::Bash => &bash::Bash,
         Language::C => &c::C(Language::C),
         Language::Cpp => &c::C(Language::Cpp),
@@ -107,6 +110,7 @@ pub fn rules(language: Language) -> &'static dyn Rules {
         Language::Markdown => &markdown::Markdown,
         Language::Php => &php::Php,
         Language::Python => &python::Python,
+        Language::TypeScript | Language::Tsx | Language::JavaScript => &typescript::TypeScript,
         Language::Ruby => &ruby::Ruby,
         Language::Swift => &swift::Swift,
         _ => &Plain,

@@ -21,8 +21,13 @@ mod package;
 pub mod reference;
 pub mod report;
 mod resolve;
+pub mod schema;
 mod scope;
 mod syntax;
 pub mod text;
 mod walk;
 pub mod world;
+
+/// What facts mean: changes with every change to the extractors or their grammars, so that kept facts of another meaning are
+/// not used.
+pub const SEMANTICS: &str = env!("LOCKSTEP_SEMANTICS");

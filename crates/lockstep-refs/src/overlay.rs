@@ -30,6 +30,11 @@ impl<'w> Overlay<'w> {
         self.file
     }
 
+    /// The present text of a file, be it the one that is as it was.
+    pub fn present_text(&self, path: &str) -> Option<Arc<str>> {
+        self.world.text(self.world.find(path)?)
+    }
+
     /// Takes the file into a list that is sorted by path, where it belongs there.
     fn with_file(&self, mut files: Vec<FileId>, belongs: bool) -> Vec<FileId> {
         let at = files.binary_search_by(|file| self.path(*file).cmp(&self.path));
@@ -83,6 +88,11 @@ impl World for Overlay<'_> {
 
     fn facts(&self, file: FileId) -> Option<Arc<Facts>> {
         if file == self.file { Some(Arc::clone(&self.facts)) } else { self.world.facts(file) }
+    }
+
+    fn prepare(&self, files: &[FileId]) {
+        let others: Vec<FileId> = files.iter().copied().filter(|file| *file != self.file).collect();
+        self.world.prepare(&others);
     }
 }
 

@@ -10,7 +10,10 @@ pub use json::Timings;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use serde::Serialize;
+
 use crate::impact::{Dependent, Evidence, Hop, Impact};
+use crate::reference::{Certainty, Kind};
 
 /// Lines of evidence are cut to so many characters around the name.
 const MAX_EVIDENCE_CHARS: usize = 200;
@@ -39,6 +42,21 @@ pub struct Report<'a> {
     pub basis: &'a Basis,
     /// What else a reader must know.
     pub notes: &'a [String],
+    /// Files that changed together with changed ones, where that was asked: no dependents, but worth a look.
+    pub history: &'a [Together],
+}
+
+/// A file that tends to change when a changed one does (kind `history`).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Together {
+    /// The changed file.
+    pub changed_file: String,
+    /// The other one.
+    pub file: String,
+    /// In how many commits both changed.
+    pub commits: usize,
+    /// The share of the changed file's commits that this is, newer ones counting more: from 0 to 1.
+    pub confidence: f64,
 }
 
 /// `status`.
@@ -153,18 +171,18 @@ impl Report<'_> {
                 )
             }
             Status::Complete if breaking.is_empty() => format!(
-                "{} what changed; nothing in them is broken by it.",
+                "{} what changed; nothing is broken by it.",
                 count_verb(direct.len(), "file references", "files reference")
             ),
             Status::Complete => format!(
-                "{} what changed; {} no longer fit it.",
+                "{} what changed; {} it.",
                 count_verb(direct.len(), "file references", "files reference"),
-                breaking.len()
+                count_verb(breaking.len(), "no longer fits", "no longer fit")
             ),
         }
     }
 
-    /// Notes that follow from the facts, then those given.
+    /// Everything a reader must know besides the dependents.
     fn all_notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for file in self.impact.files.iter().filter(|file| file.whole_file) {
@@ -173,6 +191,13 @@ impl Report<'_> {
                 file.path
             ));
         }
+        notes.extend(self.notes_on_the_whole());
+        notes
+    }
+
+    /// What a reader must know about the answer as a whole.
+    pub fn notes_on_the_whole(&self) -> Vec<String> {
+        let mut notes = Vec::new();
         if self.impact.truncated {
             notes.push("Analysis truncated: the time limit was reached.".to_owned());
         }
@@ -191,11 +216,11 @@ impl Report<'_> {
                 count(self.impact.unresolved, "import")
             ));
         }
-        let possible = self
-            .impact
-            .dependents()
-            .filter(|(_, dependent)| dependent.certainty == crate::reference::Certainty::Possible)
-            .count();
+        let undecided = |dependent: &Dependent| {
+            dependent.certainty != Certainty::Resolved
+                && matches!(dependent.kind, Kind::Import | Kind::Symbol)
+        };
+        let possible = self.impact.dependents().filter(|(_, dependent)| undecided(dependent)).count();
         if possible > 0 {
             notes.push(format!(
                 "{} included that cannot be decided without types.",
@@ -203,6 +228,15 @@ impl Report<'_> {
             ));
         }
         notes.extend(self.notes.iter().cloned());
+        notes.extend(self.history.iter().map(|together| {
+            format!(
+                "History: {} changed together with {} in {} ({:.0} %).",
+                together.file,
+                together.changed_file,
+                count(together.commits, "commit"),
+                together.confidence * 100.0
+            )
+        }));
         notes
     }
 }

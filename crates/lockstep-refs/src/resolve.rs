@@ -11,9 +11,10 @@ mod types;
 
 use std::rc::Rc;
 
+use crate::entity::is_generic;
 use crate::facts::{Definition, Facts, Import};
 use crate::language::Language;
-use crate::world::{FileId, World};
+use crate::world::{FileId, World, base, parent};
 
 pub(crate) use search::{outgoing, referrers};
 
@@ -71,8 +72,12 @@ pub(crate) trait Scheme: Sync {
 
     /// Words of which one stands in every file that imports the module under any name: for what is imported without being
     /// named, such as a default export.
-    fn module_words(&self, _world: &dyn World, _file: FileId) -> Vec<String> {
-        Vec::new()
+    fn module_words(&self, world: &dyn World, file: FileId) -> Vec<String> {
+        // A file that stands for its directory is imported by the directory's name.
+        let path = world.path(file);
+        let stem = base(path).split('.').next().unwrap_or_default();
+        let folder = if is_generic(base(path)) { base(parent(path)) } else { "" };
+        [stem, folder].into_iter().filter(|word| !word.is_empty()).map(str::to_owned).collect()
     }
 
     /// Whether redefining a method of a base without saying so is held against its signature.

@@ -55,6 +55,13 @@ impl Scopes {
         }
     }
 
+    /// Gives a name that is bound already another worth, where it is bound.
+    pub(crate) fn rebind(&mut self, name: &str, shape: Shape) {
+        if let Some(bound) = self.stack.iter_mut().rev().find_map(|scope| scope.names.get_mut(name)) {
+            *bound = shape;
+        }
+    }
+
     /// What a name is worth here.
     pub(crate) fn get(&self, name: &str) -> Option<&Shape> {
         let innermost = self.stack.len().checked_sub(1)?;

@@ -59,12 +59,16 @@ pub(crate) fn children(node: Node<'_>) -> Vec<Node<'_>> {
 }
 
 /// A digest of the tokens below `nodes`, so that neither spaces nor comments count. What `skip` names is left out.
+///
+/// Its upper half depends on the order of the tokens; its lower half is their sum, so that it can be told what another name
+/// for something makes of it: see [`differs_by_name`].
 pub(crate) fn digest<'t>(
     nodes: impl IntoIterator<Item = Node<'t>>,
     text: &str,
     skip: impl Fn(Node<'t>) -> bool,
 ) -> u64 {
     let mut hasher = Fnv::default();
+    let mut sum: u32 = 0;
     let mut stack: Vec<Node<'t>> = nodes.into_iter().collect();
     stack.reverse();
     while let Some(node) = stack.pop() {
@@ -72,14 +76,16 @@ pub(crate) fn digest<'t>(
             continue;
         }
         if node.child_count() == 0 {
-            hasher.write(text_of(node, text).as_bytes());
+            let token = text_of(node, text);
+            hasher.write(token.as_bytes());
             hasher.write(&[0]);
+            sum = sum.wrapping_add(token_digest(token));
         } else {
             let children: Vec<_> = node.children(&mut node.walk()).collect();
             stack.extend(children.into_iter().rev());
         }
     }
-    hasher.finish()
+    (u64::from(fold(hasher.finish())) << 32) | u64::from(sum)
 }
 
 /// A digest of the words of a text, so that spaces do not count.
@@ -90,6 +96,26 @@ pub(crate) fn digest_words<'a>(words: impl IntoIterator<Item = &'a str>) -> u64 
         hasher.write(&[0]);
     }
     hasher.finish()
+}
+
+/// Whether one digest is the other with `from` called `to`, wherever it stood.
+pub(crate) fn differs_by_name(old: u64, new: u64, from: &str, to: &str) -> bool {
+    /// In one signature nothing is named more often.
+    const MOST: u32 = 64;
+    let sum = |digest: u64| (digest & u64::from(u32::MAX)) as u32;
+    let step = token_digest(to).wrapping_sub(token_digest(from));
+    let difference = sum(new).wrapping_sub(sum(old));
+    (1..=MOST).any(|times| step.wrapping_mul(times) == difference)
+}
+
+fn token_digest(token: &str) -> u32 {
+    let mut hasher = Fnv::default();
+    hasher.write(token.as_bytes());
+    fold(hasher.finish())
+}
+
+fn fold(digest: u64) -> u32 {
+    ((digest >> 32) ^ (digest & u64::from(u32::MAX))) as u32
 }
 
 /// How many places the parser could not make sense of.

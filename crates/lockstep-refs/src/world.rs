@@ -1,6 +1,6 @@
 //! What resolution may ask about the files of a project.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::facts::Facts;
@@ -37,6 +37,9 @@ pub trait World: Sync {
 
     /// The facts of a file; `None` as for [`text`](Self::text).
     fn facts(&self, file: FileId) -> Option<Arc<Facts>>;
+
+    /// Says that the facts of all these files will be asked for: a world that has to parse them can do so at once.
+    fn prepare(&self, _files: &[FileId]) {}
 }
 
 /// The words of a text: runs of letters, digits and `_`. Every character beyond ASCII counts as a letter.
@@ -49,6 +52,8 @@ pub fn words(text: &str) -> impl Iterator<Item = &str> {
 #[derive(Debug, Clone, Default)]
 pub struct MemoryWorld {
     files: Vec<(String, Arc<str>, Arc<Facts>)>,
+    /// In which files each word stands, in the order of their paths.
+    words: BTreeMap<Box<str>, Vec<FileId>>,
 }
 
 impl MemoryWorld {
@@ -58,13 +63,20 @@ impl MemoryWorld {
         let files = files
             .into_iter()
             .map(|(path, text)| (path.to_owned(), Arc::from(text), Arc::new(language::facts(path, text))))
-            .collect();
-        Self { files }
+            .collect::<Vec<(String, Arc<str>, Arc<Facts>)>>();
+        let mut index: BTreeMap<Box<str>, Vec<FileId>> = BTreeMap::new();
+        for (id, (_, text, _)) in (0_u32..).map(FileId).zip(&files) {
+            let unique: BTreeSet<&str> = words(text).collect();
+            for word in unique {
+                index.entry(word.into()).or_default().push(id);
+            }
+        }
+        Self { files, words: index }
     }
 
-    fn select(&self, wanted: impl Fn(&str, &str) -> bool) -> Vec<FileId> {
+    fn select(&self, wanted: impl Fn(&str) -> bool) -> Vec<FileId> {
         let ids = (0_u32..).map(FileId);
-        ids.zip(&self.files).filter(|(_, (path, text, _))| wanted(path, text)).map(|(id, _)| id).collect()
+        ids.zip(&self.files).filter(|(_, (path, ..))| wanted(path)).map(|(id, _)| id).collect()
     }
 }
 
@@ -79,19 +91,27 @@ impl World for MemoryWorld {
     }
 
     fn files(&self) -> Vec<FileId> {
-        self.select(|_, _| true)
+        self.select(|_| true)
     }
 
     fn directory(&self, path: &str) -> Vec<FileId> {
-        self.select(|file, _| parent(file) == path)
+        self.select(|file| parent(file) == path)
     }
 
     fn named(&self, basename: &str) -> Vec<FileId> {
-        self.select(|path, _| base(path) == basename)
+        self.select(|path| base(path) == basename)
     }
 
     fn containing(&self, name: &str) -> Vec<FileId> {
-        self.select(|_, text| words(name).all(|word| words(text).any(|other| other == word)))
+        let mut words = words(name);
+        let holding = |word: &str| self.words.get(word).map_or(&[][..], Vec::as_slice);
+        let Some(first) = words.next() else { return self.files() };
+        let first = holding(first).to_vec();
+        words.fold(first, |mut files, word| {
+            let others = holding(word);
+            files.retain(|file| others.binary_search(file).is_ok());
+            files
+        })
     }
 
     fn text(&self, file: FileId) -> Option<Arc<str>> {

@@ -9,6 +9,9 @@ use tempfile::NamedTempFile;
 
 use crate::StoreError;
 
+/// How the names of its temporary files begin.
+pub(crate) const PREFIX: &str = ".lockstep-";
+
 /// Replaces `path` by `content` in one step; a reader sees the old file or the new one. An existing file keeps its
 /// permissions, a new one gets `mode`.
 pub fn write_atomically(path: &Path, content: &[u8], mode: u32) -> Result<(), StoreError> {
@@ -26,7 +29,7 @@ impl Prepared {
     /// Writes `content` to a file of this `mode` in `dir`.
     pub(crate) fn new(dir: &Path, content: &[u8], mode: u32) -> Result<Self, StoreError> {
         let mut file = tempfile::Builder::new()
-            .prefix(".lockstep-")
+            .prefix(PREFIX)
             .permissions(Permissions::from_mode(mode))
             .tempfile_in(dir)
             .map_err(StoreError::io("create a file in", dir))?;

@@ -10,7 +10,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use lockstep_model::event::Former;
-use lockstep_model::ids::SessionId;
+use lockstep_model::ids::{AgentId, SessionId};
 use rustix::fs::OFlags;
 
 use crate::{StateDir, StoreError};
@@ -18,7 +18,8 @@ use crate::{StateDir, StoreError};
 /// Larger contents are not kept: nobody analyses them.
 const MAX_BYTES: usize = 1 << 20;
 
-/// The contents that files had before a session changed them.
+/// The contents that files had before a session changed them: before its first change of each, and before each agent's first
+/// change since that agent was last reported.
 #[derive(Debug)]
 pub struct Befores<'a> {
     state: &'a StateDir,
@@ -31,43 +32,35 @@ impl<'a> Befores<'a> {
         Self { state, session }
     }
 
-    /// Keeps what the file at `path` was, if nothing is kept since the session began or since it was last reported.
-    pub fn keep(&self, path: &Path, former: &Former) -> Result<(), StoreError> {
+    /// Keeps what the file at `path` was before an agent (`None` is the Lead) changed it, if nothing is kept yet.
+    pub fn keep(&self, path: &Path, agent: Option<&AgentId>, former: &Former) -> Result<(), StoreError> {
         let content = match former {
             Former::Absent => None,
             Former::Text(text) if text.len() > MAX_BYTES => return Ok(()),
             Former::Text(text) => Some(text.as_str()),
         };
-        if write_new(self.state, self.session, &self.file(path, "first"), content)? {
-            return Ok(());
-        }
-        if exists(&self.file(path, "reported")) {
-            write_new(self.state, self.session, &self.file(path, "last"), content)?;
+        for file in [self.of_session(path), self.of_agent(path, agent)] {
+            write_new(self.state, self.session, &file, content)?;
         }
         Ok(())
     }
 
-    /// What the file was when it was last reported, or else when the session began; `None` where that is not known.
-    pub fn since_report(&self, path: &Path) -> Option<Former> {
-        match read(&self.file(path, "last")) {
-            Some(former) => Some(former),
-            None if exists(&self.file(path, "reported")) => None,
-            None => self.since_start(path),
-        }
+    /// What the file was before the agent changed it first since it was last reported; `None` where that is not known.
+    pub fn since_report(&self, path: &Path, agent: Option<&AgentId>) -> Option<Former> {
+        read(&self.of_agent(path, agent))
     }
 
     /// What the file was before the session changed it first; `None` where that is not known.
     pub fn since_start(&self, path: &Path) -> Option<Former> {
-        read(&self.file(path, "first"))
+        read(&self.of_session(path))
     }
 
-    /// Takes the file for reported: from now on, what it is now counts as its former content. A process that dies on the way
-    /// leaves an older content to compare with, which reports too much rather than too little.
-    pub fn reported(&self, path: &Path) -> Result<(), StoreError> {
-        write_new(self.state, self.session, &self.file(path, "reported"), None)?;
-        let last = self.file(path, "last");
-        match fs::remove_file(&last) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(StoreError::io("remove", &last)(error)),
+    /// Takes the agent's change of the file for reported. A process that dies before leaves an older content to compare with, which
+    /// reports too much rather than too little.
+    pub fn reported(&self, path: &Path, agent: Option<&AgentId>) -> Result<(), StoreError> {
+        let file = self.of_agent(path, agent);
+        match fs::remove_file(&file) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(StoreError::io("remove", &file)(error)),
             _ => Ok(()),
         }
     }
@@ -87,14 +80,19 @@ impl<'a> Befores<'a> {
         self.state.path().join("befores").join(self.session.as_str())
     }
 
-    fn file(&self, path: &Path, which: &str) -> PathBuf {
-        let name = blake3::hash(path.as_os_str().as_bytes());
-        self.directory().join(format!("{}.{which}", &name.to_hex()[..32]))
+    fn of_session(&self, path: &Path) -> PathBuf {
+        self.directory().join(format!("{}.first", digest(path)))
+    }
+
+    fn of_agent(&self, path: &Path, agent: Option<&AgentId>) -> PathBuf {
+        let agent = agent.map_or("lead", AgentId::as_str);
+        self.directory().join(format!("{}.{}", digest(path), digest(Path::new(agent))))
     }
 }
 
-fn exists(path: &Path) -> bool {
-    fs::symlink_metadata(path).is_ok()
+/// A name for a name from outside.
+fn digest(name: &Path) -> String {
+    blake3::hash(name.as_os_str().as_bytes()).to_hex()[..24].to_owned()
 }
 
 /// Writes a file that must not exist. False where it does.
@@ -153,23 +151,22 @@ mod tests {
     }
 
     #[test]
-    fn the_first_content_counts_until_the_file_is_reported() {
+    fn the_first_content_counts_for_the_session_and_until_a_report_for_an_agent() {
         let root = tempfile::tempdir().unwrap();
         let (state, session) = (StateDir::of(root.path()), SessionId::new("s").unwrap());
         let befores = Befores::of(&state, &session);
-        let path = Path::new("/r/a.py");
-        assert_eq!(befores.since_report(path), None);
-        befores.keep(path, &text("one")).unwrap();
-        befores.keep(path, &text("two")).unwrap();
-        assert_eq!(befores.since_report(path), Some(text("one")));
-        befores.reported(path).unwrap();
-        assert_eq!(befores.since_report(path), None);
-        befores.keep(path, &text("three\n")).unwrap();
-        befores.keep(path, &text("four")).unwrap();
-        assert_eq!(befores.since_report(path), Some(text("three\n")));
+        let (path, agent) = (Path::new("/r/a.py"), AgentId::new("a1"));
+        assert_eq!(befores.since_report(path, None), None);
+        befores.keep(path, None, &text("one")).unwrap();
+        befores.keep(path, None, &text("two")).unwrap();
+        befores.keep(path, agent.as_ref(), &text("three\n")).unwrap();
+        assert_eq!(befores.since_report(path, None), Some(text("one")));
+        assert_eq!(befores.since_report(path, agent.as_ref()), Some(text("three\n")));
+        befores.reported(path, None).unwrap();
+        assert_eq!(befores.since_report(path, None), None);
+        befores.keep(path, None, &text("four")).unwrap();
+        assert_eq!(befores.since_report(path, None), Some(text("four")));
         assert_eq!(befores.since_start(path), Some(text("one")));
-        befores.reported(path).unwrap();
-        assert_eq!(befores.since_report(path), None);
         befores.forget().unwrap();
         assert_eq!(befores.since_start(path), None);
     }
@@ -179,10 +176,10 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let (state, session) = (StateDir::of(root.path()), SessionId::new("s").unwrap());
         let befores = Befores::of(&state, &session);
-        befores.keep(Path::new("/r/new"), &Former::Absent).unwrap();
-        assert_eq!(befores.since_report(Path::new("/r/new")), Some(Former::Absent));
-        befores.keep(Path::new("/r/large"), &text(&"x".repeat(MAX_BYTES + 1))).unwrap();
-        assert_eq!(befores.since_report(Path::new("/r/large")), None);
+        befores.keep(Path::new("/r/new"), None, &Former::Absent).unwrap();
+        assert_eq!(befores.since_start(Path::new("/r/new")), Some(Former::Absent));
+        befores.keep(Path::new("/r/large"), None, &text(&"x".repeat(MAX_BYTES + 1))).unwrap();
+        assert_eq!(befores.since_start(Path::new("/r/large")), None);
     }
 
     #[test]
@@ -191,10 +188,10 @@ mod tests {
         let (state, session) = (StateDir::of(root.path()), SessionId::new("s").unwrap());
         let befores = Befores::of(&state, &session);
         let path = Path::new("/r/a");
-        befores.keep(path, &text("whole content")).unwrap();
-        let file = befores.file(path, "first");
+        befores.keep(path, None, &text("whole content")).unwrap();
+        let file = befores.of_session(path);
         let length = fs::metadata(&file).unwrap().len();
         File::options().write(true).open(&file).unwrap().set_len(length - 3).unwrap();
-        assert_eq!(befores.since_report(path), None);
+        assert_eq!(befores.since_start(path), None);
     }
 }

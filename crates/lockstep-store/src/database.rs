@@ -1,6 +1,6 @@
 //! `state.db`: opening, format and migrations. What is in the tables belongs to the modules named after them.
 
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::ErrorKind;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
@@ -9,13 +9,19 @@ use std::time::{Duration, Instant};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
+use crate::stamp::{self, Stamp};
 use crate::{StateDir, StoreError};
 
 /// The newest format this program reads and writes, kept in SQLite's `user_version`.
 pub const FORMAT: i64 = MIGRATIONS.len() as i64;
 
 /// Each entry takes the store from the format of its index to the next. Entries are only ever added.
-const MIGRATIONS: &[&str] = &[include_str!("schema/1.sql"), include_str!("schema/2.sql")];
+const MIGRATIONS: &[&str] = &[
+    include_str!("schema/1.sql"),
+    include_str!("schema/2.sql"),
+    include_str!("schema/3.sql"),
+    include_str!("schema/4.sql"),
+];
 
 /// How long a process waits for another's transaction. Hooks hold theirs for a millisecond or two.
 const BUSY: Duration = Duration::from_secs(3);
@@ -59,6 +65,27 @@ impl Store {
     /// The state directory it lives in.
     pub fn state(&self) -> &StateDir {
         &self.state
+    }
+
+    /// What tells, without opening the store, that nothing in it was written: as long as it stays the same. `None` where that
+    /// cannot be told, because something was written a moment ago.
+    pub fn stamp(state: &StateDir) -> Option<[u8; 64]> {
+        let now = stamp::now();
+        let log = state.path().join("state.db-wal");
+        let mut bytes = [0; 64];
+        // Whatever is committed is in the write-ahead log, or was moved from it to the database.
+        for (to, path) in bytes.chunks_exact_mut(32).zip([state.database(), log]) {
+            match fs::symlink_metadata(&path) {
+                Ok(meta) => {
+                    // SQLite sets the owner of its log whenever root opens it, which is no write.
+                    let stamp = Stamp { ctime: 0, ..Stamp::plain(&meta) };
+                    to.copy_from_slice(&Some(stamp).filter(|stamp| !stamp.is_young(now))?.bytes());
+                }
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(_) => return None,
+            }
+        }
+        Some(bytes)
     }
 
     fn migrate(&mut self) -> Result<(), StoreError> {
@@ -140,7 +167,6 @@ fn private(path: &Path) -> Result<(), StoreError> {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
 
     use super::*;
@@ -183,6 +209,31 @@ mod tests {
         assert!(store.knows_session(&session).unwrap());
         assert_eq!(store.changes(&Default::default()).unwrap().len(), 1);
         assert_eq!(store.present_task().unwrap(), None);
+    }
+
+    #[test]
+    fn whatever_is_written_changes_the_stamp_and_reading_does_not() {
+        let root = tempfile::tempdir().unwrap();
+        let state = StateDir::of(root.path());
+        let settled = || {
+            std::thread::sleep(Duration::from_millis(40));
+            Store::stamp(&state).expect("nothing was written for a while")
+        };
+        let session = |n: usize| lockstep_model::ids::SessionId::new(&format!("s{n}")).unwrap();
+        let mut seen = vec![settled()];
+        for n in 0..3 {
+            let mut store = Store::open(&state).unwrap();
+            store.open_session(&session(n), jiff::Timestamp::UNIX_EPOCH).unwrap();
+            assert_eq!(Store::stamp(&state), None, "what is too young is not told");
+            drop(store);
+            assert!(!seen.contains(&settled()));
+            seen.push(settled());
+            assert!(Store::open(&state).unwrap().knows_session(&session(n)).unwrap());
+            assert_eq!(seen.last(), Some(&settled()));
+        }
+        // Moving the log into the database is a write too, though it changes nothing.
+        Store::open(&state).unwrap().on(|db| db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")).unwrap();
+        assert!(!seen.contains(&settled()));
     }
 
     #[test]

@@ -31,6 +31,16 @@ pub struct Change {
     pub agent_type: Option<String>,
 }
 
+impl Change {
+    /// Whether it was made by this agent: an id, a type, or `lead`.
+    pub fn is_by(&self, agent: &str) -> bool {
+        match &self.line.agent {
+            None => agent == "lead",
+            Some(id) => id.as_str() == agent || self.agent_type.as_deref() == Some(agent),
+        }
+    }
+}
+
 /// Which changes to recall. Everything where nothing is set.
 #[derive(Debug, Clone, Default)]
 pub struct Filter<'a> {
@@ -101,7 +111,7 @@ impl Store {
         session: &SessionId,
         keep: Keep<'_>,
     ) -> Result<bool, StoreError> {
-        // Every session that ever ended is asked for; nearly all of their journals are long gone.
+        // Another session's end may have been faster.
         if std::fs::symlink_metadata(journal.file(session)).is_err_and(|e| e.kind() == ErrorKind::NotFound) {
             return Ok(false);
         }

@@ -1,15 +1,19 @@
 //! What Lockstep remembers.
 //!
 //! Two kinds of memory. Plain files that are contracts or must cost nothing to write: the [`journal`], the [`log`],
-//! written reports. And `state.db` (SQLite, WAL): the [`history`] of changes, [`sessions`], the [`mailbox`],
+//! written reports, the [`audit`] trail, the [locks of steps](step_lock). And `state.db` (SQLite, WAL): the [`history`] of changes, [`sessions`], the [`mailbox`],
 //! [`reports`], the versions of [`tasks`] with their [`readings`], and each session's [`scratch`]. All of it lives in the [`StateDir`], except the journal, whose place is a contract.
 //! Knows nothing of clients; decides nothing about what is worth telling.
 
 mod atomic;
+pub mod audit;
 pub mod befores;
+pub mod cascades;
 mod database;
+pub mod dismissals;
 pub mod history;
 pub mod journal;
+mod leftovers;
 pub mod log;
 pub mod mailbox;
 mod notices;
@@ -18,7 +22,9 @@ pub mod readings;
 pub mod reports;
 pub mod scratch;
 pub mod sessions;
+pub mod stamp;
 mod state_dir;
+pub mod step_lock;
 pub mod tasks;
 
 pub use atomic::write_atomically;

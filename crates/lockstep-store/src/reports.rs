@@ -137,7 +137,7 @@ fn insert(db: &Transaction<'_>, draft: &Draft<'_>, number: u32) -> rusqlite::Res
 }
 
 /// What a file is now, to be compared with what it was: equal texts, equal states.
-fn state_of(path: &Path) -> String {
+pub(crate) fn state_of(path: &Path) -> String {
     let meta = match std::fs::symlink_metadata(path) {
         Ok(meta) => meta,
         Err(error) if error.kind() == ErrorKind::NotFound => return "absent".to_owned(),

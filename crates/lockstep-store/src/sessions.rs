@@ -4,6 +4,7 @@ use jiff::{SignedDuration, Timestamp};
 use lockstep_model::ids::{AgentId, SessionId};
 use rusqlite::OptionalExtension as _;
 
+use crate::journal::JournalDir;
 use crate::{Store, StoreError};
 
 impl Store {
@@ -51,23 +52,26 @@ impl Store {
         })
     }
 
-    /// The sessions that ended at least `grace` before `now`: their journals may be removed.
-    pub fn expired_sessions(
+    /// The sessions that ended at least `grace` before `now` and still have a journal: it may be removed. Found by the journals,
+    /// of which there are few, and not by the sessions, of which there are ever more.
+    pub fn expired_journals(
         &self,
+        journal: &JournalDir,
         now: Timestamp,
         grace: SignedDuration,
     ) -> Result<Vec<SessionId>, StoreError> {
         let latest = now.as_millisecond().saturating_sub(grace.as_millis().try_into().unwrap_or(i64::MAX));
-        self.on(|db| {
-            let mut query =
-                db.prepare("SELECT id FROM session WHERE closed_at <= ?1 ORDER BY closed_at, id")?;
-            let ids = query.query_map([latest], |row| row.get::<_, String>(0))?;
-            Ok(ids
-                .collect::<rusqlite::Result<Vec<_>>>()?
+        let mut sessions = journal.sessions()?;
+        let expired = self.on(|db| {
+            let mut query = db.prepare("SELECT 1 FROM session WHERE id = ?1 AND closed_at <= ?2")?;
+            sessions
                 .iter()
-                .filter_map(|id| SessionId::new(id).ok())
-                .collect())
-        })
+                .map(|session| query.exists((session.as_str(), latest)))
+                .collect::<Result<Vec<_>, _>>()
+        })?;
+        let mut expired = expired.into_iter();
+        sessions.retain(|_| expired.next().unwrap_or(false));
+        Ok(sessions)
     }
 
     /// Remembers what kind of agent an id stands for; the journal has only the id.
@@ -94,22 +98,29 @@ mod tests {
     use crate::StateDir;
 
     #[test]
-    fn only_ended_sessions_expire_and_a_resumed_one_lives_again() {
+    fn only_journals_of_ended_sessions_expire_and_a_resumed_one_lives_again() {
         let root = tempfile::tempdir().unwrap();
         let mut store = Store::open(&StateDir::of(root.path())).unwrap();
+        let journal = JournalDir::new(root.path());
         let at = |seconds| Timestamp::from_second(seconds).unwrap();
-        let [a, b] = ["a", "b"].map(|id| SessionId::new(id).unwrap());
-        store.open_session(&a, at(100)).unwrap();
-        store.open_session(&b, at(100)).unwrap();
+        let [a, b, without, foreign] = ["a", "b", "without", "foreign"].map(|id| SessionId::new(id).unwrap());
+        for session in [&a, &b, &foreign] {
+            std::fs::write(journal.file(session), "").unwrap();
+        }
+        for session in [&a, &b, &without] {
+            store.open_session(session, at(100)).unwrap();
+        }
         store.close_session(&a, at(200)).unwrap();
-        let grace = SignedDuration::from_secs(50);
-        assert!(store.expired_sessions(at(249), grace).unwrap().is_empty());
-        assert_eq!(store.expired_sessions(at(250), grace).unwrap(), std::slice::from_ref(&a));
+        store.close_session(&without, at(200)).unwrap();
+        let expired = |store: &Store, now| {
+            store.expired_journals(&journal, at(now), SignedDuration::from_secs(50)).unwrap()
+        };
+        assert!(expired(&store, 249).is_empty());
+        assert_eq!(expired(&store, 250), std::slice::from_ref(&a));
         assert!(store.another_session_is_open(&a, at(0)).unwrap());
         assert!(!store.another_session_is_open(&b, at(0)).unwrap());
         store.open_session(&a, at(300)).unwrap();
-        assert!(store.expired_sessions(at(900), grace).unwrap().is_empty());
-        assert!(store.knows_session(&a).unwrap());
-        assert!(!store.knows_session(&SessionId::new("c").unwrap()).unwrap());
+        assert!(expired(&store, 900).is_empty());
+        assert!(store.knows_session(&a).unwrap() && !store.knows_session(&foreign).unwrap());
     }
 }

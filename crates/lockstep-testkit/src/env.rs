@@ -245,6 +245,11 @@ impl TestEnv {
 
     /// Runs git in the project, with a fixed author and date and no configuration but the repository's.
     pub fn git<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) {
+        self.git_output(args).succeeded();
+    }
+
+    /// Runs git in the same way, whatever comes of it. Hooks of the repository see this environment's clock.
+    pub fn git_output<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Output {
         let mut command = self.program("git", args);
         for (name, value) in [
             ("GIT_CONFIG_NOSYSTEM", "1"),
@@ -254,10 +259,11 @@ impl TestEnv {
             ("GIT_COMMITTER_NAME", "Test"),
             ("GIT_COMMITTER_EMAIL", "test@example.org"),
             ("GIT_COMMITTER_DATE", "2026-02-14T00:00:00Z"),
+            ("LOCKSTEP_NOW", &self.now()),
         ] {
             command.env(name, value);
         }
-        self.run(command, b"").succeeded();
+        self.run(command, b"")
     }
 
     /// Text with this environment's paths replaced by names, so that it is the same in every run.

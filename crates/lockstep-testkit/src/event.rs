@@ -91,6 +91,12 @@ impl Event {
         self.without("agent_id").without("agent_type")
     }
 
+    /// Says what the file was before.
+    pub fn former(mut self, text: &str) -> Self {
+        self.0["tool_response"]["originalFile"] = text.into();
+        self
+    }
+
     /// About this file; a relative one is in the project.
     pub fn file(mut self, path: impl AsRef<Path>) -> Self {
         let path = Path::new(RECORDED_ROOT).join(path);

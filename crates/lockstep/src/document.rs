@@ -13,6 +13,8 @@ pub(crate) enum Format {
     Json,
     /// For programs
     Yaml,
+    /// Markdown, for models: where a command has a report; else as text
+    Md,
 }
 
 impl Format {
@@ -20,7 +22,7 @@ impl Format {
     pub(crate) fn render(self, data: &impl Serialize) -> Option<String> {
         let plain = "our own data is maps with text keys, lists and scalars";
         match self {
-            Self::Text => None,
+            Self::Text | Self::Md => None,
             Self::Json => Some(serde_json::to_string_pretty(data).expect(plain) + "\n"),
             Self::Yaml => {
                 let yaml = serde_saphyr::to_string(data).expect(plain);

@@ -35,8 +35,15 @@ env_vars! {
     CLAUDE_CONFIG_DIR
     /// The project directory a client names to its hooks. The search for `lockstep.toml` begins there.
     CLAUDE_PROJECT_DIR
+    /// The repository, where git starts the program in a hook.
+    GIT_DIR
+    /// What is being committed, where git starts the program in a hook.
+    GIT_INDEX_FILE
     /// The user's directory, where a client has settings of the user's own.
     HOME
+    /// The group of the cascade that an agent works for; set by `lockstep cascade run`, with LOCKSTEP_FILES (its files, one a line,
+    /// relative to the project's root) and LOCKSTEP_FILES_LIST (a file with the same).
+    LOCKSTEP_GROUP
     /// A fixed present moment with a time zone, such as `2026-02-14T15:30:42+09:00[Asia/Tokyo]`, instead of the clock; for
     /// tests and reproducible output.
     LOCKSTEP_NOW

@@ -10,6 +10,7 @@ use lockstep_store::StoreError;
 
 use crate::cache::CacheFault;
 use crate::exit_code;
+use crate::steps::StepsError;
 use crate::task::TaskError;
 
 /// Whose turn it is to do something about it.
@@ -77,7 +78,7 @@ impl CommandError {
     }
 
     /// An error of a library: its message is ours, its cause stays the cause.
-    fn from_error(kind: Kind, error: impl Error + Send + Sync + 'static) -> Self {
+    pub(crate) fn from_error(kind: Kind, error: impl Error + Send + Sync + 'static) -> Self {
         let message = error.to_string();
         let source = error.source().map(|cause| Box::from(chain(cause)));
         Self { kind, message, source, hints: Vec::new() }
@@ -115,6 +116,17 @@ impl From<TaskError> for CommandError {
                 Self::from_error(Kind::Store, stored)
                     .hint("a version is checked before, so the store was changed by something else")
             }
+        }
+    }
+}
+
+impl From<StepsError> for CommandError {
+    fn from(error: StepsError) -> Self {
+        match error {
+            StepsError::Store(error) => error.into(),
+            table @ StepsError::Table { .. } => Self::from_error(Kind::Configuration, table)
+                .hint("mend the file, or remove it to have the built-in one"),
+            other => Self::from_error(Kind::Store, other),
         }
     }
 }

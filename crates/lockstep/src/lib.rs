@@ -4,6 +4,7 @@
 //! what they remember is in the store. Only this crate reads the environment and the clock.
 
 mod cache;
+mod cascade;
 pub mod cli;
 mod clock;
 mod doctor;
@@ -12,11 +13,14 @@ pub mod env_vars;
 mod error;
 pub mod exit_code;
 pub mod hook;
+mod impact;
 mod program;
+mod progress_bar;
 mod project;
 pub mod reference;
 mod setup;
 mod source_date;
+mod steps;
 mod task;
 mod terminal;
 

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use lockstep_config::{Config, Loaded, Project};
-use lockstep_store::StateDir;
 use lockstep_store::journal::JournalDir;
+use lockstep_store::{StateDir, Store};
 
 use crate::error::{CommandError, Kind};
 
@@ -51,6 +51,23 @@ impl ActiveProject {
     /// Where this project's sessions have their journals.
     pub(crate) fn journal(&self) -> JournalDir {
         JournalDir::new(self.config().journal.dir.resolve(&self.root, &std::env::temp_dir()))
+    }
+
+    /// Brings the history up to date: whole journals of sessions that ran here, and from any other those lines that are about this
+    /// self.
+    pub(crate) fn read_journals(&self, store: &mut Store) -> Result<(), CommandError> {
+        let journal = self.journal();
+        for session in journal.sessions()? {
+            let ours = store.knows_session(&session)?;
+            // A journal in a shared directory that is not ours to read is somebody else's session.
+            if let Err(error) =
+                store.read_journal(&journal, &session, &|path| ours || path.starts_with(&self.root))
+                && !matches!(error, lockstep_store::StoreError::Unsafe { .. })
+            {
+                return Err(error.into());
+            }
+        }
+        Ok(())
     }
 }
 

@@ -14,6 +14,11 @@ const HOOK_MB: f64 = 15.0;
 /// A hook that delivers a part of the session cache against the bare process.
 const DELIVER_TIMES_BARE: f64 = 2.0;
 const REBUILD_MS: f64 = 20.0;
+/// A gate of the steps against the bare process.
+const GATE_TIMES_BARE: f64 = 3.0;
+const PROMPT_CHECK_MS: f64 = 5.0;
+/// What the gates that this replaces take, as their authors published it: Python, nearly all of it the interpreter's start.
+const PUBLISHED_GATES: &str = "84–102 ms";
 /// A Node program against a build of the session cache.
 const TIMES_FASTER_THAN_NODE: f64 = 5.0;
 
@@ -27,6 +32,8 @@ pub(super) fn table(race: &Race, files: usize) -> String {
     let faster = median(Role::Script) / journal;
     let deliver = worst(race, |one| one.role == Role::Deliver, |one| one.warm.median()) / median(Role::Bare);
     let rebuild = median(Role::Rebuild);
+    let gate_ms = worst(race, |one| one.role == Role::Gate, |one| one.warm.median());
+    let (gate, prompt_check) = (gate_ms / median(Role::Bare), median(Role::PromptCheck));
     let mut rows = vec![
         (
             format!("a journaling hook takes at most {TIMES_BARE} × a bare process"),
@@ -53,6 +60,16 @@ pub(super) fn table(race: &Race, files: usize) -> String {
             format!("an unchanged rebuild of a cache of 250 skills takes at most {REBUILD_MS} ms"),
             format!("{rebuild:.1} ms"),
             rebuild <= REBUILD_MS,
+        ),
+        (
+            format!("a gate of the steps takes at most {GATE_TIMES_BARE} × a bare process"),
+            format!("{gate:.2} × ({gate_ms:.1} ms; published for the Python original: {PUBLISHED_GATES})"),
+            gate <= GATE_TIMES_BARE,
+        ),
+        (
+            format!("a check of a prompt of 200 KB takes at most {PROMPT_CHECK_MS} ms, the process included"),
+            format!("{prompt_check:.1} ms"),
+            prompt_check <= PROMPT_CHECK_MS,
         ),
     ];
     // Without Node there is nobody to compare with.

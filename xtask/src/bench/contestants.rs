@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use lockstep_wire::claude::samples;
 
 use super::programs::Programs;
-use super::scene::{Project, SMALL, Scene};
+use super::scene::{Project, SMALL, Scene, Stepped};
 use crate::Outcome;
 
 /// The Node program that builds a session cache.
@@ -45,6 +45,10 @@ pub(super) enum Role {
     LargeSweep,
     /// A hook that delivers a part of the session cache.
     Deliver,
+    /// A hook that judges a step.
+    Gate,
+    /// A check of a prompt of 200 KB.
+    PromptCheck,
     /// Any other hook.
     Hook,
     /// A build of the session cache that finds nothing changed.
@@ -58,7 +62,7 @@ pub(super) enum Role {
 impl Role {
     /// Whether it is the product.
     pub(super) fn is_hook(self) -> bool {
-        matches!(self, Self::Journal | Self::LargeSweep | Self::Deliver | Self::Hook)
+        matches!(self, Self::Journal | Self::LargeSweep | Self::Deliver | Self::Gate | Self::Hook)
     }
 }
 
@@ -156,6 +160,8 @@ fn events(large: usize) -> Vec<Event> {
         event("Read by a subagent, nothing to do", samples::POST_TOOL_USE_READ_IN_SUBAGENT),
         event("Agent, empty mailbox", samples::POST_TOOL_USE_AGENT),
         event("before TaskUpdate", samples::PRE_TOOL_USE_TASK_UPDATE),
+        event("before Edit by a subagent, no step", samples::PRE_TOOL_USE_EDIT_IN_SUBAGENT),
+        event("before Bash, no commit", samples::PRE_TOOL_USE_BASH),
         event("after TaskUpdate", samples::POST_TOOL_USE_TASK_UPDATE),
         event("SubagentStart, no session cache", samples::SUBAGENT_START),
         event("SubagentStop, nothing changed", samples::SUBAGENT_STOP),
@@ -193,6 +199,26 @@ pub(super) fn contestants(scene: &Scene, programs: &Programs, large: usize) -> O
         all.push(entered(scene, &programs.lockstep, &["hook", "claude"], event)?);
     }
     all.extend(with_cache(scene, programs)?);
+    all.extend(with_step(scene, programs)?);
+    Ok(all)
+}
+
+/// Those that judge a step: before its agent is started, when that wants to end, and its prompt alone.
+fn with_step(scene: &Scene, programs: &Programs) -> Outcome<Vec<Contestant>> {
+    let hook: &[&str] = &["hook", "claude"];
+    let mut all = Vec::new();
+    let mut enter = |name: &str, role, arguments, of: &dyn Fn(&Stepped) -> String| {
+        let stepped = scene.stepped()?;
+        let sample = of(&stepped);
+        let event = Event { role, ..event(name, &sample) };
+        all.push(entered_in(stepped.project, &programs.lockstep, arguments, event)?);
+        Outcome::Ok(())
+    };
+    enter("gate 1, before an agent is started", Role::Gate, hook, &|stepped| {
+        stepped.invocation(&stepped.prompt)
+    })?;
+    enter("gate 2, when it wants to end", Role::Gate, hook, &|stepped| stepped.stop.clone())?;
+    enter("prompt check, 200 KB", Role::PromptCheck, &["prompt", "check"], &|stepped| stepped.long_prompt())?;
     Ok(all)
 }
 

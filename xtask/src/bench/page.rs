@@ -7,20 +7,24 @@ use crate::Outcome;
 
 pub(super) const PATH: &str = "docs/benchmarks.md";
 
-const BEGIN: &str = "<!-- results of `cargo xtask bench hooks --write`: begin -->";
-const END: &str = "<!-- results of `cargo xtask bench hooks --write`: end -->";
-
-pub(super) fn put(page: &Path, results: &str) -> Outcome {
+/// Puts the results of a benchmark in its place on the page.
+pub(super) fn put(page: &Path, bench: &str, results: &str) -> Outcome {
     let text = fs::read_to_string(page).map_err(|error| format!("{}: {error}", page.display()))?;
-    let new = replaced(&text, results)
-        .ok_or_else(|| format!("{} has no place for results: {BEGIN} … {END}", page.display()))?;
+    let [begin, end] = markers(bench);
+    let new = replaced(&text, bench, results)
+        .ok_or_else(|| format!("{} has no place for results: {begin} … {end}", page.display()))?;
     Ok(fs::write(page, new)?)
 }
 
-fn replaced(page: &str, results: &str) -> Option<String> {
-    let (head, rest) = page.split_once(BEGIN)?;
-    let (_, tail) = rest.split_once(END)?;
-    Some(format!("{head}{BEGIN}\n\n{}\n\n{END}{tail}", results.trim()))
+fn markers(bench: &str) -> [String; 2] {
+    ["begin", "end"].map(|side| format!("<!-- results of `cargo xtask bench {bench} --write`: {side} -->"))
+}
+
+fn replaced(page: &str, bench: &str, results: &str) -> Option<String> {
+    let [begin, end] = markers(bench);
+    let (head, rest) = page.split_once(&begin)?;
+    let (_, tail) = rest.split_once(&end)?;
+    Some(format!("{head}{begin}\n\n{}\n\n{end}{tail}", results.trim()))
 }
 
 #[cfg(test)]
@@ -29,10 +33,11 @@ mod tests {
 
     #[test]
     fn only_what_is_between_the_markers_changes() {
-        let page = format!("# Title\n{BEGIN}\nold\n{END}\nfoot\n");
-        let once = replaced(&page, "new\n").unwrap();
-        assert_eq!(once, format!("# Title\n{BEGIN}\n\nnew\n\n{END}\nfoot\n"));
-        assert_eq!(replaced(&once, "new\n").unwrap(), once);
-        assert_eq!(replaced("# Title\n", "new"), None);
+        let [begin, end] = markers("hooks");
+        let page = format!("# Title\n{begin}\nold\n{end}\nfoot\n");
+        let once = replaced(&page, "hooks", "new\n").unwrap();
+        assert_eq!(once, format!("# Title\n{begin}\n\nnew\n\n{end}\nfoot\n"));
+        assert_eq!(replaced(&once, "hooks", "new\n").unwrap(), once);
+        assert_eq!(replaced(&page, "impact", "new"), None);
     }
 }

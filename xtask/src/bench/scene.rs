@@ -32,6 +32,37 @@ pub(super) struct Project {
     home: PathBuf,
 }
 
+/// A project with a step whose agent has been started.
+pub(super) struct Stepped {
+    pub(super) project: Project,
+    /// The prompt of the step.
+    pub(super) prompt: String,
+    /// The end of its agent, as the client tells it.
+    pub(super) stop: String,
+}
+
+impl Stepped {
+    /// The start of an agent with a prompt, as the client tells it.
+    pub(super) fn invocation(&self, prompt: &str) -> String {
+        invocation(prompt)
+    }
+
+    /// The prompt with so much to read that it has 200 KB.
+    pub(super) fn long_prompt(&self) -> String {
+        let line = "Background that somebody has pasted: src/module.rs calls `hello`, REVIEW it, see G1 and the notes.\n";
+        let missing = (200 * 1024_usize).saturating_sub(self.prompt.len());
+        let background = line.repeat(missing / line.len() + 1);
+        self.prompt.replace("## TASK_CONTEXT\n", &format!("## TASK_CONTEXT\n{background}"))
+    }
+}
+
+fn invocation(prompt: &str) -> String {
+    let mut event: serde_json::Value =
+        serde_json::from_str(samples::PRE_TOOL_USE_AGENT).expect("a recorded event is JSON");
+    event["tool_input"]["prompt"] = prompt.into();
+    event.to_string()
+}
+
 impl Scene {
     pub(super) fn new(dir: &Path, programs: &Programs) -> Outcome<Self> {
         // By its real name: a client too names a project by what the system calls its working directory.
@@ -79,6 +110,36 @@ impl Scene {
         project.surround(&mut build);
         let status = build.status()?;
         if status.success() { Ok(project) } else { Err(format!("the cache was not built: {status}").into()) }
+    }
+
+    /// An active project with a step, the boundary of which has to be looked at, and its agent at work.
+    pub(super) fn stepped(&self) -> Outcome<Stepped> {
+        let project = self.active(SMALL)?;
+        let said = |arguments: &[&str]| -> Outcome<String> {
+            let mut command = Command::new(&self.lockstep);
+            command.args(arguments);
+            project.surround(&mut command);
+            let output = command.output()?;
+            let text = String::from_utf8(output.stdout)?;
+            if output.status.success() { Ok(text) } else { Err(format!("{arguments:?}: {text}").into()) }
+        };
+        said(&["step", "new", "01-01", "--project", "bench", "--description", "Work", "--allow", "**/*.py"])?;
+        let prompt =
+            said(&["prompt", "render", "execute_step", "--step", "01-01", "--set", "agent_name=crafter"])?;
+        said(&["step", "phase", "start", "01-01", "PREPARE"])?;
+        said(&["step", "phase", "done", "01-01", "PREPARE", "--outcome", "PASS"])?;
+        self.send(&project, &invocation(&prompt))?;
+        let transcript = project.root.with_extension("jsonl");
+        let line = |role: &str, content: &str| {
+            serde_json::json!({"message": {"role": role, "id": content, "content": content}}).to_string()
+                + "\n"
+        };
+        let turns: String = (0..20).map(|turn| line("assistant", &format!("turn {turn}"))).collect();
+        fs::write(&transcript, line("user", &prompt) + &turns)?;
+        let mut stop: serde_json::Value = serde_json::from_str(samples::SUBAGENT_STOP)?;
+        stop["agent_transcript_path"] =
+            transcript.to_str().ok_or("the temporary directory has no readable name")?.into();
+        Ok(Stepped { project, prompt, stop: stop.to_string() })
     }
 
     /// Sends a recorded event to the hook, unmeasured.

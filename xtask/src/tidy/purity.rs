@@ -4,8 +4,14 @@ use super::{Breach, Rule};
 use crate::workspace::SourceFile;
 
 /// The crates that only turn values into values. The later ones are named before they come.
-pub(super) const PURE_CRATES: &[&str] =
-    &["lockstep-model", "lockstep-wire", "lockstep-refs", "lockstep-steps", "lockstep-task"];
+pub(super) const PURE_CRATES: &[&str] = &[
+    "lockstep-cascade",
+    "lockstep-model",
+    "lockstep-wire",
+    "lockstep-refs",
+    "lockstep-steps",
+    "lockstep-task",
+];
 
 pub(super) const PURE: Rule = Rule {
     asks: "The pure crates do not touch the disk, processes, the environment, the network or the clock.",

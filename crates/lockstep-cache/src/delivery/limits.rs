@@ -27,6 +27,11 @@ pub struct Limits {
 }
 
 impl Limits {
+    /// Those of Claude Code.
+    ///
+    /// 2.1.197: 10,000 arrive, 10,001 become a file and a preview; five entries of 9,900 all arrive.
+    pub const CLAUDE: Self = limits("claude", 10_000, 9_500, Unit::Utf16, Entries::Separate);
+
     /// The limits of a client.
     pub fn of(client: &str) -> Option<&'static Self> {
         LIMITS.iter().find(|limits| limits.client == client)
@@ -39,8 +44,7 @@ const fn limits(client: &'static str, entry: usize, part: usize, unit: Unit, ent
 
 /// The limits of all known clients.
 pub const LIMITS: [Limits; 7] = [
-    // 2.1.197: 10,000 arrive, 10,001 become a file and a preview; five entries of 9,900 all arrive.
-    limits("claude", 10_000, 9_500, Unit::Utf16, Entries::Separate),
+    Limits::CLAUDE,
     // 0.166.0: 9 KB arrive whole; more is cut to about 10 KB. Several entries were not measured.
     limits("codex", 9_000, 8_800, Unit::Bytes, Entries::Joined),
     // 0.61.0: 43 KB arrive; the limit was not found.

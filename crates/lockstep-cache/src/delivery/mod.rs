@@ -19,6 +19,9 @@ use crate::section::{Section, Strategy};
 /// Sections that come first after the client compacted its context: what was being done is what was lost.
 const AFTER_COMPACTION: [&str; 2] = ["ACTIVE_WORK", "TASK"];
 
+/// Why a session starts after that.
+const COMPACTED: &str = "compact";
+
 /// How much of the cache is delivered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
@@ -98,6 +101,13 @@ pub fn entries_needed(document: &Document<'_>, delivery: &Delivery<'_>) -> usize
 }
 
 impl Delivery<'_> {
+    /// What of the circumstances makes the parts of a fresh cache what they are, apart from the settings, as text.
+    pub fn fingerprint(&self) -> String {
+        let Self { mode, limits, source, sections: _, path: _, resource, stale, entries } = self;
+        let compacted = *source == COMPACTED;
+        format!("{mode:?} {limits:?} {compacted} {resource:?} {stale:?} {entries}")
+    }
+
     fn is_external(&self, section: &str) -> bool {
         self.configured(section).is_some_and(|section| section.strategy == Strategy::ExternalSkills)
     }
@@ -109,7 +119,7 @@ impl Delivery<'_> {
     /// Where a section stands after a compaction; the others follow.
     fn urgency(&self, section: &str) -> usize {
         let urgent = AFTER_COMPACTION.iter().position(|name| *name == section);
-        urgent.filter(|_| self.source == "compact").unwrap_or(AFTER_COMPACTION.len())
+        urgent.filter(|_| self.source == COMPACTED).unwrap_or(AFTER_COMPACTION.len())
     }
 
     /// Less is more important.

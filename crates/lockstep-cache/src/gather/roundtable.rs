@@ -2,7 +2,7 @@
 
 use crate::body::{Body, Piece};
 use crate::layout;
-use crate::reader::Late;
+use crate::reader::{Late, Sort};
 use crate::roundtable;
 
 use super::{Gatherer, Skip};
@@ -58,8 +58,10 @@ impl Gatherer<'_> {
                 self.absent.push(dir.to_owned());
                 continue;
             };
-            for (category, _) in
-                categories.entries.into_iter().filter(|(_, perhaps_directory)| *perhaps_directory)
+            for (category, _) in categories
+                .entries
+                .into_iter()
+                .filter(|(_, sort)| matches!(sort, Sort::Directory | Sort::Perhaps))
             {
                 let dir = format!("{dir}/{category}");
                 for file in self.markdown(&project, &dir)? {

@@ -8,4 +8,5 @@ mod claude_preset;
 mod delivery;
 mod hostile;
 mod project;
+mod ready;
 mod together;

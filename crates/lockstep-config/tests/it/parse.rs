@@ -6,6 +6,7 @@ use std::time::Duration;
 use lockstep_config::keys::{JournalDir, Sweep, Worth};
 use lockstep_config::parse::MAX_BYTES;
 use lockstep_config::problem::render;
+use lockstep_config::steps::Proof;
 use lockstep_config::table::all_keys;
 use lockstep_config::{Config, Loaded, Origin, Position, parse};
 use lockstep_model::failure::OnFailure;
@@ -36,8 +37,13 @@ fn every_key_applies_with_its_origin() {
          lead = 'any'\n[hooks]\non_failure = \"\"\"allow\"\"\"\n",
     );
     assert_eq!(rendered(&loaded), "");
-    let Config { journal, alert, hooks, task, cache } = &loaded.config;
-    assert_eq!((task, cache), (&Config::default().task, &Config::default().cache));
+    let Config { journal, alert, impact, scope, hooks, task, steps, audit, cache } = &loaded.config;
+    let default = Config::default();
+    assert_eq!(
+        (impact, scope, task, cache),
+        (&default.impact, &default.scope, &default.task, &default.cache)
+    );
+    assert_eq!((steps, audit), (&default.steps, &default.audit));
     assert_eq!(journal.dir, JournalDir::At("logs".into()));
     assert_eq!((journal.sweep, journal.grace), (Sweep::Stop, Duration::from_secs(7 * 86_400)));
     assert_eq!((alert.subagent, alert.lead, hooks.on_failure), (Worth::Off, Worth::Any, OnFailure::Allow));
@@ -55,12 +61,26 @@ fn every_key_applies_with_its_origin() {
     journal.grace = "168h" Line(4)
     alert.subagent = "off" Line(7)
     alert.lead = "any" Line(8)
+    impact.time_limit = "10s" Default
+    impact.aliases = {} Default
+    scope.preset = "repository" Default
+    scope.include = [] Default
+    scope.exclude = [] Default
+    scope.max_file_bytes = 1048576 Default
     hooks.on_failure = "allow" Line(10)
     task.max_bytes = 16384 Default
     task.l2_path = ".agent/teams/{session-id}/phase-{N}/{coordinator}/L2-summary.md" Default
     task.events = ".lockstep/events.jsonl" Default
     task.agents = {} Default
     task.skills = {} Default
+    steps.dir = "steps" Default
+    steps.phases = "tdd-14" Default
+    steps.commands = "" Default
+    steps.sections = "" Default
+    steps.machine = "" Default
+    steps.evidence = {} Default
+    steps.over_budget = "warn" Default
+    audit.dir = "" Default
     cache.path = "" Default
     cache.budget_chars = 128000 Default
     cache.deliver = "index" Default
@@ -68,6 +88,20 @@ fn every_key_applies_with_its_origin() {
     cache.conventions = [] Default
     cache.section = [] Default
     "#);
+}
+
+#[test]
+fn what_steps_need_is_read_and_told() {
+    let loaded = parse(
+        "[steps]\ndir = \"docs/steps/\"\n[steps.evidence]\nRED_UNIT = \"fail\"\nGREEN = \"passs\"\n[audit]\ndir = \"logs\"\n",
+    );
+    assert_eq!(loaded.config.steps.dir.0, "docs/steps");
+    assert_eq!(loaded.config.steps.evidence.0, [("RED_UNIT".to_owned(), Proof::Fail)].into());
+    assert_eq!(loaded.config.audit.dir.resolve(Path::new("/p")), Some(PathBuf::from("/p/logs")));
+    assert!(rendered(&loaded).contains("did you mean \"pass\"?"), "{}", rendered(&loaded));
+    for dir in ["", "/etc", "../steps"] {
+        assert_eq!(parse(format!("[steps]\ndir = {dir:?}\n")).problems.len(), 1, "{dir}");
+    }
 }
 
 #[test]

@@ -3,8 +3,10 @@
 use std::sync::Arc;
 
 use crate::change::{SymbolChange, What, compare};
+use crate::entity::{Aliases, Entity, entities};
 use crate::facts::{Facts, Reach};
-use crate::language;
+use crate::language::{self, Language};
+use crate::overlay::Overlay;
 use crate::world::World;
 
 /// One changed file.
@@ -102,6 +104,10 @@ impl Edit {
                 Some((facts, Some(Arc::clone(text))))
             }
             Before::Facts(facts) => Some((Arc::clone(facts), None)),
+            // What is gone and was never seen is still missed by who leads to it.
+            Before::Unknown if self.after == After::Gone => {
+                Some((Arc::new(Facts::none(Language::of(self.former_path()))), None))
+            }
             Before::Unknown => {
                 let file = world.find(&self.path)?;
                 Some((world.facts(file)?, world.text(file)))
@@ -115,6 +121,25 @@ impl Edit {
             After::Text(text) => Some(Arc::new(language::facts(&self.path, text))),
             After::Present => world.facts(world.find(&self.path)?),
         }
+    }
+
+    /// What the file is known by now. `before` is the world with its former content.
+    pub(super) fn present_entities(&self, before: &Overlay<'_>, aliases: &Aliases) -> Vec<Entity> {
+        match &self.after {
+            After::Gone => Vec::new(),
+            After::Text(text) => entities(&self.path, Some(text), aliases),
+            After::Present => entities(&self.path, before.present_text(&self.path).as_deref(), aliases),
+        }
+    }
+
+    /// Whether the content is another one. What is unknown may be.
+    pub(super) fn is_other_text(&self, before: &Overlay<'_>, former: Option<&str>) -> bool {
+        let present = match &self.after {
+            After::Gone => None,
+            After::Text(text) => Some(Arc::clone(text)),
+            After::Present => before.present_text(&self.path),
+        };
+        matches!(self.before, Before::Unknown) || former.is_none() || present.as_deref() != former
     }
 
     /// What happened to the definitions of the former content.

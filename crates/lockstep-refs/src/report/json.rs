@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Next, Report, absolute, evidence_line};
+use super::{Next, Report, Together, absolute, evidence_line};
 use crate::impact::{Dependent, FileChange, FileImpact, Hop};
 use crate::reference::{Certainty, Kind};
 
@@ -32,6 +32,8 @@ pub(super) struct Document<'a> {
     unresolved_references: usize,
     index: Index<'a>,
     ranked: Vec<Ranked<'a>>,
+    #[serde(skip_serializing_if = "<[Together]>::is_empty")]
+    history: &'a [Together],
     notes: Vec<String>,
     next: &'static str,
     timings_ms: Timings,
@@ -124,6 +126,7 @@ impl Report<'_> {
                 unseen_files: self.basis.unseen,
             },
             ranked: self.ranked().iter().map(ranked).collect(),
+            history: self.history,
             notes: self.all_notes(),
             next: Next::route(Some(self), active_cascade).word(),
             timings_ms: timings,

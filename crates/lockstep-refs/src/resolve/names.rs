@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::{Found, Module, Scheme, Symbol, path_of};
 use crate::facts::{Definition, Facts, Import, Reach};
+use crate::language::Language;
 use crate::world::{FileId, World};
 
 /// Chains of re-exports longer than this are taken for loops.
@@ -114,12 +115,17 @@ impl<'w> Resolver<'w> {
         }
     }
 
+    /// Whether a file is of this language, by its name: those of others need not be parsed.
+    pub(crate) fn speaks(&self, file: FileId) -> bool {
+        self.scheme.speaks(Language::of(self.world.path(file)))
+    }
+
     /// The facts of a file of this language.
     pub(crate) fn view(&self, file: FileId) -> Option<Rc<View>> {
         if let Some(view) = self.views.borrow().get(&file) {
             return view.clone();
         }
-        let facts = self.world.facts(file).filter(|facts| self.scheme.speaks(facts.language));
+        let facts = self.speaks(file).then(|| self.world.facts(file)).flatten();
         let view = facts.map(|facts| Rc::new(View::new(facts)));
         self.views.borrow_mut().insert(file, view.clone());
         view

@@ -4,32 +4,12 @@ use std::rc::Rc;
 
 use super::types::Type;
 
-/// What a member of an outside value is.
+/// What a member of an outside value is: a method remembers what its value holds.
 pub(super) fn member(head: &str, held: &Rc<[Type]>, name: &str) -> Type {
-    let gives = |types: Vec<Type>| Type::Returning(types.into());
-    let of = |head: &str, held: Vec<Type>| Type::Outside(head.into(), held.into());
-    let first = || held.first().cloned().unwrap_or(Type::Unknown);
-    let last = || held.last().cloned().unwrap_or(Type::Unknown);
-    if held.is_empty() {
-        return Type::outside("");
-    }
-    match (name, held.len()) {
-        (
-            "get" | "pop" | "setdefault" | "popleft" | "at" | "shift" | "find" | "findLast" | "__getitem__"
-            | "next",
-            _,
-        ) => gives(vec![last()]),
-        ("values", _) => gives(vec![of("Iterator", vec![last()])]),
-        ("keys", _) => gives(vec![of("Iterator", vec![first()])]),
-        ("items" | "entries", 2) => gives(vec![of("Iterator", vec![of("tuple", vec![first(), last()])])]),
-        (
-            "copy" | "filter" | "slice" | "concat" | "reverse" | "sort" | "union" | "difference"
-            | "intersection",
-            _,
-        ) => gives(vec![Type::Outside(head.into(), Rc::clone(held))]),
-        ("then" | "catch" | "finally", 1) => gives(vec![Type::Unknown]),
-        ("value", 1) => first(),
-        _ => Type::outside(""),
+    match (name, held.first()) {
+        (_, None) => Type::outside(""),
+        ("value", Some(first)) if held.len() == 1 => first.clone(),
+        _ => Type::Outside(format!("{head}.{name}").into(), Rc::clone(held)),
     }
 }
 
@@ -59,14 +39,38 @@ pub(super) fn awaited(of: &Type) -> Vec<Type> {
     }
 }
 
-/// What calling something outside gives: nothing of the project's.
-pub(super) fn called(_name: &str) -> Type {
-    Type::outside("")
+/// What calling something outside gives: nothing of the project's, unless it is a method that gives what its value holds.
+pub(super) fn called(name: &str, held: &Rc<[Type]>) -> Type {
+    let of = |head: &str, held: Vec<Type>| Type::Outside(head.into(), held.into());
+    let (Some((head, method)), Some(first), Some(last)) = (name.rsplit_once('.'), held.first(), held.last())
+    else {
+        return Type::outside("");
+    };
+    match method {
+        "get" | "pop" | "setdefault" | "popleft" | "at" | "shift" | "find" | "findLast" | "__getitem__"
+        | "next" => last.clone(),
+        "values" => of("Iterator", vec![last.clone()]),
+        "keys" => of("Iterator", vec![first.clone()]),
+        "items" | "entries" if held.len() == 2 => {
+            of("Iterator", vec![of("tuple", vec![first.clone(), last.clone()])])
+        }
+        "copy" | "filter" | "slice" | "splice" | "concat" | "reverse" | "sort" | "toSorted" | "union"
+        | "difference" | "intersection" | "fill" | "finally" => Type::Outside(head.into(), Rc::clone(held)),
+        "map" | "flatMap" | "then" | "catch" | "reduce" | "flat" | "__enter__" | "result" => Type::Unknown,
+        _ => Type::outside(""),
+    }
 }
 
-/// A parameter of a function given to something outside: the items of a list, the value of a promise.
-pub(super) fn parameter(_name: &str, _held: &Rc<[Type]>, _argument: u16, _parameter: u16) -> Type {
-    Type::Unknown
+/// A parameter of a function given to a method of an outside value: an item of a list, the value of a promise.
+pub(super) fn parameter(name: &str, held: &Rc<[Type]>, argument: u16, parameter: u16) -> Type {
+    let (Some((_, method)), Some(last)) = (name.rsplit_once('.'), held.last()) else { return Type::Unknown };
+    let item = match method {
+        "reduce" | "reduceRight" => 1,
+        "catch" => return Type::Untyped,
+        _ => 0,
+    };
+    let both = matches!(method, "sort" | "toSorted") && parameter == 1;
+    if argument == 0 && (parameter == item || both) { last.clone() } else { Type::Unknown }
 }
 
 fn is_map(head: &str) -> bool {

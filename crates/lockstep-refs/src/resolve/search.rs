@@ -29,6 +29,8 @@ struct Search<'r, 'w> {
     wanted: HashMap<Symbol, usize>,
     /// The names under which they may be used.
     words: BTreeSet<Box<str>>,
+    /// The names under which the file itself may be imported, where it is asked about.
+    module_words: BTreeSet<String>,
     files: BTreeSet<FileId>,
     /// How many types define a member, by its name.
     owners: HashMap<Box<str>, usize>,
@@ -50,6 +52,7 @@ impl<'r, 'w> Search<'r, 'w> {
             target,
             wanted,
             words: BTreeSet::new(),
+            module_words: BTreeSet::new(),
             files: BTreeSet::new(),
             owners: HashMap::new(),
             found: Vec::new(),
@@ -71,6 +74,7 @@ impl<'r, 'w> Search<'r, 'w> {
         if self.target.module || self.target.symbols.iter().any(|it| self.is_default(it)) {
             for word in self.resolver.scheme.module_words(self.resolver.world, self.target.file) {
                 self.take_files(&word);
+                self.module_words.insert(word);
             }
         }
         while let Some(word) = queue.pop() {
@@ -96,9 +100,10 @@ impl<'r, 'w> Search<'r, 'w> {
 
     /// The candidates for a word that are read by these rules.
     fn take_files(&mut self, word: &str) -> Vec<FileId> {
-        let files = self.resolver.world.containing(word);
-        let mine: Vec<FileId> =
-            files.into_iter().filter(|file| self.resolver.view(*file).is_some()).collect();
+        let mut mine = self.resolver.world.containing(word);
+        mine.retain(|file| self.resolver.speaks(*file));
+        self.resolver.world.prepare(&mine);
+        mine.retain(|file| self.resolver.view(*file).is_some());
         self.files.extend(&mine);
         mine
     }
@@ -161,7 +166,8 @@ impl<'r, 'w> Search<'r, 'w> {
             if import.module.is_empty() {
                 continue;
             }
-            if !(self.words.contains(&name.name) || &*name.name == "default") {
+            let is_module = self.target.module && self.module_words.contains(&*name.name);
+            if !(self.words.contains(&name.name) || &*name.name == "default" || is_module) {
                 continue;
             }
             if self.take(file, import, name, role) {
@@ -287,7 +293,7 @@ impl<'r, 'w> Search<'r, 'w> {
                 let certainty = if *of == Type::Unknown { Certainty::Possible } else { Certainty::Untyped };
                 return Some((position, certainty, None));
             }
-            Type::Outside(..) | Type::Returning(_) | Type::Callable(..) => return None,
+            Type::Outside(..) | Type::Callable(..) => return None,
         };
         let at = symbols.iter().find_map(|symbol| self.wanted.get(symbol))?;
         Some((*at, Certainty::Resolved, None))

@@ -24,8 +24,6 @@ pub(crate) enum Type {
     Parent(Symbol),
     /// A value of a type that is not the project's: its name where it is known, and the types it holds.
     Outside(Box<str>, Rc<[Type]>),
-    /// Something whose call gives this.
-    Returning(Rc<[Type]>),
     /// A function by its shape, and where the shape stands.
     Callable(Rc<Place>, Rc<Shape>),
     /// No type checker knows.
@@ -128,9 +126,12 @@ impl Resolver<'_> {
     pub(crate) fn value(&self, symbol: Symbol, this: Option<&Type>) -> Vec<Type> {
         let Some(definition) = self.definition(symbol) else { return vec![Type::Unknown] };
         match definition.kind {
-            DefinitionKind::Value | DefinitionKind::Field | DefinitionKind::Variant => {
+            DefinitionKind::Value | DefinitionKind::Field | DefinitionKind::Variant
+                if definition.gives.is_some() =>
+            {
                 self.given(symbol, &definition, this)
             }
+            // A function, a class, or an object whose properties are definitions of their own.
             _ => vec![Type::Symbol(symbol, this.cloned().map(Rc::new))],
         }
     }
@@ -258,9 +259,7 @@ impl Resolver<'_> {
                 let hits = self.exported(module, name, Mode::Named);
                 hits.into_iter().flat_map(|hit| self.worth(hit, None)).collect()
             }
-            Type::Instance(class) if name == "__class__" || name == "constructor" => {
-                vec![Type::Symbol(*class, None)]
-            }
+            Type::Instance(class) if name == "__class__" => vec![Type::Symbol(*class, None)],
             Type::Symbol(class, _) | Type::Instance(class) | Type::Parent(class) => {
                 let members = match of {
                     Type::Parent(_) => self.inherited(*class, name),
@@ -273,7 +272,7 @@ impl Resolver<'_> {
             }
             Type::Outside(head, held) => vec![outside::member(head, held, name)],
             Type::Untyped => vec![Type::Untyped],
-            Type::Returning(_) | Type::Callable(..) => vec![Type::outside("")],
+            Type::Callable(..) => vec![Type::outside("")],
             Type::Unknown => vec![Type::Unknown],
         }
     }
@@ -334,12 +333,11 @@ impl Resolver<'_> {
                 }
             }
             Type::Instance(_) => self.result(callee, "__call__"),
-            Type::Returning(types) => types.to_vec(),
             Type::Callable(place, shape) => match &**shape {
                 Shape::Function(_, result) => self.types(place, result),
                 _ => vec![Type::Unknown],
             },
-            Type::Outside(name, _) => vec![outside::called(name)],
+            Type::Outside(name, held) => vec![outside::called(name, held)],
             Type::Untyped => vec![Type::Untyped],
             Type::Module(_) | Type::Parent(_) | Type::Unknown => vec![Type::Unknown],
         }
@@ -356,6 +354,11 @@ impl Resolver<'_> {
     /// The parameter of a function that is given to a call.
     fn parameter(&self, callee: &Type, argument: u16, parameter: u16) -> Vec<Type> {
         let (place, takes) = match callee {
+            Type::Instance(_) => {
+                let calls = self.member(callee, "__call__");
+                return calls.iter().flat_map(|it| self.parameter(it, argument, parameter)).collect();
+            }
+            Type::Untyped => return vec![Type::Untyped],
             Type::Symbol(symbol, this) => {
                 let Some(definition) = self.definition(*symbol) else { return vec![Type::Unknown] };
                 let Some(Shape::Function(takes, _)) = definition.gives else { return vec![Type::Unknown] };
@@ -370,16 +373,19 @@ impl Resolver<'_> {
             _ => return vec![Type::Unknown],
         };
         let Some(taken) = takes.get(usize::from(argument)) else { return vec![Type::Unknown] };
-        let mut types = Vec::new();
-        for one in self.types(&place, taken) {
-            if let Type::Callable(place, shape) = one
-                && let Shape::Function(parameters, _) = &*shape
-                && let Some(parameter) = parameters.get(usize::from(parameter))
-            {
-                types.extend(self.types(&place, parameter));
-            }
+        let taken = self.types(&place, taken);
+        if parameter == u16::MAX {
+            return taken;
         }
-        types
+        taken.iter().filter(|it| **it != Type::Unknown).flat_map(|it| self.taken(it, parameter)).collect()
+    }
+
+    /// What a value that can be called takes.
+    fn taken(&self, callee: &Type, parameter: u16) -> Vec<Type> {
+        match callee {
+            Type::Outside(..) => Vec::new(),
+            callee => self.parameter(callee, parameter, u16::MAX),
+        }
     }
 
     /// A member of a type: its own, else that of what it extends.

@@ -2,5 +2,6 @@
 
 mod dangling;
 mod framework;
+mod hostile;
 mod languages;
 mod text;

@@ -24,6 +24,8 @@ struct Fields<'a> {
     #[serde(borrow, default)]
     cwd: Option<&'a RawValue>,
     #[serde(borrow, default)]
+    transcript_path: Option<&'a RawValue>,
+    #[serde(borrow, default)]
     agent_id: Option<&'a RawValue>,
     #[serde(borrow, default)]
     agent_type: Option<&'a RawValue>,
@@ -62,6 +64,7 @@ pub fn parse(bytes: &[u8]) -> Result<Event, WireError> {
     Ok(Event {
         session: text(fields.session_id).ok_or(InvalidSessionId::Empty).and_then(|id| SessionId::new(&id)),
         cwd: text(fields.cwd).map(PathBuf::from),
+        transcript: transcript(&fields),
         actor: actor(&fields),
         kind: kind(name, &fields),
     })
@@ -89,11 +92,20 @@ fn actor(fields: &Fields<'_>) -> Actor {
     }
 }
 
-fn stop(fields: &Fields<'_>) -> Stop {
-    Stop {
-        already_continued: value(fields.stop_hook_active).unwrap_or(false),
-        transcript: text(fields.agent_transcript_path).map(PathBuf::from),
+/// The transcript of whoever acts. Tool events name only the session's; a subagent's lies beside it.
+fn transcript(fields: &Fields<'_>) -> Option<PathBuf> {
+    let session = text(fields.transcript_path).map(PathBuf::from);
+    match text(fields.agent_id).and_then(|id| AgentId::new(&id)) {
+        None => session,
+        Some(agent) => {
+            let own = text(fields.agent_transcript_path).map(PathBuf::from);
+            own.or_else(|| Some(super::transcript::of_subagent(&session?, &agent)))
+        }
     }
+}
+
+fn stop(fields: &Fields<'_>) -> Stop {
+    Stop { already_continued: value(fields.stop_hook_active).unwrap_or(false) }
 }
 
 /// What we use of the input of the tools we look at.
@@ -298,11 +310,14 @@ mod tests {
     fn stops_old_and_new() {
         let new = event(samples::SUBAGENT_STOP);
         assert!(new.actor.agent_id().is_some());
-        let EventKind::SubagentStop(stop) = new.kind else { panic!("SubagentStop") };
-        assert!(!stop.already_continued && stop.transcript.is_some());
+        let own = "5f0c2f4e-6a1b-4a53-9d0e-1c2b3a4d5e6f/subagents/agent-a0c6fe70d0852012e.jsonl";
+        assert!(new.transcript.unwrap().ends_with(own));
+        assert!(matches!(new.kind, EventKind::SubagentStop(Stop { already_continued: false })));
         let old = event(samples::OLD_SUBAGENT_STOP);
         assert_eq!(old.actor, Actor::Lead);
-        assert!(matches!(old.kind, EventKind::SubagentStop(Stop { transcript: None, .. })));
+        assert!(matches!(old.kind, EventKind::SubagentStop(_)));
+        let tool = event(samples::PRE_TOOL_USE_EDIT_IN_SUBAGENT);
+        assert!(tool.transcript.unwrap().ends_with(own), "it follows from the session's");
     }
 
     #[test]

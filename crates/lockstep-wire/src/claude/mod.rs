@@ -4,6 +4,7 @@ mod input;
 mod output;
 pub mod samples;
 mod task_list;
+pub mod transcript;
 
 pub use input::parse;
 pub use output::{carries_context, render};

@@ -61,7 +61,7 @@ mod tests {
     }
 
     fn stop() -> Stop {
-        Stop { already_continued: false, transcript: None }
+        Stop { already_continued: false }
     }
 
     fn every_kind() -> Vec<EventKind> {

@@ -5,8 +5,9 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use lockstep_cache::delivery::{self, Delivery, Limits, Mode, entries_needed, subagent_part};
 use lockstep_cache::document::Document;
-use lockstep_cache::{BuildOptions, Cache, CacheError, Freshness};
+use lockstep_cache::{BuildOptions, Cache, CacheError, Freshness, Ready, Snapshot};
 use lockstep_config::cache::Deliver;
+use lockstep_store::Store;
 
 use super::entry::HookPart;
 use super::{CacheFault, ProjectProvider, open};
@@ -14,6 +15,9 @@ use crate::project::ActiveProject;
 
 /// How long a session may wait for a stale cache to be built anew.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(200);
+
+/// What the client accepts.
+const CLIENT: Limits = Limits::CLAUDE;
 
 /// Who is about to get something.
 #[derive(Debug, Clone, Copy)]
@@ -38,9 +42,10 @@ pub(crate) struct Delivered {
     pub(crate) rebuilt: bool,
 }
 
-/// What `to` gets; `None` where there is no cache, or nothing in it for this entry or agent.
+/// What `to` gets, with `store` if that is open already; `None` where there is no cache, or nothing in it for this entry or agent.
 pub(crate) fn deliver(
     project: &ActiveProject,
+    store: Option<Store>,
     to: To<'_>,
     now: Timestamp,
     deadline: Instant,
@@ -51,23 +56,41 @@ pub(crate) fn deliver(
         return Ok(None);
     }
     let cache = open(project)?;
-    let Some(text) = cache.read()? else { return Ok(None) };
-    let (text, stale, rebuilt) = freshened(project, &cache, text, now, deadline);
+    let provider = ProjectProvider::with(project, store);
+    let circumstances = circumstances(&cache, mode, to);
+    let asked = asked(&circumstances, to);
+    if let Some(ready) = cache.ready(&provider, &asked) {
+        return Ok(delivered(ready, None, false));
+    }
+    let Some(found) = cache.snapshot()? else { return Ok(None) };
+    let (snapshot, stale, rebuilt) = freshened(&cache, &provider, found, now, deadline);
     let path = cache.settings().target();
     let damaged = |why| CacheFault::Damaged { path: path.to_owned(), why };
-    let document = Document::parse(&text).map_err(|error| damaged(error.to_string()))?;
-    let circumstances = Delivery { stale: stale.as_deref(), ..circumstances(&cache, mode, to) };
+    let document = Document::parse(&snapshot.text).map_err(|error| damaged(error.to_string()))?;
+    let circumstances = Delivery { stale: stale.as_deref(), ..circumstances };
     let part = match to {
         To::Session { part, .. } => delivery::part(&document, &circumstances, part.number),
         To::Subagent { agent_type } => subagent_part(&document, &circumstances, agent_type),
     };
-    Ok(part.map(|part| Delivered {
-        chars: circumstances.limits.unit.count(&part.text),
-        text: part.text,
-        hash: document.header.hash.clone(),
-        stale: stale.clone(),
-        rebuilt,
-    }))
+    let made = Ready { hash: document.header.hash.clone(), text: part.map(|part| part.text) };
+    if stale.is_none() {
+        cache.make_ready(&provider, &snapshot, &asked, &made);
+    }
+    Ok(delivered(made, stale, rebuilt))
+}
+
+fn delivered(ready: Ready, stale: Option<String>, rebuilt: bool) -> Option<Delivered> {
+    let text = ready.text?;
+    Some(Delivered { chars: CLIENT.unit.count(&text), text, hash: ready.hash, stale, rebuilt })
+}
+
+/// What is asked for, in words that differ where the answer may.
+fn asked(circumstances: &Delivery<'_>, to: To<'_>) -> String {
+    let circumstances = circumstances.fingerprint();
+    match to {
+        To::Session { part, .. } => format!("{circumstances}\npart {}", part.number),
+        To::Subagent { agent_type } => format!("{circumstances}\nagent {agent_type}"),
+    }
 }
 
 /// How many entries a session's start needs, for the cache as a build would write it now.
@@ -105,7 +128,7 @@ fn circumstances<'a>(cache: &'a Cache, mode: Mode, to: To<'a>) -> Delivery<'a> {
     };
     Delivery {
         mode,
-        limits: Limits::of("claude").expect("the client's limits are known"),
+        limits: &CLIENT,
         source,
         sections: cache.settings().sections(),
         path: cache.settings().target(),
@@ -115,30 +138,29 @@ fn circumstances<'a>(cache: &'a Cache, mode: Mode, to: To<'a>) -> Delivery<'a> {
     }
 }
 
-/// The cache's text, built anew where it is stale and the time allows; else `text` and why it is stale.
+/// The cache, built anew where it is stale and the time allows; else what was found and why it is stale.
 fn freshened(
-    project: &ActiveProject,
     cache: &Cache,
-    text: String,
+    provider: &ProjectProvider<'_>,
+    found: Snapshot,
     now: Timestamp,
     deadline: Instant,
-) -> (String, Option<String>, bool) {
-    let provider = ProjectProvider::new(project);
+) -> (Snapshot, Option<String>, bool) {
     let late = || format!("there was no time to build it anew within {} ms", PATIENCE.as_millis());
     let told = |error: CacheError| match error {
         CacheError::Late => late(),
         other => other.to_string(),
     };
-    match cache.freshness(&provider, Some(deadline)) {
-        Ok(Freshness::Fresh | Freshness::Missing) => (text, None, false),
-        Err(error) => (text, Some(told(error)), false),
+    match cache.freshness_of(&found, provider, Some(deadline)) {
+        Ok(Freshness::Fresh | Freshness::Missing) => (found, None, false),
+        Err(error) => (found, Some(told(error)), false),
         Ok(Freshness::Stale(_) | Freshness::Altered(_)) => {
             let options = BuildOptions { deadline: Some(deadline), ..BuildOptions::default() };
-            let built = cache.build(&provider, now, options).and_then(|built| Ok((built, cache.read()?)));
+            let built = cache.build(provider, now, options).and_then(|built| Ok((built, cache.snapshot()?)));
             match built {
                 Ok((built, Some(new))) => (new, None, built.written),
-                Ok((_, None)) => (text, None, false),
-                Err(error) => (text, Some(told(error)), false),
+                Ok((_, None)) => (found, None, false),
+                Err(error) => (found, Some(told(error)), false),
             }
         }
     }

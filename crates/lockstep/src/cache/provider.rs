@@ -5,52 +5,88 @@ use std::cell::OnceCell;
 use lockstep_cache::{Given, Provider};
 use lockstep_store::{Store, StoreError};
 
-use crate::clock;
+use crate::cascade::presence::{self, Presence};
 use crate::project::ActiveProject;
-use crate::task::{TaskError, Tasks};
+use crate::task;
 
 /// How many waiting alerts are shown whole; the rest is counted.
 const SHOWN_ALERTS: usize = 5;
 
-/// Gives the texts of one project, each found out at most once.
+/// Gives the texts of one project, each found out at most once. All of them are in the store: a text from elsewhere must be in
+/// the stamp too.
 pub(crate) struct ProjectProvider<'p> {
     project: &'p ActiveProject,
+    stamp: OnceCell<Option<[u8; 64]>>,
+    store: OnceCell<Result<Option<Store>, String>>,
     task: OnceCell<Given>,
     work: OnceCell<Given>,
 }
 
 impl<'p> ProjectProvider<'p> {
     pub(crate) fn new(project: &'p ActiveProject) -> Self {
-        Self { project, task: OnceCell::new(), work: OnceCell::new() }
+        Self {
+            project,
+            stamp: OnceCell::new(),
+            store: OnceCell::new(),
+            task: OnceCell::new(),
+            work: OnceCell::new(),
+        }
+    }
+
+    /// The same with a store that is open already.
+    pub(crate) fn with(project: &'p ActiveProject, store: Option<Store>) -> Self {
+        let provider = Self::new(project);
+        match store {
+            Some(store) => Self { store: OnceCell::from(Ok(Some(store))), ..provider },
+            None => provider,
+        }
+    }
+
+    /// The store, if there is one.
+    fn store(&self) -> Result<Option<&Store>, String> {
+        // Before anything is read: what is written later changes it.
+        self.stamp();
+        let open = || Store::open_existing(&self.project.state).map_err(|error| error.to_string());
+        self.store.get_or_init(open).as_ref().map(Option::as_ref).map_err(Clone::clone)
     }
 
     /// The present version, unless it is delivered and so no longer anybody's work.
-    fn task(&self) -> Result<Option<String>, TaskError> {
-        let Some(tasks) = Tasks::existing(self.project, clock::now().timestamp())? else { return Ok(None) };
-        let present = tasks.present()?.filter(|present| !present.record.delivered);
+    fn task(&self) -> Result<Option<String>, String> {
+        let Some(store) = self.store()? else { return Ok(None) };
+        let present = task::present(store).map_err(|error| error.to_string())?;
+        let present = present.filter(|present| !present.record.delivered);
         Ok(present.map(|present| format!("# {}\n{}", present.record.subject, present.document.to_yaml())))
     }
 
-    /// Alerts that have reached nobody.
-    fn work(&self) -> Result<Option<String>, StoreError> {
-        let Some(store) = Store::open_existing(&self.project.state)? else { return Ok(None) };
-        let waiting = store.waiting_alerts()?;
-        if waiting.is_empty() {
-            return Ok(None);
-        }
-        let mut text = format!("Alerts that have not reached a Lead: {}, the newest first.", waiting.len());
-        for (_, alert) in waiting.iter().take(SHOWN_ALERTS) {
-            text.push_str("\n\n");
-            text.push_str(&alert.render(0));
-        }
-        if waiting.len() > SHOWN_ALERTS {
-            text.push_str(&format!(
-                "\n\nAnd {} more; `lockstep changes` lists every change.",
-                waiting.len() - SHOWN_ALERTS
-            ));
-        }
-        Ok(Some(text))
+    /// A cascade that is under way, and alerts that have reached nobody.
+    fn work(&self) -> Result<Option<String>, String> {
+        let Some(store) = self.store()? else { return Ok(None) };
+        let text = |error: StoreError| error.to_string();
+        let cascades =
+            presence::active(store).map_err(text)?.iter().map(Presence::mention).collect::<Vec<_>>();
+        let texts: Vec<String> = cascades.into_iter().chain(alerts(store).map_err(text)?).collect();
+        Ok((!texts.is_empty()).then(|| texts.join("\n\n")))
     }
+}
+
+/// Alerts that have reached nobody.
+fn alerts(store: &Store) -> Result<Option<String>, StoreError> {
+    let waiting = store.waiting_alerts()?;
+    if waiting.is_empty() {
+        return Ok(None);
+    }
+    let mut text = format!("Alerts that have not reached a Lead: {}, the newest first.", waiting.len());
+    for (_, alert) in waiting.iter().take(SHOWN_ALERTS) {
+        text.push_str("\n\n");
+        text.push_str(&alert.render(0));
+    }
+    if waiting.len() > SHOWN_ALERTS {
+        text.push_str(&format!(
+            "\n\nAnd {} more; `lockstep changes` lists every change.",
+            waiting.len() - SHOWN_ALERTS
+        ));
+    }
+    Ok(Some(text))
 }
 
 impl Provider for ProjectProvider<'_> {
@@ -61,12 +97,16 @@ impl Provider for ProjectProvider<'_> {
             _ => Given::Nothing,
         }
     }
+
+    fn stamp(&self) -> Option<Vec<u8>> {
+        self.stamp.get_or_init(|| Store::stamp(&self.project.state)).map(Vec::from)
+    }
 }
 
-fn given(found: Result<Option<String>, impl ToString>) -> Given {
+fn given(found: Result<Option<String>, String>) -> Given {
     match found {
         Ok(Some(text)) => Given::Text(text),
         Ok(None) => Given::Nothing,
-        Err(error) => Given::Unknown(error.to_string()),
+        Err(why) => Given::Unknown(why),
     }
 }

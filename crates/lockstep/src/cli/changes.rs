@@ -54,41 +54,17 @@ pub(crate) fn run(args: &ChangesArgs, context: &Context) -> Result<Answer, Comma
     let project = ActiveProject::of_command(&context.directory)?;
     let since = args.since.as_deref().map(|text| moment(text, &clock::now())).transpose()?;
     let mut store = Store::open(&project.state)?;
-    read_journals(&project, &mut store)?;
+    project.read_journals(&mut store)?;
     if args.prune {
         return prune(args, context, &project, &mut store);
     }
     let mut changes = store.changes(&Filter { session: args.session.as_ref(), ..Filter::default() })?;
     changes.retain(|change| {
-        args.agent.as_deref().is_none_or(|agent| is_by(change, agent))
+        args.agent.as_deref().is_none_or(|agent| change.is_by(agent))
             && since.is_none_or(|since| change.line.at.parse::<Timestamp>().is_ok_and(|at| at >= since))
     });
     show(args, context, &project, &changes);
     Ok(Answer::Yes)
-}
-
-/// Brings the history up to date: whole journals of sessions that ran here, and from any other those lines that are about this
-/// project.
-fn read_journals(project: &ActiveProject, store: &mut Store) -> Result<(), CommandError> {
-    let journal = project.journal();
-    for session in journal.sessions()? {
-        let ours = store.knows_session(&session)?;
-        // A journal in a shared directory that is not ours to read is somebody else's session.
-        if let Err(error) =
-            store.read_journal(&journal, &session, &|path| ours || path.starts_with(&project.root))
-            && !matches!(error, lockstep_store::StoreError::Unsafe { .. })
-        {
-            return Err(error.into());
-        }
-    }
-    Ok(())
-}
-
-fn is_by(change: &Change, agent: &str) -> bool {
-    match &change.line.agent {
-        None => agent == "lead",
-        Some(id) => id.as_str() == agent || change.agent_type.as_deref() == Some(agent),
-    }
 }
 
 /// A point in time as people write it: how long ago, a day, a local time, or an exact moment.
@@ -286,7 +262,7 @@ fn prune(
         Some(session) => vec![session.clone()],
         None => {
             let grace = project.config().journal.grace.try_into().unwrap_or(jiff::SignedDuration::MAX);
-            store.expired_sessions(clock::now().timestamp(), grace)?
+            store.expired_journals(&journal, clock::now().timestamp(), grace)?
         }
     };
     let mut removed = Vec::new();

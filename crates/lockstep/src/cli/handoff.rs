@@ -102,7 +102,9 @@ pub(crate) fn run(args: &HandoffArgs, context: &Context) -> Result<Answer, Comma
 fn run_check(args: &CheckArgs, context: &Context) -> Result<Answer, CommandError> {
     let project = ActiveProject::of_command(&context.directory)?;
     let files = ProjectFiles::of(&project.root);
-    let bytes = read_input(context, &args.file)?;
+    let begin =
+        "`lockstep handoff new PHASE` prints a new L2 file; `--write` writes it where the phase's belongs";
+    let bytes = read_input(context, &args.file).map_err(|error| error.hint(begin))?;
     let exists = |path: &Path| files.exists(path);
     let lookup = Lookup::new(&exists);
     let relative = files.relative(&context.directory, &args.file);

@@ -12,8 +12,8 @@ use crate::error::CommandError;
 use crate::hook::Client;
 use crate::program;
 use crate::setup::{
-    Installation, LOCAL_SETTINGS, Plan, SHARED_SETTINGS, build_cache, plan_configuration, plan_registration,
-    root_of,
+    Installation, LOCAL_SETTINGS, Plan, SHARED_SETTINGS, build_cache, plan_configuration, plan_git_hook,
+    plan_registration, root_of,
 };
 
 /// Set up a project for its clients
@@ -26,6 +26,7 @@ use crate::setup::{
 #[command(after_help = "Examples:
   lockstep init --dry-run        show what would be changed
   lockstep init                  set up the repository this directory belongs to
+  lockstep init --git-hook       have commits pass the gate of the steps, too
   lockstep init --local          register for yourself only (.claude/settings.local.json)
   lockstep init --client claude  register even if the client is not found on this machine")]
 pub(crate) struct InitArgs {
@@ -38,6 +39,9 @@ pub(crate) struct InitArgs {
     /// Register in the settings that are not shared with the team
     #[arg(long)]
     local: bool,
+    /// Have git ask the commit gate before every commit, in its pre-commit hook; a hook that is there runs first
+    #[arg(long)]
+    git_hook: bool,
 }
 
 pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<Answer, CommandError> {
@@ -49,6 +53,9 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<Answer, CommandE
     for client in &clients {
         let Client::Claude = client;
         plan_registration(&root, if args.local { LOCAL_SETTINGS } else { SHARED_SETTINGS }, &mut plan)?;
+    }
+    if args.git_hook {
+        plan_git_hook(&root, &mut plan)?;
     }
     advise(&clients, &mut plan);
     if !args.dry_run {

@@ -1,18 +1,26 @@
 //! The command line: a file per verb. A verb's arguments, help text and output are in its file; what it knows comes from the
 //! other crates.
 
+mod audit;
 mod cache;
+mod cascade;
 mod changes;
 mod completions;
 mod config;
 mod doctor;
+mod gate;
 mod handoff;
 mod hook;
+mod impact;
+mod index;
 mod init;
 mod phase;
 mod planned;
+mod prompt;
+mod refs;
 mod schema;
 mod scratch;
+mod step;
 mod task;
 mod uninstall;
 
@@ -66,10 +74,18 @@ enum Verb {
     Uninstall(uninstall::UninstallArgs),
     Doctor(doctor::DoctorArgs),
     Changes(changes::ChangesArgs),
+    Cascade(cascade::CascadeArgs),
+    Impact(impact::ImpactArgs),
+    Refs(refs::RefsArgs),
+    Index(index::IndexArgs),
     Task(task::TaskArgs),
     Phase(phase::PhaseArgs),
     Handoff(handoff::HandoffArgs),
     Scratch(scratch::ScratchArgs),
+    Step(step::StepArgs),
+    Prompt(prompt::PromptArgs),
+    Gate(gate::GateArgs),
+    Audit(audit::AuditArgs),
     Schema(schema::SchemaArgs),
     Cache(cache::CacheArgs),
     Config(config::ConfigArgs),
@@ -113,6 +129,11 @@ pub fn main() -> ExitCode {
     if let Verb::Hook(args) = &args.verb {
         return hook::run(args);
     }
+    if let Verb::Cascade(args) = &args.verb
+        && let Some(code) = cascade::supervised(args)
+    {
+        return code;
+    }
     let answered = context(&args.global).and_then(|context| run(args.verb, &context));
     ExitCode::from(match answered {
         Ok(Answer::Yes) => exit_code::DONE,
@@ -150,10 +171,18 @@ fn answer(verb: Verb, context: &Context) -> Result<Answer, CommandError> {
         Verb::Uninstall(args) => uninstall::run(&args, context),
         Verb::Doctor(args) => doctor::run(&args, context),
         Verb::Changes(args) => changes::run(&args, context),
+        Verb::Cascade(args) => cascade::run(&args, context),
+        Verb::Impact(args) => impact::run(&args, context),
+        Verb::Refs(args) => refs::run(&args, context),
+        Verb::Index(args) => index::run(&args, context),
         Verb::Task(args) => task::run(&args, context),
         Verb::Phase(args) => phase::run(&args, context),
         Verb::Handoff(args) => handoff::run(&args, context),
         Verb::Scratch(args) => scratch::run(&args, context),
+        Verb::Step(args) => step::run(&args, context),
+        Verb::Prompt(args) => prompt::run(&args, context),
+        Verb::Gate(args) => gate::run(&args, context),
+        Verb::Audit(args) => audit::run(&args, context),
         Verb::Schema(args) => schema::run(&args, context),
         Verb::Cache(args) => cache::run(&args, context),
         Verb::Config(args) => config::run(&args, context),

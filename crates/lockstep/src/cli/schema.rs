@@ -39,7 +39,11 @@ pub(crate) fn run(args: &SchemaArgs, context: &Context) -> Result<Answer, Comman
 
 /// Every schema with its name.
 fn schemas() -> Vec<(&'static str, Value)> {
-    lockstep_task::schema::schemas().into_iter().chain(lockstep_cache::schema::schemas()).collect()
+    let task = lockstep_task::schema::schemas().into_iter();
+    task.chain(lockstep_refs::schema::schemas())
+        .chain(lockstep_steps::schema::schemas())
+        .chain(lockstep_cache::schema::schemas())
+        .collect()
 }
 
 fn about(schema: &Value) -> &str {

@@ -8,8 +8,8 @@ use super::planned::Planned;
 use super::{Answer, Context};
 use crate::error::{CommandError, Kind};
 use crate::setup::{
-    Installation, LOCAL_SETTINGS, Plan, SHARED_SETTINGS, plan_cache_removal, plan_deactivation, plan_removal,
-    root_of,
+    Installation, LOCAL_SETTINGS, Plan, SHARED_SETTINGS, plan_cache_removal, plan_deactivation,
+    plan_git_hook_removal, plan_removal, root_of,
 };
 
 /// Undo `lockstep init`
@@ -38,6 +38,7 @@ pub(crate) fn run(args: &UninstallArgs, context: &Context) -> Result<Answer, Com
         plan_removal(&root, settings, &mut plan)?;
     }
     plan_cache_removal(&root, &mut plan)?;
+    plan_git_hook_removal(&mut plan)?;
     plan_deactivation(&root, &mut plan)?;
     if state.exists() && !args.purge {
         plan.notes.push(format!("{} stays with its history; --purge removes it.", state.path().display()));

@@ -39,12 +39,15 @@ pub(crate) fn check(project: &ActiveProject) -> Check {
     }
 }
 
-/// The Lead writes a file and lets a subagent edit it.
+/// What depends on the probe, so that there is something to tell.
+const DEPENDENT: (&str, &str) = ("dependent.py", "from probe import one\n");
+
+/// The Lead writes a file and lets a subagent rename what another file uses.
 fn scene() -> Scenario {
     let mut scenario = Scenario::new("Prove that the hooks fire.");
-    let file = "{project}/probe.txt";
+    let file = "{project}/probe.py";
     scenario.lead = vec![
-        Turn::call("Write", json!({"file_path": file, "content": "one\n"})),
+        Turn::call("Write", json!({"file_path": file, "content": "def one(): pass\n"})),
         Turn::call(
             "Agent",
             json!({
@@ -68,6 +71,7 @@ fn play(project: &ActiveProject, client: Client) -> Result<(Outcome, String), St
     let text = |error: io::Error| error.to_string();
     let scratch = tempfile::tempdir().map_err(text)?;
     fs::write(scratch.path().join("lockstep.toml"), "[journal]\ndir = \"journal\"\n").map_err(text)?;
+    fs::write(scratch.path().join(DEPENDENT.0), DEPENDENT.1).map_err(text)?;
     copy_settings(&project.root, scratch.path()).map_err(text)?;
     let outcome = Rehearsal::new(client, scene(), scratch.path()).run().map_err(|error| error.to_string())?;
     Ok((outcome, journal(scratch.path())))

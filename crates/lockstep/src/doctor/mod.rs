@@ -8,6 +8,7 @@ mod events;
 mod live;
 mod project;
 mod registration;
+mod steps;
 
 use std::path::Path;
 
@@ -73,6 +74,7 @@ pub(crate) fn check_all(dir: &Path) -> Vec<Check> {
     checks.extend(binary::check(&entries));
     checks.extend(events::check(&entries));
     checks.push(cache::check(&project, &entries));
+    checks.extend(steps::check(&project));
     checks.extend(project::state(&project));
     checks
 }
@@ -81,6 +83,7 @@ pub(crate) fn check_all(dir: &Path) -> Vec<Check> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) event: String,
+    pub(crate) matcher: Option<String>,
     pub(crate) command: String,
 }
 

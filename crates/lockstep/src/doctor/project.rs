@@ -4,6 +4,7 @@ use std::path::Path;
 
 use jiff::ToSpan as _;
 use lockstep_config::Project;
+use lockstep_index::index::{Effort, Home, Index, Unwatched};
 use lockstep_index::sweep::drift;
 use lockstep_store::{Store, log};
 
@@ -37,7 +38,7 @@ pub(super) fn configuration(dir: &Path) -> (Vec<Check>, Option<ActiveProject>) {
 
 /// What the hooks write to, and what they could not do.
 pub(super) fn state(project: &ActiveProject) -> Vec<Check> {
-    vec![journal(project), store(project), catalogue(project), faults(project)]
+    vec![journal(project), store(project), catalogue(project), index(project), faults(project)]
 }
 
 fn journal(project: &ActiveProject) -> Check {
@@ -83,6 +84,26 @@ fn catalogue(project: &ActiveProject) -> Check {
             "there is no catalogue of the files yet, so changes by shell commands cannot be seen",
             "it is made at the start of the next session, or by `lockstep init`",
         ),
+        Err(error) => Check::failed(NAME, error.to_string(), "make .lockstep/index readable and writable"),
+    }
+}
+
+fn index(project: &ActiveProject) -> Check {
+    const NAME: &str = "index";
+    let home = Home::State(&project.state);
+    match Index::open(&project.root, home, &project.index_settings(), Effort::Few, &Unwatched) {
+        Ok(Some(index)) => {
+            let condition = index.condition();
+            match condition.behind {
+                0 => Check::ok(NAME, format!("the index of {} files is fresh", condition.files)),
+                n => Check::warning(
+                    NAME,
+                    format!("the index is {n} files behind"),
+                    "`lockstep index` brings it up to date",
+                ),
+            }
+        }
+        Ok(None) => Check::ok(NAME, "there is no index yet; the first stop, or `lockstep index`, builds it"),
         Err(error) => Check::failed(NAME, error.to_string(), "make .lockstep/index readable and writable"),
     }
 }

@@ -10,7 +10,7 @@ use lockstep_setup::claude::{FindingKind, Weight, inspect};
 use super::{Check, Entry};
 use crate::cache::entry::of_command;
 use crate::env_vars::HOME;
-use crate::hook::route::REGISTRATIONS;
+use crate::hook::route::{REGISTRATIONS, Registration};
 use crate::project::ActiveProject;
 use crate::setup::{LOCAL_SETTINGS, SHARED_SETTINGS};
 
@@ -45,8 +45,8 @@ fn inspect_file(path: &Path, entries: &mut Vec<Entry>) -> Vec<Check> {
     for finding in inspect(&text) {
         let message = format!("{}:{finding}", path.display());
         match (finding.kind.weight(), finding.kind) {
-            (Weight::Information, FindingKind::Ours { event, command, .. }) => {
-                entries.push(Entry { event, command });
+            (Weight::Information, FindingKind::Ours { event, matcher, command, .. }) => {
+                entries.push(Entry { event, matcher, command });
             }
             (Weight::Information, _) => {}
             (Weight::Warning, _) => checks.push(Check::warning(NAME, message, "as the message says")),
@@ -57,6 +57,19 @@ fn inspect_file(path: &Path, entries: &mut Vec<Entry>) -> Vec<Check> {
         checks.push(Check::ok(NAME, format!("{} is as the client reads it", path.display())));
     }
     checks
+}
+
+/// The tools that an event must be registered for and is not.
+fn unmatched(wanted: &Registration, entries: &[Entry]) -> Option<(&'static str, Vec<&'static str>)> {
+    let matchers: Vec<&str> = entries
+        .iter()
+        .filter(|entry| entry.event == wanted.event)
+        // Without a matcher, it is for all tools.
+        .map(|entry| entry.matcher.as_deref().filter(|matcher| !matcher.is_empty() && *matcher != "*"))
+        .collect::<Option<_>>()?;
+    let matched = |tool: &&str| matchers.iter().any(|matcher| matcher.split('|').any(|one| one == *tool));
+    let tools: Vec<&str> = wanted.matcher?.split('|').filter(|tool| !matched(tool)).collect();
+    (!tools.is_empty()).then_some((wanted.event, tools))
 }
 
 /// Whether each event that leads somewhere is registered, and not twice.
@@ -74,6 +87,11 @@ fn registered(entries: &[Entry]) -> Check {
     if !missing.is_empty() {
         let message = format!("no hook of Lockstep's is registered for {}", missing.join(", "));
         return Check::failed(NAME, message, "`lockstep init` registers them");
+    }
+    if let Some((event, tools)) = REGISTRATIONS.iter().find_map(|wanted| unmatched(wanted, entries)) {
+        let message =
+            format!("{event} is registered, but not for {}: no gate is asked about them", tools.join(", "));
+        return Check::failed(NAME, message, "`lockstep init` brings the entry up to date");
     }
     if !twice.is_empty() {
         let message = format!("{} registered more than once, so the work is done twice", twice.join(", "));

@@ -22,7 +22,8 @@ impl Hook {
             // Whose part it would be is not known.
             _ => return Ok(Decision::Silent),
         };
-        let delivered = deliver(&self.project, to, self.now.timestamp(), Instant::now() + PATIENCE)?;
+        let store = self.store.take();
+        let delivered = deliver(&self.project, store, to, self.now.timestamp(), Instant::now() + PATIENCE)?;
         let Some(delivered) = delivered else { return Ok(Decision::Silent) };
         let receipt = self.receipt(session, to, &delivered);
         let kept = receipt::keep(&self.project.state, &receipt).map_err(CacheFault::Receipt);

@@ -13,7 +13,18 @@ use lockstep_wire::WireError;
 use crate::cache::CacheFault;
 use crate::clock;
 use crate::project::ActiveProject;
+use crate::steps::StepsError;
 use crate::task::TaskError;
+
+/// The decision that an unread event waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waits {
+    ForNothing,
+    /// That of a gate which only projects with steps have.
+    ForSteps,
+    /// That of some gate.
+    ForAny,
+}
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
@@ -22,8 +33,8 @@ pub(crate) enum Fault {
     #[error("the event has {bytes} bytes, more than are parsed; the next sweep finds what it changed")]
     TooLarge {
         bytes: u64,
-        /// Whether the client waits for a decision.
-        decides: bool,
+        /// What the client waits for.
+        decides: Waits,
     },
     #[error(transparent)]
     Wire(#[from] WireError),
@@ -38,9 +49,13 @@ pub(crate) enum Fault {
     #[error(transparent)]
     Task(#[from] TaskError),
     #[error(transparent)]
+    Steps(#[from] StepsError),
+    #[error(transparent)]
     Index(#[from] IndexError),
     #[error(transparent)]
     Cache(#[from] CacheFault),
+    #[error("the build of the index could not be started")]
+    Background(#[source] io::Error),
     #[error("there was no catalogue of the files to compare with; one was made, earlier changes are unknown")]
     NoBaseline,
     #[error("the client did not take the reply, the alerts wait for the next event: {0}")]
@@ -57,9 +72,12 @@ impl Fault {
         (!texts.is_empty()).then(|| Self::Problems(texts.join("; ")))
     }
 
-    /// Whether a call waits for the decision that this fault prevented.
-    pub(crate) fn leaves_undecided(&self) -> bool {
-        matches!(self, Self::TooLarge { decides: true, .. })
+    /// Which decision of this event the fault prevented.
+    pub(crate) fn waits(&self) -> Waits {
+        match self {
+            Self::TooLarge { decides, .. } => *decides,
+            _ => Waits::ForNothing,
+        }
     }
 
     /// The message with its causes.
@@ -79,20 +97,22 @@ impl Fault {
 
     /// Logs beside a `lockstep.toml` that cannot be used, if the project was active before: then there is a place for it.
     pub(crate) fn log_beside_configuration(&self, event: &str) {
+        if let Some(state) = self.state_beside_configuration() {
+            self.log(&state, event);
+        }
+    }
+
+    /// The state directory beside a `lockstep.toml` that cannot be used, if the project was active before.
+    pub(crate) fn state_beside_configuration(&self) -> Option<StateDir> {
         use lockstep_config::Fault as F;
         let Self::Configuration(
             F::NotAFile { path, .. } | F::Dangling { path, .. } | F::Unreadable { path, .. },
         ) = self
         else {
-            return;
+            return None;
         };
         let named = path.file_name() == Some(FILE_NAME.as_ref());
-        if let Some(root) = path.parent().filter(|_| named) {
-            let state = StateDir::of(root);
-            if state.exists() {
-                self.log(&state, event);
-            }
-        }
+        path.parent().filter(|_| named).map(StateDir::of).filter(StateDir::exists)
     }
 }
 

@@ -32,7 +32,7 @@ impl Hook {
         self.project.journal().append(session, std::slice::from_ref(&line))?;
         accounts::note(&self.project.root, &self.project.state, &line.path)?;
         if let Some(former) = former {
-            Befores::of(&self.project.state, session).keep(&line.path, former)?;
+            Befores::of(&self.project.state, session).keep(&line.path, line.agent.as_ref(), former)?;
         }
         Ok(Decision::Silent)
     }

@@ -11,9 +11,11 @@ mod journal;
 mod report;
 pub mod route;
 mod session;
+mod steps;
 mod sweep;
 mod task;
 
+use std::any::Any;
 use std::io::{self, Read as _, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -27,8 +29,8 @@ use lockstep_model::decision::Decision;
 use lockstep_model::event::{Event, EventKind, Tool};
 use lockstep_model::failure::{Role, resolve};
 use lockstep_model::ids::SessionId;
-use lockstep_store::StateDir;
 use lockstep_store::mailbox::Mail;
+use lockstep_store::{StateDir, Store};
 use lockstep_wire::{Reply, claude};
 
 use crate::cache::delivery::is_there;
@@ -36,7 +38,8 @@ use crate::cache::entry::HookPart;
 use crate::clock;
 use crate::env_vars::CLAUDE_PROJECT_DIR;
 use crate::project::ActiveProject;
-use fault::Fault;
+use crate::steps::{Steps, were_used};
+use fault::{Fault, Waits};
 use route::{Action, routes};
 
 /// The clients whose hooks are answered.
@@ -56,9 +59,7 @@ pub fn main(client: Client, part: HookPart) -> ExitCode {
     // A panic must not reach the client's screen; it is logged like any other fault.
     std::panic::set_hook(Box::new(|_| {}));
     let answer = catch_unwind(|| answer(client, part, start)).unwrap_or_else(|panic| {
-        let what = panic.downcast_ref::<&str>().map(ToString::to_string);
-        let what = what.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default();
-        log_outside_an_event(&Fault::Bug(what));
+        log_outside_an_event(&Fault::Bug(said(&*panic)));
         Answer::silent()
     });
     let delivered = send(&answer.reply);
@@ -67,6 +68,12 @@ pub fn main(client: Client, part: HookPart) -> ExitCode {
         let _ = catch_unwind(AssertUnwindSafe(|| parcel.put_back(&error)));
     }
     ExitCode::from(answer.reply.code)
+}
+
+/// What a panic said.
+fn said(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }
 
 /// A reply, and what must be put back if the client does not take it.
@@ -118,8 +125,11 @@ fn answer(client: Client, part: HookPart, start: Instant) -> Answer {
         Ok(None) => Answer::silent(),
         Err(fault) => {
             // Whether there is a cache to announce is not known either: only gates answer.
-            let roles = actions(&event, part).into_iter().map(Action::role);
-            let roles = roles.filter(|role| *role == Role::Enforcer);
+            // Nor is it known where steps are; that there were some, the state tells.
+            let steps = fault.state_beside_configuration().is_some_and(|state| were_used(&state));
+            let actions = actions(&event, part).into_iter().filter(|action| !action.would_loop(&event));
+            let actions = actions.filter(|action| steps || !action.is_about_steps_only());
+            let roles = actions.map(Action::role).filter(|role| *role == Role::Enforcer);
             fault.log_beside_configuration(event.kind.name());
             let decision = roles
                 .map(|role| resolve(role, Default::default(), &fault.to_string()))
@@ -141,7 +151,7 @@ fn read_event() -> Result<Event, Fault> {
     let mut stdin = io::stdin().lock();
     stdin.by_ref().take(MAX_EVENT_BYTES + 1).read_to_end(&mut bytes).map_err(Fault::Stdin)?;
     if bytes.len() as u64 > MAX_EVENT_BYTES {
-        let decides = is_before_a_call(&bytes);
+        let decides = waits_for(&bytes);
         // Read to the end, so that the client does not see its pipe break.
         drop(bytes);
         let rest = io::copy(&mut stdin, &mut io::sink()).unwrap_or(0);
@@ -150,12 +160,18 @@ fn read_event() -> Result<Event, Fault> {
     Ok(claude::parse(&bytes)?)
 }
 
-/// Whether an event that cannot be parsed is `PreToolUse`: the client names the event before the tool's input.
-fn is_before_a_call(bytes: &[u8]) -> bool {
+/// Which decision an event that cannot be parsed waits for: the client names the event and the tool before the tool's input.
+fn waits_for(bytes: &[u8]) -> Waits {
     const HEAD: usize = 4096;
-    const NAME: &[u8] = b"\"PreToolUse\"";
-    let head = &bytes[..bytes.len().min(HEAD)];
-    head.windows(NAME.len()).any(|window| window == NAME)
+    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]);
+    if !head.contains("\"PreToolUse\"") {
+        return Waits::ForNothing;
+    }
+    let tool = head.split_once("\"tool_name\"").and_then(|(_, rest)| rest.split('"').nth(1));
+    match tool {
+        Some("Edit" | "Write" | "MultiEdit" | "NotebookEdit" | "Bash") => Waits::ForSteps,
+        _ => Waits::ForAny,
+    }
 }
 
 /// The answer to an event that could not be read. A call that waits for a decision must not pass because it was too large to be
@@ -166,7 +182,12 @@ fn undecided(fault: &Fault) -> Answer {
         let found = Project::of_hook(named.as_deref(), &cwd).ok().flatten()?;
         ActiveProject::load(found).ok()
     });
-    let Some(project) = project.filter(|_| fault.leaves_undecided()) else { return Answer::silent() };
+    let waits = |project: &ActiveProject| match fault.waits() {
+        Waits::ForNothing => false,
+        Waits::ForSteps => Steps::new(project, clock::now()).are_used(),
+        Waits::ForAny => true,
+    };
+    let Some(project) = project.filter(waits) else { return Answer::silent() };
     let decision = resolve(Role::Enforcer, project.config().hooks.on_failure, &fault.to_string());
     Answer { reply: claude::render(&EventKind::Other("PreToolUse".to_owned()), &decision), parcel: None }
 }
@@ -216,13 +237,15 @@ struct Hook {
     part: HookPart,
     start: Instant,
     now: Zoned,
+    /// Left open by an action for the next one: opening it takes a third of a hook's time.
+    store: Option<Store>,
     faults: Vec<Fault>,
     parcel: Option<Parcel>,
 }
 
 impl Hook {
     fn new(project: ActiveProject, event: Event, part: HookPart, start: Instant) -> Self {
-        Self { project, event, part, start, now: clock::now(), faults: Vec::new(), parcel: None }
+        Self { project, event, part, start, now: clock::now(), store: None, faults: Vec::new(), parcel: None }
     }
 
     /// Runs the event's actions in order. Each fails for itself; together they leave one line in the log.
@@ -248,18 +271,11 @@ impl Hook {
     }
 
     fn act(&mut self, action: Action, session: &SessionId) -> Decision {
-        let done = match action {
-            Action::Journal => self.journal_change(session),
-            Action::Sweep => self.sweep_after_bash(session),
-            Action::ReportSubagent => self.report_subagent(session),
-            Action::ReportLead => self.report_lead(session),
-            Action::GateTask => self.gate_task(session),
-            Action::MirrorTask => self.mirror_task(session),
-            Action::NoteTaskRead => self.note_task_read(session),
-            Action::Deliver => self.deliver(session),
-            Action::DeliverCache => self.deliver_cache(session),
-            Action::OpenSession => self.open_session(session),
-            Action::CloseSession => self.close_session(session),
+        // A gate must not open because it broke. What observes may take the whole hook with it.
+        let done = match action.role() {
+            Role::Enforcer => catch_unwind(AssertUnwindSafe(|| self.perform(action, session)))
+                .unwrap_or_else(|panic| Err(Fault::Bug(said(&*panic)))),
+            Role::Observer | Role::Announcer => self.perform(action, session),
         };
         done.unwrap_or_else(|fault| {
             self.faults.push(fault);
@@ -267,9 +283,35 @@ impl Hook {
         })
     }
 
+    fn perform(&mut self, action: Action, session: &SessionId) -> Result<Decision, Fault> {
+        match action {
+            Action::Journal => self.journal_change(session),
+            Action::Sweep => self.sweep_after_bash(session),
+            Action::ReportSubagent => self.report_subagent(session),
+            Action::ReportLead => self.report_lead(session),
+            Action::GateTask => self.gate_task(session),
+            Action::GateInvocation => self.gate_invocation(session),
+            Action::GateBoundary => self.gate_boundary(session),
+            Action::GateCommit => self.gate_commit(),
+            Action::GateStop => self.gate_stop(session),
+            Action::MirrorTask => self.mirror_task(session),
+            Action::NoteTaskRead => self.note_task_read(session),
+            Action::Deliver => self.deliver(session),
+            Action::DeliverCache => self.deliver_cache(session),
+            Action::OpenSession => self.open_session(session),
+            Action::CloseSession => self.close_session(session),
+        }
+    }
+
     fn failed(&self, action: Action) -> Decision {
         if action == Action::DeliverCache && !is_there(&self.project) {
             // Nothing would have been delivered, so nothing is degraded.
+            return Decision::Silent;
+        }
+        let of_steps = action.is_about_steps_only();
+        if action.would_loop(&self.event)
+            || (of_steps && !Steps::new(&self.project, self.now.clone()).are_used())
+        {
             return Decision::Silent;
         }
         let why = self.faults.last().map(ToString::to_string).unwrap_or_default();

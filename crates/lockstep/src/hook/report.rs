@@ -1,25 +1,40 @@
-//! Stops: what an agent changed becomes a report, and where it is worth it, an alert in the mailbox.
+//! Stops: what an agent changed and what depends on it becomes a report, and where it is worth it, an alert in the mailbox.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use lockstep_config::keys::Worth;
+use lockstep_index::index::{Effort, Home, Index, Unwatched};
 use lockstep_model::alert::Alert;
 use lockstep_model::decision::Decision;
 use lockstep_model::event::Actor;
 use lockstep_model::ids::SessionId;
-use lockstep_model::report::{l1, l2};
+use lockstep_model::report;
+use lockstep_refs::impact::{Before, Edit};
 use lockstep_store::Store;
-use lockstep_store::history::{By, Filter};
+use lockstep_store::befores::Befores;
+use lockstep_store::history::{By, Change, Filter};
 use lockstep_store::reports::Draft;
 
 use super::Hook;
 use super::fault::Fault;
+use crate::cascade::presence;
+use crate::impact::analysis::Analysis;
+use crate::impact::session::edits_of_changes;
 
 /// The reader of the Lead's own changes.
 const LEAD: &str = "lead";
 
 /// The reader at a subagent's stop of an older client, which does not say whose stop it is.
 const ANYONE: &str = "anyone";
+
+/// How long the first stop in a project waits for the index that it has started to build.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How often it looks.
+const PAUSE: Duration = Duration::from_millis(20);
 
 impl Hook {
     pub(super) fn report_subagent(&mut self, session: &SessionId) -> Result<Decision, Fault> {
@@ -49,7 +64,7 @@ impl Hook {
 
     /// Reports the files changed since this reader's last report that are in a state nobody has reported yet.
     fn report(
-        &self,
+        &mut self,
         store: &mut Store,
         session: &SessionId,
         reader: &str,
@@ -60,38 +75,130 @@ impl Hook {
         let after = store.reader_cursor(session, reader)?;
         let changes = store.changes(&Filter { session: Some(session), by, after })?;
         let Some(last) = changes.last().map(|change| change.id) else { return Ok(()) };
-        let mut paths: Vec<PathBuf> = changes.into_iter().map(|change| change.line.path).collect();
-        paths.sort();
-        paths.dedup();
-        while !self.enter(store, session, &paths, worth)? {}
+        while !self.enter(store, session, &changes, worth)? {}
         Ok(store.set_reader_cursor(session, reader, last)?)
     }
 
-    /// Enters a report about those of `paths` that are in a state nobody has reported. False where another agent's stop was
-    /// faster with one of them: then the rest is looked at again.
+    /// Enters a report about those of the changed files that are in a state nobody has reported. False where another agent's stop
+    /// was faster with one of them: then the rest is looked at again.
     fn enter(
-        &self,
+        &mut self,
         store: &mut Store,
         session: &SessionId,
-        paths: &[PathBuf],
+        changes: &[Change],
         worth: Worth,
     ) -> Result<bool, Fault> {
-        let files = store.unreported(session, paths)?;
+        let mut paths: Vec<PathBuf> = changes.iter().map(|change| change.line.path.clone()).collect();
+        paths.sort();
+        paths.dedup();
+        let files = store.unreported(session, &paths)?;
         if files.is_empty() {
             return Ok(true);
         }
-        let (changed, names): (Vec<PathBuf>, Vec<&Path>) =
-            files.iter().map(|(path, _)| (path.clone(), path.as_path())).unzip();
-        // Whether something breaks is not known: only who wants to hear of everything hears of it.
-        let alert = (worth == Worth::Any).then(|| Alert::not_analysed(session, &changed));
+        let changed: Vec<PathBuf> = files.iter().map(|(path, _)| path.clone()).collect();
+        let analysed = self.analyse(store, session, changes, &changed);
+        let analysis = match analysed {
+            Ok(analysis) => analysis,
+            Err(fault) => {
+                self.faults.push(fault);
+                None
+            }
+        };
+        let (texts, alert) = match &analysis {
+            Some(analysis) => analysed_report(analysis, worth),
+            None => unanalysed_report(session, &changed, worth),
+        };
         let entered = store.enter_report(&Draft {
             session,
             agent: self.event.actor.agent_id(),
             files: &files,
-            texts: &[("yaml", l1(&names)), ("md", l2(&names))],
+            texts: &texts,
             alert: alert.as_ref(),
             at: self.now.timestamp(),
         })?;
+        if entered.is_some() {
+            let befores = Befores::of(&self.project.state, session);
+            changed.iter().try_for_each(|path| befores.reported(path, self.event.actor.agent_id()))?;
+        }
         Ok(entered.is_some())
     }
+
+    /// What depends on the changed files; `None` while the index is not there yet.
+    fn analyse(
+        &self,
+        store: &Store,
+        session: &SessionId,
+        changes: &[Change],
+        changed: &[PathBuf],
+    ) -> Result<Option<Analysis>, Fault> {
+        let Some(mut index) = self.open_index()? else { return Ok(None) };
+        let ours: Vec<Change> =
+            changes.iter().filter(|change| changed.contains(&change.line.path)).cloned().collect();
+        let befores = Befores::of(&self.project.state, session);
+        let mut edits = edits_of_changes(&self.project.root, &ours, |path| {
+            befores.since_report(path, self.event.actor.agent_id())
+        });
+        edits.iter_mut().for_each(|edit| ask_index(&index, edit));
+        let limit = self.project.config().impact.time_limit;
+        let mut analysis = Analysis::of(&self.project.root, &index, &self.project.aliases(), &edits, limit);
+        analysis.drop_followers(&last_changes(store, session)?);
+        analysis.drop_dismissed(store)?;
+        // The facts parsed for this answer are there for the next; that they could not be kept harms nobody.
+        let _ = index.keep_parsed();
+        Ok(Some(analysis))
+    }
+
+    /// The index, up to date where that takes little. Where there is none, its build is started, and waited for a moment.
+    fn open_index(&self) -> Result<Option<Index>, Fault> {
+        let project = &self.project;
+        let settings = project.index_settings();
+        let open =
+            || Index::open(&project.root, Home::State(&project.state), &settings, Effort::Few, &Unwatched);
+        if let Some(index) = open()? {
+            return Ok(Some(index));
+        }
+        project.build_index_in_background().map_err(Fault::Background)?;
+        let started = Instant::now();
+        while started.elapsed() < PATIENCE {
+            std::thread::sleep(PAUSE);
+            if let Some(index) = open()? {
+                return Ok(Some(index));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// What the client did not tell, the index may know: what the file was when it was last looked at.
+fn ask_index(index: &Index, edit: &mut Edit) {
+    if matches!(edit.before, Before::Unknown)
+        && let Some(facts) = index.former_facts(edit.former.as_deref().unwrap_or(&edit.path))
+    {
+        edit.before = Before::Facts(Arc::new(facts));
+    }
+}
+
+/// When each file was last changed in the session, as the place of the change in the history.
+fn last_changes(store: &Store, session: &SessionId) -> Result<BTreeMap<PathBuf, i64>, Fault> {
+    let all = store.changes(&Filter { session: Some(session), ..Filter::default() })?;
+    Ok(all.into_iter().map(|change| (change.line.path, change.id)).collect())
+}
+
+type Texts = [(&'static str, String); 2];
+
+fn analysed_report(analysis: &Analysis, worth: Worth) -> (Texts, Option<Alert>) {
+    let report = analysis.report();
+    let alert = match worth {
+        Worth::Any => Some(analysis.alert(false)),
+        Worth::Breaking => Some(analysis.alert(true)),
+        Worth::Off => None,
+    };
+    ([("yaml", report.l1()), ("md", report.l2())], alert.filter(Alert::is_worth_a_turn))
+}
+
+fn unanalysed_report(session: &SessionId, changed: &[PathBuf], worth: Worth) -> (Texts, Option<Alert>) {
+    let names: Vec<&Path> = changed.iter().map(PathBuf::as_path).collect();
+    // Whether something breaks is not known: only who wants to hear of everything hears of it.
+    let alert = (worth == Worth::Any).then(|| Alert::not_analysed(session, changed));
+    ([("yaml", report::l1(&names)), ("md", report::l2(&names))], alert)
 }

@@ -3,6 +3,8 @@
 use lockstep_model::event::{Actor, Event, EventKind, Tool};
 use lockstep_model::failure::Role;
 use lockstep_model::task_list::{ListCall, ListOperation};
+use lockstep_steps::markers;
+use lockstep_steps::shell::may_commit;
 
 /// What Lockstep does about an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -17,6 +19,14 @@ pub enum Action {
     ReportLead,
     /// Decide a call that writes the client's task list.
     GateTask,
+    /// Decide whether an agent may be started: gate 1.
+    GateInvocation,
+    /// Decide whether the agent of a step may write a file.
+    GateBoundary,
+    /// Decide whether a shell command may make a commit: gate 3.
+    GateCommit,
+    /// Decide whether the agent of a step may end: gate 2.
+    GateStop,
     /// Keep what a call wrote of the task.
     MirrorTask,
     /// Note who has read the task.
@@ -32,6 +42,17 @@ pub enum Action {
 }
 
 impl Action {
+    /// Whether a block by this action would keep an agent going that a hook has already kept going once.
+    pub fn would_loop(self, event: &Event) -> bool {
+        self == Self::GateStop
+            && matches!(&event.kind, EventKind::SubagentStop(stop) if stop.already_continued)
+    }
+
+    /// Whether only a project with steps has to do with it. A prompt with markers says by itself that it is about a step.
+    pub fn is_about_steps_only(self) -> bool {
+        matches!(self, Self::GateBoundary | Self::GateCommit | Self::GateStop)
+    }
+
     /// How the action fails.
     pub fn role(self) -> Role {
         match self {
@@ -45,7 +66,11 @@ impl Action {
             | Self::OpenSession
             | Self::CloseSession => Role::Observer,
             Self::DeliverCache => Role::Announcer,
-            Self::GateTask => Role::Enforcer,
+            Self::GateTask
+            | Self::GateInvocation
+            | Self::GateBoundary
+            | Self::GateCommit
+            | Self::GateStop => Role::Enforcer,
         }
     }
 }
@@ -58,6 +83,10 @@ pub fn routes(event: &Event) -> Vec<Action> {
         EventKind::SessionEnd { .. } => vec![Action::CloseSession],
         EventKind::PreToolUse(call) => match &call.tool {
             Tool::TaskList(list) if writes(list) => vec![Action::GateTask],
+            // An ad-hoc prompt, the Lead's own edits and all other commands are no step's business.
+            Tool::Agent { prompt, .. } if !markers::read(prompt).is_ad_hoc() => vec![Action::GateInvocation],
+            Tool::File { .. } if event.actor != Actor::Lead => vec![Action::GateBoundary],
+            Tool::Bash { command } if may_commit(command) => vec![Action::GateCommit],
             _ => vec![],
         },
         EventKind::PostToolUse { call, .. } => match &call.tool {
@@ -67,7 +96,7 @@ pub fn routes(event: &Event) -> Vec<Action> {
             Tool::Bash { .. } => vec![Action::Sweep],
             Tool::Agent { .. } | Tool::Other(_) => vec![],
         },
-        EventKind::SubagentStop(_) => vec![Action::ReportSubagent],
+        EventKind::SubagentStop(_) => vec![Action::ReportSubagent, Action::GateStop],
         EventKind::Stop(_) => vec![Action::ReportLead],
         EventKind::UserPromptSubmit { .. } | EventKind::PreCompact { .. } | EventKind::Other(_) => vec![],
     };
@@ -103,12 +132,15 @@ pub struct Registration {
     pub timeout_seconds: u32,
 }
 
+/// The tools that a gate may have to do with.
+const DECIDED: &str = "Task|Agent|Bash|Edit|Write|MultiEdit|NotebookEdit|TaskCreate|TaskUpdate";
+
 /// The events of Claude Code to register. What observes has no matcher: the hook chooses, so that a tool with a new name
 /// is not missed. What decides is asked about its own tools only: no other call has to wait for it.
 pub const REGISTRATIONS: &[Registration] = &[
     Registration { event: "SessionStart", matcher: None, timeout_seconds: 10 },
     Registration { event: "UserPromptSubmit", matcher: None, timeout_seconds: 5 },
-    Registration { event: "PreToolUse", matcher: Some("TaskCreate|TaskUpdate"), timeout_seconds: 10 },
+    Registration { event: "PreToolUse", matcher: Some(DECIDED), timeout_seconds: 10 },
     Registration { event: "PostToolUse", matcher: None, timeout_seconds: 5 },
     Registration { event: "SubagentStart", matcher: None, timeout_seconds: 5 },
     Registration { event: "SubagentStop", matcher: None, timeout_seconds: 15 },
@@ -142,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_matcher_lets_through_what_is_routed_and_nothing_else() {
+    fn a_matcher_lets_through_whatever_is_routed() {
         for (file, json) in samples::ALL {
             let event = parse(json.as_bytes()).unwrap();
             let (EventKind::PreToolUse(call) | EventKind::PostToolUse { call, .. }) = &event.kind else {
@@ -152,7 +184,8 @@ mod tests {
                 REGISTRATIONS.iter().find(|registration| registration.event == event.kind.name()).unwrap();
             if let Some(matcher) = registration.matcher {
                 let matched = matcher.split('|').any(|tool| tool == call.tool.name());
-                assert_eq!(matched, !routes(&event).is_empty(), "{file}");
+                // Of a tool that is matched, what the call is about decides further.
+                assert!(matched || routes(&event).is_empty(), "{file}");
             }
         }
     }
@@ -168,14 +201,16 @@ mod tests {
             (samples::POST_TOOL_USE_AGENT, vec![Deliver]),
             (samples::POST_TOOL_USE_READ_IN_SUBAGENT, vec![]),
             (samples::PRE_TOOL_USE_BASH, vec![]),
+            (samples::PRE_TOOL_USE_AGENT, vec![GateInvocation]),
+            (samples::PRE_TOOL_USE_EDIT_IN_SUBAGENT, vec![GateBoundary]),
             (samples::PRE_TOOL_USE_TASK_CREATE, vec![GateTask]),
             (samples::PRE_TOOL_USE_TASK_UPDATE, vec![GateTask]),
             (samples::POST_TOOL_USE_TASK_CREATE, vec![MirrorTask, Deliver]),
             (samples::POST_TOOL_USE_TASK_UPDATE, vec![MirrorTask, Deliver]),
             (samples::POST_TOOL_USE_TASK_GET, vec![NoteTaskRead]),
             (samples::POST_TOOL_USE_TASK_LIST, vec![NoteTaskRead, Deliver]),
-            (samples::SUBAGENT_STOP, vec![ReportSubagent]),
-            (samples::OLD_SUBAGENT_STOP, vec![ReportSubagent]),
+            (samples::SUBAGENT_STOP, vec![ReportSubagent, GateStop]),
+            (samples::OLD_SUBAGENT_STOP, vec![ReportSubagent, GateStop]),
             (samples::STOP, vec![ReportLead, Deliver]),
             (samples::USER_PROMPT_SUBMIT, vec![Deliver]),
             (samples::SESSION_START, vec![OpenSession, DeliverCache]),
@@ -184,6 +219,17 @@ mod tests {
         ] {
             assert_eq!(of(sample), expected, "{sample}");
         }
+    }
+
+    #[test]
+    fn only_what_concerns_a_step_is_decided() {
+        let ad_hoc = samples::PRE_TOOL_USE_AGENT.replace("DES-", "");
+        assert_eq!(of(&ad_hoc), []);
+        let commit =
+            samples::PRE_TOOL_USE_BASH.replace("sleep 2; sed -i s/greet/salute/ a.py", "git -C x commit");
+        assert_eq!(of(&commit), [Action::GateCommit]);
+        let by_lead = samples::PRE_TOOL_USE_EDIT_IN_SUBAGENT.replace("agent_id", "no_agent");
+        assert_eq!(of(&by_lead), []);
     }
 
     #[test]

@@ -6,11 +6,14 @@ use lockstep_index::sweep::baseline;
 use lockstep_model::decision::Decision;
 use lockstep_model::event::EventKind;
 use lockstep_model::ids::SessionId;
-use lockstep_store::Store;
 use lockstep_store::befores::Befores;
+use lockstep_store::{Store, StoreError};
 
 use super::Hook;
 use super::fault::Fault;
+use crate::cascade::presence::{self, Presence};
+use crate::env_vars::LOCKSTEP_GROUP;
+use crate::steps::runs::Runs;
 
 impl Hook {
     /// What changed before the session began was no agent's doing: it is taken for known. Unless another session is at work
@@ -27,25 +30,39 @@ impl Hook {
         if alone || !Catalogue::file(state).exists() {
             baseline(&self.project.root, state)?;
         }
-        Ok(Decision::Silent)
+        let mention = mention_of_cascade(&store)?;
+        self.store = Some(store);
+        Ok(mention)
     }
 
     /// The session's changes are remembered, its journal stays for the grace period, and journals of sessions whose grace is
-    /// over go. Never another session's. What stands in the way of one of these steps keeps no other from being taken.
+    /// over go, and so do temporary files of hooks that were killed. Never another session's. What stands in the way of one of these steps keeps no other from being taken.
     pub(super) fn close_session(&mut self, session: &SessionId) -> Result<Decision, Fault> {
         let mut store = Store::open(&self.project.state)?;
         let (journal, now) = (self.project.journal(), self.now.timestamp());
         let read = store.read_journal(&journal, session, &|_| true);
         self.faults.extend(read.err().map(Fault::from));
         store.close_session(session, now)?;
+        Runs::of(&self.project.state, session).forget();
         let grace =
             SignedDuration::try_from(self.project.config().journal.grace).unwrap_or(SignedDuration::MAX);
-        for expired in store.expired_sessions(now, grace)? {
+        for expired in store.expired_journals(&journal, now, grace)? {
             let removed = store.remove_journal(&journal, &expired, &|_| true);
             self.faults.extend(removed.err().map(Fault::from));
             let forgotten = Befores::of(&self.project.state, &expired).forget();
             self.faults.extend(forgotten.err().map(Fault::from));
         }
+        let collected = self.project.state.collect_leftovers(now.into());
+        self.faults.extend(collected.err().map(Fault::from));
         Ok(Decision::Silent)
     }
+}
+
+/// Work that is under way, told to a session that begins, or that has just lost its context. An agent of that work has its own prompt.
+fn mention_of_cascade(store: &Store) -> Result<Decision, StoreError> {
+    if LOCKSTEP_GROUP.get().is_some() {
+        return Ok(Decision::Silent);
+    }
+    let mentions: Vec<String> = presence::active(store)?.iter().map(Presence::mention).collect();
+    Ok(if mentions.is_empty() { Decision::Silent } else { Decision::Context(mentions.join("\n\n")) })
 }

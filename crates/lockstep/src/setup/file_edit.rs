@@ -1,6 +1,7 @@
 //! One file as it is and as it will be.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use lockstep_setup::diff::diff;
@@ -16,6 +17,8 @@ pub(crate) struct FileEdit {
     pub(crate) before: Option<String>,
     /// `None`: the file goes.
     pub(crate) after: Option<String>,
+    /// The mode to give it; `None` keeps what it has.
+    pub(crate) mode: Option<u32>,
 }
 
 impl FileEdit {
@@ -42,7 +45,13 @@ impl FileEdit {
         match &self.after {
             Some(text) => {
                 fs::create_dir_all(dir).map_err(failed)?;
-                Ok(write_atomically(&self.path, text.as_bytes(), 0o644)?)
+                write_atomically(&self.path, text.as_bytes(), self.mode.unwrap_or(0o644))?;
+                match self.mode {
+                    Some(mode) => {
+                        fs::set_permissions(&self.path, fs::Permissions::from_mode(mode)).map_err(failed)
+                    }
+                    None => Ok(()),
+                }
             }
             None => {
                 fs::remove_file(&self.path).map_err(failed)?;

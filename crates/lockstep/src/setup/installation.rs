@@ -8,6 +8,7 @@ use lockstep_setup::record::Record;
 use lockstep_store::{StateDir, write_atomically};
 use serde::{Deserialize, Serialize};
 
+use super::git_hook::GitHook;
 use super::read;
 use crate::error::{CommandError, Kind};
 
@@ -23,6 +24,9 @@ pub(crate) struct Installation {
     /// The session cache, relative to the root, where `init` made it outside of the state directory.
     #[serde(default)]
     pub(crate) cache: Option<String>,
+    /// git's pre-commit hook, where `init` wrote it.
+    #[serde(default)]
+    pub(crate) git_hook: Option<GitHook>,
 }
 
 impl Installation {

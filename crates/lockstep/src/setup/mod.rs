@@ -3,6 +3,7 @@
 //! Everything is planned as [`FileEdit`]s first, so that `--dry-run` shows exactly what would be done.
 
 mod file_edit;
+mod git_hook;
 mod installation;
 mod session_cache;
 
@@ -20,6 +21,7 @@ use crate::hook::route::{REGISTRATIONS, Registration};
 use crate::program;
 
 pub(crate) use file_edit::FileEdit;
+pub(crate) use git_hook::{git_hook_asks, plan_git_hook, plan_git_hook_removal};
 pub(crate) use installation::Installation;
 pub(crate) use session_cache::{build_cache, plan_cache_removal};
 
@@ -69,7 +71,7 @@ pub(crate) fn plan_configuration(root: &Path, plan: &mut Plan) -> Result<(), Com
     }
     let text = lockstep_config::template::template();
     plan.installation.configuration = Some(Record::new(None, &text));
-    plan.edits.push(FileEdit { path: root.join(FILE_NAME), before: None, after: Some(text) });
+    plan.edits.push(FileEdit { path: root.join(FILE_NAME), before: None, after: Some(text), mode: None });
     Ok(())
 }
 
@@ -92,7 +94,7 @@ pub(crate) fn plan_registration(root: &Path, settings: &str, plan: &mut Plan) ->
         _ => Record::new(without.as_deref(), &edit.text),
     };
     plan.installation.settings.insert(settings.to_owned(), record);
-    plan.edits.push(FileEdit { path, before, after: Some(edit.text) });
+    plan.edits.push(FileEdit { path, before, after: Some(edit.text), mode: None });
     Ok(())
 }
 
@@ -107,7 +109,7 @@ pub(crate) fn plan_removal(root: &Path, settings: &str, plan: &mut Plan) -> Resu
         None => Some(claude::uninstall(&before).map_err(|error| refused(&path, error))?.text),
     };
     if after.as_ref() != Some(&before) {
-        plan.edits.push(FileEdit { path, before: Some(before), after });
+        plan.edits.push(FileEdit { path, before: Some(before), after, mode: None });
     }
     Ok(())
 }
@@ -118,7 +120,7 @@ pub(crate) fn plan_deactivation(root: &Path, plan: &mut Plan) -> Result<(), Comm
     let Some(before) = read(&path)? else { return Ok(()) };
     let ours = plan.installation.configuration.take().is_some_and(|record| record.matches(&before));
     if ours {
-        plan.edits.push(FileEdit { path, before: Some(before), after: None });
+        plan.edits.push(FileEdit { path, before: Some(before), after: None, mode: None });
     } else {
         plan.notes.push(format!(
             "{} was not written by `lockstep init`, or edited since: it stays.",

@@ -85,7 +85,7 @@ pub(crate) fn plan_cache_removal(root: &Path, plan: &mut Plan) -> Result<(), Com
     let Some(target) = plan.installation.cache.take() else { return Ok(()) };
     let path = confined(root, &target)?;
     if let Some(text) = read(&path)?.filter(|text| text.starts_with(BEGINNING)) {
-        plan.edits.push(FileEdit { path, before: Some(text), after: None });
+        plan.edits.push(FileEdit { path, before: Some(text), after: None, mode: None });
     }
     Ok(())
 }

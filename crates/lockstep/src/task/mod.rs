@@ -77,7 +77,7 @@ impl<'p> Tasks<'p> {
 
     /// The present version, delivered or not.
     pub(crate) fn present(&self) -> Result<Option<Present>, TaskError> {
-        self.store.present_task()?.map(read).transpose()
+        present(&self.store)
     }
 
     /// A version of the present task.
@@ -89,6 +89,11 @@ impl<'p> Tasks<'p> {
     pub(crate) fn with_rules<T>(&self, judge: impl FnOnce(Rules<'_>) -> T) -> T {
         with_rules(&self.files, &self.access, self.limits(), judge)
     }
+}
+
+/// The present version in a store, delivered or not.
+pub(crate) fn present(store: &Store) -> Result<Option<Present>, TaskError> {
+    store.present_task()?.map(read).transpose()
 }
 
 /// Runs `judge` with these rules, and pointers looked up in `files`.

@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::process::Stdio;
+use std::time::Duration;
 
 use lockstep_cache::fixture::Shape;
 use lockstep_testkit::{Event, Output, TestEnv};
@@ -9,6 +10,7 @@ use serde_json::Value;
 
 use crate::cache::{cache_text, framework};
 use crate::configured;
+use crate::plant_users;
 
 /// The hook as one of several entries.
 fn hook_part(env: &TestEnv, event: &Event, part: &str) -> Output {
@@ -124,6 +126,62 @@ fn a_stale_cache_is_built_anew_and_nobody_is_blamed_for_it() {
     assert!(env.logged().is_empty(), "{:?}", env.logged());
 }
 
+/// Until what was written is no longer too young for its times to be trusted.
+fn settle() {
+    std::thread::sleep(Duration::from_millis(60));
+}
+
+#[test]
+fn a_part_that_is_ready_is_not_sent_when_a_file_was_forged() {
+    let env = framework(Shape::SMALL, "");
+    settle();
+    env.lockstep(["cache", "build"]).succeeded();
+    settle();
+    let start = Event::subagent_start("a1", "agent-01");
+    let first = context(&env.hook(&start));
+    // The second is the one that was kept: without the sources' times it could not be told from the first.
+    assert!(fs::read_dir(env.state().join("cache/ready")).unwrap().count() >= 2);
+    assert_eq!(context(&env.hook(&start)), first);
+    let skill = env.project().join("src/claude/skills/area-1/skill-1/SKILL.md");
+    let modified = fs::metadata(&skill).unwrap().modified().unwrap();
+    let text = fs::read_to_string(&skill).unwrap();
+    fs::write(&skill, text.replace("work number 1 ", "work number 9 ")).unwrap();
+    File::options().append(true).open(&skill).unwrap().set_modified(modified).unwrap();
+    let forged = context(&env.hook(&start));
+    // On a busy machine there may be no time to build it anew; then it says so.
+    let is_new = |text: &str| text.contains("work number 9 ") && !text.contains("work number 1 ");
+    assert!(is_new(&forged) || forged.contains("It is stale"), "{forged}");
+    env.lockstep(["cache", "build"]).succeeded();
+    settle();
+    for _ in 0..3 {
+        let text = context(&env.hook(&start));
+        assert!(is_new(&text), "{text}");
+    }
+    // Another configuration, another part.
+    env.write("lockstep.toml", "[cache]\ndeliver = \"off\"\n");
+    env.hook(&start).silent();
+}
+
+#[test]
+fn a_task_that_changes_is_noticed_however_ready_everything_is() {
+    let env = configured("");
+    env.write(".claude/skills/look/SKILL.md", "---\nname: look\ndescription: Looks\n---\n");
+    env.hook(&Event::session_start()).silent();
+    settle();
+    env.lockstep(["cache", "build"]).succeeded();
+    let inject = || {
+        settle();
+        env.lockstep(["cache", "inject"]).succeeded()
+    };
+    let before = inject();
+    assert!(env.state().join("cache/ready/given").exists());
+    assert_eq!(inject(), before);
+    env.lockstep(["task", "new", "--title", "auth", "--intent", "Add login to the service"]).succeeded();
+    for _ in 0..3 {
+        assert!(inject().contains("Add login to the service"));
+    }
+}
+
 #[test]
 fn without_time_to_build_it_the_stale_cache_is_delivered_and_says_so() {
     let env = framework(Shape::SMALL, "");
@@ -167,6 +225,7 @@ fn waiting_alerts_and_the_task_are_in_it_and_come_first_after_a_compaction() {
     env.write(".claude/skills/look/SKILL.md", "---\nname: look\ndescription: Looks\n---\n");
     env.lockstep(["cache", "build"]).succeeded();
     env.lockstep(["task", "new", "--title", "auth", "--intent", "Add login to the service"]).succeeded();
+    plant_users(&env, &["a"]);
     context(&env.hook(&Event::session_start()));
     env.write("a.py", "x = 1\n");
     env.hook(&Event::edit("a.py").by("a1", "implementer")).silent();

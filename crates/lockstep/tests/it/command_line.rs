@@ -111,6 +111,14 @@ fn the_configuration_in_effect() {
     task.events = ".lockstep/events.jsonl"                                            # default
     task.agents = {}                                                                  # default
     task.skills = {}                                                                  # default
+    steps.dir = "steps"                                                               # default
+    steps.phases = "tdd-14"                                                           # default
+    steps.commands = ""                                                               # default
+    steps.sections = ""                                                               # default
+    steps.machine = ""                                                                # default
+    steps.evidence = {}                                                               # default
+    steps.over_budget = "warn"                                                        # default
+    audit.dir = ""                                                                    # default
     cache.path = ""                                                                   # default
     cache.budget_chars = 128000                                                       # default
     cache.deliver = "index"                                                           # default
@@ -177,6 +185,46 @@ fn the_configuration_in_effect() {
         {
           "key": "task.skills",
           "value": "{}",
+          "line": null
+        },
+        {
+          "key": "steps.dir",
+          "value": "\"steps\"",
+          "line": null
+        },
+        {
+          "key": "steps.phases",
+          "value": "\"tdd-14\"",
+          "line": null
+        },
+        {
+          "key": "steps.commands",
+          "value": "\"\"",
+          "line": null
+        },
+        {
+          "key": "steps.sections",
+          "value": "\"\"",
+          "line": null
+        },
+        {
+          "key": "steps.machine",
+          "value": "\"\"",
+          "line": null
+        },
+        {
+          "key": "steps.evidence",
+          "value": "{}",
+          "line": null
+        },
+        {
+          "key": "steps.over_budget",
+          "value": "\"warn\"",
+          "line": null
+        },
+        {
+          "key": "audit.dir",
+          "value": "\"\"",
           "line": null
         },
         {

@@ -9,7 +9,7 @@ use std::time::Duration;
 use lockstep_model::change::JournalLine;
 use lockstep_testkit::{Event, TestEnv};
 
-use crate::{active, configured};
+use crate::{active, configured, plant_users};
 
 const WORKERS: usize = 8;
 const LINES: usize = 500;
@@ -101,6 +101,7 @@ fn killed_hooks_tear_nothing_and_take_nothing_with_them() {
 #[test]
 fn of_eight_processes_one_delivers() {
     let env = active();
+    plant_users(&env, &["a1", "a2"]);
     env.hook(&Event::session_start()).silent();
     for round in 0..6 {
         for agent in ["a1", "a2"] {
@@ -123,8 +124,9 @@ fn of_eight_processes_one_delivers() {
 #[test]
 fn agents_that_stop_at_once_are_each_reported() {
     let env = active();
-    env.hook(&Event::session_start()).silent();
     let agents: Vec<String> = (0..WORKERS).map(|n| format!("a{n}")).collect();
+    plant_users(&env, &agents.iter().map(|agent| &**agent).collect::<Vec<_>>());
+    env.hook(&Event::session_start()).silent();
     for agent in &agents {
         env.write(format!("{agent}.py"), agent);
         env.hook(&Event::edit(format!("{agent}.py")).by(agent, "implementer")).silent();
@@ -145,6 +147,7 @@ fn agents_that_stop_at_once_are_each_reported() {
 #[test]
 fn agents_that_changed_the_same_file_and_stop_at_once_report_its_state_once() {
     let env = active();
+    plant_users(&env, &["shared"]);
     env.hook(&Event::session_start()).silent();
     for round in 0..4 {
         env.write("shared.py", format!("{round}"));

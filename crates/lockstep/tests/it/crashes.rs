@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use lockstep_testkit::{Event, Output, TestEnv};
 
-use crate::configured;
+use crate::{configured, plant_users};
 
 const ROUNDS: u64 = 50;
 
@@ -66,11 +66,13 @@ fn no_change_is_lost_with_a_killed_sweep() {
 #[test]
 fn no_alert_is_lost_with_a_killed_stop_and_none_is_told_twice() {
     let env = configured("");
+    let modules: Vec<String> = (0..ROUNDS).map(|round| format!("m{round}")).collect();
+    plant_users(&env, &modules.iter().map(|module| &**module).collect::<Vec<_>>());
     env.hook(&Event::session_start()).silent();
     let stop = Event::subagent_stop("a1", "implementer");
     let killer = Killer::new(&env);
     for round in 0..ROUNDS {
-        let file = format!("{round}.py");
+        let file = format!("m{round}.py");
         env.write(&file, "new");
         env.hook(&Event::edit(&file).by("a1", "implementer")).silent();
         killer.kill_and_repeat(&stop, round).silent();

@@ -6,6 +6,12 @@ mod cache;
 mod cache_delivery;
 mod cache_guide;
 mod cache_real_client;
+mod cascade;
+mod cascade_client;
+mod cascade_crashes;
+mod cascade_guide;
+mod cascade_hooks;
+mod cascade_run;
 mod changes;
 mod command_line;
 mod concurrency;
@@ -16,12 +22,23 @@ mod hooks;
 mod hostile_files;
 mod hostile_input;
 mod hostile_system;
+mod impact;
 mod inactive;
+mod index;
 mod paths;
+mod planted;
 mod projects;
 mod real_client;
 mod sessions;
 mod setup;
+mod steps;
+mod steps_at_once;
+mod steps_attacks;
+mod steps_audit;
+mod steps_client;
+mod steps_commits;
+mod steps_guide;
+mod steps_hooks;
 mod task_client;
 mod task_documents;
 mod task_guide;
@@ -50,6 +67,15 @@ fn configured(config: &str) -> TestEnv {
     let env = active();
     env.configure(config);
     env
+}
+
+/// Gives each of these Python modules a user of the `hello` that recorded edits say it had, and builds the index: a change of the
+/// module then concerns somebody.
+fn plant_users(env: &TestEnv, modules: &[&str]) {
+    for module in modules {
+        env.write(format!("use_{module}.py"), format!("from {module} import hello\n"));
+    }
+    env.lockstep(["index", "--quiet"]).succeeded();
 }
 
 /// Every event that leads somewhere and only observes, as the Lead or a subagent causes it.

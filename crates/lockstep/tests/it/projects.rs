@@ -95,13 +95,15 @@ fn a_linked_worktree_uses_the_main_ones_configuration_and_its_own_state() {
     let env = active();
     env.configure("[alert]\nlead = \"any\"\n");
     env.git(["init", "--quiet"]);
-    env.write("a.py", "x");
-    env.git(["add", "a.py"]);
+    env.write("a.py", "def hello(): pass\n");
+    env.write("b.py", "from a import hello\n");
+    env.git(["add", "a.py", "b.py"]);
     env.git(["commit", "--quiet", "-m", "first"]);
     let tree = env.elsewhere().join("tree");
     env.git(["worktree", "add", "--quiet", tree.to_str().unwrap()]);
     assert!(!tree.join("lockstep.toml").exists(), "the configuration is not in git");
     hook(&env, &Event::session_start(), Some(&tree), &tree);
+    env.lockstep(["-C", tree.to_str().unwrap(), "index", "--quiet"]).succeeded();
     fs::write(tree.join("a.py"), "changed").unwrap();
     let mut command = env.hook_command();
     command.env("CLAUDE_PROJECT_DIR", &tree).current_dir(&tree);

@@ -21,6 +21,7 @@ fn play(env: &TestEnv, scenario: &str) -> Option<Outcome> {
     let client = Client::obtain_or_skip()?;
     env.git(["init", "--quiet"]);
     env.lockstep(["init", "--client", "claude", "--quiet"]).succeeded();
+    env.lockstep(["index", "--quiet"]).succeeded();
     Some(rehearse(env, client, scenario))
 }
 
@@ -71,6 +72,8 @@ fn every_way_to_change_a_file_is_journaled_and_the_alert_reaches_the_lead_once()
     let transcript = &outcome.transcript;
     assert_eq!(transcript.lead().count(ALERT), 1, "{transcript}");
     assert_eq!(transcript.lead().count("Changed: a.py"), 1, "{transcript}");
+    // The alert names who really depends on what was renamed, and nobody else.
+    assert_eq!(transcript.lead().count("Dependents: b.py (refs a.py)"), 1, "{transcript}");
     // The request that follows the subagent's end is the first to have it.
     assert_eq!(transcript.lead().first_with(ALERT), Some(1), "{transcript}");
     assert_eq!(transcript.who_saw(ALERT), [Agent::Lead].into());

@@ -8,7 +8,7 @@ use lockstep_testkit::{Event, Output, TestEnv};
 use lockstep_wire::claude::samples;
 use serde_json::{Value, json};
 
-use crate::{active, configured};
+use crate::{active, configured, plant_users};
 
 const TASK: &str = "user_intent: Add login\nconstraints: []\n";
 
@@ -252,8 +252,11 @@ fn the_lead_is_told_who_works_from_an_older_version() {
 /// An alert and a notice that wait together arrive together, the alert first and as it always was.
 #[test]
 fn a_notice_does_not_change_the_alert() {
-    let env = begun();
-    env.write("a.py", "def hello(): pass\n");
+    let env = active();
+    plant_users(&env, &["a"]);
+    env.hook(&Event::session_start()).silent();
+    create(&env, LEAD, "[PERMANENT] PT-v1 auth", TASK).unwrap().silent();
+    env.write("a.py", "def bye(): pass\n");
     env.hook(&Event::edit("a.py").by("w1", "implementer")).silent();
     env.hook(&Event::subagent_stop("w1", "implementer")).silent();
     get(&env, WORKER, "[PERMANENT] PT-v1 auth", TASK);

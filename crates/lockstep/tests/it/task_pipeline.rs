@@ -275,6 +275,9 @@ fn a_new_handoff_is_begun_where_it_belongs_and_does_not_pass_unfilled() {
     let told = text(&run(&env, "handoff check notes/s1/2-research-coord.md"));
     assert!(told.contains("problems"), "{told}");
     assert!(run(&env, "handoff new P2").succeeded().contains("from PT-v2"));
-    assert!(run(&env, "handoff check section.txt --kind l2").failed(4).contains("cannot read"));
+    let missing = run(&env, "handoff check section.txt --kind l2").failed(4);
+    for said in ["cannot read section.txt", "is looked for in", "`lockstep handoff new PHASE` prints"] {
+        assert!(missing.contains(said), "{missing}");
+    }
     assert!(run(&env, "handoff new P2 --write").failed(2).contains("--session"));
 }

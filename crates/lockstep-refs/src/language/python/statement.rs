@@ -104,8 +104,8 @@ impl<'t> Walk<'t> {
         if let Some(bases) = node.child_by_field_name("superclasses") {
             definition.extends = self.bases(bases);
         }
-        definition.signature = digest([whole], self.found.text, |it| Some(it) == body);
-        definition.body = digest(body, self.found.text, |_| false);
+        (definition.signature, definition.body) =
+            self.found.digests(whole, node.child_by_field_name("name"), body);
         if self.found.scopes.is_inside() && !self.in_class() {
             definition.reach = Reach::File;
             self.found.scopes.bind(name, Shape::Name(self.found.path(name).into()));
@@ -199,8 +199,8 @@ impl<'t> Walk<'t> {
                 _ => DefinitionKind::Function,
             };
             let mut definition = self.found.definition(name, kind, whole);
-            definition.signature = digest([whole], self.found.text, |it| Some(it) == body);
-            definition.body = digest(body, self.found.text, |_| false);
+            (definition.signature, definition.body) =
+                self.found.digests(whole, node.child_by_field_name("name"), body);
             at = self.found.define(definition);
             self.found.within = at;
         }

@@ -47,7 +47,7 @@ pub(crate) fn run(args: &InjectArgs, context: &Context) -> Result<Answer, Comman
     let project = ActiveProject::of_command(&context.directory)?;
     let mut delivered = Vec::new();
     for to in receivers(args, &project)? {
-        delivered.extend(deliver(&project, to, clock::now().timestamp(), Instant::now() + PATIENCE)?);
+        delivered.extend(deliver(&project, None, to, clock::now().timestamp(), Instant::now() + PATIENCE)?);
     }
     let data: Vec<Data> =
         delivered.into_iter().map(|Delivered { text, hash, chars, .. }| Data { hash, chars, text }).collect();

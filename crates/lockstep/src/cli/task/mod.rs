@@ -89,8 +89,12 @@ pub(crate) fn read_input(context: &Context, path: &Path) -> Result<Vec<u8>, Comm
             Err(error) => Err(CommandError::new(Kind::Store, format!("cannot read standard input: {error}"))),
         };
     }
-    files::read(&context.directory.join(path))
-        .map_err(|why| CommandError::new(Kind::Store, format!("cannot read {}: {why}", path.display())))
+    files::read(&context.directory.join(path)).map_err(|why| {
+        let what = format!("cannot read {}: {why}", path.display());
+        let where_ = format!("the file is looked for in {}", context.directory.display());
+        let error = CommandError::new(Kind::Store, what);
+        if path.is_absolute() { error } else { error.hint(format!("{where_}; `-` is standard input")) }
+    })
 }
 
 /// A text as a document, its shape not yet judged; else everything that keeps it from being one.

@@ -1,4 +1,4 @@
-//! A file's stamp: what decides, without reading, whether it must be read again. It never decides what is in the cache.
+//! A file's stamp: what decides, without reading, whether it must be read again.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
@@ -12,22 +12,32 @@ const RACY_NANOS: i64 = 20_000_000;
 
 /// Size, times and inode. The change time is there because programs set modification times back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Stamp {
-    pub(crate) size: u64,
-    pub(crate) mtime: i64,
-    pub(crate) ctime: i64,
-    pub(crate) inode: u64,
+pub struct Stamp {
+    /// In bytes.
+    pub size: u64,
+    /// When it was modified, in nanoseconds since 1970.
+    pub mtime: i64,
+    /// When it was changed in any way, in nanoseconds since 1970.
+    pub ctime: i64,
+    /// Its number in the file system.
+    pub inode: u64,
 }
 
 impl Stamp {
     /// The stamp of a file at the time `now`; the default one, which equals no file's, where its times are too young to be
     /// trusted.
-    pub(crate) fn of(meta: &Metadata, now: i64) -> Self {
+    pub fn of(meta: &Metadata, now: i64) -> Self {
         let stamp = Self::plain(meta);
-        if stamp.ctime.max(stamp.mtime) >= now - RACY_NANOS { Self::default() } else { stamp }
+        if stamp.is_young(now) { Self::default() } else { stamp }
     }
 
-    fn plain(meta: &Metadata) -> Self {
+    /// Whether the file may be written again without a trace in its times.
+    pub(crate) fn is_young(&self, now: i64) -> bool {
+        self.ctime.max(self.mtime) >= now - RACY_NANOS
+    }
+
+    /// The stamp of a file, however young.
+    pub fn plain(meta: &Metadata) -> Self {
         Self {
             size: meta.size(),
             mtime: nanos(meta.mtime(), meta.mtime_nsec()),
@@ -37,19 +47,33 @@ impl Stamp {
     }
 
     /// Whether this stamp, taken earlier, is still that of a file.
-    pub(crate) fn still(&self, meta: &Metadata) -> bool {
+    pub fn still(&self, meta: &Metadata) -> bool {
         *self != Self::default() && *self == Self::plain(meta)
     }
 
     /// The same, for what `statat` says.
-    pub(crate) fn still_stat(&self, stat: &Stat) -> bool {
-        let now = Self {
+    pub fn still_stat(&self, stat: &Stat) -> bool {
+        *self != Self::default() && *self == Self::of_stat(stat)
+    }
+
+    /// The stamp in what `statat` says, however young.
+    pub fn of_stat(stat: &Stat) -> Self {
+        Self {
             size: stat.st_size.cast_unsigned(),
             mtime: nanos(stat.st_mtime, stat.st_mtime_nsec.cast_signed()),
             ctime: nanos(stat.st_ctime, stat.st_ctime_nsec.cast_signed()),
             inode: stat.st_ino,
-        };
-        *self != Self::default() && *self == now
+        }
+    }
+
+    /// The same for equal stamps, and another for others.
+    pub fn bytes(&self) -> [u8; 32] {
+        let mut bytes = [0; 32];
+        let numbers = [self.size, self.mtime.cast_unsigned(), self.ctime.cast_unsigned(), self.inode];
+        for (to, number) in bytes.chunks_exact_mut(8).zip(numbers) {
+            to.copy_from_slice(&number.to_le_bytes());
+        }
+        bytes
     }
 }
 
@@ -58,7 +82,7 @@ fn nanos(seconds: i64, nanos: i64) -> i64 {
 }
 
 /// Nanoseconds since 1970.
-pub(crate) fn now() -> i64 {
+pub fn now() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_nanos()).unwrap_or(i64::MAX)
 }

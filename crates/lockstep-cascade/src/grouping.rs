@@ -1,0 +1,231 @@
+//! Groups: which files go to one implementer. At most two, by proximity.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::{Deserialize, Serialize};
+
+use crate::MAX_GROUPS;
+use crate::tier::Tier;
+
+/// What kind of agent a group needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// For code: it may run commands.
+    Implementer,
+    /// For a framework's own files: it reads and writes, and runs nothing.
+    InfraImplementer,
+}
+
+impl Role {
+    /// Who is responsible for a file.
+    pub fn of(path: &str) -> Self {
+        let infra = path.split('/').rev().skip(1).any(|part| part == ".claude");
+        if infra { Self::InfraImplementer } else { Self::Implementer }
+    }
+
+    /// The name of the agent type.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Implementer => "implementer",
+            Self::InfraImplementer => "infra-implementer",
+        }
+    }
+
+    /// What it may use.
+    pub fn tools(self) -> &'static str {
+        match self {
+            Self::Implementer => "Read, Grep, Glob, Edit, Write and Bash",
+            Self::InfraImplementer => "Read, Grep, Glob, Edit and Write; no Bash",
+        }
+    }
+}
+
+/// A file that is to be assigned.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place<'a> {
+    /// Relative to the root.
+    pub path: &'a str,
+    /// The first of the files it must follow.
+    pub cause: &'a str,
+    /// Its size in bytes.
+    pub size: u64,
+}
+
+/// The directory a file is in; empty for the root.
+pub fn directory(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |(directory, _)| directory)
+}
+
+/// Divides the files into at most two groups, each for one role. Files of one cycle of imports stay together.
+pub fn groups(places: &[Place<'_>], cycles: &[BTreeSet<String>], tier: Tier) -> Vec<(Role, Vec<String>)> {
+    let mut by_role: BTreeMap<Role, Vec<&Place<'_>>> = BTreeMap::new();
+    for place in places {
+        by_role.entry(Role::of(place.path)).or_default().push(place);
+    }
+    let mut groups = Vec::new();
+    let roles = by_role.len();
+    for (role, places) in by_role {
+        let units = units(&places, cycles);
+        let divided =
+            roles == 1 && tier.effort().implementers >= MAX_GROUPS && places.len() >= tier.divides_from();
+        match divided.then(|| best_cut(&units)).flatten() {
+            Some(at) => {
+                groups.push((role, paths(&units[..at])));
+                groups.push((role, paths(&units[at..])));
+            }
+            None => groups.push((role, paths(&units))),
+        }
+    }
+    groups
+}
+
+/// What is not divided: one file, or the files of one cycle.
+struct Unit<'a> {
+    places: Vec<&'a Place<'a>>,
+}
+
+impl Unit<'_> {
+    /// Near in this order is near on disk, then near in cause.
+    fn key(&self) -> (&str, &str, &str) {
+        let first = self.places[0];
+        (directory(first.path), first.cause, first.path)
+    }
+
+    fn size(&self) -> u64 {
+        self.places.iter().map(|place| place.size.max(1)).sum()
+    }
+}
+
+fn units<'a>(places: &[&'a Place<'a>], cycles: &[BTreeSet<String>]) -> Vec<Unit<'a>> {
+    let mut of_cycle: BTreeMap<usize, Vec<&'a Place<'a>>> = BTreeMap::new();
+    let mut units = Vec::new();
+    let mut sorted = places.to_vec();
+    sorted.sort_by_key(|place| place.path);
+    for place in sorted {
+        match cycles.iter().position(|cycle| cycle.contains(place.path)) {
+            Some(cycle) => of_cycle.entry(cycle).or_default().push(place),
+            None => units.push(Unit { places: vec![place] }),
+        }
+    }
+    units.extend(of_cycle.into_values().map(|places| Unit { places }));
+    units.sort_by(|a, b| a.key().cmp(&b.key()));
+    units
+}
+
+/// Where to divide: best between directories, then between causes, then in the middle of the bytes.
+fn best_cut(units: &[Unit<'_>]) -> Option<usize> {
+    let total: u64 = units.iter().map(Unit::size).sum();
+    let mut left = 0;
+    let cost = |at: usize, left: u64| {
+        let ((dir_a, cause_a, _), (dir_b, cause_b, _)) = (units[at - 1].key(), units[at].key());
+        (dir_a == dir_b, cause_a == cause_b, left.abs_diff(total - left), at)
+    };
+    let cuts = (1..units.len()).map(|at| {
+        left += units[at - 1].size();
+        cost(at, left)
+    });
+    cuts.min().map(|(.., at)| at)
+}
+
+fn paths(units: &[Unit<'_>]) -> Vec<String> {
+    let mut paths: Vec<String> =
+        units.iter().flat_map(|unit| &unit.places).map(|place| place.path.to_owned()).collect();
+    paths.sort();
+    paths
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn divided(files: &[(&str, &str, u64)], cycles: &[&[&str]], tier: Tier) -> Vec<(Role, Vec<String>)> {
+        let places: Vec<Place<'_>> =
+            files.iter().map(|(path, cause, size)| Place { path, cause, size: *size }).collect();
+        let cycles: Vec<BTreeSet<String>> =
+            cycles.iter().map(|cycle| cycle.iter().map(ToString::to_string).collect()).collect();
+        groups(&places, &cycles, tier)
+    }
+
+    fn names(groups: &[(Role, Vec<String>)]) -> Vec<Vec<&str>> {
+        groups.iter().map(|(_, files)| files.iter().map(String::as_str).collect()).collect()
+    }
+
+    #[test]
+    fn files_of_a_framework_go_to_the_agent_that_runs_nothing() {
+        for (path, role) in [
+            (".claude/skills/a/SKILL.md", Role::InfraImplementer),
+            ("tools/.claude/settings.json", Role::InfraImplementer),
+            ("src/a.rs", Role::Implementer),
+            ("docs/.claude.md", Role::Implementer),
+            (".claude", Role::Implementer),
+        ] {
+            assert_eq!(Role::of(path), role, "{path}");
+        }
+        let files = [("src/a.rs", "r", 1), (".claude/agents/b.md", "r", 1)];
+        let groups = divided(&files, &[], Tier::Complex);
+        assert_eq!(
+            groups.iter().map(|(role, _)| *role).collect::<Vec<_>>(),
+            [Role::Implementer, Role::InfraImplementer]
+        );
+    }
+
+    #[test]
+    fn work_is_divided_between_directories_then_causes_then_by_size() {
+        let dirs = [("a/1", "r", 1), ("a/2", "r", 1), ("a/3", "r", 1), ("b/4", "r", 9)];
+        assert_eq!(names(&divided(&dirs, &[], Tier::Standard)), [vec!["a/1", "a/2", "a/3"], vec!["b/4"]]);
+        let causes = [("1", "r", 1), ("2", "s", 1), ("3", "s", 1), ("4", "s", 1)];
+        assert_eq!(names(&divided(&causes, &[], Tier::Standard)), [vec!["1"], vec!["2", "3", "4"]]);
+        let sizes = [("1", "r", 30), ("2", "r", 10), ("3", "r", 10), ("4", "r", 10)];
+        assert_eq!(names(&divided(&sizes, &[], Tier::Standard)), [vec!["1"], vec!["2", "3", "4"]]);
+    }
+
+    #[test]
+    fn a_cycle_is_not_divided() {
+        let files = [("a/1", "r", 1), ("a/2", "r", 1), ("b/1", "r", 1), ("b/2", "r", 1)];
+        let cycle: &[&str] = &["a/2", "b/1", "b/2"];
+        assert_eq!(
+            names(&divided(&files, &[cycle], Tier::Standard)),
+            [vec!["a/1"], vec!["a/2", "b/1", "b/2"]]
+        );
+        let all: &[&str] = &["a/1", "a/2", "b/1", "b/2"];
+        assert_eq!(divided(&files, &[all], Tier::Complex).len(), 1);
+    }
+
+    #[test]
+    fn the_tier_bounds_the_number() {
+        let files = [("a/1", "r", 1), ("b/2", "r", 1)];
+        for (tier, count) in [(Tier::Trivial, 1), (Tier::Standard, 1), (Tier::Complex, 2)] {
+            assert_eq!(divided(&files, &[], tier).len(), count, "{tier:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_file_is_in_exactly_one_of_at_most_two_groups(
+            names in prop::collection::btree_set("(\\.claude/)?[ab]/[a-d]{1,2}", 1..12),
+            sizes in prop::collection::vec(0_u64..1000, 12),
+            pairs in prop::collection::vec((0_usize..12, 0_usize..12), 0..3),
+        ) {
+            let names: Vec<String> = names.into_iter().collect();
+            let places: Vec<Place<'_>> = names
+                .iter()
+                .enumerate()
+                .map(|(at, path)| Place { path, cause: if at % 2 == 0 { "r" } else { "s" }, size: sizes[at] })
+                .collect();
+            let pick = |at: usize| names[at % names.len()].clone();
+            let cycles: Vec<BTreeSet<String>> =
+                pairs.iter().map(|(a, b)| [pick(*a), pick(*b)].into()).collect();
+            for tier in Tier::ALL {
+                let groups = groups(&places, &cycles, tier);
+                prop_assert!(groups.len() <= MAX_GROUPS);
+                prop_assert!(groups.iter().all(|(role, files)| files.iter().all(|f| Role::of(f) == *role)));
+                let mut all: Vec<String> = groups.iter().flat_map(|(_, files)| files.clone()).collect();
+                all.sort();
+                prop_assert_eq!(&all, &names);
+            }
+        }
+    }
+}

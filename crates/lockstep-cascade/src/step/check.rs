@@ -1,0 +1,122 @@
+//! The convergence check: of what depends on what an iteration changed, what is new.
+
+use std::collections::BTreeSet;
+
+use crate::MAX_ITERATIONS;
+use crate::event::{Dependent, Findings, Oracle};
+use crate::state::{Cascade, ConvergeOn, Outcome, Status};
+
+/// The kind of a dependent that the verification named.
+pub(crate) const ORACLE: &str = "verify";
+
+impl Cascade {
+    /// Takes in what the check found: another iteration, or the end.
+    pub(super) fn judge(&mut self, findings: Findings) {
+        findings.warnings.iter().for_each(|warning| self.warn(warning.clone()));
+        let passed = findings.oracle.as_ref().map(|oracle| oracle.passed);
+        let named = findings.oracle.as_ref().map(|oracle| !oracle.failures.is_empty());
+        let mut dependents = findings.dependents;
+        dependents.extend(findings.oracle.iter().flat_map(failures));
+        let new: Vec<Dependent> = dependents.into_iter().filter(|d| self.is_new(d)).collect();
+        let files: BTreeSet<String> = new.iter().map(|dependent| dependent.path.clone()).collect();
+        let iteration = self.current();
+        iteration.new_impacts = Some(files.iter().cloned().collect());
+        iteration.oracle_passed = passed;
+        let (number, changed) = (iteration.number, iteration.changed());
+        if files.is_empty() {
+            self.converge(number, passed, named);
+        } else if number >= MAX_ITERATIONS {
+            let left = format!("impacts are left after iteration {MAX_ITERATIONS}: {}", join(&files));
+            self.warn(format!("New {left}."));
+            self.finish(Status::Partial, format!("new {left}"));
+        } else {
+            self.open_iteration(changed, new, &findings.terrain);
+        }
+    }
+
+    /// Nothing new was found. That is convergence only where nothing was given up on the way.
+    fn converge(&mut self, number: u8, passed: Option<bool>, named: Option<bool>) {
+        let skipped: BTreeSet<String> = self.skipped().into_keys().map(str::to_owned).collect();
+        let returned: BTreeSet<String> = self.unresolved().into_iter().map(str::to_owned).collect();
+        if !skipped.is_empty() {
+            self.finish(
+                Status::Partial,
+                format!("files could not be brought up to date: {}", join(&skipped)),
+            );
+        } else if !returned.is_empty() {
+            let why = format!("files no longer fit what changed after them: {}", join(&returned));
+            self.finish(Status::Partial, why);
+        } else if passed == Some(false) {
+            let what = match named {
+                Some(true) => "names only files that are handled",
+                _ => "names no file of the project",
+            };
+            self.warn(format!("The verification fails and {what}."));
+            self.finish(Status::Partial, format!("the verification fails and {what}"));
+        } else {
+            self.finish(Status::Converged, format!("nothing unresolved is left after iteration {number}"));
+        }
+    }
+
+    /// Whether a dependent is work for the next iteration. What comes back is noted.
+    fn is_new(&mut self, dependent: &Dependent) -> bool {
+        let breaks = dependent.breaks == Some(true);
+        if !dependent.direct || !(breaks || self.converge_on == ConvergeOn::Any) {
+            return false;
+        }
+        let path = dependent.path.as_str();
+        if self.dismissed.contains_key(path) || self.skipped().contains_key(path) {
+            return false;
+        }
+        if self.is_handled(path) {
+            self.note_return(dependent, breaks);
+            return false;
+        }
+        // Seen and found in order before. Only something that breaks it now makes it work.
+        let seen = |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Unchanged));
+        let in_order = self.assignments().any(|(_, _, file)| file.path == path && seen(&file.outcome));
+        breaks || !in_order
+    }
+
+    /// Whether a file has changed in this cascade, or is what it began with: it is not processed (again).
+    fn is_handled(&self, path: &str) -> bool {
+        let cause = self.causes.iter().any(|cause| cause.path == path);
+        cause || self.iterations.iter().any(|iteration| iteration.has_changed(path))
+    }
+
+    fn note_return(&mut self, dependent: &Dependent, breaks: bool) {
+        let path = &dependent.path;
+        let evidence = self.returned.entry(path.clone()).or_default();
+        if breaks {
+            evidence.extend(dependent.evidence.first().cloned().or_else(|| Some(path.clone())));
+            evidence.dedup();
+        }
+        let what = match (breaks, dependent.cause.is_empty()) {
+            (true, true) => "the verification names it".to_owned(),
+            (true, false) => format!("it no longer fits {}", dependent.cause),
+            (false, _) => format!("it depends on {}", dependent.cause),
+        };
+        self.warn(format!("{path} returns after it was handled: {what}. It is not processed again."));
+    }
+}
+
+/// The files that a failing verification names, as dependents.
+fn failures(oracle: &Oracle) -> Vec<Dependent> {
+    if oracle.passed {
+        return Vec::new();
+    }
+    let dependent = |(path, line): &(String, String)| Dependent {
+        path: path.clone(),
+        cause: String::new(),
+        direct: true,
+        pattern: String::new(),
+        evidence: vec![line.clone()],
+        kind: Some(ORACLE.to_owned()),
+        breaks: Some(true),
+    };
+    oracle.failures.iter().map(dependent).collect()
+}
+
+fn join(files: &BTreeSet<String>) -> String {
+    files.iter().cloned().collect::<Vec<_>>().join(", ")
+}

@@ -1,0 +1,169 @@
+//! Beginning: a cascade from an impact report, and each iteration from what was found.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::MAX_ITERATIONS;
+use crate::event::{Dependent, Terrain};
+use crate::grouping::{Place, groups};
+use crate::input::{Input, Unusable};
+use crate::state::{
+    Assignment, Cascade, Cause, ConvergeOn, End, FORMAT, Former, Group, Iteration, Stage, Status,
+};
+use crate::tier::Tier;
+
+/// What a cascade is started with, besides the report.
+#[derive(Debug, Clone, Default)]
+pub struct Start {
+    /// How much effort it is worth; by count and spread where `None`.
+    pub tier: Option<Tier>,
+    /// What counts as a new impact.
+    pub converge_on: ConvergeOn,
+    /// What the changed files were; nobody knows of those that are missing.
+    pub former: Vec<Cause>,
+    /// About the dependents.
+    pub terrain: Terrain,
+    /// Dependents that cannot be updated, and why: they are not there, or lead out of the project.
+    pub refused: BTreeMap<String, String>,
+    /// What the present contents of the changed files are.
+    pub present: BTreeMap<String, Option<String>>,
+}
+
+impl Cascade {
+    /// A cascade from an impact report. It has ended at once where there is nothing to do.
+    pub fn start(report: Result<Input, Unusable>, start: Start) -> Self {
+        let mut cascade = Self {
+            format: FORMAT,
+            tier: start.tier.unwrap_or(Tier::Trivial),
+            converge_on: start.converge_on,
+            causes: Vec::new(),
+            original: BTreeSet::new(),
+            iterations: Vec::new(),
+            checking: None,
+            contents: BTreeMap::new(),
+            dismissed: BTreeMap::new(),
+            returned: BTreeMap::new(),
+            warnings: Vec::new(),
+            end: None,
+        };
+        match report {
+            Ok(input) => cascade.begin(input, start),
+            Err(unusable) => {
+                cascade.warn(unusable.to_string());
+                cascade.finish(Status::Skipped, "there is no impact report to act on");
+            }
+        }
+        cascade
+    }
+
+    fn begin(&mut self, input: Input, start: Start) {
+        self.warnings.extend(input.warnings);
+        let mut dependents = Vec::new();
+        for changed in input.impacts {
+            let known = start.former.iter().find(|cause| cause.path == changed.path).cloned();
+            let cause = known.unwrap_or(Cause { path: changed.path, from: None, before: Former::Unknown });
+            self.contents.insert(cause.path.clone(), history(&cause.before, start.present.get(&cause.path)));
+            self.causes.push(cause);
+            dependents.extend(changed.dependents);
+        }
+        let (direct, transitive): (Vec<_>, Vec<_>) = dependents.into_iter().partition(|d| d.direct);
+        let causes: BTreeSet<&str> = self.causes.iter().map(|cause| cause.path.as_str()).collect();
+        let mut warnings = Vec::new();
+        let direct: Vec<Dependent> = direct
+            .into_iter()
+            .filter(|dependent| {
+                let refused = start.refused.get(&dependent.path);
+                warnings.extend(refused.map(|why| format!("{} is left out: {why}.", dependent.path)));
+                // A file that changed itself is what others must follow, unless it no longer fits another one.
+                let fits = dependent.breaks == Some(false) && causes.contains(dependent.path.as_str());
+                refused.is_none() && !fits
+            })
+            .collect();
+        warnings.into_iter().for_each(|warning| self.warn(warning));
+        self.original = direct.iter().map(|dependent| dependent.path.clone()).collect();
+        if self.original.is_empty() {
+            let why = match transitive.len() {
+                0 => "no file depends directly on what changed".to_owned(),
+                n => format!("only transitive dependents ({n}): they reference what did not change"),
+            };
+            self.finish(Status::Skipped, why);
+            return;
+        }
+        self.tier = start.tier.unwrap_or_else(|| Tier::of(self.original.iter().map(String::as_str)));
+        let causes = self.causes.clone();
+        self.open_iteration(causes, direct, &start.terrain);
+    }
+
+    /// Begins the next iteration, unless there have been enough. The limit is asked before anything is started.
+    pub(super) fn open_iteration(
+        &mut self,
+        causes: Vec<Cause>,
+        dependents: Vec<Dependent>,
+        terrain: &Terrain,
+    ) {
+        let number = u8::try_from(self.iterations.len() + 1).unwrap_or(u8::MAX);
+        if number > MAX_ITERATIONS {
+            self.end = Some(End {
+                status: Status::Partial,
+                why: format!("new impacts are left after iteration {MAX_ITERATIONS}"),
+            });
+            return;
+        }
+        let mut needs: BTreeMap<String, Vec<Dependent>> = BTreeMap::new();
+        for dependent in dependents {
+            needs.entry(dependent.path.clone()).or_default().push(dependent);
+        }
+        let places: Vec<Place<'_>> = needs
+            .iter()
+            .map(|(path, needs)| Place {
+                path,
+                cause: needs.iter().map(|need| need.cause.as_str()).min().unwrap_or_default(),
+                size: terrain.sizes.get(path).copied().unwrap_or(0),
+            })
+            .collect();
+        let divided = groups(&places, &terrain.cycles, self.tier);
+        let groups = divided
+            .into_iter()
+            .zip('a'..)
+            .map(|((role, files), letter)| Group {
+                id: format!("{number}{letter}"),
+                role,
+                files: files.into_iter().map(|path| assignment(path, &mut needs)).collect(),
+                stage: Stage::Waiting,
+                attempt: 1,
+                errors: Vec::new(),
+            })
+            .collect();
+        self.checking = None;
+        self.iterations.push(Iteration {
+            number,
+            causes,
+            groups,
+            agents: 0,
+            before: BTreeMap::new(),
+            after: BTreeMap::new(),
+            violations: BTreeMap::new(),
+            new_impacts: None,
+            oracle_passed: None,
+        });
+    }
+}
+
+fn assignment(path: String, needs: &mut BTreeMap<String, Vec<Dependent>>) -> Assignment {
+    let needs = needs.remove(&path).unwrap_or_default();
+    Assignment { path, needs, outcome: None, left: Vec::new() }
+}
+
+/// What a changed file has been: what it was, where that is known, and what it is.
+fn history(before: &Former, present: Option<&Option<String>>) -> Vec<Option<String>> {
+    let mut history = match before {
+        Former::Unknown => vec![],
+        Former::Absent => vec![None],
+        Former::Content(digest) => vec![Some(digest.clone())],
+    };
+    if let Some(present) = present
+        && history.last() != Some(present)
+    {
+        history.push(present.clone());
+    }
+    history
+}

@@ -1,0 +1,121 @@
+//! Tiers: how much effort a cascade is worth.
+
+use std::collections::BTreeSet;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::grouping::directory;
+
+/// How much effort a cascade is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "UPPERCASE")]
+pub enum Tier {
+    /// A few files in one place.
+    Trivial,
+    /// What is neither trivial nor complex.
+    Standard,
+    /// Many files, or files in many places.
+    Complex,
+}
+
+/// What a tier means for a delegation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Effort {
+    /// How many implementers there are at most.
+    pub implementers: usize,
+    /// After how many turns an implementer is to stop.
+    pub max_turns: u32,
+}
+
+impl Tier {
+    /// Every tier.
+    pub const ALL: [Self; 3] = [Self::Trivial, Self::Standard, Self::Complex];
+
+    /// The tier of a cascade over these files, by their number and spread.
+    pub fn of<'a>(files: impl Iterator<Item = &'a str>) -> Self {
+        let (mut count, mut directories) = (0, BTreeSet::new());
+        for file in files {
+            count += 1;
+            directories.insert(directory(file));
+        }
+        match (count, directories.len()) {
+            (0..=3, 0..=1) => Self::Trivial,
+            (0..=10, 0..=4) => Self::Standard,
+            _ => Self::Complex,
+        }
+    }
+
+    /// What it means for a delegation.
+    pub fn effort(self) -> Effort {
+        match self {
+            Self::Trivial => Effort { implementers: 1, max_turns: 15 },
+            Self::Standard => Effort { implementers: 2, max_turns: 25 },
+            Self::Complex => Effort { implementers: 2, max_turns: 30 },
+        }
+    }
+
+    /// From how many files on the work is divided.
+    pub fn divides_from(self) -> usize {
+        match self {
+            Self::Trivial => usize::MAX,
+            Self::Standard => 4,
+            Self::Complex => 2,
+        }
+    }
+
+    /// The word of the contract.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Trivial => "TRIVIAL",
+            Self::Standard => "STANDARD",
+            Self::Complex => "COMPLEX",
+        }
+    }
+}
+
+/// A word that names no tier.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no tier: the tiers are TRIVIAL, STANDARD and COMPLEX")]
+pub struct NoTier(String);
+
+impl FromStr for Tier {
+    type Err = NoTier;
+
+    fn from_str(text: &str) -> Result<Self, NoTier> {
+        let found = Self::ALL.into_iter().find(|tier| tier.word().eq_ignore_ascii_case(text));
+        found.ok_or_else(|| NoTier(text.to_owned()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tier_follows_from_count_and_spread() {
+        let spread = |count: usize, places: usize| -> Vec<String> {
+            (0..count).map(|n| format!("d{}/f{n}.rs", n % places)).collect()
+        };
+        for (count, places, tier) in [
+            (1, 1, Tier::Trivial),
+            (3, 1, Tier::Trivial),
+            (2, 2, Tier::Standard),
+            (4, 1, Tier::Standard),
+            (10, 4, Tier::Standard),
+            (11, 1, Tier::Complex),
+            (5, 5, Tier::Complex),
+        ] {
+            let files = spread(count, places);
+            assert_eq!(Tier::of(files.iter().map(String::as_str)), tier, "{count} files in {places} places");
+        }
+    }
+
+    #[test]
+    fn tiers_are_read_in_any_case_and_nothing_else_is() {
+        assert_eq!("trivial".parse(), Ok(Tier::Trivial));
+        assert_eq!("COMPLEX".parse(), Ok(Tier::Complex));
+        let error = "HUGE".parse::<Tier>().unwrap_err();
+        assert!(error.to_string().contains("TRIVIAL, STANDARD and COMPLEX"), "{error}");
+    }
+}

@@ -1,0 +1,57 @@
+//! YAML from outside, within bounds: a document can cost neither minutes nor the stack. Anchors, aliases and merge keys are
+//! refused, not expanded.
+
+use serde::de::DeserializeOwned;
+use serde_saphyr::budget::BudgetBreach;
+use serde_saphyr::options::{DuplicateKeyPolicy, MergeKeyPolicy};
+use serde_saphyr::{Budget, Error, Options};
+
+/// The deepest nesting accepted. A report of dependents is five levels deep.
+const MAX_DEPTH: usize = 16;
+
+/// Reads one document, at most so many bytes long; what is wrong with it in one line.
+pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8], limit: usize) -> Result<T, String> {
+    if bytes.len() > limit {
+        return Err(format!("it has {} bytes, more than the {limit} that are read", bytes.len()));
+    }
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        format!("it is not UTF-8: the first bad byte is at offset {}", error.valid_up_to())
+    })?;
+    serde_saphyr::from_str_with_options(text, options(limit)).map_err(|error| refused(&error))
+}
+
+fn options(limit: usize) -> Options {
+    let mut budget = Budget::default();
+    budget.max_depth = MAX_DEPTH;
+    budget.flow_nesting_limit = MAX_DEPTH;
+    // Two bytes are the least a node takes.
+    budget.max_nodes = limit / 2;
+    budget.max_events = limit;
+    budget.max_anchors = 0;
+    budget.max_aliases = 0;
+    budget.max_documents = 1;
+    let mut options = Options::default();
+    options.budget = Some(budget);
+    options.duplicate_keys = DuplicateKeyPolicy::Error;
+    options.merge_keys = MergeKeyPolicy::Error;
+    options.with_snippet = false;
+    options
+}
+
+fn refused(error: &Error) -> String {
+    let error = error.without_snippet();
+    let place = error.location().map(|at| format!("line {}, column {}: ", at.line(), at.column()));
+    let reason = match error {
+        Error::Budget { breach: BudgetBreach::Anchors { .. } | BudgetBreach::Aliases { .. }, .. }
+        | Error::UnknownAnchor { .. }
+        | Error::MergeKeyNotAllowed { .. } => "anchors, aliases and merge keys are not accepted".to_owned(),
+        Error::Budget { breach: BudgetBreach::Depth { .. }, .. } => {
+            format!("nested deeper than {MAX_DEPTH} levels")
+        }
+        other => {
+            let message = other.to_string();
+            message.split(" at line ").next().unwrap_or(&message).replace('\n', " ")
+        }
+    };
+    format!("{}{reason}", place.unwrap_or_default())
+}

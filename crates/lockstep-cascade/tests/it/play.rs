@@ -1,0 +1,176 @@
+//! A cascade that is played by hand: each helper is one event, with what would have been seen.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lockstep_cascade::event::{Claim, Dependent, Findings, Left, Observation, Oracle, Other, Seen, Verdict};
+use lockstep_cascade::input::{ChangedFile, Input};
+use lockstep_cascade::state::{Cause, Former, Stage};
+use lockstep_cascade::{Cascade, Effect, Event, Refused, Start};
+
+pub(crate) const ROOT: &str = "src/root.rs";
+
+/// A dependent that breaks.
+pub(crate) fn breaks(path: &str, cause: &str) -> Dependent {
+    Dependent {
+        path: path.to_owned(),
+        cause: cause.to_owned(),
+        direct: true,
+        pattern: "old".to_owned(),
+        evidence: vec![format!("{path}:1:use old;")],
+        kind: Some("symbol".to_owned()),
+        breaks: Some(true),
+    }
+}
+
+/// A report that [`ROOT`] changed and these depend on it.
+pub(crate) fn report(dependents: Vec<Dependent>) -> Input {
+    Input { impacts: vec![ChangedFile { path: ROOT.to_owned(), dependents }], warnings: vec![] }
+}
+
+/// How a cascade starts when [`ROOT`] was `root 0` and is `root 1`.
+pub(crate) fn root_changed() -> Start {
+    Start {
+        former: vec![Cause {
+            path: ROOT.to_owned(),
+            from: None,
+            before: Former::Content("root 0".to_owned()),
+        }],
+        present: BTreeMap::from([(ROOT.to_owned(), Some("root 1".to_owned()))]),
+        ..Start::default()
+    }
+}
+
+/// A cascade under way, with a disk of contents.
+#[derive(Debug, Clone)]
+pub(crate) struct Play {
+    pub(crate) cascade: Cascade,
+    disk: BTreeMap<String, String>,
+    stale: BTreeSet<String>,
+    unknown: BTreeSet<String>,
+    base: BTreeMap<String, String>,
+}
+
+impl Play {
+    pub(crate) fn start(files: &[&str]) -> Self {
+        Self::of(files.iter().map(|file| breaks(file, ROOT)).collect(), root_changed())
+    }
+
+    pub(crate) fn of(dependents: Vec<Dependent>, start: Start) -> Self {
+        let disk: BTreeMap<String, String> =
+            dependents.iter().map(|d| (d.path.clone(), "0".to_owned())).collect();
+        let stale = dependents.iter().filter(|d| d.breaks != Some(false)).map(|d| d.path.clone()).collect();
+        let cascade = Cascade::start(Ok(report(dependents)), start);
+        Self { cascade, base: disk.clone(), disk, stale, unknown: BTreeSet::new() }
+    }
+
+    pub(crate) fn try_step(&mut self, event: Event) -> Result<Vec<Effect>, Refused> {
+        let (cascade, effects) = self.cascade.clone().step(event)?;
+        self.cascade = cascade;
+        Ok(effects)
+    }
+
+    pub(crate) fn step(&mut self, event: Event) -> Vec<Effect> {
+        self.try_step(event).unwrap()
+    }
+
+    /// Somebody writes a file; what was stale in it is gone.
+    pub(crate) fn fix(&mut self, path: &str, content: &str) -> &mut Self {
+        self.disk.insert(path.to_owned(), content.to_owned());
+        self.stale.remove(path);
+        self
+    }
+
+    /// Somebody writes a file, and it does not help.
+    pub(crate) fn botch(&mut self, path: &str, content: &str) -> &mut Self {
+        self.disk.insert(path.to_owned(), content.to_owned());
+        self.stale.insert(path.to_owned());
+        self
+    }
+
+    pub(crate) fn nobody_knows(&mut self, path: &str) -> &mut Self {
+        self.unknown.insert(path.to_owned());
+        self
+    }
+
+    pub(crate) fn hand(&mut self, group: &str) -> Vec<Effect> {
+        if self.cascade.iteration().is_some_and(|i| i.groups.iter().all(|g| g.stage == Stage::Waiting)) {
+            self.base = self.disk.clone();
+        }
+        let files = self.cascade.group(group).map_or_else(Vec::new, |group| group.files.clone());
+        let before = files.iter().map(|f| (f.path.clone(), self.disk.get(&f.path).cloned())).collect();
+        self.step(Event::Handed { group: group.to_owned(), before })
+    }
+
+    pub(crate) fn seen(&self) -> Observation {
+        let groups = self.cascade.iteration().map_or(&[][..], |iteration| &iteration.groups[..]);
+        let assigned: BTreeSet<&String> = groups.iter().flat_map(|g| &g.files).map(|f| &f.path).collect();
+        let files = assigned.iter().map(|path| {
+            let left = match (self.unknown.contains(*path), self.stale.contains(*path)) {
+                (true, _) => Left::Unknown("nobody can tell".to_owned()),
+                (_, true) => Left::Stale(vec![format!("{path}:1:use old;")]),
+                (_, false) => Left::Nothing,
+            };
+            ((*path).clone(), Seen { content: self.disk.get(*path).cloned(), left })
+        });
+        let others = self
+            .disk
+            .iter()
+            .filter(|(path, content)| !assigned.contains(path) && self.base.get(*path) != Some(content));
+        Observation {
+            files: files.collect(),
+            others: others
+                .map(|(path, content)| Other {
+                    path: path.clone(),
+                    before: self
+                        .base
+                        .get(path)
+                        .cloned()
+                        .or_else(|| (path == ROOT).then(|| "root 1".to_owned())),
+                    content: Some(content.clone()),
+                })
+                .collect(),
+        }
+    }
+
+    pub(crate) fn done(&mut self, group: &str) -> Vec<Effect> {
+        self.done_saying(group, Claim { complete: true, ..Claim::default() })
+    }
+
+    pub(crate) fn failed(&mut self, group: &str, error: &str) -> Vec<Effect> {
+        self.done_saying(group, Claim { complete: false, error: Some(error.to_owned()), ..Claim::default() })
+    }
+
+    pub(crate) fn done_saying(&mut self, group: &str, claim: Claim) -> Vec<Effect> {
+        let seen = self.seen();
+        self.step(Event::Done { group: group.to_owned(), claim, seen })
+    }
+
+    /// The check finds these.
+    pub(crate) fn check(&mut self, dependents: Vec<Dependent>) -> Vec<Effect> {
+        for dependent in &dependents {
+            self.disk.entry(dependent.path.clone()).or_insert_with(|| "0".to_owned());
+            if dependent.breaks == Some(true) {
+                self.stale.insert(dependent.path.clone());
+            }
+        }
+        self.base = self.disk.clone();
+        self.step(Event::Checked(Verdict::Found(Findings { dependents, ..Findings::default() })))
+    }
+
+    pub(crate) fn verify(&mut self, passed: bool, failures: &[(&str, &str)]) -> Vec<Effect> {
+        let failures = failures.iter().map(|(path, line)| ((*path).to_owned(), (*line).to_owned())).collect();
+        let oracle = Some(Oracle { passed, failures });
+        self.step(Event::Checked(Verdict::Found(Findings { oracle, ..Findings::default() })))
+    }
+
+    pub(crate) fn ended(&self) -> (&'static str, Option<bool>, usize) {
+        assert!(!self.cascade.is_active(), "{:?}", self.cascade);
+        (self.cascade.status().word(), self.cascade.convergence(), self.cascade.iterations.len())
+    }
+
+    #[track_caller]
+    pub(crate) fn warned(&self, text: &str) {
+        let warnings = self.cascade.all_warnings();
+        assert!(warnings.iter().any(|warning| warning.contains(text)), "{text:?} is not in {warnings:?}");
+    }
+}

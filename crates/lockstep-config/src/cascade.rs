@@ -1,0 +1,33 @@
+//! The types of `[cascade]`.
+
+use toml::de::DeValue;
+
+use crate::value::whole_number;
+use crate::value::{Kind, Value, Wrong};
+
+/// `[cascade] context_tokens`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ContextTokens(pub usize);
+
+impl ContextTokens {
+    /// From what a small model has to more than any has.
+    const RANGE: std::ops::RangeInclusive<usize> = 4_000..=100_000_000;
+}
+
+impl Default for ContextTokens {
+    fn default() -> Self {
+        Self(200_000)
+    }
+}
+
+impl Value for ContextTokens {
+    const KIND: Kind = Kind::Number;
+
+    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+        whole_number(value, Self::RANGE).map(Self)
+    }
+
+    fn to_toml(&self) -> String {
+        self.0.to_string()
+    }
+}

@@ -1,0 +1,68 @@
+//! Files that were: what the history knows and the working tree no longer has.
+
+use std::collections::BTreeMap;
+
+use crate::{GitError, Repository};
+
+/// So many of the newest commits are looked at.
+const MAX_COMMITS: &str = "--max-count=2000";
+
+/// A file that is gone from where it was.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Removed {
+    /// Where it was.
+    pub path: String,
+    /// The commit that removed or renamed it; what it was is in the one before.
+    pub commit: String,
+}
+
+impl Repository {
+    /// Files that were removed or renamed, the last removal of each, sorted by path. What was removed and is not committed is not
+    /// among them.
+    pub fn removed(&self) -> Result<Vec<Removed>, GitError> {
+        if self.head()?.is_none() {
+            return Ok(Vec::new());
+        }
+        let log = self.tell(&[
+            "log",
+            MAX_COMMITS,
+            "--format=%x01%H",
+            "--diff-filter=DR",
+            "--name-status",
+            "-M",
+            "-z",
+            "--relative",
+            "--no-merges",
+        ])?;
+        Ok(parse(&String::from_utf8_lossy(&log)))
+    }
+}
+
+fn parse(log: &str) -> Vec<Removed> {
+    let mut removed: BTreeMap<&str, &str> = BTreeMap::new();
+    for commit in log.split('\u{1}').skip(1) {
+        let mut fields = commit.split(['\0', '\n']).filter(|field| !field.is_empty());
+        let Some(id) = fields.next() else { continue };
+        while let (Some(status), Some(path)) = (fields.next(), fields.next()) {
+            if status.starts_with('R') {
+                fields.next();
+            }
+            // The newest commit comes first.
+            removed.entry(path).or_insert(id);
+        }
+    }
+    let owned = |(path, commit): (&str, &str)| Removed { path: path.to_owned(), commit: commit.to_owned() };
+    removed.into_iter().map(owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn removals_and_renames_are_read() {
+        let log = "\u{1}c2\0\nD\0b\0R090\0old\0new\0\u{1}c1\0\nD\0b\0";
+        let found: Vec<_> = parse(log).into_iter().map(|it| (it.path, it.commit)).collect();
+        assert_eq!(found, [("b".to_owned(), "c2".to_owned()), ("old".to_owned(), "c2".to_owned())]);
+    }
+}

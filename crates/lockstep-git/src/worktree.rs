@@ -1,0 +1,22 @@
+//! Linked worktrees: a second place in which somebody works, without being in anybody's way.
+
+use std::path::Path;
+
+use crate::{GitError, Repository};
+
+impl Repository {
+    /// Makes a worktree of the commit that is checked out, at `directory`, which must not exist. No branch is made.
+    pub fn add_worktree(&self, directory: &Path) -> Result<(), GitError> {
+        let directory = directory.to_string_lossy();
+        self.tell(&["worktree", "add", "--quiet", "--detach", &directory, "HEAD"]).map(drop)
+    }
+
+    /// Removes a worktree and what is in it. One that is gone already is forgotten.
+    pub fn remove_worktree(&self, directory: &Path) -> Result<(), GitError> {
+        let name = directory.to_string_lossy();
+        if directory.exists() {
+            self.tell(&["worktree", "remove", "--force", &name])?;
+        }
+        self.tell(&["worktree", "prune"]).map(drop)
+    }
+}

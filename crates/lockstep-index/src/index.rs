@@ -1,0 +1,126 @@
+//! The index: which words stand in which files, and what a parser saw in each. Queried without loading it, brought up to date
+//! in place.
+//!
+//! On disk in `.lockstep/index/`, or in memory for a project that has no state directory: nothing is written where nobody
+//! asked. Format, versions and crash safety are told in `docs/design/002-index.md`. References are not kept: see
+//! [`lockstep_refs`].
+//!
+//! [`Index::open`] looks at the disk first. What differs is read anew where it is little, so that the answers are those of
+//! this moment; otherwise they are those of the index and say so ([`Index::condition`]).
+
+mod build;
+mod codec;
+mod content;
+mod facts;
+mod files;
+mod harvest;
+mod keep;
+mod listing;
+mod look;
+mod manifest;
+mod merge;
+mod open;
+mod progress;
+mod revision;
+mod rules;
+mod settings;
+mod stats;
+mod storage;
+mod table;
+mod update;
+mod verify;
+mod version;
+mod words;
+mod world;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use lockstep_refs::facts::Facts;
+use serde::Serialize;
+
+use files::{ByDirectory, Documents, Files};
+use manifest::Manifest;
+use storage::Storage;
+use table::Table;
+
+pub use build::{Built, Order, build};
+pub use content::Unseen;
+pub use open::{Effort, Home};
+pub use progress::{Phase, Progress, Unwatched};
+pub use settings::{MAX_FILE_BYTES, Settings};
+pub use stats::Stats;
+pub use storage::Holder;
+pub use verify::{Verdict, verify};
+
+/// An index as of one moment.
+#[derive(Debug)]
+pub struct Index {
+    root: PathBuf,
+    /// Where it is kept; `None` for one that is only in memory.
+    storage: Option<Storage>,
+    settings: Settings,
+    manifest: Manifest,
+    /// Whether the manifest is the one on disk.
+    kept: bool,
+    files: Files,
+    words: Vec<Table>,
+    facts: Vec<Table>,
+    documents: Documents,
+    /// Files that the disk has otherwise than the index, sorted; where there were too many to read them.
+    differing: Vec<u32>,
+    /// How many files differ, are new or gone.
+    behind: usize,
+    /// Whether a file was found changed after the look at the disk.
+    moved: AtomicBool,
+    /// Whether a part of the index could not be believed.
+    damaged: AtomicBool,
+    by_directory: OnceLock<ByDirectory>,
+    by_name: OnceLock<Vec<(u64, u32)>>,
+    texts: Vec<OnceLock<Option<Arc<str>>>>,
+    known_facts: Vec<OnceLock<Option<Arc<Facts>>>>,
+    /// Files whose facts were parsed and are not kept yet.
+    parsed: Mutex<Vec<u32>>,
+    /// The facts, as they are kept, of files that were found changed or gone when it was opened, by path.
+    replaced: Vec<(String, Vec<u8>)>,
+}
+
+/// What an answer is worth.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Condition {
+    /// Whether the answers given so far are those of the files on disk.
+    pub fresh: bool,
+    /// How many files the index is behind: changed, new or gone.
+    pub behind: usize,
+    /// The commit that is checked out; `None` where it cannot be told cheaply.
+    pub commit: Option<String>,
+    /// How often the index was changed.
+    pub generation: u64,
+    /// When the index was last changed, in nanoseconds since 1970.
+    pub written_at: i64,
+    /// How many files are in scope.
+    pub files: usize,
+    /// How many of them could not be looked into.
+    pub unseen: Unseen,
+}
+
+impl Index {
+    /// What the answers given so far are worth. To be asked last: a file may change while questions are answered.
+    pub fn condition(&self) -> Condition {
+        Condition {
+            fresh: self.behind == 0 && !self.moved.load(Ordering::Relaxed),
+            behind: self.behind,
+            commit: revision::head(&self.root),
+            generation: self.manifest.generation,
+            written_at: self.manifest.written_at,
+            files: self.files.len(),
+            unseen: self.files.unseen(),
+        }
+    }
+
+    /// Whether a part of the index was found damaged. Answers are right all the same, only slower.
+    pub fn is_damaged(&self) -> bool {
+        self.damaged.load(Ordering::Relaxed)
+    }
+}

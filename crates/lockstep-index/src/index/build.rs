@@ -1,0 +1,65 @@
+//! Building the index of a project on purpose: everything, with the lock held, words first.
+
+use std::path::Path;
+use std::time::Instant;
+
+use lockstep_store::StateDir;
+
+use super::Index;
+use super::open::{Effort, Opening, load};
+use super::progress::Progress;
+use super::settings::Settings;
+use super::storage::{Holder, Storage};
+use crate::IndexError;
+
+/// What to build.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Order {
+    /// From nothing, whatever there is.
+    pub anew: bool,
+    /// The facts of all files too, not only those that somebody asks for.
+    pub facts: bool,
+}
+
+/// How a build ended.
+#[derive(Debug)]
+pub enum Built {
+    /// The index is up to date.
+    Done(Box<Index>),
+    /// Another process is at it.
+    Busy(Holder),
+}
+
+/// Builds the index of the project at `root`, or brings it up to date.
+pub fn build(
+    root: &Path,
+    state: &StateDir,
+    settings: &Settings,
+    order: Order,
+    progress: &dyn Progress,
+) -> Result<Built, IndexError> {
+    let storage = Storage::new(state);
+    let writer = match storage.lock("build")? {
+        Ok(writer) => writer,
+        Err(holder) => return Ok(Built::Busy(holder)),
+    };
+    let loaded = load(&storage, settings)?;
+    let loaded = if order.anew { loaded.unusable() } else { loaded };
+    let opening = Opening {
+        root,
+        storage: Some(storage),
+        writer: Some(&writer),
+        settings,
+        effort: Effort::Whole,
+        progress,
+    };
+    let mut index = opening.bring_up_to_date(loaded)?;
+    if order.facts {
+        let start = Instant::now();
+        let kept = index.fill_facts(&writer, progress)?;
+        if kept > 0 {
+            index.note_facts_time(&writer, start.elapsed())?;
+        }
+    }
+    Ok(Built::Done(Box::new(index)))
+}

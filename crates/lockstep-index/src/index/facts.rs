@@ -1,0 +1,163 @@
+//! Facts of files: kept ones where the index has them, else parsed on the spot and kept for the next.
+//!
+//! Kept facts belong to a document, one version of one file, and are written only by a process whose manifest is still the one
+//! on disk. So they cannot be taken for those of another content.
+
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use lockstep_refs::facts::Facts;
+use lockstep_refs::language;
+use lockstep_refs::world::{FileId, World as _};
+use rayon::prelude::*;
+
+use super::Index;
+use super::content::State;
+use super::keep::Edition;
+use super::progress::{Phase, Progress};
+use super::storage::{Part, Writer};
+use super::table::TableWriter;
+use crate::IndexError;
+
+/// So many facts are written at a time while all are being filled in: what was written survives a kill.
+const BYTES_PER_TABLE: usize = 24 << 20;
+
+/// Files that are parsed between two looks at how many bytes there are.
+const ROUND: usize = 1_024;
+
+/// Facts as they are kept: the document they belong to, and their bytes.
+type Encoded = (u32, Vec<u8>);
+
+impl Index {
+    /// The facts of a file, from the tables or its text.
+    pub(super) fn find_facts(&self, file: u32) -> Option<Arc<Facts>> {
+        let record = &self.files.records[file as usize];
+        let differs = self.differs(file);
+        if record.state != State::Text && !differs {
+            return None;
+        }
+        if !differs && let Some(facts) = self.kept_facts(record.document) {
+            return Some(Arc::new(facts));
+        }
+        let text = self.text(FileId(file))?;
+        let facts = Arc::new(language::facts(self.files.paths.get(file as usize), &text));
+        // Only what was parsed from the known version may be kept for it.
+        if !differs && !self.moved.load(Ordering::Relaxed) {
+            self.parsed.lock().unwrap_or_else(PoisonError::into_inner).push(file);
+        }
+        Some(facts)
+    }
+
+    fn kept_facts(&self, document: u32) -> Option<Facts> {
+        let bytes = self.facts_bytes(document)?;
+        let facts = postcard::from_bytes(&bytes).ok();
+        if facts.is_none() {
+            self.damaged.store(true, Ordering::Relaxed);
+        }
+        facts
+    }
+
+    pub(super) fn facts_bytes(&self, document: u32) -> Option<Vec<u8>> {
+        self.facts.iter().rev().find_map(|table| {
+            table.get(u64::from(document)).unwrap_or_else(|_| {
+                self.damaged.store(true, Ordering::Relaxed);
+                None
+            })
+        })
+    }
+
+    /// The facts of a file as it was before this opening found it changed or gone; `None` where it was not, or they were not kept.
+    pub fn former_facts(&self, path: &str) -> Option<Facts> {
+        let (_, bytes) = self.replaced.iter().find(|(known, _)| known == path)?;
+        postcard::from_bytes(bytes).ok()
+    }
+
+    /// Keeps the facts that were parsed since it was opened, for the next process; and where a part of the index was found
+    /// damaged, gives it up, so that the next builds it anew. Never waits: where another process is writing, or was faster,
+    /// nothing is kept. Returns how many facts were.
+    pub fn keep_parsed(&mut self) -> Result<usize, IndexError> {
+        let parsed = std::mem::take(self.parsed.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let nothing = parsed.is_empty() && !self.is_damaged();
+        let Some(storage) = self.storage.as_ref().filter(|_| self.kept && !nothing) else { return Ok(0) };
+        let Ok(writer) = storage.lock("keep facts")? else { return Ok(0) };
+        if self.is_damaged() {
+            if writer.manifest()?.as_ref() == Some(&self.manifest) {
+                writer.discard()?;
+            }
+            return Ok(0);
+        }
+        let known = parsed.iter().filter_map(|file| {
+            let facts = self.known_facts[*file as usize].get()?.as_ref()?;
+            Some((self.files.records[*file as usize].document, postcard::to_stdvec(&**facts).ok()?))
+        });
+        let encoded: Vec<Encoded> = known.collect();
+        self.write_facts(&writer, encoded)
+    }
+
+    /// Parses every file whose facts are not kept yet, and keeps them, piece by piece.
+    pub(super) fn fill_facts(
+        &mut self,
+        writer: &Writer,
+        progress: &dyn Progress,
+    ) -> Result<usize, IndexError> {
+        let texts: Vec<u32> = self.texts().collect();
+        let missing = |file: &u32| self.facts_bytes(self.files.records[*file as usize].document).is_none();
+        let missing: Vec<u32> = texts.into_par_iter().filter(missing).collect();
+        let mut encoded: Vec<Encoded> = Vec::new();
+        let (mut bytes, mut done, mut kept) = (0, 0, 0);
+        for round in missing.chunks(ROUND) {
+            let parsed: Vec<Encoded> = round.par_iter().filter_map(|file| self.encoded(*file)).collect();
+            bytes += parsed.iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
+            encoded.extend(parsed);
+            done += round.len();
+            progress.report(Phase::Facts, done, missing.len());
+            if bytes > BYTES_PER_TABLE {
+                kept += self.write_facts(writer, std::mem::take(&mut encoded))?;
+                bytes = 0;
+            }
+        }
+        Ok(kept + self.write_facts(writer, encoded)?)
+    }
+
+    /// Parses a file, if it still is the known version.
+    fn encoded(&self, file: u32) -> Option<Encoded> {
+        let (text, is_known) = self.read(file);
+        let path = self.files.paths.get(file as usize);
+        let facts = language::facts(path, &text.filter(|_| is_known)?);
+        Some((self.files.records[file as usize].document, postcard::to_stdvec(&facts).ok()?))
+    }
+
+    /// Notes how long it took to fill in all facts.
+    pub(super) fn note_facts_time(&mut self, writer: &Writer, took: Duration) -> Result<(), IndexError> {
+        if let Some(mut edition) = Edition::after(writer, Some(&self.manifest), &self.manifest)? {
+            let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+            edition.set_build_micros([self.manifest.build_micros[0], micros]);
+            self.manifest = edition.publish()?;
+        }
+        Ok(())
+    }
+
+    fn write_facts(&mut self, writer: &Writer, mut encoded: Vec<Encoded>) -> Result<usize, IndexError> {
+        if encoded.is_empty() {
+            return Ok(0);
+        }
+        let Some(mut edition) = Edition::after(writer, Some(&self.manifest), &self.manifest)? else {
+            return Ok(0);
+        };
+        encoded.sort_unstable_by_key(|(document, _)| *document);
+        let table = table(&encoded).map_err(IndexError::io("index", &self.root))?;
+        let documents = &self.documents;
+        edition.add(Part::Facts, &mut self.facts, table, |document| documents.has(document))?;
+        self.manifest = edition.publish()?;
+        Ok(encoded.len())
+    }
+}
+
+fn table(encoded: &[Encoded]) -> std::io::Result<Vec<u8>> {
+    let mut writer = TableWriter::new(Vec::new())?;
+    for (document, bytes) in encoded {
+        writer.put(u64::from(*document), bytes)?;
+    }
+    writer.finish()
+}

@@ -1,0 +1,105 @@
+//! Writing the index down: new parts first, then the manifest that names them. Only the holder of the writer's lock does, and
+//! only on top of what it has read; whoever was not the first keeps its work to itself.
+
+use super::files::Files;
+use super::manifest::Manifest;
+use super::merge;
+use super::storage::{Part, Writer};
+use super::table::{Source, Table};
+use super::version::now;
+use crate::IndexError;
+
+/// Smaller tables are sooner kept in memory than opened.
+const IN_MEMORY: usize = 1 << 16;
+
+/// One replacement of the manifest in the making.
+pub(crate) struct Edition<'a> {
+    writer: &'a Writer,
+    manifest: Manifest,
+}
+
+impl<'a> Edition<'a> {
+    /// The next one after `manifest`; `None` where that is no longer the one on disk.
+    pub(crate) fn after(
+        writer: &'a Writer,
+        found: Option<&Manifest>,
+        manifest: &Manifest,
+    ) -> Result<Option<Self>, IndexError> {
+        let present = writer.manifest()?;
+        if present.as_ref() != found {
+            return Ok(None);
+        }
+        let mut manifest = manifest.clone();
+        manifest.generation = present.map_or(0, |present| present.generation) + 1;
+        manifest.written_at = now();
+        // Somebody may still read what an unreadable manifest named.
+        manifest.next_number = manifest.next_number.max(writer.first_free());
+        Ok(Some(Self { writer, manifest }))
+    }
+
+    pub(crate) fn set_files(&mut self, files: &Files) -> Result<(), IndexError> {
+        self.manifest.files = self.put(Part::Files, &files.encode())?;
+        Ok(())
+    }
+
+    /// Adds a table of words or facts to `tables`, those that the manifest names; where there have come to be many, makes one
+    /// of some, without documents for which `is_alive` does not hold.
+    pub(crate) fn add(
+        &mut self,
+        part: Part,
+        tables: &mut Vec<Table>,
+        bytes: Vec<u8>,
+        is_alive: impl Fn(u32) -> bool,
+    ) -> Result<(), IndexError> {
+        let put = self.put(part, &bytes);
+        // It is there, whether it could be written or not.
+        tables.push(self.opened(part, put.as_ref().ok(), bytes));
+        self.manifest.tables(part).push(put?);
+        let sizes: Vec<u64> = tables.iter().map(Table::len).collect();
+        let chosen = merge::choose(&sizes);
+        if chosen.is_empty() {
+            return Ok(());
+        }
+        let parts: Vec<&Table> = chosen.iter().map(|at| &tables[*at]).collect();
+        let merged = match part {
+            Part::Facts => merge::facts(&parts, is_alive),
+            _ => merge::words(&parts, is_alive),
+        };
+        // What is damaged stays as it is: a question that meets it will tell.
+        let Ok(merged) = merged else { return Ok(()) };
+        let number = self.put(part, &merged)?;
+        let numbers = self.manifest.tables(part);
+        for at in chosen.into_iter().rev() {
+            tables.remove(at);
+            numbers.remove(at);
+        }
+        numbers.push(number);
+        tables.push(self.opened(part, Some(&number), merged));
+        Ok(())
+    }
+
+    fn put(&mut self, part: Part, bytes: &[u8]) -> Result<u32, IndexError> {
+        let number = self.manifest.next_number;
+        self.manifest.next_number += 1;
+        self.writer.put(part, number, bytes)?;
+        Ok(number)
+    }
+
+    /// A table that was just written: from disk where that is possible, so that a build does not hold all of it in memory.
+    fn opened(&self, part: Part, number: Option<&u32>, bytes: Vec<u8>) -> Table {
+        let written =
+            number.filter(|_| bytes.len() > IN_MEMORY).and_then(|number| self.writer.table(part, *number));
+        written.unwrap_or_else(|| Table::new(Source::Memory(bytes)))
+    }
+
+    /// Notes how long the last whole build took: its words, its facts.
+    pub(crate) fn set_build_micros(&mut self, micros: [u64; 2]) {
+        self.manifest.build_micros = micros;
+    }
+
+    /// Makes it the present one.
+    pub(crate) fn publish(self) -> Result<Manifest, IndexError> {
+        self.writer.replace(&self.manifest)?;
+        Ok(self.manifest)
+    }
+}

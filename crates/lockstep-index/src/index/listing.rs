@@ -1,0 +1,112 @@
+//! Listing what is in scope: names of files, and directories with the times that tell later whether anything came or went.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Mutex;
+
+use ignore::{DirEntry, WalkState};
+
+use super::files::Directory;
+use super::rules;
+use super::settings::Filter;
+use super::version::{Version, now};
+use crate::scope::walk;
+
+/// What is in scope below some directory.
+#[derive(Debug, Default)]
+pub(crate) struct Listing {
+    pub(crate) directories: BTreeMap<String, Directory>,
+    /// Paths, sorted.
+    pub(crate) files: Vec<String>,
+}
+
+/// Lists what is in scope below `start` (relative to the root), `depth` levels deep; directories at that depth are named, but
+/// not looked into. What cannot be read is not listed.
+pub(crate) fn list(root: &Path, start: &str, depth: Option<usize>, filter: &Filter) -> Listing {
+    let found = Mutex::new(Found::default());
+    // One level is not worth starting threads for; zero lets the walker choose.
+    let threads = if depth.is_some() { 1 } else { 0 };
+    let start = if start.is_empty() { root.to_owned() } else { root.join(start) };
+    walk(&start).max_depth(depth).threads(threads).build_parallel().run(|| {
+        let mut batch = Batch { found: Found::default(), all: &found };
+        Box::new(move |entry| match entry {
+            Ok(entry) => batch.found.add(root, &entry, filter),
+            Err(_) => WalkState::Continue,
+        })
+    });
+    found.into_inner().expect("no walker panics while it adds its batch").into_listing()
+}
+
+#[derive(Debug, Default)]
+struct Found {
+    directories: Vec<(String, Directory)>,
+    files: Vec<String>,
+    /// Directories of files whose names are no UTF-8.
+    unnameable: Vec<String>,
+}
+
+/// What one walker found, added to all when it ends.
+struct Batch<'a> {
+    found: Found,
+    all: &'a Mutex<Found>,
+}
+
+impl Drop for Batch<'_> {
+    fn drop(&mut self) {
+        if let Ok(mut all) = self.all.lock() {
+            all.directories.append(&mut self.found.directories);
+            all.files.append(&mut self.found.files);
+            all.unnameable.append(&mut self.found.unnameable);
+        }
+    }
+}
+
+impl Found {
+    fn add(&mut self, root: &Path, entry: &DirEntry, filter: &Filter) -> WalkState {
+        let (Ok(relative), Some(kind)) = (entry.path().strip_prefix(root), entry.file_type()) else {
+            return WalkState::Continue;
+        };
+        if !relative.as_os_str().is_empty() && !filter.takes(relative, kind.is_dir()) {
+            return WalkState::Skip;
+        }
+        let Some(path) = relative.to_str() else {
+            let nearest = relative.ancestors().find_map(Path::to_str).unwrap_or_default();
+            if kind.is_file() {
+                self.unnameable.push(nearest.to_owned());
+            }
+            return WalkState::Continue;
+        };
+        if kind.is_dir() {
+            self.directories.extend(stamped(entry).map(|directory| (path.to_owned(), directory)));
+        } else if kind.is_file() || kind.is_symlink() {
+            self.files.push(path.to_owned());
+        }
+        WalkState::Continue
+    }
+
+    fn into_listing(mut self) -> Listing {
+        self.files.sort_unstable();
+        let mut directories: BTreeMap<String, Directory> = self.directories.into_iter().collect();
+        for path in self.unnameable {
+            directories.entry(path).or_default().unnameable += 1;
+        }
+        // A directory that vanished while it was listed has no time, and is looked at again.
+        let mut last = None;
+        for file in &self.files {
+            let parent = lockstep_refs::world::parent(file);
+            // Neighbours in the order of paths are mostly neighbours in the tree.
+            if last != Some(parent) && !directories.contains_key(parent) {
+                directories.insert(parent.to_owned(), Directory::default());
+            }
+            last = Some(parent);
+        }
+        Listing { directories, files: self.files }
+    }
+}
+
+/// The walker tells a directory before it reads it: what comes later has a later time.
+fn stamped(entry: &DirEntry) -> Option<Directory> {
+    let version = Version::of(&entry.metadata().ok()?);
+    let changed = if version.is_racy(now()) { 0 } else { version.changed };
+    Some(Directory { changed, inode: version.inode, rules: rules::of_directory(entry.path()), unnameable: 0 })
+}

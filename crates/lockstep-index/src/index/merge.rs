@@ -1,0 +1,154 @@
+//! Making one table of several, so that a long life does not leave many small ones.
+
+use std::collections::BTreeMap;
+
+use super::codec::{Bytes, put_varint};
+use super::table::{Cursor, Damage, Table, TableWriter};
+
+/// More tables than this are worth a merge.
+const MANY: usize = 8;
+
+/// Which tables to make one of, by their sizes; none where they are few. The smallest, and larger ones as long as they are not
+/// much larger than those before together: so a large table is seldom written again.
+pub(crate) fn choose(sizes: &[u64]) -> Vec<usize> {
+    if sizes.len() <= MANY {
+        return Vec::new();
+    }
+    let mut order: Vec<usize> = (0..sizes.len()).collect();
+    order.sort_by_key(|at| sizes[*at]);
+    let mut sum = 0;
+    let mut chosen = Vec::new();
+    for at in order {
+        if chosen.len() >= 2 && sizes[at] > 4 * sum {
+            break;
+        }
+        sum += sizes[at];
+        chosen.push(at);
+    }
+    chosen.sort_unstable();
+    chosen
+}
+
+/// One table of words from several. Documents for which `is_alive` does not hold are left out.
+pub(crate) fn words(tables: &[&Table], is_alive: impl Fn(u32) -> bool) -> Result<Vec<u8>, Damage> {
+    let mut payload = Vec::new();
+    merge(tables, |writer, key, payloads| {
+        let mut all = Vec::new();
+        for payload in payloads {
+            all.extend(documents(payload).ok_or(Damage)?.into_iter().filter(|document| is_alive(*document)));
+        }
+        all.sort_unstable();
+        payload.clear();
+        put_documents(&mut payload, all.iter().copied());
+        if all.is_empty() { Ok(()) } else { Ok(writer.put(key, &payload)?) }
+    })
+}
+
+/// One table of facts from several, without those of documents for which `is_alive` does not hold.
+pub(crate) fn facts(tables: &[&Table], is_alive: impl Fn(u32) -> bool) -> Result<Vec<u8>, Damage> {
+    merge(tables, |writer, key, payloads| match (u32::try_from(key), payloads.last()) {
+        (Ok(document), Some(payload)) if is_alive(document) => Ok(writer.put(key, payload)?),
+        _ => Ok(()),
+    })
+}
+
+/// Walks the tables side by side; each key once, with what the tables have of it, in their order.
+fn merge(
+    tables: &[&Table],
+    mut visit: impl FnMut(&mut TableWriter<Vec<u8>>, u64, &[Vec<u8>]) -> Result<(), Damage>,
+) -> Result<Vec<u8>, Damage> {
+    let mut cursors = tables.iter().map(|table| Cursor::new(table)).collect::<Result<Vec<_>, _>>()?;
+    let mut heads: BTreeMap<(u64, usize), Vec<u8>> = BTreeMap::new();
+    for (at, cursor) in cursors.iter_mut().enumerate() {
+        heads.extend(cursor.next()?.map(|(key, payload)| ((key, at), payload)));
+    }
+    let mut writer = TableWriter::new(Vec::new())?;
+    let mut payloads = Vec::new();
+    while let Some(((key, at), payload)) = heads.pop_first() {
+        heads.extend(cursors[at].next()?.map(|(key, payload)| ((key, at), payload)));
+        payloads.push(payload);
+        if heads.first_key_value().is_none_or(|((next, _), _)| *next != key) {
+            visit(&mut writer, key, &payloads)?;
+            payloads.clear();
+        }
+    }
+    Ok(writer.finish()?)
+}
+
+/// Ascending documents, as the distances between them.
+pub(crate) fn put_documents(out: &mut Vec<u8>, documents: impl Iterator<Item = u32>) {
+    let mut last = 0;
+    for document in documents {
+        put_varint(out, u64::from(document - last));
+        last = document;
+    }
+}
+
+/// What [`put_documents`] wrote; `None` where it is damaged.
+pub(crate) fn documents(payload: &[u8]) -> Option<Vec<u32>> {
+    let mut bytes = Bytes(payload);
+    let mut last = 0_u32;
+    let mut documents = Vec::with_capacity(payload.len());
+    while !bytes.is_empty() {
+        last = last.checked_add(u32::try_from(bytes.varint()?).ok()?)?;
+        documents.push(last);
+    }
+    Some(documents)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::super::table::Source;
+    use super::*;
+
+    type Content = BTreeMap<u64, BTreeSet<u32>>;
+
+    fn table(content: &Content) -> Table {
+        let mut writer = TableWriter::new(Vec::new()).unwrap();
+        for (word, of_word) in content {
+            let mut payload = Vec::new();
+            put_documents(&mut payload, of_word.iter().copied());
+            writer.put(*word, &payload).unwrap();
+        }
+        Table::new(Source::Memory(writer.finish().unwrap()))
+    }
+
+    proptest! {
+        #[test]
+        fn a_merged_table_answers_as_its_parts_did(
+            contents in proptest::collection::vec(
+                proptest::collection::btree_map(0..60_u64, proptest::collection::btree_set(0..900_u32, 1..20), 0..60),
+                1..5,
+            ),
+            dead in proptest::collection::btree_set(0..900_u32, 0..300),
+        ) {
+            let tables: Vec<Table> = contents.iter().map(table).collect();
+            let parts: Vec<&Table> = tables.iter().collect();
+            let merged = words(&parts, |document| !dead.contains(&document)).unwrap();
+            let merged = Table::new(Source::Memory(merged));
+            for word in 0..60_u64 {
+                let expected: BTreeSet<u32> = contents
+                    .iter()
+                    .flat_map(|content| content.get(&word).into_iter().flatten())
+                    .filter(|document| !dead.contains(document))
+                    .copied()
+                    .collect();
+                let found = merged.get(word).unwrap().map(|payload| documents(&payload).unwrap());
+                let found: BTreeSet<u32> = found.unwrap_or_default().into_iter().collect();
+                prop_assert_eq!(found, expected);
+            }
+        }
+    }
+
+    #[test]
+    fn small_tables_are_merged_and_large_ones_left_alone() {
+        assert!(choose(&[1; 8]).is_empty());
+        assert_eq!(choose(&[1; 9]).len(), 9);
+        assert_eq!(choose(&[9_000_000, 9, 9, 9, 9, 9, 9, 9, 9, 9]), (1..10).collect::<Vec<_>>());
+        assert_eq!(choose(&[900, 1, 2000, 1, 10, 100, 1, 1, 1]), [1, 3, 4, 6, 7, 8]);
+    }
+}

@@ -1,0 +1,308 @@
+//! Opening an index: from disk, then up to date with a look at the files, with as much effort as is asked for.
+
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, OnceLock};
+use std::time::Instant;
+
+use lockstep_store::StateDir;
+
+use super::files::Files;
+use super::harvest::{Harvest, harvest};
+use super::keep::Edition;
+use super::listing::list;
+use super::look::look;
+use super::manifest::Manifest;
+use super::progress::Progress;
+use super::settings::Settings;
+use super::storage::{Part, Storage, Writer};
+use super::table::{Source, Table};
+use super::update::Plan;
+use super::version::now;
+use super::{Index, rules};
+use crate::IndexError;
+
+/// Where an index is kept.
+#[derive(Debug, Clone, Copy)]
+pub enum Home<'a> {
+    /// In the state directory of a project.
+    State(&'a StateDir),
+    /// Nowhere: it goes with the process, and nothing is written.
+    Memory,
+}
+
+/// How much may be done before answers are given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effort {
+    /// Few changed files are read; with many the index stays behind, and says so. None is built where there is none.
+    Few,
+    /// Whatever it takes.
+    Whole,
+}
+
+/// So many changed files are read before an answer that should come at once.
+const FEW: usize = 300;
+
+/// A manifest is read so often again when what it names has been replaced meanwhile.
+const TRIES: usize = 20;
+
+impl Index {
+    /// Opens the index of the project at `root` and brings it up to date; `None` where there is none and building one is more
+    /// than `effort` allows.
+    pub fn open(
+        root: &Path,
+        home: Home<'_>,
+        settings: &Settings,
+        effort: Effort,
+        progress: &dyn Progress,
+    ) -> Result<Option<Self>, IndexError> {
+        let storage = match home {
+            Home::State(state) => Some(Storage::new(state)),
+            Home::Memory => None,
+        };
+        let loaded = match &storage {
+            Some(storage) => load(storage, settings)?,
+            None => Loaded::default(),
+        };
+        if loaded.base.is_none() && effort == Effort::Few {
+            return Ok(None);
+        }
+        let opening = Opening { root, storage, writer: None, settings, effort, progress };
+        opening.bring_up_to_date(loaded).map(Some)
+    }
+
+    /// Opens the index of the project at `root`, builds it where there is none, and brings it up to date.
+    pub fn open_or_build(
+        root: &Path,
+        home: Home<'_>,
+        settings: &Settings,
+        progress: &dyn Progress,
+    ) -> Result<Self, IndexError> {
+        let opened = Self::open(root, home, settings, Effort::Whole, progress)?;
+        Ok(opened.expect("with whole effort an index is built"))
+    }
+}
+
+/// What is read from disk.
+#[derive(Debug)]
+pub(super) struct Base {
+    pub(super) manifest: Manifest,
+    pub(super) files: Files,
+    pub(super) words: Vec<Table>,
+    pub(super) facts: Vec<Table>,
+    /// The facts, as they are kept, of files that were found changed or gone, by path.
+    pub(super) replaced: Vec<(String, Vec<u8>)>,
+}
+
+impl Base {
+    fn empty(settings: &Settings) -> Self {
+        Self {
+            manifest: Manifest::empty(settings),
+            files: Files::default(),
+            words: Vec::new(),
+            facts: Vec::new(),
+            replaced: Vec::new(),
+        }
+    }
+
+    /// The facts of what a plan changes, as they were. After a whole rebuild nobody asks.
+    fn facts_of(&self, plan: &Plan) -> Vec<(String, Vec<u8>)> {
+        if plan.read.len() + plan.dropped.len() > FEW {
+            return Vec::new();
+        }
+        let read = plan.read.iter().filter_map(|path| self.files.paths.find(path));
+        let dropped = plan.dropped.iter().map(|file| *file as usize);
+        let known = read.chain(dropped).filter_map(|file| {
+            let document = u64::from(self.files.records.get(file)?.document);
+            let bytes = self.facts.iter().rev().find_map(|table| table.get(document).ok().flatten())?;
+            Some((self.files.paths.get(file).to_owned(), bytes))
+        });
+        known.collect()
+    }
+}
+
+/// What is on disk.
+#[derive(Debug, Default)]
+pub(super) struct Loaded {
+    /// `None` where there is nothing that this program can use.
+    pub(super) base: Option<Base>,
+    /// The manifest as it was found, usable or not.
+    found: Option<Manifest>,
+}
+
+impl Loaded {
+    /// The same, as if nothing of it could be used.
+    pub(super) fn unusable(self) -> Self {
+        Self { base: None, ..self }
+    }
+}
+
+pub(super) fn load(storage: &Storage, settings: &Settings) -> Result<Loaded, IndexError> {
+    let mut loaded = Loaded::default();
+    for _ in 0..TRIES {
+        loaded.found = storage.manifest()?;
+        let ours = loaded.found.clone().filter(|manifest| manifest.is_ours(settings));
+        let Some(manifest) = ours else { break };
+        match load_parts(storage, manifest.with_our_facts()) {
+            Ok(base) => {
+                loaded.base = base;
+                break;
+            }
+            // A writer has replaced the manifest and removed what the one before named.
+            Err(error) if error.kind() == ErrorKind::NotFound => {}
+            Err(_) => break,
+        }
+    }
+    Ok(loaded)
+}
+
+fn load_parts(storage: &Storage, manifest: Manifest) -> io::Result<Option<Base>> {
+    let tables = |part, numbers: &[u32]| {
+        numbers.iter().map(|number| storage.table(part, *number)).collect::<io::Result<Vec<_>>>()
+    };
+    let words = tables(Part::Words, &manifest.words)?;
+    let facts = tables(Part::Facts, &manifest.facts)?;
+    let files = storage.files(manifest.files)?;
+    Ok(files.map(|files| Base { manifest, files, words, facts, replaced: Vec::new() }))
+}
+
+pub(super) struct Opening<'a> {
+    pub(super) root: &'a Path,
+    pub(super) storage: Option<Storage>,
+    /// The lock, where it is held already.
+    pub(super) writer: Option<&'a Writer>,
+    pub(super) settings: &'a Settings,
+    pub(super) effort: Effort,
+    pub(super) progress: &'a dyn Progress,
+}
+
+impl Opening<'_> {
+    pub(super) fn bring_up_to_date(self, loaded: Loaded) -> Result<Index, IndexError> {
+        let Loaded { base, found } = loaded;
+        let start = Instant::now();
+        let outside_rules = rules::outside(self.root);
+        let is_new = base.is_none();
+        let mut base = base.unwrap_or_else(|| Base::empty(self.settings));
+        let plan = if is_new {
+            Plan::whole(list(self.root, "", None, &self.settings.filter(self.root)?))
+        } else {
+            let mut look = look(self.root, &base.files, self.settings.max_file_bytes);
+            look.rules_changed |= base.manifest.outside_rules != outside_rules;
+            if look.is_as_before() {
+                return Ok(self.opened(base, true));
+            }
+            let plan = Plan::new(self.root, &base.files, look, &self.settings.filter(self.root)?);
+            if plan.is_empty() && base.manifest.outside_rules == outside_rules {
+                return Ok(self.opened(base, true));
+            }
+            plan
+        };
+        if self.effort == Effort::Few && plan.read.len() > FEW {
+            return Ok(self.behind(base, &plan));
+        }
+        base.manifest.outside_rules = outside_rules;
+        let tables = self.apply(&mut base, &plan)?;
+        if is_new {
+            base.manifest.build_micros = [u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX), 0];
+        }
+        let kept = self.keep(&mut base, tables, found.as_ref())?;
+        Ok(self.opened(base, kept))
+    }
+
+    /// Reads what the plan says into new tables of words, and makes the file table anew.
+    fn apply(&self, base: &mut Base, plan: &Plan) -> Result<Vec<Vec<u8>>, IndexError> {
+        let first = base.manifest.next_document;
+        let limit = self.settings.max_file_bytes;
+        let Harvest { files, tables } = harvest(self.root, &plan.read, first, limit, self.progress)
+            .map_err(IndexError::io("index", self.root))?;
+        base.replaced = base.facts_of(plan);
+        base.files = plan.apply(&base.files, &files, first);
+        base.manifest.next_document += u32::try_from(plan.read.len()).unwrap_or(u32::MAX);
+        Ok(tables)
+    }
+
+    /// Writes the update down where nobody else is writing and nobody was faster. Whether it did or not, this process has it
+    /// in memory. A disk on which nothing can be written is no reason to give no answer.
+    fn keep(&self, base: &mut Base, new: Vec<Vec<u8>>, found: Option<&Manifest>) -> Result<bool, IndexError> {
+        let own;
+        let writer = match (self.writer, &self.storage) {
+            (Some(writer), _) => Some(writer),
+            (None, Some(storage)) => {
+                own = storage.lock("update").ok().and_then(Result::ok);
+                own.as_ref()
+            }
+            (None, None) => None,
+        };
+        let edition = match writer {
+            Some(writer) => Edition::after(writer, found, &base.manifest)?,
+            None => None,
+        };
+        let Some(edition) = edition else {
+            base.words.extend(new.into_iter().map(|bytes| Table::new(Source::Memory(bytes))));
+            base.manifest.written_at = now();
+            return Ok(false);
+        };
+        match write(edition, base, new) {
+            Ok(()) => Ok(true),
+            // A build was asked for: that it is not there matters.
+            Err(error) if self.writer.is_some() => Err(error),
+            Err(_) => Ok(false),
+        }
+    }
+
+    fn opened(self, base: Base, kept: bool) -> Index {
+        let Base { manifest, files, words, facts, replaced } = base;
+        let documents = files.documents();
+        let count = files.len();
+        Index {
+            root: self.root.to_owned(),
+            storage: self.storage,
+            settings: self.settings.clone(),
+            manifest,
+            kept,
+            files,
+            words,
+            facts,
+            documents,
+            differing: Vec::new(),
+            behind: 0,
+            moved: AtomicBool::new(false),
+            damaged: AtomicBool::new(false),
+            by_directory: OnceLock::new(),
+            by_name: OnceLock::new(),
+            texts: std::iter::repeat_with(OnceLock::new).take(count).collect(),
+            known_facts: std::iter::repeat_with(OnceLock::new).take(count).collect(),
+            parsed: Mutex::default(),
+            replaced,
+        }
+    }
+
+    fn behind(self, base: Base, plan: &Plan) -> Index {
+        let known = plan.read.iter().filter_map(|path| base.files.paths.find(path));
+        let mut differing: Vec<u32> = known.filter_map(|file| u32::try_from(file).ok()).collect();
+        differing.extend_from_slice(&plan.dropped);
+        differing.sort_unstable();
+        let behind = plan.read.len() + plan.dropped.len();
+        Index { differing, behind, ..self.opened(base, true) }
+    }
+}
+
+/// Writes new tables of words and the file table, then the manifest that names them. What fails leaves `base` right in
+/// memory.
+fn write(mut edition: Edition<'_>, base: &mut Base, new: Vec<Vec<u8>>) -> Result<(), IndexError> {
+    let alive = base.files.documents();
+    let mut failed = Ok(());
+    for bytes in new {
+        let part = Part::Words;
+        if failed.is_ok() {
+            failed = edition.add(part, &mut base.words, bytes, |document| alive.has(document));
+        } else {
+            base.words.push(Table::new(Source::Memory(bytes)));
+        }
+    }
+    failed?;
+    edition.set_files(&base.files)?;
+    base.manifest = edition.publish()?;
+    Ok(())
+}

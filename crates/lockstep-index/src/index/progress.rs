@@ -1,0 +1,24 @@
+//! How far a build has come, for whoever watches.
+
+/// What is being done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Phase {
+    /// Files are read for their words.
+    Words,
+    /// Files are parsed for their facts.
+    Facts,
+}
+
+/// Somebody who is told. Called from several threads, often: it must be quick.
+pub trait Progress: Sync {
+    /// `done` of `all` files have been through the phase.
+    fn report(&self, phase: Phase, done: usize, all: usize);
+}
+
+/// Nobody.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unwatched;
+
+impl Progress for Unwatched {
+    fn report(&self, _phase: Phase, _done: usize, _all: usize) {}
+}

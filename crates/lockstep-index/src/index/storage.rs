@@ -1,0 +1,206 @@
+//! Where an index lies: numbered files that are never changed, a manifest that is replaced, and the lock of the one writer.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, ErrorKind, Read as _, Seek as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use lockstep_store::StateDir;
+use rustix::fs::OFlags;
+
+use super::files::Files;
+use super::manifest::Manifest;
+use super::table::{Source, Table};
+use crate::IndexError;
+
+const MANIFEST: &str = "manifest";
+const LOCK: &str = "writer.lock";
+
+/// What a numbered file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    Files,
+    Words,
+    Facts,
+}
+
+impl Part {
+    const ALL: [Self; 3] = [Self::Files, Self::Words, Self::Facts];
+
+    fn extension(self) -> &'static str {
+        match self {
+            Self::Files => "files",
+            Self::Words => "words",
+            Self::Facts => "facts",
+        }
+    }
+}
+
+/// The directory of an index, in the state directory of a project.
+#[derive(Debug, Clone)]
+pub(crate) struct Storage {
+    state: StateDir,
+}
+
+impl Storage {
+    pub(crate) fn new(state: &StateDir) -> Self {
+        Self { state: state.clone() }
+    }
+
+    fn path(&self, part: Part, number: u32) -> PathBuf {
+        self.state.index().join(format!("{number}.{}", part.extension()))
+    }
+
+    /// The present manifest; `None` where there is none, or a damaged or foreign one.
+    pub(crate) fn manifest(&self) -> Result<Option<Manifest>, IndexError> {
+        let path = self.state.index().join(MANIFEST);
+        match fs::read(&path) {
+            Ok(bytes) => Ok(Manifest::decode(&bytes)),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(IndexError::io("read", &path)(error)),
+        }
+    }
+
+    /// The file table of a manifest; `None` where it is damaged.
+    pub(crate) fn files(&self, number: u32) -> io::Result<Option<Files>> {
+        Ok(Files::decode(&fs::read(self.path(Part::Files, number))?))
+    }
+
+    pub(crate) fn table(&self, part: Part, number: u32) -> io::Result<Table> {
+        Ok(Table::new(Source::file(File::open(self.path(part, number))?)?))
+    }
+
+    /// Takes the writer's lock, or gives who has it. The lock goes with its process.
+    pub(crate) fn lock(&self, what: &str) -> Result<Result<Writer, Holder>, IndexError> {
+        let path = self.state.ensure("index")?.join(LOCK);
+        let mut file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .mode(0o600)
+            // Not through a link that came with a cloned repository.
+            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+            .open(&path)
+            .map_err(IndexError::io("open", &path))?;
+        match file.try_lock() {
+            Ok(()) => {
+                let note = format!("{} {what}\n", std::process::id());
+                // For people: that it cannot be written does not matter.
+                let _ = file
+                    .set_len(0)
+                    .and_then(|()| file.rewind())
+                    .and_then(|()| file.write_all(note.as_bytes()));
+                Ok(Ok(Writer { storage: self.clone(), _lock: file }))
+            }
+            Err(TryLockError::WouldBlock) => {
+                let mut note = String::new();
+                let _ = file.take(200).read_to_string(&mut note);
+                Ok(Err(Holder::read(&note)))
+            }
+            Err(TryLockError::Error(error)) => Err(IndexError::io("lock", &path)(error)),
+        }
+    }
+}
+
+/// Who has the writer's lock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Holder {
+    /// The process, where it has told.
+    pub process: Option<u32>,
+    /// What it does: `build`, `update`.
+    pub what: String,
+}
+
+impl Holder {
+    fn read(note: &str) -> Self {
+        let (process, what) = note.trim().split_once(' ').unwrap_or(("", "update"));
+        Self { process: process.parse().ok(), what: what.to_owned() }
+    }
+}
+
+/// The one process that may write.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    storage: Storage,
+    _lock: File,
+}
+
+impl Writer {
+    /// The present manifest, as [`Storage::manifest`].
+    pub(crate) fn manifest(&self) -> Result<Option<Manifest>, IndexError> {
+        self.storage.manifest()
+    }
+
+    /// A table that was written.
+    pub(crate) fn table(&self, part: Part, number: u32) -> Option<Table> {
+        self.storage.table(part, number).ok()
+    }
+
+    /// Writes a numbered file. Until a manifest names it, nobody reads it.
+    pub(crate) fn put(&self, part: Part, number: u32, bytes: &[u8]) -> Result<(), IndexError> {
+        let path = self.storage.path(part, number);
+        let write = || {
+            let mut file = OpenOptions::new()
+                .create_new(true)
+                .write(true)
+                .mode(0o600)
+                .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+                .open(&path)?;
+            file.write_all(bytes)
+        };
+        write().map_err(IndexError::io("write", &path))
+    }
+
+    /// The first number that no file has, whoever wrote it: somebody may still read it.
+    pub(crate) fn first_free(&self) -> u32 {
+        let entries = fs::read_dir(self.storage.state.index()).into_iter().flatten().flatten();
+        let numbers = entries.filter_map(|entry| Some(numbered(entry.file_name().to_str()?)?.0));
+        numbers.max().map_or(1, |number| number.saturating_add(1))
+    }
+
+    /// Replaces the manifest in one step, then removes what it does not name. Not synced: what a power failure damaged fails
+    /// its checks and is made anew.
+    pub(crate) fn replace(&self, manifest: &Manifest) -> Result<(), IndexError> {
+        let dir = self.storage.state.index();
+        let path = dir.join(MANIFEST);
+        let mut file =
+            tempfile::NamedTempFile::new_in(&dir).map_err(IndexError::io("create a file in", &dir))?;
+        file.write_all(&manifest.encode()).map_err(IndexError::io("write", &path))?;
+        file.persist(&path).map_err(|error| IndexError::io("replace", &path)(error.error))?;
+        self.clean(&dir, manifest);
+        Ok(())
+    }
+
+    /// Removes the manifest: the next reader finds no index.
+    pub(crate) fn discard(&self) -> Result<(), IndexError> {
+        let path = self.storage.state.index().join(MANIFEST);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => Err(IndexError::io("remove", &path)(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Removes numbered files that nothing names: of older manifests, and of writers that were killed. A reader that has just
+    /// read the older manifest finds them gone and reads the new one. What cannot be removed is left for the next time.
+    fn clean(&self, dir: &Path, manifest: &Manifest) {
+        for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let Some((number, part)) = name.to_str().and_then(numbered) else { continue };
+            let named = match part {
+                Part::Files => manifest.files == number,
+                Part::Words => manifest.words.contains(&number),
+                Part::Facts => manifest.facts.contains(&number),
+            };
+            if !named {
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+fn numbered(name: &str) -> Option<(u32, Part)> {
+    let (number, extension) = name.split_once('.')?;
+    let part = Part::ALL.into_iter().find(|part| part.extension() == extension)?;
+    Some((number.parse().ok()?, part))
+}

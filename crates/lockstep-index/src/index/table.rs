@@ -1,0 +1,381 @@
+//! A sorted table in one immutable file: numbers and what belongs to each, looked up without loading it.
+//!
+//! ```text
+//! MAGIC  block*  fence  footer
+//! block  = (key delta, length, payload)*         keys ascend
+//! fence  = (first key, offset, length, check)*   one per block
+//! footer = fence offset, blocks, check of the fence, MAGIC
+//! ```
+//!
+//! A lookup reads the fence once and then one block. Every byte that is read is checked against a digest, so that a file
+//! that a power failure damaged is noticed and not believed: nothing needs to be synced.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::fs::FileExt as _;
+use std::sync::OnceLock;
+
+use super::codec::{Bytes, check, put_varint};
+
+const MAGIC: &[u8; 8] = b"LSTABLE1";
+const FOOTER: usize = 32;
+const FENCE_ENTRY: usize = 28;
+
+/// A block is closed when it has grown to this. A lookup reads one.
+const BLOCK: usize = 4096;
+
+/// What of a table cannot be believed, or not be read.
+#[derive(Debug)]
+pub(crate) struct Damage;
+
+impl From<io::Error> for Damage {
+    fn from(_: io::Error) -> Self {
+        Self
+    }
+}
+
+/// Writes a table. Keys must ascend.
+pub(crate) struct TableWriter<W> {
+    out: W,
+    offset: u64,
+    block: Vec<u8>,
+    first: u64,
+    last: u64,
+    fence: Vec<u8>,
+    blocks: u64,
+}
+
+impl<W: Write> TableWriter<W> {
+    pub(crate) fn new(mut out: W) -> io::Result<Self> {
+        out.write_all(MAGIC)?;
+        let offset = MAGIC.len() as u64;
+        Ok(Self { out, offset, block: Vec::new(), first: 0, last: 0, fence: Vec::new(), blocks: 0 })
+    }
+
+    pub(crate) fn put(&mut self, key: u64, payload: &[u8]) -> io::Result<()> {
+        if self.block.is_empty() {
+            (self.first, self.last) = (key, key);
+        }
+        debug_assert!(key >= self.last, "keys ascend");
+        put_varint(&mut self.block, key.wrapping_sub(self.last));
+        put_varint(&mut self.block, payload.len() as u64);
+        self.block.extend_from_slice(payload);
+        self.last = key;
+        if self.block.len() >= BLOCK { self.close_block() } else { Ok(()) }
+    }
+
+    fn close_block(&mut self) -> io::Result<()> {
+        if self.block.is_empty() {
+            return Ok(());
+        }
+        let length = u32::try_from(self.block.len()).map_err(io::Error::other)?;
+        self.fence.extend_from_slice(&self.first.to_le_bytes());
+        self.fence.extend_from_slice(&self.offset.to_le_bytes());
+        self.fence.extend_from_slice(&length.to_le_bytes());
+        self.fence.extend_from_slice(&check(&self.block).to_le_bytes());
+        self.out.write_all(&self.block)?;
+        self.offset += u64::from(length);
+        self.blocks += 1;
+        self.block.clear();
+        Ok(())
+    }
+
+    /// Appends the blocks of a part: a table's, without its fence, whose keys all come behind what was put so far.
+    pub(crate) fn append(&mut self, part: &Part) -> io::Result<()> {
+        self.close_block()?;
+        let mut fence = Bytes(&part.fence);
+        while let Some(entry) = Entry::read(&mut fence) {
+            let entry = Entry { offset: entry.offset + self.offset, ..entry };
+            entry.write(&mut self.fence);
+            self.blocks += 1;
+        }
+        self.out.write_all(&part.blocks)?;
+        self.offset += part.blocks.len() as u64;
+        Ok(())
+    }
+
+    pub(crate) fn finish(mut self) -> io::Result<W> {
+        self.close_block()?;
+        self.out.write_all(&self.fence)?;
+        self.out.write_all(&self.offset.to_le_bytes())?;
+        self.out.write_all(&self.blocks.to_le_bytes())?;
+        self.out.write_all(&check(&self.fence).to_le_bytes())?;
+        self.out.write_all(MAGIC)?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+}
+
+/// A run of a table that was written apart, beside others.
+pub(crate) struct Part {
+    blocks: Vec<u8>,
+    fence: Vec<u8>,
+}
+
+impl Part {
+    /// What `fill` puts, its offsets counted from zero.
+    pub(crate) fn new(fill: impl FnOnce(&mut TableWriter<Vec<u8>>) -> io::Result<()>) -> io::Result<Self> {
+        let mut writer = TableWriter {
+            out: Vec::new(),
+            offset: 0,
+            block: Vec::new(),
+            first: 0,
+            last: 0,
+            fence: Vec::new(),
+            blocks: 0,
+        };
+        fill(&mut writer)?;
+        writer.close_block()?;
+        Ok(Self { blocks: writer.out, fence: writer.fence })
+    }
+}
+
+/// One line of the fence.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    first: u64,
+    offset: u64,
+    length: u32,
+    check: u64,
+}
+
+impl Entry {
+    fn read(bytes: &mut Bytes<'_>) -> Option<Self> {
+        Some(Self { first: bytes.u64()?, offset: bytes.u64()?, length: bytes.u32()?, check: bytes.u64()? })
+    }
+
+    fn write(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.first.to_le_bytes());
+        out.extend_from_slice(&self.offset.to_le_bytes());
+        out.extend_from_slice(&self.length.to_le_bytes());
+        out.extend_from_slice(&self.check.to_le_bytes());
+    }
+}
+
+/// Where a table's bytes are.
+#[derive(Debug)]
+pub(crate) enum Source {
+    Memory(Vec<u8>),
+    File(File, u64),
+}
+
+impl Source {
+    pub(crate) fn file(file: File) -> io::Result<Self> {
+        let length = file.metadata()?.len();
+        Ok(Self::File(file, length))
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        match self {
+            Self::Memory(bytes) => bytes.len() as u64,
+            Self::File(_, length) => *length,
+        }
+    }
+
+    fn read(&self, offset: u64, length: usize) -> Result<Vec<u8>, Damage> {
+        // What cannot be there is not allocated for.
+        if offset.checked_add(length as u64).is_none_or(|end| end > self.len()) {
+            return Err(Damage);
+        }
+        match self {
+            Self::Memory(bytes) => {
+                let at = usize::try_from(offset).map_err(|_| Damage)?;
+                Ok(bytes[at..at + length].to_vec())
+            }
+            Self::File(file, _) => {
+                let mut bytes = vec![0; length];
+                file.read_exact_at(&mut bytes, offset)?;
+                Ok(bytes)
+            }
+        }
+    }
+}
+
+/// A table that is looked into.
+#[derive(Debug)]
+pub(crate) struct Table {
+    source: Source,
+    fence: OnceLock<Option<Vec<Entry>>>,
+}
+
+impl Table {
+    pub(crate) fn new(source: Source) -> Self {
+        Self { source, fence: OnceLock::new() }
+    }
+
+    /// How many bytes it takes.
+    pub(crate) fn len(&self) -> u64 {
+        self.source.len()
+    }
+
+    fn fence(&self) -> Result<&[Entry], Damage> {
+        self.fence.get_or_init(|| self.read_fence().ok()).as_deref().ok_or(Damage)
+    }
+
+    fn read_fence(&self) -> Result<Vec<Entry>, Damage> {
+        let end = self.source.len().checked_sub(FOOTER as u64).ok_or(Damage)?;
+        let footer = self.source.read(end, FOOTER)?;
+        let mut footer = Bytes(&footer);
+        let offset = footer.u64().ok_or(Damage)?;
+        let blocks = footer.u64().ok_or(Damage)?;
+        let sum = footer.u64().ok_or(Damage)?;
+        let expected = usize::try_from(blocks).ok().and_then(|blocks| blocks.checked_mul(FENCE_ENTRY));
+        let length = usize::try_from(end.checked_sub(offset).ok_or(Damage)?).map_err(|_| Damage)?;
+        if footer.0 != MAGIC || expected != Some(length) {
+            return Err(Damage);
+        }
+        let bytes = self.source.read(offset, length)?;
+        if check(&bytes) != sum {
+            return Err(Damage);
+        }
+        let mut bytes = Bytes(&bytes);
+        Ok(std::iter::from_fn(|| Entry::read(&mut bytes)).collect())
+    }
+
+    fn block(&self, entry: &Entry) -> Result<Vec<u8>, Damage> {
+        let block = self.source.read(entry.offset, entry.length as usize)?;
+        if check(&block) == entry.check { Ok(block) } else { Err(Damage) }
+    }
+
+    /// What belongs to `key`.
+    pub(crate) fn get(&self, key: u64) -> Result<Option<Vec<u8>>, Damage> {
+        let fence = self.fence()?;
+        let Some(at) = fence.partition_point(|entry| entry.first <= key).checked_sub(1) else {
+            return Ok(None);
+        };
+        let block = self.block(&fence[at])?;
+        let mut found = None;
+        walk(&fence[at], &block, |known, payload| {
+            if known == key {
+                found = Some(payload.to_vec());
+            }
+            known < key
+        })?;
+        Ok(found)
+    }
+}
+
+/// Goes through a table from its first key to its last.
+pub(crate) struct Cursor<'a> {
+    table: &'a Table,
+    blocks: std::slice::Iter<'a, Entry>,
+    block: Vec<u8>,
+    at: usize,
+    key: u64,
+}
+
+impl<'a> Cursor<'a> {
+    pub(crate) fn new(table: &'a Table) -> Result<Self, Damage> {
+        Ok(Self { table, blocks: table.fence()?.iter(), block: Vec::new(), at: 0, key: 0 })
+    }
+
+    /// The next key with what belongs to it.
+    pub(crate) fn next(&mut self) -> Result<Option<(u64, Vec<u8>)>, Damage> {
+        if self.at == self.block.len() {
+            let Some(entry) = self.blocks.next() else { return Ok(None) };
+            self.block = self.table.block(entry)?;
+            (self.at, self.key) = (0, entry.first);
+        }
+        let mut bytes = Bytes(&self.block[self.at..]);
+        self.key = self.key.wrapping_add(bytes.varint().ok_or(Damage)?);
+        let payload = bytes.chunk().ok_or(Damage)?.to_vec();
+        self.at = self.block.len() - bytes.0.len();
+        Ok(Some((self.key, payload)))
+    }
+}
+
+/// Visits what a block holds, as long as the visitor wants.
+fn walk(entry: &Entry, block: &[u8], mut visit: impl FnMut(u64, &[u8]) -> bool) -> Result<(), Damage> {
+    let mut bytes = Bytes(block);
+    let mut key = entry.first;
+    while !bytes.is_empty() {
+        key = key.wrapping_add(bytes.varint().ok_or(Damage)?);
+        let payload = bytes.chunk().ok_or(Damage)?;
+        if !visit(key, payload) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn written(content: &BTreeMap<u64, Vec<u8>>) -> Vec<u8> {
+        let mut writer = TableWriter::new(Vec::new()).unwrap();
+        content.iter().for_each(|(key, payload)| writer.put(*key, payload).unwrap());
+        writer.finish().unwrap()
+    }
+
+    fn content() -> impl Strategy<Value = BTreeMap<u64, Vec<u8>>> {
+        // Some payloads are larger than a block.
+        let payload = prop_oneof![
+            9 => proptest::collection::vec(any::<u8>(), 0..40),
+            1 => proptest::collection::vec(any::<u8>(), 3000..6000),
+        ];
+        proptest::collection::btree_map(prop_oneof![any::<u64>(), 0..50_u64], payload, 0..40)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+
+        #[test]
+        fn what_is_put_is_found(content in content(), other in any::<u64>()) {
+            let table = Table::new(Source::Memory(written(&content)));
+            for (key, payload) in &content {
+                prop_assert_eq!(table.get(*key).unwrap(), Some(payload.clone()));
+            }
+            prop_assert_eq!(table.get(other).unwrap(), content.get(&other).cloned());
+            let mut all = BTreeMap::new();
+            let mut cursor = Cursor::new(&table).unwrap();
+            while let Some((key, payload)) = cursor.next().unwrap() {
+                all.insert(key, payload);
+            }
+            prop_assert_eq!(all, content);
+        }
+
+        #[test]
+        fn parts_make_one_table(content in content(), at in any::<u64>()) {
+            let mut writer = TableWriter::new(Vec::new()).unwrap();
+            for range in [content.range(..at), content.range(at..)] {
+                let part = Part::new(|part| {
+                    range.into_iter().try_for_each(|(key, payload)| part.put(*key, payload))
+                }).unwrap();
+                writer.append(&part).unwrap();
+            }
+            let table = Table::new(Source::Memory(writer.finish().unwrap()));
+            for (key, payload) in &content {
+                prop_assert_eq!(table.get(*key).unwrap(), Some(payload.clone()));
+            }
+        }
+
+        /// Damage is an error or touches nothing that is asked for: never another answer, never a panic.
+        #[test]
+        fn damage_gives_no_other_answer(
+            content in content(), at in any::<prop::sample::Index>(), bit in 0..8_u32, cut in any::<bool>(),
+        ) {
+            let mut bytes = written(&content);
+            let at = at.index(bytes.len());
+            if cut { bytes.truncate(at) } else { bytes[at] ^= 1_u8 << bit }
+            let table = Table::new(Source::Memory(bytes));
+            for (key, payload) in &content {
+                if let Ok(found) = table.get(*key) {
+                    prop_assert_eq!(found.as_ref(), Some(payload));
+                }
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_looked_into_without_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let table = Table::new(Source::Memory(bytes));
+            let _ = table.get(7);
+            let mut cursor = Cursor::new(&table);
+            while cursor.as_mut().is_ok_and(|cursor| matches!(cursor.next(), Ok(Some(_)))) {}
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! The index as resolution sees it.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use lockstep_refs::facts::Facts;
+use lockstep_refs::world::{FileId, World, base, words};
+use rayon::prelude::*;
+
+use super::Index;
+use super::content::{self, State};
+use super::merge::documents;
+use super::table::Damage;
+use super::words::number_of;
+
+impl World for Index {
+    fn find(&self, path: &str) -> Option<FileId> {
+        self.files.paths.find(path).map(id)
+    }
+
+    fn path(&self, file: FileId) -> &str {
+        self.files.paths.get(file.0 as usize)
+    }
+
+    fn files(&self) -> Vec<FileId> {
+        (0..self.files.len()).map(id).collect()
+    }
+
+    fn directory(&self, path: &str) -> Vec<FileId> {
+        let Some(directory) = self.files.directory_paths.find(path) else { return Vec::new() };
+        let by_directory = self.by_directory.get_or_init(|| self.files.by_directory());
+        by_directory.of(directory).iter().copied().map(FileId).collect()
+    }
+
+    fn named(&self, basename: &str) -> Vec<FileId> {
+        let by_name = self.by_name.get_or_init(|| {
+            let numbered = self.files.paths.iter().zip(0_u32..);
+            let mut by_name: Vec<_> =
+                numbered.map(|(path, file)| (number_of(base(path).as_bytes()), file)).collect();
+            by_name.sort_unstable();
+            by_name
+        });
+        let number = number_of(basename.as_bytes());
+        let start = by_name.partition_point(|(known, _)| *known < number);
+        let same = by_name[start..].iter().take_while(|(known, _)| *known == number);
+        let files = same.map(|(_, file)| FileId(*file));
+        files.filter(|file| base(self.path(*file)) == basename).collect()
+    }
+
+    fn containing(&self, name: &str) -> Vec<FileId> {
+        let mut found: Option<Vec<u32>> = None;
+        for word in words(name) {
+            let Ok(files) = self.files_with(number_of(word.as_bytes())) else {
+                // What cannot be looked up may be in any file.
+                self.damaged.store(true, Ordering::Relaxed);
+                continue;
+            };
+            found = Some(match found {
+                None => files,
+                Some(found) => found.into_iter().filter(|file| files.binary_search(file).is_ok()).collect(),
+            });
+        }
+        let found = found.unwrap_or_else(|| self.texts().collect());
+        found.into_iter().map(FileId).collect()
+    }
+
+    fn text(&self, file: FileId) -> Option<Arc<str>> {
+        let at = file.0 as usize;
+        self.texts.get(at)?.get_or_init(|| self.read(file.0).0).clone()
+    }
+
+    fn facts(&self, file: FileId) -> Option<Arc<Facts>> {
+        let at = file.0 as usize;
+        self.known_facts.get(at)?.get_or_init(|| self.find_facts(file.0)).clone()
+    }
+
+    fn prepare(&self, files: &[FileId]) {
+        let is_new =
+            |file: &&FileId| self.known_facts.get(file.0 as usize).is_some_and(|it| it.get().is_none());
+        let new: Vec<FileId> = files.iter().filter(is_new).copied().collect();
+        // Starting threads for a few takes longer.
+        if new.len() >= WORTH_THREADS {
+            new.into_par_iter().for_each(|file| drop(self.facts(file)));
+        }
+    }
+}
+
+/// So many files are sooner parsed by all cores than by one.
+const WORTH_THREADS: usize = 8;
+
+fn id(file: usize) -> FileId {
+    FileId(u32::try_from(file).expect("files are numbered with 32 bits"))
+}
+
+impl Index {
+    /// All files that are texts.
+    pub(super) fn texts(&self) -> impl Iterator<Item = u32> {
+        let numbered = self.files.records.iter().zip(0_u32..);
+        numbered.filter(|(record, _)| record.state == State::Text).map(|(_, file)| file)
+    }
+
+    /// The files in which a word stands, sorted.
+    fn files_with(&self, word: u64) -> Result<Vec<u32>, Damage> {
+        let mut files = Vec::new();
+        for table in &self.words {
+            if let Some(payload) = table.get(word)? {
+                files.extend(
+                    documents(&payload)
+                        .ok_or(Damage)?
+                        .into_iter()
+                        .filter_map(|it| self.documents.file_of(it)),
+                );
+            }
+        }
+        files.sort_unstable();
+        files.dedup();
+        Ok(files)
+    }
+
+    /// Whether the disk is known to have it otherwise than the index.
+    pub(super) fn differs(&self, file: u32) -> bool {
+        self.differing.binary_search(&file).is_ok()
+    }
+
+    /// Reads a text from disk, and tells whether it is what the index knows. Where it is not, the answers are no longer of one
+    /// moment, and say so.
+    pub(super) fn read(&self, file: u32) -> (Option<Arc<str>>, bool) {
+        let record = &self.files.records[file as usize];
+        if record.state != State::Text && !self.differs(file) {
+            return (None, true);
+        }
+        let path = self.root.join(self.files.paths.get(file as usize));
+        let mut buffer = Vec::new();
+        let read = content::read(&path, self.settings.max_file_bytes, &mut buffer);
+        let version = read.as_ref().map(|content| content.version).unwrap_or_default();
+        let text = read.and_then(|content| content.text.ok()).map(Arc::from);
+        let is_known = record.version.is_of(&version, &buffer);
+        if !is_known {
+            self.moved.store(true, Ordering::Relaxed);
+        }
+        (text, is_known)
+    }
+}

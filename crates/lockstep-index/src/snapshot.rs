@@ -1,0 +1,155 @@
+//! A snapshot: what every file in scope holds at one moment, as digests. Two of them tell what changed between, whoever did it
+//! and by whatever means.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use ignore::{DirEntry, WalkState};
+use serde::{Deserialize, Serialize};
+
+use crate::refresh::now;
+use crate::scope::walk;
+use crate::stamp::Stamp;
+
+/// Larger files are told apart by size and time instead of content.
+pub const MAX_DIGESTED_BYTES: u64 = 8 << 20;
+
+/// What every file in scope holds at one moment.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Snapshot {
+    taken_at: i64,
+    files: BTreeMap<String, Entry>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Entry {
+    size: u64,
+    mtime: i64,
+    inode: u64,
+    digest: String,
+}
+
+impl Snapshot {
+    /// Takes one of the tree at `root`. Files whose stamps are those of `older` are not read again. Files whose names are no text
+    /// are not in it.
+    pub fn take(root: &Path, older: Option<&Self>) -> Self {
+        let taken_at = now();
+        let found: Mutex<BTreeMap<String, Entry>> = Mutex::default();
+        walk(root).build_parallel().run(|| {
+            Box::new(|entry| {
+                if let Some((path, entry)) = entry.ok().and_then(|entry| look(root, &entry, older)) {
+                    found.lock().expect("no walker panics").insert(path, entry);
+                }
+                WalkState::Continue
+            })
+        });
+        Self { taken_at, files: found.into_inner().expect("no walker panics") }
+    }
+
+    /// What a file holds; `None` where there is no such file in scope.
+    pub fn digest(&self, path: &str) -> Option<&str> {
+        self.files.get(path).map(|entry| entry.digest.as_str())
+    }
+
+    /// The size of a file.
+    pub fn size(&self, path: &str) -> Option<u64> {
+        self.files.get(path).map(|entry| entry.size)
+    }
+
+    /// Every file.
+    pub fn paths(&self) -> impl Iterator<Item = &str> {
+        self.files.keys().map(String::as_str)
+    }
+
+    /// The files that hold something else in `later`, are new there or gone.
+    pub fn changed<'a>(&'a self, later: &'a Self) -> Vec<&'a str> {
+        let gone = self.paths().filter(|path| later.digest(path).is_none());
+        let other = later.paths().filter(|path| later.digest(path) != self.digest(path));
+        let mut changed: Vec<&str> = gone.chain(other).collect();
+        changed.sort_unstable();
+        changed
+    }
+}
+
+fn look(root: &Path, entry: &DirEntry, older: Option<&Snapshot>) -> Option<(String, Entry)> {
+    let kind = entry.file_type()?;
+    if kind.is_dir() {
+        return None;
+    }
+    let path = entry.path().strip_prefix(root).ok()?.to_str()?.to_owned();
+    let meta = entry.path().symlink_metadata().ok()?;
+    let stamp = Stamp::of(&meta);
+    let known = older.and_then(|older| {
+        let known = older.files.get(&path)?;
+        let same = (known.size, known.mtime, known.inode) == (stamp.size, stamp.mtime, stamp.inode);
+        (same && !stamp.is_racy(older.taken_at)).then(|| known.digest.clone())
+    });
+    let digest = known.unwrap_or_else(|| digest_of(entry.path(), &stamp, kind.is_symlink(), meta.is_file()));
+    Some((path, Entry { size: stamp.size, mtime: stamp.mtime, inode: stamp.inode, digest }))
+}
+
+fn digest_of(path: &Path, stamp: &Stamp, link: bool, plain: bool) -> String {
+    if link {
+        let target: PathBuf = fs::read_link(path).unwrap_or_default();
+        return format!("link:{}", target.display());
+    }
+    let by_stat = || format!("stat:{}:{}", stamp.size, stamp.mtime);
+    if !plain || stamp.size > MAX_DIGESTED_BYTES {
+        return by_stat();
+    }
+    let mut content = Vec::new();
+    match File::open(path).and_then(|file| file.take(MAX_DIGESTED_BYTES + 1).read_to_end(&mut content)) {
+        Ok(_) => digest(&content),
+        Err(_) => by_stat(),
+    }
+}
+
+/// The digest of a content.
+pub fn digest(content: &[u8]) -> String {
+    blake3::hash(content).to_hex().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+
+    #[test]
+    fn what_changed_between_two_is_told_whatever_it_was() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path();
+        let write = |name: &str, text: &str| fs::write(root.join(name), text).unwrap();
+        fs::create_dir(root.join("sub")).unwrap();
+        for name in ["same", "touched", "edited", "gone", "sub/deep", ".hidden"] {
+            write(name, name);
+        }
+        write(".gitignore", "ignored\n");
+        symlink("same", root.join("link")).unwrap();
+        let before = Snapshot::take(root, None);
+        let kept: Snapshot = serde_json::from_str(&serde_json::to_string(&before).unwrap()).unwrap();
+        assert_eq!(kept, before);
+        write("edited", "EDITED");
+        // With the time it had: only its content tells.
+        let time = fs::metadata(root.join("same")).unwrap().modified().unwrap();
+        File::open(root.join("edited")).unwrap().set_modified(time).unwrap();
+        File::open(root.join("touched"))
+            .unwrap()
+            .set_modified(SystemTime::now() + Duration::from_secs(9))
+            .unwrap();
+        fs::remove_file(root.join("gone")).unwrap();
+        fs::remove_file(root.join("link")).unwrap();
+        symlink("touched", root.join("link")).unwrap();
+        write("sub/new", "x");
+        write("ignored", "x");
+        let after = Snapshot::take(root, Some(&before));
+        assert_eq!(before.changed(&after), ["edited", "gone", "link", "sub/new"]);
+        assert_eq!(after, Snapshot { taken_at: after.taken_at, ..Snapshot::take(root, None) });
+        assert_eq!(after.digest("edited"), Some(digest(b"EDITED").as_str()));
+        assert_eq!(after.size("gone"), None);
+    }
+}

@@ -1,0 +1,148 @@
+//! The index on real trees: it answers as one built anew would, whatever happened to the files.
+
+#![allow(clippy::unwrap_used, reason = "a failing test may panic")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use lockstep_index::index::{Effort, Home, Index, Settings, Unwatched};
+use lockstep_refs::world::World;
+use lockstep_store::StateDir;
+use proptest::prelude::*;
+
+const WORDS: [&str; 6] = ["alpha", "beta", "gamma", "delta", "x1", "öl"];
+
+/// What one step does to the tree. Names are few, so that steps meet.
+#[derive(Debug, Clone)]
+enum Step {
+    Write(String, Vec<usize>),
+    Binary(String),
+    Remove(String),
+    RemoveTree(String),
+    Rename(String, String),
+    Ignore(String, String),
+    Link(String, String),
+    Repository(String),
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let dir = prop_oneof![Just(""), Just("d/"), Just("d/e/"), Just("d-f/")];
+    let path = (dir, 0..4_u8).prop_map(|(dir, n)| format!("{dir}x{n}.py"));
+    let tree = prop_oneof![Just("d"), Just("d/e"), Just("d-f")].prop_map(str::to_owned);
+    let rules =
+        prop_oneof![Just("x1.py\n"), Just("e/\n"), Just(""), Just("*.py\n!x2.py\n")].prop_map(str::to_owned);
+    let step = prop_oneof![
+        6 => (path.clone(), proptest::collection::vec(0..WORDS.len(), 0..5)).prop_map(|(path, words)| Step::Write(path, words)),
+        1 => path.clone().prop_map(Step::Binary),
+        2 => path.clone().prop_map(Step::Remove),
+        1 => tree.clone().prop_map(Step::RemoveTree),
+        2 => (path.clone(), path.clone()).prop_map(|(a, b)| Step::Rename(a, b)),
+        1 => (tree.clone(), tree.clone()).prop_map(|(a, b)| Step::Rename(a, b)),
+        2 => (prop_oneof![Just(".gitignore"), Just("d/.gitignore"), Just(".lockstepignore"), Just(".git/info/exclude")], rules)
+            .prop_map(|(file, rules)| Step::Ignore(file.to_owned(), rules)),
+        1 => (tree.clone(), path).prop_map(|(to, at)| Step::Link(to, at)),
+        1 => (tree.clone(), tree.clone()).prop_map(|(to, at)| Step::Link(to, at)),
+        1 => tree.prop_map(Step::Repository),
+    ];
+    proptest::collection::vec(step, 1..8)
+}
+
+fn apply(root: &Path, step: &Step) {
+    let at = |path: &str| root.join(path);
+    let write = |path: &str, content: &[u8]| {
+        let _ = fs::create_dir_all(at(path).parent().unwrap());
+        fs::write(at(path), content)
+    };
+    // A step that does not fit the tree does nothing.
+    let _ = match step {
+        Step::Write(path, words) => {
+            let words: Vec<&str> = words.iter().map(|word| WORDS[*word]).collect();
+            write(path, words.join(" ").as_bytes())
+        }
+        Step::Binary(path) => write(path, b"alpha\0beta"),
+        Step::Remove(path) => fs::remove_file(at(path)),
+        Step::RemoveTree(path) => fs::remove_dir_all(at(path)),
+        Step::Rename(from, to) => fs::rename(at(from), at(to)),
+        Step::Ignore(file, rules) => write(file, rules.as_bytes()),
+        Step::Link(to, from) => {
+            let _ = fs::remove_dir_all(at(from));
+            std::os::unix::fs::symlink(at(to), at(from))
+        }
+        Step::Repository(path) => fs::create_dir(at(path).join(".git")),
+    };
+}
+
+/// Everything an index can be asked, by path.
+fn answers(index: &Index) -> BTreeMap<String, Vec<String>> {
+    let paths = |files: Vec<_>| files.into_iter().map(|file| index.path(file).to_owned()).collect::<Vec<_>>();
+    let mut answers = BTreeMap::new();
+    for file in index.files() {
+        let path = index.path(file).to_owned();
+        assert_eq!(index.find(&path), Some(file));
+        let text = index.text(file).map(|text| text.to_string());
+        let facts = index.facts(file).map(|facts| format!("{facts:?}"));
+        answers.insert(format!("file {path}"), [text, facts].into_iter().flatten().collect());
+    }
+    for word in WORDS {
+        answers.insert(format!("word {word}"), paths(index.containing(word)));
+    }
+    answers.insert("two words".to_owned(), paths(index.containing("alpha-beta")));
+    for directory in ["", "d", "d/e", "d-f", "nowhere"] {
+        answers.insert(format!("directory {directory}"), paths(index.directory(directory)));
+    }
+    for name in ["x0.py", "x1.py", ".gitignore", "nobody"] {
+        answers.insert(format!("named {name}"), paths(index.named(name)));
+    }
+    answers.insert("unseen".to_owned(), vec![format!("{:?}", index.condition().unseen)]);
+    answers
+}
+
+fn open(root: &Path, home: Home<'_>) -> Index {
+    Index::open_or_build(root, home, &Settings::default(), &Unwatched).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    /// Some rounds wait until times can be trusted, so that both ways of looking are taken; some look once before the edits are
+    /// over.
+    #[test]
+    fn an_updated_index_answers_as_one_built_anew(
+        rounds in proptest::collection::vec((steps(), any::<bool>(), any::<bool>()), 1..6),
+    ) {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join(".git/info")).unwrap();
+        let state = StateDir::of(root.path());
+        for (steps, settle, between) in rounds {
+            for step in &steps {
+                apply(root.path(), step);
+                if between {
+                    open(root.path(), Home::State(&state));
+                }
+            }
+            if settle {
+                std::thread::sleep(Duration::from_millis(21));
+            }
+            let updated = open(root.path(), Home::State(&state));
+            let anew = open(root.path(), Home::Memory);
+            prop_assert_eq!(answers(&updated), answers(&anew), "{:?}", steps);
+            prop_assert!(updated.condition().fresh);
+        }
+    }
+}
+
+#[test]
+fn without_an_index_a_quick_question_builds_none() {
+    let root = tempfile::tempdir().unwrap();
+    fs::write(root.path().join("a"), "alpha").unwrap();
+    let state = StateDir::of(root.path());
+    let quick = || {
+        Index::open(root.path(), Home::State(&state), &Settings::default(), Effort::Few, &Unwatched).unwrap()
+    };
+    assert!(quick().is_none());
+    assert!(!state.exists(), "nothing is written");
+    open(root.path(), Home::State(&state));
+    assert_eq!(quick().unwrap().containing("alpha").len(), 1);
+}

@@ -1,0 +1,229 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::impact::{After, Before};
+use crate::reference::Certainty;
+use crate::report::{Basis, Report};
+use crate::world::MemoryWorld;
+
+fn ask(world: &MemoryWorld, edits: &[Edit]) -> Impact {
+    impact(world, &Question { edits, aliases: &Aliases::default(), is_over: &|| false })
+}
+
+fn edited(path: &str, before: &str) -> Edit {
+    Edit { path: path.to_owned(), former: None, before: Before::Text(before.into()), after: After::Present }
+}
+
+fn deleted(path: &str, before: &str) -> Edit {
+    Edit { after: After::Gone, ..edited(path, before) }
+}
+
+/// Path, hop, kind, breaks and evidence of each dependent.
+fn shown(impact: &Impact) -> Vec<String> {
+    impact
+        .dependents()
+        .map(|(_, dependent)| {
+            let first = &dependent.evidence[0];
+            format!(
+                "{} {} {} {}:{}:{}",
+                dependent.hop.word(),
+                if dependent.breaks { "breaks" } else { "uses" },
+                dependent.kind.word(),
+                dependent.path,
+                first.line,
+                first.text.trim()
+            )
+        })
+        .collect()
+}
+
+const A: &str = "def greet():\n    return 1\n\ndef other():\n    return 2\n";
+const B: &str = "from a import greet\n\ndef hello():\n    return greet()\n";
+const C: &str = "from b import hello\n\nhello()\n";
+const D: &str = "import a\n\na.other()\n";
+
+#[test]
+fn a_renamed_function_breaks_its_users_and_reaches_theirs() {
+    let now = A.replace("greet", "welcome");
+    let world = MemoryWorld::new([("a.py", &*now), ("b.py", B), ("c.py", C), ("d.py", D)]);
+    let impact = ask(&world, &[edited("a.py", A)]);
+    assert_eq!(impact.files[0].symbols[0].what.new_name(), Some("welcome"));
+    assert_eq!(
+        shown(&impact),
+        [
+            "DIRECT breaks import b.py:1:from a import greet",
+            "TRANSITIVE uses import c.py:1:from b import hello",
+        ]
+    );
+}
+
+#[test]
+fn a_change_inside_a_function_breaks_nobody() {
+    let now = A.replace("return 1", "return 10");
+    let world = MemoryWorld::new([("a.py", &*now), ("b.py", B), ("c.py", C), ("d.py", D)]);
+    let impact = ask(&world, &[edited("a.py", A)]);
+    assert!(shown(&impact).iter().all(|line| !line.contains("breaks")), "{:?}", shown(&impact));
+    assert!(impact.candidates().contains("b.py") && !impact.candidates().contains("d.py"));
+}
+
+#[test]
+fn a_comment_concerns_nobody() {
+    let now = format!("# hello\n{A}");
+    let world = MemoryWorld::new([("a.py", &*now), ("b.py", B), ("d.py", D)]);
+    assert_eq!(shown(&ask(&world, &[edited("a.py", A)])), [""; 0]);
+}
+
+#[test]
+fn a_deleted_file_breaks_who_imports_and_who_leads_to_it() {
+    let readme = "See [a](a.py).\n";
+    let world = MemoryWorld::new([("b.py", B), ("d.py", D), ("README.md", readme)]);
+    let impact = ask(&world, &[deleted("a.py", A)]);
+    let lines = shown(&impact);
+    for expected in [
+        "DIRECT breaks import b.py:1:from a import greet",
+        "DIRECT breaks import d.py:1:import a",
+        "DIRECT breaks path README.md:1:See [a](a.py).",
+    ] {
+        assert!(lines.contains(&expected.to_owned()), "{lines:?}");
+    }
+}
+
+#[test]
+fn who_imports_a_deleted_file_is_broken_whatever_it_took_from_it() {
+    let world = MemoryWorld::new([("b.py", "from a import greet\n"), ("p/c.py", "from . import d\n")]);
+    assert_eq!(
+        shown(&ask(&world, &[deleted("a.py", "x = 1\n")])),
+        ["DIRECT breaks import b.py:1:from a import greet"]
+    );
+    let impact = ask(&world, &[deleted("p/d.py", "")]);
+    assert_eq!(shown(&impact), ["DIRECT breaks import p/c.py:1:from . import d"]);
+    // What it was is not even known.
+    let edit = Edit { before: Before::Unknown, ..deleted("a.py", "") };
+    assert_eq!(shown(&ask(&world, &[edit])), ["DIRECT breaks import b.py:1:from a import greet"]);
+}
+
+#[test]
+fn who_followed_already_is_no_dependent() {
+    let now = A.replace("greet", "welcome");
+    let followed = B.replace("greet", "welcome");
+    let world = MemoryWorld::new([("a.py", &*now), ("b.py", &*followed), ("d.py", D)]);
+    let impact = ask(&world, &[edited("a.py", A), edited("b.py", B)]);
+    assert!(impact.dependents().all(|(_, dependent)| !dependent.breaks), "{:?}", shown(&impact));
+}
+
+#[test]
+fn without_a_former_content_the_whole_file_counts_and_says_so() {
+    let world = MemoryWorld::new([("a.py", A), ("b.py", B), ("d.py", D)]);
+    let edit = Edit { before: Before::Unknown, ..edited("a.py", "") };
+    let impact = ask(&world, &[edit]);
+    assert!(impact.files[0].whole_file);
+    assert_eq!(impact.candidates().into_iter().collect::<Vec<_>>(), ["b.py", "d.py"]);
+    assert!(impact.dependents().all(|(_, dependent)| !dependent.breaks));
+}
+
+#[test]
+fn when_the_time_is_over_what_was_found_is_reported() {
+    let now = A.replace("greet", "welcome");
+    let world = MemoryWorld::new([("a.py", &*now), ("b.py", B), ("c.py", C)]);
+    let edits = [edited("a.py", A)];
+    let asked = std::sync::atomic::AtomicUsize::new(0);
+    let is_over = || asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) > 0;
+    let impact = impact(&world, &Question { edits: &edits, aliases: &Aliases::default(), is_over: &is_over });
+    assert!(impact.truncated);
+    assert_eq!(shown(&impact), ["DIRECT breaks import b.py:1:from a import greet"]);
+}
+
+#[test]
+fn a_changed_skill_concerns_who_names_it_and_a_renamed_one_breaks_them() {
+    let skill = "---\nname: execution-code\n---\nDo it.\n";
+    let other = "---\nname: execution-review\n---\n| Receives From |\n|---|\n| execution-code |\n";
+    let path = ".claude/skills/execution-code/SKILL.md";
+    let review = ".claude/skills/execution-review/SKILL.md";
+    let now = format!("{skill}And more.\n");
+    let world = MemoryWorld::new([(path, &*now), (review, other)]);
+    assert_eq!(
+        shown(&ask(&world, &[edited(path, skill)])),
+        [format!("DIRECT uses name {review}:6:| execution-code |")]
+    );
+    let moved = ".claude/skills/execution-build/SKILL.md";
+    let renamed = skill.replace("execution-code", "execution-build");
+    let world = MemoryWorld::new([(moved, &*renamed), (review, other)]);
+    let edit = Edit { path: moved.to_owned(), former: Some(path.to_owned()), ..edited(path, skill) };
+    assert_eq!(shown(&ask(&world, &[edit])), [format!("DIRECT breaks name {review}:6:| execution-code |")]);
+}
+
+/// A small project in which every name is used somewhere, and what was done to one of its files.
+fn projects() -> impl Strategy<Value = (Vec<(String, String)>, usize, String)> {
+    let line = prop_oneof![
+        (0..6_usize, 0..4_usize).prop_map(|(file, name)| format!("from m{file} import f{name}\n")),
+        (0..6_usize).prop_map(|file| format!("import m{file}\n")),
+        (0..4_usize).prop_map(|name| format!("f{name}()\n")),
+        (0..6_usize, 0..4_usize).prop_map(|(file, name)| format!("m{file}.f{name}(1)\n")),
+        (0..4_usize, 0..4_usize).prop_map(|(name, used)| format!("def f{name}():\n    return f{used}()\n")),
+        (0..4_usize).prop_map(|name| format!("def f{name}(x):\n    pass\n")),
+        (0..6_usize).prop_map(|file| format!("# see m{file}.py | and more\n")),
+    ];
+    let text = proptest::collection::vec(line, 0..8).prop_map(|lines| lines.concat());
+    let files = proptest::collection::vec(text.clone(), 6).prop_map(|texts| {
+        let names = (0..6).map(|n| format!("m{n}.py"));
+        names.zip(texts).collect::<Vec<_>>()
+    });
+    (files, 0..6_usize, text)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn reports_keep_their_promises((files, changed, before) in projects(), gone in any::<bool>()) {
+        let present = files.iter().enumerate().filter(|(at, _)| !(gone && *at == changed));
+        let world = MemoryWorld::new(present.map(|(_, (path, text))| (&**path, &**text)));
+        let path = &files[changed].0;
+        let edit = if gone { deleted(path, &before) } else { edited(path, &before) };
+        let edits = [edit];
+        let impact = ask(&world, &edits);
+        for file in &impact.files {
+            prop_assert!(edits.iter().any(|edit| edit.path == file.path));
+            for dependent in &file.dependents {
+                prop_assert_ne!(&dependent.path, &file.path);
+                prop_assert!(dependent.hop.count() == 1 || !dependent.breaks);
+                let text = world.text(world.find(&dependent.path).unwrap()).unwrap();
+                for place in &dependent.evidence {
+                    prop_assert_eq!(text.lines().nth(place.line as usize - 1), Some(&*place.text));
+                }
+            }
+            let mut paths: Vec<_> = file.dependents.iter().map(|dependent| &dependent.path).collect();
+            paths.sort();
+            paths.dedup();
+            prop_assert_eq!(paths.len(), file.dependents.len());
+        }
+        let basis = Basis { fresh: true, revision: "r".into(), time: "t".into(), unseen: 0 };
+        let report = Report { root: "/r", impact: &impact, basis: &basis, notes: &[], history: &[] };
+        let again = ask(&world, &edits);
+        let same = Report { root: "/r", impact: &again, basis: &basis, notes: &[], history: &[] };
+        prop_assert_eq!(report.l1(), same.l1());
+        prop_assert_eq!(report.l2(), same.l2());
+        let schema = jsonschema::validator_for(&crate::schema::schemas()[0].1).unwrap();
+        let l1: serde_json::Value = serde_saphyr::from_str(&report.l1()).unwrap();
+        let json: serde_json::Value =
+            serde_json::from_str(&report.json(false, crate::report::Timings::default())).unwrap();
+        for document in [&l1, &json] {
+            prop_assert!(schema.is_valid(document), "{}", document);
+        }
+        prop_assert_eq!(&l1["impact_candidates"], &json["impact_candidates"]);
+        let direct = report.l1().matches("type: DIRECT\n        hop_count: 1\n").count();
+        prop_assert_eq!(direct, report.l1().matches("type: DIRECT").count());
+    }
+}
+
+#[test]
+fn what_cannot_be_decided_is_labelled() {
+    let old = "class A:\n    def run(self):\n        pass\n";
+    let now = old.replace("run", "start");
+    let user = "from a import A\n\ndef use(thing):\n    A()\n    thing.run()\n";
+    let world = MemoryWorld::new([("a.py", &*now), ("u.py", user)]);
+    let impact = ask(&world, &[edited("a.py", old)]);
+    let (_, dependent) = impact.dependents().next().unwrap();
+    assert!(!dependent.breaks, "{dependent:?}");
+    assert!(dependent.evidence.iter().any(|place| place.certainty == Certainty::Untyped), "{dependent:?}");
+}

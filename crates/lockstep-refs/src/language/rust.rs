@@ -1,0 +1,44 @@
+//! Rust: facts by tree-sitter, names by the rules of crates and modules, members by light inference of types.
+//!
+//! Reading one file is in [`reader`] and what it calls; everything that looks at other files starts at [`referrers`].
+
+mod cargo;
+mod expressions;
+mod imports;
+mod items;
+mod members;
+mod modules;
+mod names;
+mod outgoing;
+mod paths;
+mod patterns;
+mod reader;
+mod referrers;
+mod standard;
+#[cfg(test)]
+mod tests;
+mod tokens;
+mod types;
+mod values;
+
+use super::{Language, Rules};
+use crate::facts::Facts;
+use crate::reference::{Outgoing, Reference, Target};
+use crate::world::{FileId, World};
+
+/// The rules of Rust.
+pub(super) struct Rust;
+
+impl Rules for Rust {
+    fn facts(&self, _path: &str, text: &str) -> Facts {
+        reader::read(text).unwrap_or_else(|| Facts { problems: 1, ..Facts::none(Language::Rust) })
+    }
+
+    fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
+        referrers::find(world, target)
+    }
+
+    fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {
+        outgoing::find(world, file)
+    }
+}

@@ -1,0 +1,188 @@
+//! `Cargo.toml`: which crates a package has, and which names lead to other packages of the project.
+
+use std::collections::HashMap;
+
+use toml::de::{DeTable, DeValue};
+
+use crate::world::{FileId, World, base, join, parent};
+
+/// What a manifest says, as far as names depend on it.
+#[derive(Debug, Default)]
+pub(super) struct Package {
+    /// The directory of the manifest.
+    pub(super) directory: String,
+    /// What the library is called in paths.
+    pub(super) library: String,
+    /// The root file of the library.
+    pub(super) library_root: Option<FileId>,
+    /// Root files that the manifest names itself.
+    roots: Vec<String>,
+    /// Dependencies: the name in paths, and the directory where it is told.
+    dependencies: HashMap<String, Dependency>,
+}
+
+#[derive(Debug, Clone)]
+struct Dependency {
+    /// The package's own name.
+    package: String,
+    directory: Option<String>,
+}
+
+impl Package {
+    /// The package in a directory, if there is a manifest with one.
+    pub(super) fn read(world: &dyn World, directory: &str) -> Option<Self> {
+        let manifest = world.find(&join(directory, "Cargo.toml")?)?;
+        let text = world.text(manifest)?;
+        let table = DeTable::parse(&text).ok()?;
+        let table = table.get_ref();
+        let package = get(table, "package")?.as_table()?;
+        let name = text_at(package, "name")?;
+        let library_table = get(table, "lib").and_then(DeValue::as_table);
+        let library = library_table.and_then(|lib| text_at(lib, "name")).unwrap_or(name);
+        let library_path = library_table.and_then(|lib| text_at(lib, "path")).unwrap_or("src/lib.rs");
+        let library_root = join(directory, library_path).and_then(|path| world.find(&path));
+        let mut roots: Vec<String> =
+            library_root.map(|root| world.path(root).to_owned()).into_iter().collect();
+        if let Some(build) = text_at(package, "build").or(Some("build.rs")) {
+            roots.extend(join(directory, build));
+        }
+        for kind in ["bin", "test", "example", "bench"] {
+            let targets = get(table, kind).and_then(DeValue::as_array);
+            for target in targets.into_iter().flat_map(|targets| targets.iter()) {
+                let path = target.get_ref().as_table().and_then(|target| text_at(target, "path"));
+                roots.extend(path.and_then(|path| join(directory, path)));
+            }
+        }
+        let dependencies = dependencies(world, directory, table);
+        let library = name_in_paths(library);
+        Some(Self { directory: directory.to_owned(), library, library_root, roots, dependencies })
+    }
+
+    /// Whether a file is the root of one of the package's crates.
+    pub(super) fn is_root(&self, path: &str) -> bool {
+        if self.roots.iter().any(|root| root == path) {
+            return true;
+        }
+        let inside = match self.directory.as_str() {
+            "" => path,
+            directory => match path.strip_prefix(directory).and_then(|rest| rest.strip_prefix('/')) {
+                Some(rest) => rest,
+                None => return false,
+            },
+        };
+        let parts: Vec<&str> = inside.split('/').collect();
+        match parts.as_slice() {
+            ["src", "main.rs" | "lib.rs"] | ["build.rs"] => true,
+            ["src", "bin", file] | ["tests" | "examples" | "benches", file] => file.ends_with(".rs"),
+            ["src", "bin", _, "main.rs"] | ["tests" | "examples" | "benches", _, "main.rs"] => true,
+            _ => false,
+        }
+    }
+
+    /// Whether a file is the root of the library.
+    pub(super) fn is_library(&self, file: FileId) -> bool {
+        self.library_root == Some(file)
+    }
+
+    /// Whether the manifest has a dependency that is called so in paths.
+    pub(super) fn depends_on(&self, name: &str) -> bool {
+        self.dependencies.contains_key(name)
+    }
+
+    /// The directory of the package that a name in paths leads to, where it is part of the project.
+    pub(super) fn dependency(&self, world: &dyn World, name: &str) -> Option<String> {
+        let dependency = self.dependencies.get(name)?;
+        if let Some(directory) = &dependency.directory {
+            return Some(directory.clone());
+        }
+        // Without a path it comes from a registry, or it is the same package in the same repository.
+        let manifests = world.named("Cargo.toml");
+        let candidates = manifests.into_iter().map(|file| parent(world.path(file)).to_owned());
+        candidates.filter(|directory| base(directory) == dependency.package || directory.is_empty()).find(
+            |directory| {
+                Self::read(world, directory).is_some_and(|p| p.library == name_in_paths(&dependency.package))
+            },
+        )
+    }
+
+    /// Every name that leads to another package.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        self.dependencies.keys().map(String::as_str)
+    }
+}
+
+fn dependencies(world: &dyn World, directory: &str, table: &DeTable<'_>) -> HashMap<String, Dependency> {
+    let mut found = HashMap::new();
+    let mut tables = vec![table];
+    if let Some(targets) = get(table, "target").and_then(DeValue::as_table) {
+        tables.extend(targets.iter().filter_map(|(_, target)| target.get_ref().as_table()));
+    }
+    let mut shared = None;
+    for table in tables {
+        for kind in ["dependencies", "dev-dependencies", "build-dependencies"] {
+            let Some(entries) = get(table, kind).and_then(DeValue::as_table) else { continue };
+            for (name, entry) in entries.iter() {
+                let name: &str = name.get_ref();
+                let entry = entry.get_ref().as_table();
+                let inherited = entry
+                    .is_some_and(|entry| get(entry, "workspace").and_then(DeValue::as_bool).unwrap_or(false));
+                let dependency = if inherited {
+                    let shared = shared.get_or_insert_with(|| workspace(world, directory));
+                    shared.get(name).cloned()
+                } else {
+                    None
+                };
+                let dependency = dependency.unwrap_or_else(|| dependency_of(directory, name, entry));
+                found.insert(name_in_paths(name), dependency);
+            }
+        }
+    }
+    found
+}
+
+fn dependency_of(directory: &str, name: &str, entry: Option<&DeTable<'_>>) -> Dependency {
+    Dependency {
+        package: entry.and_then(|entry| text_at(entry, "package")).unwrap_or(name).to_owned(),
+        directory: entry.and_then(|entry| text_at(entry, "path")).and_then(|path| join(directory, path)),
+    }
+}
+
+/// The dependencies that the workspace around a directory declares for its members.
+fn workspace(world: &dyn World, directory: &str) -> HashMap<String, Dependency> {
+    let mut directory = directory;
+    loop {
+        let text = join(directory, "Cargo.toml")
+            .and_then(|path| world.find(&path))
+            .and_then(|file| world.text(file));
+        if let Some(text) = text
+            && let Ok(table) = DeTable::parse(&text)
+            && let Some(workspace) = get(table.get_ref(), "workspace").and_then(DeValue::as_table)
+        {
+            let entries = get(workspace, "dependencies").and_then(DeValue::as_table);
+            let entries = entries.into_iter().flat_map(|entries| entries.iter());
+            return entries
+                .map(|(name, entry)| {
+                    let name: &str = name.get_ref();
+                    (name.to_owned(), dependency_of(directory, name, entry.get_ref().as_table()))
+                })
+                .collect();
+        }
+        if directory.is_empty() {
+            return HashMap::new();
+        }
+        directory = parent(directory);
+    }
+}
+
+fn get<'t, 'i>(table: &'t DeTable<'i>, key: &str) -> Option<&'t DeValue<'i>> {
+    table.iter().find(|(name, _)| name.get_ref() == key).map(|(_, value)| value.get_ref())
+}
+
+fn text_at<'t>(table: &'t DeTable<'_>, key: &str) -> Option<&'t str> {
+    get(table, key)?.as_str()
+}
+
+/// Paths cannot hold a dash.
+fn name_in_paths(name: &str) -> String {
+    name.replace('-', "_")
+}

@@ -1,0 +1,584 @@
+//! Items: what a file defines, and the walk into their bodies.
+
+use tree_sitter::Node;
+
+use super::reader::{Binding, Reader, Source, bare};
+use super::types::without_arguments;
+use crate::facts::{Arity, Definition, DefinitionKind, Implementation, Reach, Role, Shape};
+use crate::syntax::{children, digest};
+
+/// Who can name an item by its own visibility.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Visibility {
+    Everyone,
+    Package,
+    /// The module it stands in, and those below.
+    Private,
+    /// Nobody outside the file: its name is an interface's, not its own.
+    Hidden,
+}
+
+impl Reader {
+    /// The items directly below a node.
+    pub(super) fn items(&mut self, source: Source<'_>, node: Node<'_>) {
+        let mut attributes = Vec::new();
+        for child in children(node) {
+            match child.kind() {
+                "attribute_item" => {
+                    self.attribute(source, child);
+                    attributes.push(child);
+                }
+                kind if kind.contains("comment") => {}
+                _ => {
+                    self.deeper(|reader| reader.item(source, child, &attributes));
+                    attributes.clear();
+                }
+            }
+        }
+    }
+
+    pub(super) fn item(&mut self, source: Source<'_>, node: Node<'_>, attributes: &[Node<'_>]) {
+        let name = node.child_by_field_name("name").map(|name| bare(source.of(name)));
+        match (node.kind(), name) {
+            ("mod_item", Some(name)) => self.module_item(source, node, name, attributes),
+            ("function_item" | "function_signature_item", Some(name)) => {
+                self.function(source, node, name, attributes, None);
+            }
+            ("struct_item" | "union_item" | "enum_item", Some(name)) => {
+                self.type_item(source, node, name, attributes);
+            }
+            ("type_item" | "associated_type", Some(name)) => {
+                self.alias(source, node, name, attributes, false)
+            }
+            ("const_item" | "static_item", Some(name)) => self.value(source, node, name, attributes, false),
+            ("trait_item", Some(name)) => self.trait_item(source, node, name, attributes),
+            ("impl_item", _) => self.impl_item(source, node),
+            ("use_declaration", _) => self.use_declaration(source, node),
+            ("extern_crate_declaration", _) => self.extern_crate(source, node),
+            ("macro_definition", Some(name)) => self.macro_definition(source, node, name, attributes),
+            ("macro_invocation", _) => self.macro_item(source, node),
+            ("expression_statement", _) => {
+                for child in children(node) {
+                    if child.kind() == "macro_invocation" {
+                        self.macro_item(source, child);
+                    } else {
+                        self.expression(source, child);
+                    }
+                }
+            }
+            ("foreign_mod_item", _) => {
+                if let Some(body) = node.child_by_field_name("body") {
+                    self.items(source, body);
+                }
+            }
+            _ => {
+                self.scoped(|reader| reader.expression(source, node));
+            }
+        }
+    }
+
+    /// What attributes name: derives, and paths in strings.
+    pub(super) fn attribute(&mut self, source: Source<'_>, node: Node<'_>) {
+        let text = source.of(node);
+        let inner = text.trim_start_matches("#[").trim_start_matches("#![");
+        if inner.starts_with("doc") || inner.starts_with("cfg(") || inner.starts_with("allow") {
+            return;
+        }
+        let Some(attribute) = children(node).into_iter().find(|child| child.kind() == "attribute") else {
+            return;
+        };
+        let line = source.line(node);
+        if inner.starts_with("derive") {
+            if let Some(tree) = attribute.child_by_field_name("arguments") {
+                let text = source.of(tree).trim_matches(['(', ')']);
+                for path in text.split(',').map(str::trim).filter(|path| !path.is_empty()) {
+                    let segments: Vec<(&str, u32)> =
+                        path.split("::").map(|part| (part.trim(), line)).collect();
+                    self.segments_used(None, &segments, Role::Call, None);
+                }
+            }
+            return;
+        }
+        if let Some(path) = children(attribute)
+            .first()
+            .filter(|path| path.kind() == "scoped_identifier" || path.kind() == "identifier")
+        {
+            self.path(source, *path, Role::Call, None);
+        }
+        for quoted in text.split('"').skip(1).step_by(2).filter(|quoted| path_like(quoted)) {
+            let segments: Vec<(&str, u32)> = quoted.split("::").map(|part| (part, line)).collect();
+            self.segments_used(None, &segments, Role::Value, None);
+        }
+    }
+
+    fn module_item(&mut self, source: Source<'_>, node: Node<'_>, name: &str, attributes: &[Node<'_>]) {
+        let Some(body) = node.child_by_field_name("body") else {
+            let path = attributes.iter().find_map(|attribute| {
+                let text = source.of(*attribute);
+                let inside = text.trim_start_matches("#[").trim_start();
+                let value = inside.strip_prefix("path")?.trim_start().strip_prefix('=')?;
+                value.split('"').nth(1)
+            });
+            self.child_module(source, node, name, path);
+            return;
+        };
+        let index = self.defined(source, node, name, DefinitionKind::Module, attributes, &[], &[]);
+        self.inside(Some(index), |reader| {
+            reader.modules.push(name.into());
+            let owners = std::mem::take(&mut reader.owners);
+            reader.apart(|reader| reader.items(source, body));
+            reader.owners = owners;
+            reader.modules.pop();
+        });
+    }
+
+    fn macro_definition(&mut self, source: Source<'_>, node: Node<'_>, name: &str, attributes: &[Node<'_>]) {
+        let exported = attributes.iter().any(|attribute| source.of(*attribute).contains("macro_export"));
+        let body: Vec<Node<'_>> = children(node);
+        let index = self.defined(source, node, name, DefinitionKind::Macro, attributes, &[], &body);
+        // Macros are seen by order and attributes, not by visibility.
+        let reach = if exported { Reach::Everyone } else { Reach::Package };
+        self.facts.definitions[index as usize].reach = reach;
+        self.private.remove(&index);
+        self.inside(Some(index), |reader| {
+            for rule in body.into_iter().filter(|child| child.kind() == "macro_rule") {
+                if let Some(right) = rule.child_by_field_name("right") {
+                    let line = source.line(right).saturating_sub(1);
+                    reader.words(Source { text: source.of(right), line });
+                }
+            }
+        });
+    }
+
+    fn function(
+        &mut self,
+        source: Source<'_>,
+        node: Node<'_>,
+        name: &str,
+        attributes: &[Node<'_>],
+        hidden: Option<&str>,
+    ) {
+        let body = node.child_by_field_name("body");
+        let parameters = node.child_by_field_name("parameters").map(children).unwrap_or_default();
+        let patterns: Vec<Node<'_>> =
+            parameters.iter().filter_map(|parameter| parameter.child_by_field_name("pattern")).collect();
+        let method = self.itself.is_some();
+        let kind = if method { DefinitionKind::Method } else { DefinitionKind::Function };
+        let mut unsigned: Vec<Node<'_>> = patterns.clone();
+        unsigned.extend(body);
+        let index = self.defined(source, node, name, kind, attributes, &unsigned, &unsigned);
+        let count = parameters.iter().filter(|parameter| parameter.kind() == "parameter").count();
+        let count = u16::try_from(count).unwrap_or(u16::MAX);
+        let variadic = parameters.iter().any(|parameter| parameter.kind() == "variadic_parameter");
+        self.facts.definitions[index as usize].arity =
+            Some(Arity { least: count, most: if variadic { None } else { Some(count) } });
+        if let Some(interface) = hidden {
+            self.hide(index, interface);
+        }
+        self.inside(Some(index), |reader| {
+            reader.scoped(|reader| {
+                reader.bind_parameters(source, node, |_, _| None);
+                if let Some(result) = node.child_by_field_name("return_type") {
+                    let text = reader.type_text(source, result, true);
+                    reader.facts.definitions[index as usize].gives = Some(Shape::Of(text.into()));
+                    reader.type_uses(source, result);
+                }
+                for parameter in parameters {
+                    match parameter.kind() {
+                        "parameter" => reader.parameter(source, parameter),
+                        "self_parameter" | "attribute_item" => {}
+                        _ => reader.type_uses(source, parameter),
+                    }
+                }
+                reader.owners.push(name.into());
+                if let Some(body) = body {
+                    reader.block(source, body);
+                }
+                reader.owners.pop();
+            });
+        });
+    }
+
+    fn value(
+        &mut self,
+        source: Source<'_>,
+        node: Node<'_>,
+        name: &str,
+        attributes: &[Node<'_>],
+        hidden: bool,
+    ) {
+        let value = node.child_by_field_name("value");
+        // `const _: () = { … }` holds items that belong to the module.
+        let index = (name != "_").then(|| {
+            let values: Vec<Node<'_>> = value.into_iter().collect();
+            self.defined(source, node, name, DefinitionKind::Value, attributes, &values, &values)
+        });
+        if let (true, Some(index)) = (hidden, index) {
+            self.hide(index, "");
+        }
+        self.inside(index.or(self.within), |reader| {
+            reader.scoped(|reader| {
+                if let Some(declared) = node.child_by_field_name("type") {
+                    reader.type_uses(source, declared);
+                    let text = reader.type_text(source, declared, true);
+                    if let Some(index) = index {
+                        reader.facts.definitions[index as usize].gives = Some(Shape::Of(text.into()));
+                    }
+                }
+                if let Some(value) = value {
+                    reader.expression(source, value);
+                }
+            });
+        });
+    }
+
+    fn alias(
+        &mut self,
+        source: Source<'_>,
+        node: Node<'_>,
+        name: &str,
+        attributes: &[Node<'_>],
+        hidden: bool,
+    ) {
+        let index = self.defined(source, node, name, DefinitionKind::Type, attributes, &[], &[]);
+        if hidden {
+            self.hide(index, "");
+        }
+        let own_positions = self.itself.is_none();
+        self.inside(Some(index), |reader| {
+            reader.scoped(|reader| {
+                reader.bind_parameters(source, node, |index, _| own_positions.then_some(index));
+                let meant = node.child_by_field_name("type");
+                if let Some(meant) = meant {
+                    let text = reader.type_text(source, meant, true);
+                    reader.facts.definitions[index as usize].gives = Some(Shape::Of(text.into()));
+                    reader.type_uses(source, meant);
+                } else if let Some(bounds) = node.child_by_field_name("bounds") {
+                    let text = reader.type_text(source, bounds, true);
+                    reader.facts.definitions[index as usize].gives = Some(Shape::Of(text.into()));
+                    reader.type_uses(source, bounds);
+                }
+            });
+        });
+    }
+
+    fn type_item(&mut self, source: Source<'_>, node: Node<'_>, name: &str, attributes: &[Node<'_>]) {
+        let index = self.defined(source, node, name, DefinitionKind::Type, attributes, &[], &[]);
+        let body = node.child_by_field_name("body");
+        if let Some(body) = body.filter(|body| body.kind() == "ordered_field_declaration_list") {
+            self.facts.definitions[index as usize].arity = fields_arity(body);
+        }
+        self.inside(Some(index), |reader| {
+            reader.scoped(|reader| {
+                reader.bind_parameters(source, node, |index, _| Some(index));
+                reader.owners.push(name.into());
+                let outer = reader.itself.replace(name.into());
+                match body {
+                    Some(body) if body.kind() == "enum_variant_list" => {
+                        reader.variants(source, body, reach_of(source, node));
+                    }
+                    Some(body) => reader.fields(source, body, None),
+                    None => {}
+                }
+                reader.itself = outer;
+                reader.owners.pop();
+            });
+        });
+    }
+
+    /// The fields of a struct, or of a variant with the variant's visibility.
+    fn fields(&mut self, source: Source<'_>, body: Node<'_>, inherited: Option<Visibility>) {
+        let mut attributes = Vec::new();
+        let mut visibility = None;
+        let mut position = 0_usize;
+        for child in children(body) {
+            match child.kind() {
+                "attribute_item" => {
+                    self.attribute(source, child);
+                    attributes.push(child);
+                }
+                "visibility_modifier" => visibility = Some(visibility_of(source, child)),
+                "field_declaration" => {
+                    let name = child.child_by_field_name("name").map_or("", |name| bare(source.of(name)));
+                    let index =
+                        self.defined(source, child, name, DefinitionKind::Field, &attributes, &[], &[]);
+                    attributes.clear();
+                    if let Some(inherited) = inherited {
+                        self.reaching(index, inherited);
+                    }
+                    if let Some(declared) = child.child_by_field_name("type") {
+                        self.field_type(source, index, declared);
+                    }
+                }
+                kind if kind.contains("comment") => {}
+                _ => {
+                    let name = position.to_string();
+                    let index =
+                        self.defined(source, child, &name, DefinitionKind::Field, &attributes, &[], &[]);
+                    attributes.clear();
+                    self.reaching(index, inherited.or(visibility.take()).unwrap_or(Visibility::Private));
+                    // Its position is no name that others would look for.
+                    self.facts.definitions[index as usize].reach = Reach::File;
+                    self.field_type(source, index, child);
+                    position += 1;
+                }
+            }
+        }
+    }
+
+    fn field_type(&mut self, source: Source<'_>, index: u32, declared: Node<'_>) {
+        let text = self.type_text(source, declared, true);
+        self.facts.definitions[index as usize].gives = Some(Shape::Of(text.into()));
+        self.inside(Some(index), |reader| reader.type_uses(source, declared));
+    }
+
+    fn variants(&mut self, source: Source<'_>, body: Node<'_>, visibility: Visibility) {
+        let mut attributes = Vec::new();
+        for child in children(body) {
+            if child.kind() == "attribute_item" {
+                self.attribute(source, child);
+                attributes.push(child);
+            }
+            if child.kind() != "enum_variant" {
+                continue;
+            }
+            let name = child.child_by_field_name("name").map_or("", |name| bare(source.of(name)));
+            let index = self.defined(source, child, name, DefinitionKind::Variant, &attributes, &[], &[]);
+            attributes.clear();
+            self.reaching(index, visibility);
+            let fields = child.child_by_field_name("body");
+            let definition = &mut self.facts.definitions[index as usize];
+            definition.arity =
+                fields.filter(|body| body.kind() == "ordered_field_declaration_list").and_then(fields_arity);
+            self.inside(Some(index), |reader| {
+                if let Some(fields) = fields {
+                    reader.owners.push(name.into());
+                    reader.fields(source, fields, Some(visibility));
+                    reader.owners.pop();
+                }
+                if let Some(value) = child.child_by_field_name("value") {
+                    reader.scoped(|reader| reader.expression(source, value));
+                }
+            });
+        }
+    }
+
+    fn trait_item(&mut self, source: Source<'_>, node: Node<'_>, name: &str, attributes: &[Node<'_>]) {
+        let body = node.child_by_field_name("body");
+        let members = body.map(children).unwrap_or_default();
+        // Those who implement it depend on what they must define, not on what it defines for them.
+        let provided: Vec<Node<'_>> = members.iter().copied().filter(|member| provided(*member)).collect();
+        let index = self.defined(source, node, name, DefinitionKind::Interface, attributes, &provided, &[]);
+        let visibility = reach_of(source, node);
+        let bounds = node.child_by_field_name("bounds");
+        self.inside(Some(index), |reader| {
+            reader.scoped(|reader| {
+                reader.bind_parameters(source, node, |index, _| Some(index));
+                if let Some(bounds) = bounds {
+                    let text = reader.type_text(source, bounds, true);
+                    reader.facts.definitions[index as usize].extends = text
+                        .split('+')
+                        .filter(|part| *part != "_")
+                        .map(|part| without_arguments(part).into())
+                        .collect();
+                    reader.type_uses(source, bounds);
+                }
+                let outer = reader.itself.replace(name.into());
+                reader.owners.push(name.into());
+                let first = reader.facts.definitions.len();
+                if let Some(body) = body {
+                    reader.items(source, body);
+                }
+                reader.owners.pop();
+                reader.itself = outer;
+                let container = reader.owners_with(name);
+                reader.members_reach(first, &container, visibility);
+            });
+        });
+    }
+
+    fn owners_with(&self, name: &str) -> String {
+        self.container().map_or(name.to_owned(), |container| format!("{container}.{name}"))
+    }
+
+    /// Members of a trait are as visible as the trait.
+    fn members_reach(&mut self, first: usize, container: &str, visibility: Visibility) {
+        for index in first..self.facts.definitions.len() {
+            if self.facts.definitions[index].container.as_deref() == Some(container) {
+                self.reaching(u32::try_from(index).unwrap_or(u32::MAX), visibility);
+            }
+        }
+    }
+
+    fn impl_item(&mut self, source: Source<'_>, node: Node<'_>) {
+        let Some(of) = node.child_by_field_name("type") else { return };
+        self.scoped(|reader| {
+            let arguments = of.child_by_field_name("type_arguments").map(children).unwrap_or_default();
+            let arguments: Vec<&str> = arguments
+                .into_iter()
+                .filter(|node| node.kind() != "lifetime")
+                .map(|node| source.of(node))
+                .collect();
+            reader.bind_parameters(source, node, |_, name| {
+                arguments.iter().position(|argument| *argument == name)
+            });
+            let every = matches!(reader.bound(source.of(of)), Some(Binding::Parameter { .. }));
+            reader.type_uses(source, of);
+            let itself = reader.type_text(source, of, false);
+            let line = source.line(node);
+            let interface = node.child_by_field_name("trait");
+            let interface_path = interface.map(|interface| {
+                let text: String = source.of(interface).split_whitespace().collect();
+                without_arguments(&text)
+            });
+            reader.facts.implementations.push(Implementation {
+                of: if every { "*".into() } else { itself.as_str().into() },
+                interface: interface_path.as_deref().map(Into::into),
+                container: reader.module(),
+                line,
+            });
+            if let Some(interface) = interface {
+                reader.path(source, interface, Role::Extend, None);
+            }
+            let outer = reader.itself.replace(itself.as_str().into());
+            let owners = std::mem::take(&mut reader.owners);
+            let plain = without_arguments(&itself);
+            reader.owners.push(plain.rsplit("::").next().unwrap_or(&plain).into());
+            for member in node.child_by_field_name("body").map(children).unwrap_or_default() {
+                reader.impl_member(source, member, interface_path.as_deref());
+            }
+            reader.owners = owners;
+            reader.itself = outer;
+        });
+    }
+
+    fn impl_member(&mut self, source: Source<'_>, node: Node<'_>, interface: Option<&str>) {
+        if node.kind() == "attribute_item" {
+            return self.attribute(source, node);
+        }
+        let name = node.child_by_field_name("name");
+        let (Some(interface), Some(name)) = (interface, name) else {
+            self.deeper(|reader| reader.item(source, node, &[]));
+            return;
+        };
+        let of = Some(Shape::Name(interface.into()));
+        self.put(source.of(name), source.line(name), Role::Override, of, None);
+        let name = bare(source.of(name));
+        match node.kind() {
+            "function_item" => self.function(source, node, name, &[], Some(interface)),
+            "type_item" => self.alias(source, node, name, &[], true),
+            "const_item" => self.value(source, node, name, &[], true),
+            _ => drop(self.deeper(|reader| reader.item(source, node, &[]))),
+        }
+    }
+
+    /// Puts down a definition. `unsigned` is what users of its name do not depend on, `body` what else it consists of.
+    #[expect(clippy::too_many_arguments, reason = "one call for every kind of item")]
+    fn defined(
+        &mut self,
+        source: Source<'_>,
+        node: Node<'_>,
+        name: &str,
+        kind: DefinitionKind,
+        attributes: &[Node<'_>],
+        unsigned: &[Node<'_>],
+        body: &[Node<'_>],
+    ) -> u32 {
+        let container_only = matches!(kind, DefinitionKind::Module);
+        let skip = |node: Node<'_>| {
+            node.kind() == "visibility_modifier"
+                || node.kind() == "attribute_item"
+                || unsigned.contains(&node)
+                || (container_only && node.kind() == "declaration_list")
+        };
+        let signature = digest([node], source.text, skip);
+        let visibility = children(node).into_iter().find(|child| child.kind() == "visibility_modifier");
+        let rest = attributes.iter().chain(&visibility).chain(body).copied();
+        let body = digest(rest, source.text, |_| false);
+        let visibility = reach_of(source, node);
+        let definition = Definition {
+            name: name.into(),
+            kind,
+            container: self.container(),
+            reach: Reach::Everyone,
+            line: source.line(node),
+            end_line: source.end_line(node),
+            signature,
+            body,
+            arity: None,
+            gives: None,
+            extends: Vec::new(),
+        };
+        let index = self.define(definition);
+        self.reaching(index, visibility);
+        index
+    }
+
+    fn reaching(&mut self, index: u32, visibility: Visibility) {
+        self.private.remove(&index);
+        let reach = match visibility {
+            Visibility::Everyone => Reach::Everyone,
+            Visibility::Package => Reach::Package,
+            Visibility::Hidden => Reach::File,
+            Visibility::Private => {
+                self.private.insert(index);
+                Reach::Package
+            }
+        };
+        if let Some(definition) = self.facts.definitions.get_mut(index as usize) {
+            definition.reach = reach;
+        }
+    }
+
+    /// A member whose name is its interface's: whoever uses it uses the interface's.
+    fn hide(&mut self, index: u32, interface: &str) {
+        self.reaching(index, Visibility::Hidden);
+        if !interface.is_empty() {
+            self.facts.definitions[index as usize].extends = vec![interface.into()];
+        }
+    }
+
+    fn inside(&mut self, within: Option<u32>, read: impl FnOnce(&mut Self)) {
+        let outer = std::mem::replace(&mut self.within, within);
+        read(self);
+        self.within = outer;
+    }
+}
+
+/// Whether a member of a trait is defined there and need not be by those who implement it.
+fn provided(member: Node<'_>) -> bool {
+    match member.kind() {
+        "function_item" => true,
+        "const_item" => member.child_by_field_name("value").is_some(),
+        _ => false,
+    }
+}
+
+fn fields_arity(body: Node<'_>) -> Option<Arity> {
+    let fields = body.children_by_field_name("type", &mut body.walk()).count();
+    let count = u16::try_from(fields).ok()?;
+    Some(Arity { least: count, most: Some(count) })
+}
+
+fn reach_of(source: Source<'_>, node: Node<'_>) -> Visibility {
+    let own = children(node).into_iter().find(|child| child.kind() == "visibility_modifier");
+    own.map_or(Visibility::Private, |own| visibility_of(source, own))
+}
+
+fn visibility_of(source: Source<'_>, node: Node<'_>) -> Visibility {
+    let text: String = source.of(node).split_whitespace().collect();
+    match text.as_str() {
+        "pub" => Visibility::Everyone,
+        "pub(self)" | "" => Visibility::Private,
+        _ => Visibility::Package,
+    }
+}
+
+/// Whether a string looks like the path of something: `default = "crate::defaults::port"`.
+fn path_like(text: &str) -> bool {
+    let part = |part: &str| {
+        part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+            && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    text.split("::").all(part)
+}

@@ -1,0 +1,241 @@
+//! Members: what a type of the project has of a name, wherever it is given to it.
+
+use std::rc::Rc;
+
+use super::modules::{Module, Project};
+use super::names::Entity;
+use super::values::Ty;
+use crate::facts::{Definition, DefinitionKind, Reach, Shape};
+use crate::world::FileId;
+
+/// The members of one name.
+#[derive(Debug, Default)]
+pub(super) struct Members {
+    /// Its own: fields, variants, inherent methods, what a trait declares.
+    own: Vec<(FileId, u32)>,
+    /// Those it defines for a trait.
+    implemented: Vec<(FileId, u32)>,
+}
+
+impl Members {
+    pub(super) fn all(&self) -> impl Iterator<Item = (FileId, u32)> {
+        self.own.iter().chain(&self.implemented).copied()
+    }
+}
+
+impl Project<'_> {
+    /// The members of that name of a type, a trait or a variant.
+    pub(super) fn members(&self, file: FileId, index: u32, name: &str) -> Rc<Members> {
+        let key = (file, index, Box::from(name));
+        if let Some(known) = self.memory.members.borrow().get(&key) {
+            return Rc::clone(known);
+        }
+        self.memory.members.borrow_mut().insert(key.clone(), Rc::default());
+        let members = Rc::new(self.find_members(file, index, name));
+        self.memory.members.borrow_mut().insert(key, Rc::clone(&members));
+        members
+    }
+
+    fn find_members(&self, file: FileId, index: u32, name: &str) -> Members {
+        let mut members = Members::default();
+        let Some(sheet) = self.sheet(file) else { return members };
+        let Some(of) = sheet.facts.definitions.get(index as usize) else { return members };
+        if of.gives.is_some() && of.kind == DefinitionKind::Type {
+            return self.members_of_alias(file, of, name);
+        }
+        if !matches!(of.kind, DefinitionKind::Type | DefinitionKind::Interface | DefinitionKind::Variant) {
+            return members;
+        }
+        let container = inner(of.container.as_deref(), &of.name);
+        for at in sheet.defined(name) {
+            let definition = &sheet.facts.definitions[*at as usize];
+            if definition.container.as_deref() == Some(&container) {
+                members.add(file, *at, definition);
+            }
+        }
+        match of.kind {
+            DefinitionKind::Interface if members.own.is_empty() => {
+                for parent in &of.extends {
+                    let module = self.module_of(file, of);
+                    for (file, index) in self.interfaces(&module, parent) {
+                        members.own.extend(self.members(file, index, name).own.iter().copied());
+                    }
+                }
+            }
+            DefinitionKind::Type => self.members_elsewhere((file, index), &of.name, name, &mut members),
+            _ => {}
+        }
+        members
+    }
+
+    fn members_of_alias(&self, file: FileId, of: &Definition, name: &str) -> Members {
+        let mut members = Members::default();
+        let Some(Shape::Of(text)) = &of.gives else { return members };
+        let module = self.module_of(file, of);
+        if let Ty::Own(file, index, _) = self.value(&self.type_of(&module, &Shape::Of(text.clone()))) {
+            let found = self.members(file, index, name);
+            members.own.extend(&found.own);
+            members.implemented.extend(&found.implemented);
+        }
+        members
+    }
+
+    /// Members that implementations in other modules and files give to a type.
+    fn members_elsewhere(&self, of: (FileId, u32), type_name: &str, name: &str, members: &mut Members) {
+        for file in self.containing(&format!("{type_name} {name}")) {
+            let Some(sheet) = self.sheet(file) else { continue };
+            for at in sheet.defined(name) {
+                let definition = &sheet.facts.definitions[*at as usize];
+                let known = members.all().any(|known| known == (file, *at));
+                if known || !self.belongs(file, definition, type_name) {
+                    continue;
+                }
+                match self.owner(file, definition) {
+                    Some(owner) if owner == of => members.add(file, *at, definition),
+                    None => members.add(file, *at, definition),
+                    Some(_) => {}
+                }
+            }
+        }
+    }
+
+    fn belongs(&self, file: FileId, definition: &Definition, type_name: &str) -> bool {
+        let Some(sheet) = self.sheet(file) else { return false };
+        sheet.split(definition.container.as_deref()).1 == Some(type_name)
+    }
+
+    /// The module that a definition stands in.
+    pub(super) fn module_of(&self, file: FileId, definition: &Definition) -> Module {
+        self.module_at(file, definition.container.as_deref())
+    }
+
+    pub(super) fn module_at(&self, file: FileId, container: Option<&str>) -> Module {
+        let inline = self.sheet(file).and_then(|sheet| sheet.split(container).0.map(Rc::from));
+        Module { file, inline }
+    }
+
+    /// The type, trait or variant that a member belongs to.
+    pub(super) fn owner(&self, file: FileId, definition: &Definition) -> Option<(FileId, u32)> {
+        let sheet = self.sheet(file)?;
+        let (_, rest) = sheet.split(definition.container.as_deref());
+        let rest = rest?;
+        let module = self.module_of(file, definition);
+        let mut parts = rest.split('.');
+        let mut owner = self.type_named(&module, parts.next()?)?;
+        for part in parts {
+            let found = self.members(owner.0, owner.1, part);
+            owner = found.all().next()?;
+        }
+        Some(owner)
+    }
+
+    fn type_named(&self, module: &Module, name: &str) -> Option<(FileId, u32)> {
+        let found = self.resolve(module, name);
+        let items: Vec<(FileId, u32)> = found
+            .iter()
+            .filter_map(|found| match found.entity {
+                Entity::Item(file, index) => Some((file, index)),
+                _ => None,
+            })
+            .collect();
+        let is_type = |(file, index): &(FileId, u32)| {
+            self.kind(*file, *index)
+                .is_some_and(|kind| matches!(kind, DefinitionKind::Type | DefinitionKind::Interface))
+        };
+        items.into_iter().find(is_type)
+    }
+
+    pub(super) fn kind(&self, file: FileId, index: u32) -> Option<DefinitionKind> {
+        Some(self.sheet(file)?.facts.definitions.get(index as usize)?.kind)
+    }
+
+    /// The traits that a path names.
+    pub(super) fn interfaces(&self, module: &Module, path: &str) -> Vec<(FileId, u32)> {
+        let found = self.resolve(module, path);
+        found
+            .iter()
+            .filter_map(|found| match found.entity {
+                Entity::Item(file, index) => Some((file, index)),
+                _ => None,
+            })
+            .filter(|(file, index)| self.kind(*file, *index) == Some(DefinitionKind::Interface))
+            .collect()
+    }
+
+    /// The trait that a member is defined for, where it is defined for one of the project.
+    pub(super) fn interface_of(&self, file: FileId, definition: &Definition) -> Vec<(FileId, u32)> {
+        let module = self.module_of(file, definition);
+        definition.extends.iter().flat_map(|path| self.interfaces(&module, path)).collect()
+    }
+
+    /// The only method of that name that a trait of the project declares.
+    pub(super) fn provided(&self, name: &str) -> Option<(FileId, u32)> {
+        let mut found = None;
+        for file in self.containing(name) {
+            let sheet = self.sheet(file)?;
+            for index in sheet.defined(name) {
+                let definition = &sheet.facts.definitions[*index as usize];
+                if definition.kind != DefinitionKind::Method || definition.reach == Reach::File {
+                    continue;
+                }
+                let owner = self.owner(file, definition);
+                let of_trait = owner
+                    .is_some_and(|(file, index)| self.kind(file, index) == Some(DefinitionKind::Interface));
+                if !of_trait {
+                    continue;
+                }
+                if found.is_some() {
+                    return None;
+                }
+                found = Some((file, *index));
+            }
+        }
+        found
+    }
+
+    /// The types that implement a trait, by their last names as written; `*` for every type.
+    pub(super) fn implementing(&self, file: FileId, index: u32) -> Rc<[Box<str>]> {
+        if let Some(known) = self.memory.implementing.borrow().get(&(file, index)) {
+            return Rc::clone(known);
+        }
+        let mut types: Vec<Box<str>> = Vec::new();
+        let name = self.sheet(file).map(|sheet| sheet.facts.definitions[index as usize].name.clone());
+        let name = name.unwrap_or_default();
+        for other in self.containing(&name) {
+            let Some(sheet) = self.sheet(other) else { continue };
+            for implementation in &sheet.facts.implementations {
+                let Some(interface) = &implementation.interface else { continue };
+                if interface.rsplit("::").next() == Some(&*name) {
+                    types.push(last_name(&implementation.of).into());
+                }
+            }
+        }
+        let types: Rc<[Box<str>]> = types.into();
+        self.memory.implementing.borrow_mut().insert((file, index), Rc::clone(&types));
+        types
+    }
+}
+
+impl Members {
+    fn add(&mut self, file: FileId, index: u32, definition: &Definition) {
+        if definition.extends.is_empty() || definition.kind == DefinitionKind::Interface {
+            self.own.push((file, index));
+        } else {
+            self.implemented.push((file, index));
+        }
+    }
+}
+
+/// The name of a written type that its implementations are known by.
+pub(super) fn last_name(text: &str) -> &str {
+    let end = text.find(['<', '[', '(', '+']).unwrap_or(text.len());
+    if end == 0 {
+        return if text.starts_with('[') { "[]" } else { text };
+    }
+    let path = &text[..end];
+    path.rsplit("::").next().unwrap_or(path)
+}
+
+fn inner(container: Option<&str>, name: &str) -> String {
+    container.map_or(name.to_owned(), |container| format!("{container}.{name}"))
+}

@@ -1,0 +1,135 @@
+//! Paths in expressions, types and patterns: every segment is a use of what it names.
+
+use tree_sitter::Node;
+
+use super::reader::{Binding, Reader, Source, bare, member};
+use crate::facts::{Role, Shape};
+use crate::syntax::children;
+
+impl Reader {
+    /// Puts down what a path names, its last segment in `role`, and gives its shape.
+    pub(super) fn path(
+        &mut self,
+        source: Source<'_>,
+        node: Node<'_>,
+        role: Role,
+        arguments: Option<u16>,
+    ) -> Shape {
+        let mut segments = Vec::new();
+        let base = self.segments(source, node, &mut segments, 0);
+        self.segments_used(base, &segments, role, arguments)
+    }
+
+    /// Collects the segments of a path. A type in front (`<T as Trait>::f`) is put down and given as the base.
+    fn segments<'t>(
+        &mut self,
+        source: Source<'t>,
+        node: Node<'_>,
+        segments: &mut Vec<(&'t str, u32)>,
+        depth: usize,
+    ) -> Option<Shape> {
+        if depth > 64 {
+            return Some(Shape::Unknown);
+        }
+        match node.kind() {
+            "scoped_identifier" | "scoped_type_identifier" => {
+                let base = node
+                    .child_by_field_name("path")
+                    .and_then(|path| self.segments(source, path, segments, depth + 1));
+                if let Some(name) = node.child_by_field_name("name") {
+                    segments.push((source.of(name), source.line(name)));
+                }
+                base
+            }
+            "generic_type" | "generic_type_with_turbofish" | "generic_function" | "generic_pattern" => {
+                let field = if node.kind() == "generic_function" { "function" } else { "type" };
+                let inner = node.child_by_field_name(field).or_else(|| children(node).first().copied());
+                let base = inner.and_then(|inner| self.segments(source, inner, segments, depth + 1));
+                if let Some(arguments) = node.child_by_field_name("type_arguments") {
+                    self.type_uses(source, arguments);
+                }
+                base
+            }
+            "bracketed_type" => {
+                self.type_uses(source, node);
+                Some(Shape::Of(self.type_text(source, node, false).into()))
+            }
+            _ => {
+                segments.push((source.of(node), source.line(node)));
+                None
+            }
+        }
+    }
+
+    /// The same for segments that are known already.
+    pub(super) fn segments_used(
+        &mut self,
+        base: Option<Shape>,
+        segments: &[(&str, u32)],
+        role: Role,
+        arguments: Option<u16>,
+    ) -> Shape {
+        let Some(((last, line), before)) = segments.split_last() else {
+            return base.unwrap_or(Shape::Unknown);
+        };
+        let mut prefix = base;
+        for (index, (name, line)) in before.iter().enumerate() {
+            prefix = Some(self.segment(prefix, index == 0, name, *line, Role::Type, None));
+        }
+        self.segment(prefix, before.is_empty(), last, *line, role, arguments)
+    }
+
+    fn segment(
+        &mut self,
+        prefix: Option<Shape>,
+        first: bool,
+        name: &str,
+        line: u32,
+        role: Role,
+        arguments: Option<u16>,
+    ) -> Shape {
+        let name = bare(name);
+        let Some(prefix) = prefix else {
+            return self.first_segment(first, name, line, role, arguments);
+        };
+        let shape = match &prefix {
+            Shape::Name(path) => Shape::Name(format!("{path}::{name}").into()),
+            other => member(other.clone(), name),
+        };
+        if !matches!(name, "super" | "self") {
+            self.put(name, line, role, Some(prefix), arguments);
+        }
+        shape
+    }
+
+    fn first_segment(
+        &mut self,
+        first: bool,
+        name: &str,
+        line: u32,
+        role: Role,
+        arguments: Option<u16>,
+    ) -> Shape {
+        debug_assert!(first, "only the first segment has nothing before it");
+        match name {
+            "crate" | "$crate" => Shape::Name("crate".into()),
+            "super" | "self" => Shape::Name(name.into()),
+            "Self" => self.itself_shape(),
+            "" => Shape::Name("".into()),
+            _ => match self.bound(name) {
+                Some(Binding::Value(shape)) => shape.clone(),
+                Some(Binding::Parameter { bounds, .. }) => Shape::Of(bounds.clone()),
+                Some(Binding::Item) => Shape::Unknown,
+                None => {
+                    self.put(name, line, role, None, arguments);
+                    Shape::Name(name.into())
+                }
+            },
+        }
+    }
+
+    /// A value of the type around, or that type.
+    pub(super) fn itself_shape(&self) -> Shape {
+        self.itself.as_ref().map_or(Shape::Unknown, |itself| Shape::Of(itself.clone()))
+    }
+}

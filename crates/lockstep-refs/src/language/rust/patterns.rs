@@ -1,0 +1,110 @@
+//! Patterns: what they take apart, and the variables they bind.
+
+use tree_sitter::Node;
+
+use super::reader::{Binding, Reader, Source, bare, member};
+use crate::facts::{Role, Shape};
+use crate::syntax::children;
+
+impl Reader {
+    /// Binds the variables of a pattern that matches a value of `shape`.
+    pub(super) fn pattern(&mut self, source: Source<'_>, node: Node<'_>, shape: &Shape) {
+        self.deeper(|reader| reader.pattern_here(source, node, shape));
+    }
+
+    fn pattern_here(&mut self, source: Source<'_>, node: Node<'_>, shape: &Shape) {
+        match node.kind() {
+            "identifier" | "shorthand_field_identifier" => self.binding(source, node, shape),
+            "scoped_identifier" | "generic_pattern" => drop(self.path(source, node, Role::Pattern, None)),
+            "tuple_struct_pattern" => self.tuple_struct_pattern(source, node, shape),
+            "struct_pattern" => self.struct_pattern(source, node),
+            "tuple_pattern" => {
+                for (index, child) in parts(node).into_iter().enumerate() {
+                    self.pattern(source, child, &member(shape.clone(), &index.to_string()));
+                }
+            }
+            "slice_pattern" => {
+                for child in parts(node) {
+                    self.pattern(source, child, &member(shape.clone(), "[]"));
+                }
+            }
+            "captured_pattern" => {
+                for child in parts(node) {
+                    self.pattern(source, child, shape);
+                }
+            }
+            "macro_invocation" => drop(self.macro_invocation(source, node)),
+            "const_block" => drop(self.expression(source, node)),
+            "closure_expression" => drop(self.expression(source, node)),
+            "range_pattern" => {
+                for child in parts(node) {
+                    if matches!(child.kind(), "identifier" | "scoped_identifier") {
+                        self.path(source, child, Role::Pattern, None);
+                    }
+                }
+            }
+            "mutable_specifier" | "remaining_field_pattern" => {}
+            "match_pattern" => {
+                let condition = node.child_by_field_name("condition");
+                for child in parts(node) {
+                    if Some(child) == condition {
+                        self.expression(source, child);
+                    } else {
+                        self.pattern(source, child, shape);
+                    }
+                }
+            }
+            // Whatever wraps a pattern: references, `mut`, `ref`, alternatives.
+            _ => {
+                for child in parts(node) {
+                    self.pattern(source, child, shape);
+                }
+            }
+        }
+    }
+
+    /// A name alone: a constant or a variant where it is written like one, a new variable otherwise.
+    fn binding(&mut self, source: Source<'_>, node: Node<'_>, shape: &Shape) {
+        let name = bare(source.of(node));
+        if name.starts_with(|c: char| c.is_uppercase()) {
+            self.path(source, node, Role::Pattern, None);
+        } else {
+            self.bind(name, Binding::Value(shape.clone()));
+        }
+    }
+
+    fn tuple_struct_pattern(&mut self, source: Source<'_>, node: Node<'_>, shape: &Shape) {
+        let Some(of) = node.child_by_field_name("type") else { return };
+        let parts: Vec<Node<'_>> = parts(node).into_iter().filter(|part| *part != of).collect();
+        let open = parts.iter().any(|part| part.kind() == "remaining_field_pattern");
+        let count = if open { None } else { u16::try_from(parts.len()).ok() };
+        let path = self.path(source, of, Role::Pattern, count);
+        for (index, part) in parts.into_iter().enumerate() {
+            let inner = match bare(source.of(of)) {
+                "Some" | "Ok" | "Poll::Ready" | "Ready" | "Ok::<_, _>" => member(shape.clone(), "?"),
+                "Err" => member(shape.clone(), "Err"),
+                _ => member(path.clone(), &index.to_string()),
+            };
+            self.pattern(source, part, &inner);
+        }
+    }
+
+    fn struct_pattern(&mut self, source: Source<'_>, node: Node<'_>) {
+        let Some(of) = node.child_by_field_name("type") else { return };
+        let path = self.path(source, of, Role::Pattern, None);
+        for part in parts(node) {
+            let Some(name) = part.child_by_field_name("name") else { continue };
+            let field = source.of(name);
+            self.put(field, source.line(name), Role::Pattern, Some(path.clone()), None);
+            let inner = member(path.clone(), field);
+            match part.child_by_field_name("pattern") {
+                Some(pattern) => self.pattern(source, pattern, &inner),
+                None => self.bind(field, Binding::Value(inner)),
+            }
+        }
+    }
+}
+
+fn parts(node: Node<'_>) -> Vec<Node<'_>> {
+    children(node).into_iter().filter(|child| !child.is_extra() && child.kind() != "attribute_item").collect()
+}

@@ -1,0 +1,211 @@
+//! Reading one file: the state that the walk over its tree carries, and how facts are put down.
+//!
+//! The walk itself is in `items`, `expressions`, `patterns`, `types`, `paths`, `imports` and `tokens`.
+
+use std::collections::{HashMap, HashSet};
+
+use tree_sitter::Node;
+
+use crate::facts::{Definition, Facts, Reach, Role, Shape, Use};
+use crate::language::Language;
+use crate::syntax;
+
+/// The facts of a text; `None` where the parser gives up.
+pub(super) fn read(text: &str) -> Option<Facts> {
+    let tree = parse(text)?;
+    let mut reader = Reader::new();
+    reader.facts.problems = syntax::problems(&tree);
+    reader.items(Source { text, line: 0 }, tree.root_node());
+    Some(reader.finish())
+}
+
+/// The tree of a text.
+pub(super) fn parse(text: &str) -> Option<tree_sitter::Tree> {
+    syntax::parse(&tree_sitter_rust::LANGUAGE.into(), text)
+}
+
+/// A text that is read: the file, or what stands in a macro's brackets.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'t> {
+    pub(super) text: &'t str,
+    /// How many lines of the file come before it.
+    pub(super) line: u32,
+}
+
+impl<'t> Source<'t> {
+    pub(super) fn of(self, node: Node<'_>) -> &'t str {
+        syntax::text_of(node, self.text)
+    }
+
+    pub(super) fn line(self, node: Node<'_>) -> u32 {
+        self.line.saturating_add(syntax::line_of(node))
+    }
+
+    pub(super) fn end_line(self, node: Node<'_>) -> u32 {
+        self.line.saturating_add(syntax::end_line_of(node))
+    }
+}
+
+/// What a name means inside a function or a generic item.
+#[derive(Clone)]
+pub(super) enum Binding {
+    /// A variable or parameter.
+    Value(Shape),
+    /// A parameter of types.
+    Parameter {
+        /// The traits it is bound by, as types are written; `_` without any.
+        bounds: Box<str>,
+        /// Its position among the arguments of the type that is defined or implemented.
+        position: Option<usize>,
+    },
+    /// An item inside a function.
+    Item,
+}
+
+pub(super) struct Reader {
+    pub(super) facts: Facts,
+    /// The inline modules around, outermost first.
+    pub(super) modules: Vec<Box<str>>,
+    /// The types, traits and functions around, inside those modules.
+    pub(super) owners: Vec<Box<str>>,
+    /// The type that `Self` means, as types are written.
+    pub(super) itself: Option<Box<str>>,
+    pub(super) within: Option<u32>,
+    scopes: Vec<HashMap<Box<str>, Binding>>,
+    /// Definitions that are private to their module.
+    pub(super) private: HashSet<u32>,
+    pub(super) depth: usize,
+    /// How many macros' brackets are around.
+    pub(super) brackets: usize,
+}
+
+impl Reader {
+    fn new() -> Self {
+        Self {
+            facts: Facts::none(Language::Rust),
+            modules: Vec::new(),
+            owners: Vec::new(),
+            itself: None,
+            within: None,
+            scopes: Vec::new(),
+            private: HashSet::new(),
+            depth: 0,
+            brackets: 0,
+        }
+    }
+
+    /// Private items are visible to the modules below: where these are other files, they reach beyond their own.
+    fn finish(mut self) -> Facts {
+        let has_children =
+            self.facts.imports.iter().any(|import| import.form == crate::facts::ImportForm::Child);
+        if !has_children {
+            for index in &self.private {
+                self.facts.definitions[*index as usize].reach = Reach::File;
+            }
+        }
+        self.facts
+    }
+
+    pub(super) fn define(&mut self, definition: Definition) -> u32 {
+        let index = u32::try_from(self.facts.definitions.len()).unwrap_or(u32::MAX);
+        self.facts.definitions.push(definition);
+        index
+    }
+
+    pub(super) fn put(
+        &mut self,
+        name: &str,
+        line: u32,
+        role: Role,
+        of: Option<Shape>,
+        arguments: Option<u16>,
+    ) {
+        let name = bare(name);
+        if name.is_empty() || name == "_" {
+            return;
+        }
+        let within = self.within;
+        self.facts.uses.push(Use { name: name.into(), line, role, of, arguments, within });
+    }
+
+    /// The inline modules around, as a container.
+    pub(super) fn module(&self) -> Option<Box<str>> {
+        joined(&self.modules, &[])
+    }
+
+    /// Everything around, as a container.
+    pub(super) fn container(&self) -> Option<Box<str>> {
+        joined(&self.modules, &self.owners)
+    }
+
+    pub(super) fn scoped<T>(&mut self, inside: impl FnOnce(&mut Self) -> T) -> T {
+        self.scopes.push(HashMap::new());
+        let result = inside(self);
+        self.scopes.pop();
+        result
+    }
+
+    /// Items see nothing of the variables around them.
+    pub(super) fn apart<T>(&mut self, inside: impl FnOnce(&mut Self) -> T) -> T {
+        let scopes = std::mem::take(&mut self.scopes);
+        let result = inside(self);
+        self.scopes = scopes;
+        result
+    }
+
+    pub(super) fn bind(&mut self, name: &str, binding: Binding) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(bare(name).into(), binding);
+        }
+    }
+
+    pub(super) fn bound(&self, name: &str) -> Option<&Binding> {
+        self.scopes.iter().rev().find_map(|scope| scope.get(name))
+    }
+
+    /// Runs `inside` one level deeper; what lies too deep is left out.
+    pub(super) fn deeper<T>(&mut self, inside: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        if self.depth >= syntax::MAX_DEPTH {
+            return None;
+        }
+        self.depth += 1;
+        let result = inside(self);
+        self.depth -= 1;
+        Some(result)
+    }
+}
+
+/// A name without the mark that makes a keyword a name.
+pub(super) fn bare(name: &str) -> &str {
+    name.strip_prefix("r#").unwrap_or(name)
+}
+
+fn joined(modules: &[Box<str>], owners: &[Box<str>]) -> Option<Box<str>> {
+    let parts: Vec<&str> = modules.iter().chain(owners).map(AsRef::as_ref).collect();
+    if parts.is_empty() { None } else { Some(parts.join(".").into()) }
+}
+
+/// The longest chain of calls and members that is followed: each use of a longer one would carry it whole.
+const LONGEST_CHAIN: usize = 16;
+
+/// A member of a shape, where the chain is not too long.
+pub(super) fn member(of: Shape, name: &str) -> Shape {
+    if of == Shape::Unknown || chain(&of) >= LONGEST_CHAIN {
+        return Shape::Unknown;
+    }
+    Shape::Member(Box::new(of), bare(name).into())
+}
+
+/// The result of calling a shape.
+pub(super) fn called(of: Shape) -> Shape {
+    if of == Shape::Unknown { Shape::Unknown } else { Shape::Call(Box::new(of)) }
+}
+
+fn chain(mut shape: &Shape) -> usize {
+    let mut length = 0;
+    while let Shape::Member(inner, _) | Shape::Call(inner) = shape {
+        length += 1;
+        shape = inner;
+    }
+    length
+}

@@ -1,0 +1,447 @@
+//! Who references a definition: candidates by word, each use followed by the rules of names or by the type it belongs to.
+
+use std::collections::HashSet;
+
+use super::modules::{Module, Project, Sheet};
+use super::names::{Entity, Found};
+use super::standard;
+use super::values::Ty;
+use crate::facts::{Definition, DefinitionKind, Facts, Import, ImportForm, Role, Shape, Use};
+use crate::reference::{Certainty, Kind, Reference, Target};
+use crate::world::{FileId, World};
+
+/// The places that reference a target.
+pub(super) fn find(world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
+    let project = Project::new(world);
+    let mut found = Vec::new();
+    if let Some(sheet) = project.sheet(target.file) {
+        for (position, symbol) in target.symbols.iter().enumerate() {
+            if let Some(goal) = Goal::new(&project, target.file, &sheet.facts, symbol) {
+                Search { project: &project, goal: &goal, position, found: &mut found }.run();
+            }
+        }
+    }
+    if target.module {
+        file_references(&project, target.file, &mut found);
+    }
+    found.sort_by(|a, b| (world.path(a.file), a.line, a.symbol).cmp(&(world.path(b.file), b.line, b.symbol)));
+    found.dedup();
+    found
+}
+
+/// What is searched for.
+struct Goal<'a> {
+    file: FileId,
+    symbol: &'a Definition,
+    /// The definition, and those that stand for the same under other conditions.
+    items: Vec<u32>,
+    /// What it belongs to, if it is a member.
+    owner: Option<(FileId, u32)>,
+    owner_name: Box<str>,
+    owner_is_interface: bool,
+    /// The only one of its name that anything in the project has.
+    unique: bool,
+    /// The files that name its owner.
+    mentioning: HashSet<FileId>,
+}
+
+impl<'a> Goal<'a> {
+    fn new(project: &Project<'_>, file: FileId, facts: &Facts, symbol: &'a Definition) -> Option<Self> {
+        let same = |other: &Definition| {
+            other.name == symbol.name && other.kind == symbol.kind && other.container == symbol.container
+        };
+        let items: Vec<u32> =
+            (0..).zip(&facts.definitions).filter(|(_, other)| same(other)).map(|(index, _)| index).collect();
+        if items.is_empty() {
+            return None;
+        }
+        let owner = if symbol.container.is_some() { project.owner(file, symbol) } else { None };
+        let owner_name = owner.and_then(|(file, index)| {
+            Some(project.sheet(file)?.facts.definitions.get(index as usize)?.name.clone())
+        });
+        let owner_is_interface =
+            owner.is_some_and(|(file, index)| project.kind(file, index) == Some(DefinitionKind::Interface));
+        let mut goal = Self {
+            file,
+            symbol,
+            items,
+            owner,
+            owner_name: owner_name.unwrap_or_default(),
+            owner_is_interface,
+            unique: false,
+            mentioning: HashSet::new(),
+        };
+        if goal.is_member() {
+            goal.unique = goal.is_unique(project);
+            goal.mentioning = project.containing(&goal.owner_name).into_iter().collect();
+        }
+        Some(goal)
+    }
+
+    /// Whether it is reached through what it belongs to.
+    fn is_member(&self) -> bool {
+        self.owner.is_some()
+    }
+
+    fn is(&self, entity: &Entity) -> bool {
+        matches!(entity, Entity::Item(file, index) if *file == self.file && self.items.contains(index))
+    }
+
+    fn is_unique(&self, project: &Project<'_>) -> bool {
+        for file in project.containing(&self.symbol.name) {
+            let Some(sheet) = project.sheet(file) else { continue };
+            for index in sheet.defined(&self.symbol.name) {
+                let definition = &sheet.facts.definitions[*index as usize];
+                let member = matches!(definition.kind, DefinitionKind::Method | DefinitionKind::Field);
+                if member && definition.extends.is_empty() && definition.container != self.symbol.container {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+}
+
+struct Search<'p, 'w, 'g> {
+    project: &'p Project<'w>,
+    goal: &'g Goal<'g>,
+    position: usize,
+    found: &'p mut Vec<Reference>,
+}
+
+impl Search<'_, '_, '_> {
+    fn run(&mut self) {
+        let mut names: Vec<Box<str>> = vec![self.goal.symbol.name.clone()];
+        let mut done = 0;
+        while let Some(name) = names.get(done).cloned() {
+            done += 1;
+            for file in self.project.containing(&name) {
+                if file == self.goal.file {
+                    continue;
+                }
+                let Some(sheet) = self.project.sheet(file) else { continue };
+                for alias in self.file(file, &sheet, &name) {
+                    if !names.contains(&alias) {
+                        names.push(alias);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Looks through a file for a name; gives the other names under which the file hands it on.
+    fn file(&mut self, file: FileId, sheet: &Sheet, name: &str) -> Vec<Box<str>> {
+        let mut aliases = Vec::new();
+        let mut locals: Vec<Box<str>> = vec![name.into()];
+        for import in &sheet.facts.imports {
+            if import.form == ImportForm::Child {
+                continue;
+            }
+            let module = self.project.module_at(file, import.container.as_deref());
+            let Some(found) = self.imported(&module, import, name) else { continue };
+            let role = if import.reexport { Role::Reexport } else { Role::Import };
+            let line = import.names.first().map_or(import.line, |name| name.line);
+            self.put(file, line, Kind::Import, role, Certainty::Resolved, name, None, found.through, None);
+            for taken in &import.names {
+                if *taken.local != *name && *taken.local != *"_" && *taken.name == *name {
+                    locals.push(taken.local.clone());
+                    if import.reexport {
+                        aliases.push(taken.local.clone());
+                    }
+                }
+            }
+        }
+        for used in &sheet.facts.uses {
+            if !locals.contains(&used.name) {
+                continue;
+            }
+            let module = self.module_of_use(file, sheet, used);
+            if let Some((certainty, through)) = self.uses(&module, used) {
+                let arguments = self.arguments(used);
+                let through = through.filter(|through| *through != file);
+                self.put(
+                    file,
+                    used.line,
+                    Kind::Symbol,
+                    used.role,
+                    certainty,
+                    &used.name,
+                    arguments,
+                    through,
+                    used.within,
+                );
+            }
+        }
+        aliases
+    }
+
+    fn module_of_use(&self, file: FileId, sheet: &Sheet, used: &Use) -> Module {
+        let within = used.within.and_then(|within| sheet.facts.definitions.get(within as usize));
+        let Some(within) = within else { return Module::of_file(file) };
+        let module = self.project.module_of(file, within);
+        if within.kind == DefinitionKind::Module { module.inner(&within.name) } else { module }
+    }
+
+    /// Whether an import's path passes the goal under that name.
+    fn imported(&self, module: &Module, import: &Import, name: &str) -> Option<Found> {
+        let last = import.names.first().map(|taken| &*taken.name);
+        if last == Some(name) {
+            let taken = self.project.taken(module, import, name, 0);
+            if let Some(found) = taken.into_iter().find(|found| self.goal.is(&found.entity)) {
+                return Some(found);
+            }
+        }
+        // As a part before the last: `use Enum::Variant`, `use Type::*`.
+        let mut end = 0;
+        for segment in import.module.split("::") {
+            end += segment.len();
+            if segment == name {
+                let path = import.module.get(..end)?;
+                let found = self.project.resolve(module, path);
+                if let Some(found) = found.iter().find(|found| self.is_goal(&found.entity)) {
+                    return Some(found.clone());
+                }
+            }
+            end += 2;
+        }
+        None
+    }
+
+    /// The goal, where it may also be a module of its file.
+    fn is_goal(&self, entity: &Entity) -> bool {
+        if self.goal.is(entity) {
+            return true;
+        }
+        let Entity::Module(module) = entity else { return false };
+        let symbol = self.goal.symbol;
+        symbol.kind == DefinitionKind::Module
+            && module.file == self.goal.file
+            && Some(module) == Some(&self.project.module_of(self.goal.file, symbol).inner(&symbol.name))
+    }
+
+    /// Whether a use means the goal.
+    fn uses(&self, module: &Module, used: &Use) -> Option<(Certainty, Option<FileId>)> {
+        let resolved = |found: &Found| Some((Certainty::Resolved, found.through));
+        match &used.of {
+            None => {
+                let found = self.project.resolve(module, &used.name);
+                if let Some(found) = found.iter().find(|found| self.is_goal(&found.entity)) {
+                    return resolved(found);
+                }
+                let macro_use = used.role == Role::Call && used.arguments.is_none();
+                if self.goal.symbol.kind == DefinitionKind::Macro && macro_use && found.is_empty() {
+                    let macros = self.project.macros(&used.name, module);
+                    let means = macros.iter().any(|(file, index)| self.goal.is(&Entity::Item(*file, *index)));
+                    return means.then_some((Certainty::Resolved, None));
+                }
+                None
+            }
+            Some(Shape::Name(path)) => {
+                let found = self.project.resolve(module, &format!("{path}::{}", used.name));
+                if let Some(found) = found.iter().find(|found| self.is_goal(&found.entity)) {
+                    // The type's name is handed on by somebody; its members are not.
+                    let through = if self.goal.is_member() { None } else { found.through };
+                    return Some((Certainty::Resolved, through));
+                }
+                self.member_of(module, path_shape(path), used)
+            }
+            Some(shape) => self.member_of(module, shape.clone(), used),
+        }
+    }
+
+    fn member_of(&self, module: &Module, shape: Shape, used: &Use) -> Option<(Certainty, Option<FileId>)> {
+        if !self.goal.is_member() {
+            return None;
+        }
+        let ty = self.project.value(&self.project.type_of(module, &shape));
+        self.has(&ty, module, used, 0).map(|certainty| (certainty, None))
+    }
+
+    /// Whether a member of that name of a value of a type is the goal.
+    fn has(&self, ty: &Ty, module: &Module, used: &Use, steps: usize) -> Option<Certainty> {
+        if steps > 8 {
+            return None;
+        }
+        match ty {
+            Ty::Unknown => self.plausible(module, used).then_some(Certainty::Possible),
+            Ty::Own(file, index, _) => self.own_has((*file, *index), ty, module, used, steps),
+            Ty::Bounds(bounds) => {
+                bounds.iter().find_map(|bound| self.has(&self.project.value(bound), module, used, steps + 1))
+            }
+            Ty::Outside(name, _) => self.implemented_by(name),
+            Ty::Slice(_) => self.implemented_by("[]"),
+            Ty::Tuple(_) | Ty::Function(_) => self.implemented_by("()"),
+        }
+    }
+
+    fn own_has(
+        &self,
+        (file, index): (FileId, u32),
+        ty: &Ty,
+        module: &Module,
+        used: &Use,
+        steps: usize,
+    ) -> Option<Certainty> {
+        let project = self.project;
+        let members = project.members(file, index, &used.name);
+        let mut any = false;
+        for (file, index) in members.all() {
+            any = true;
+            if self.goal.is(&Entity::Item(file, index)) {
+                return Some(Certainty::Resolved);
+            }
+            // Defined for a trait: what is used is the trait's.
+            let sheet = project.sheet(file)?;
+            let interfaces = project.interface_of(file, &sheet.facts.definitions[index as usize]);
+            if interfaces.iter().any(|interface| Some(*interface) == self.goal.owner) {
+                return Some(Certainty::Resolved);
+            }
+        }
+        if any {
+            return None;
+        }
+        let sheet = project.sheet(file)?;
+        let definition = &sheet.facts.definitions[index as usize];
+        if definition.kind == DefinitionKind::Variant {
+            let (file, index) = project.owner(file, definition)?;
+            return self.own_has((file, index), &Ty::Own(file, index, Vec::new()), module, used, steps + 1);
+        }
+        if let Some(certainty) = self.implemented_by(&definition.name) {
+            return Some(certainty);
+        }
+        let target = project.dereferenced(ty, 0)?;
+        self.has(&target, module, used, steps + 1)
+    }
+
+    /// Whether the goal is a trait's that a type of that name implements.
+    fn implemented_by(&self, name: &str) -> Option<Certainty> {
+        let (file, index) = self.goal.owner.filter(|_| self.goal.owner_is_interface)?;
+        let types = self.project.implementing(file, index);
+        types.iter().any(|of| **of == *name || **of == *"*").then_some(Certainty::Resolved)
+    }
+
+    /// Whether a value of which nothing is known may have the goal as its member.
+    fn plausible(&self, module: &Module, used: &Use) -> bool {
+        let goal = self.goal;
+        if matches!(used.role, Role::Construct | Role::Pattern | Role::Override) && !goal.unique {
+            return goal.mentioning.contains(&module.file);
+        }
+        let called = used.role == Role::Call;
+        if called && goal.symbol.kind == DefinitionKind::Field {
+            return false;
+        }
+        if !called && goal.symbol.kind == DefinitionKind::Method && !goal.unique {
+            return false;
+        }
+        if !self.in_reach(module) {
+            return false;
+        }
+        let mentioned = goal.mentioning.contains(&module.file);
+        if goal.owner_is_interface {
+            return mentioned || self.in_scope(module);
+        }
+        let common =
+            goal.symbol.kind == DefinitionKind::Method && standard::is_common_method(&goal.symbol.name);
+        if common { mentioned } else { goal.unique || mentioned }
+    }
+
+    /// Whether the goal's trait is in scope, under its name.
+    fn in_scope(&self, module: &Module) -> bool {
+        let found = self.project.resolve(module, &self.goal.owner_name);
+        found.iter().any(|found| matches!(found.entity, Entity::Item(file, index) if Some((file, index)) == self.goal.owner))
+    }
+
+    /// Whether a file can have anything of the goal's crate at all.
+    fn in_reach(&self, module: &Module) -> bool {
+        let (Some(there), Some(here)) =
+            (self.project.package(self.goal.file), self.project.package(module.file))
+        else {
+            return true;
+        };
+        there.directory == here.directory || here.names().any(|name| name == there.library)
+    }
+
+    /// How many arguments a call passes to the goal: what stands for `self` in `Type::method(value)` is none.
+    fn arguments(&self, used: &Use) -> Option<u16> {
+        let given = used.arguments?;
+        let arity = self.goal.symbol.arity?;
+        let itself = self.goal.symbol.kind == DefinitionKind::Method
+            && !arity.takes(given)
+            && given > 0
+            && arity.takes(given - 1);
+        Some(if itself { given - 1 } else { given })
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one place that fills a reference")]
+    fn put(
+        &mut self,
+        file: FileId,
+        line: u32,
+        kind: Kind,
+        role: Role,
+        certainty: Certainty,
+        pattern: &str,
+        arguments: Option<u16>,
+        through: Option<FileId>,
+        within: Option<u32>,
+    ) {
+        self.found.push(Reference {
+            file,
+            line,
+            kind,
+            role,
+            certainty,
+            pattern: pattern.into(),
+            symbol: Some(self.position),
+            arguments,
+            through: through.filter(|through| *through != file),
+            within,
+        });
+    }
+}
+
+fn path_shape(path: &str) -> Shape {
+    Shape::Name(path.into())
+}
+
+/// The imports of a file as a whole, and of anything in it.
+fn file_references(project: &Project<'_>, file: FileId, found: &mut Vec<Reference>) {
+    let Some(name) = project.module_name(file) else { return };
+    for other in project.containing(&name) {
+        if other == file {
+            continue;
+        }
+        let Some(sheet) = project.sheet(other) else { continue };
+        for import in &sheet.facts.imports {
+            if !leads_to(project, other, import, file) {
+                continue;
+            }
+            found.push(Reference {
+                file: other,
+                line: import.line,
+                kind: Kind::Import,
+                role: if import.reexport { Role::Reexport } else { Role::Import },
+                certainty: Certainty::Resolved,
+                pattern: name.clone(),
+                symbol: None,
+                arguments: None,
+                through: None,
+                within: None,
+            });
+        }
+    }
+}
+
+/// Whether an import declares a file as a module, or takes it or something directly in it.
+fn leads_to(project: &Project<'_>, from: FileId, import: &Import, file: FileId) -> bool {
+    if import.form == ImportForm::Child {
+        return project.child(from, import) == Some(file);
+    }
+    let module = project.module_at(from, import.container.as_deref());
+    let is_file = |found: &Found| matches!(&found.entity, Entity::Module(module) if module.file == file);
+    if project.resolve(&module, &import.module).iter().any(is_file) {
+        return true;
+    }
+    let mut taken = import.names.iter().flat_map(|name| project.taken(&module, import, &name.name, 0));
+    taken.any(|found| is_file(&found))
+}

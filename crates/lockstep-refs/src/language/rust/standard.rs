@@ -1,0 +1,421 @@
+//! What is known of the standard library: wrappers that methods look through, and what their own methods give.
+//!
+//! Only what inference meets everywhere; whatever is not here is unknown, not wrong.
+
+use super::values::Ty;
+
+/// Functions that give their first argument, as far as methods are concerned.
+pub(super) fn hands_through(path: &str) -> bool {
+    matches!(
+        path,
+        "Some"
+            | "Ok"
+            | "Box::new"
+            | "Arc::new"
+            | "Rc::new"
+            | "Pin::new"
+            | "Box::pin"
+            | "Cow::Borrowed"
+            | "Cow::Owned"
+            | "mem::take"
+            | "mem::replace"
+            | "std::mem::take"
+            | "std::mem::replace"
+            | "core::mem::take"
+            | "core::mem::replace"
+            | "Arc::clone"
+            | "Rc::clone"
+            | "Cell::new"
+            | "RefCell::new"
+            | "Mutex::new"
+            | "RwLock::new"
+            | "black_box"
+            | "Poll::Ready"
+            | "identity"
+            | "Wrapping"
+            | "Reverse"
+            | "Cursor::new"
+            | "BufReader::new"
+            | "BufWriter::new"
+            | "ManuallyDrop::new"
+    )
+}
+
+/// What a method with a type argument gives: `parse::<T>()`.
+pub(super) fn turbofish(method: &str, argument: &str) -> Option<String> {
+    match method {
+        "parse" | "downcast" | "try_into" => Some(format!("Result<{argument}>")),
+        "downcast_ref" | "downcast_mut" => Some(format!("Option<{argument}>")),
+        "collect" | "sum" | "product" | "into" | "cast" => Some(argument.to_owned()),
+        _ => None,
+    }
+}
+
+/// Types that are everywhere without an import.
+pub(super) fn is_prelude(name: &str) -> bool {
+    is_plain(name)
+        || matches!(
+            name,
+            "Option"
+                | "Some"
+                | "None"
+                | "Result"
+                | "Ok"
+                | "Err"
+                | "Box"
+                | "Vec"
+                | "Iterator"
+                | "IntoIterator"
+                | "DoubleEndedIterator"
+                | "ExactSizeIterator"
+                | "Extend"
+                | "Fn"
+                | "FnMut"
+                | "FnOnce"
+                | "Clone"
+                | "Copy"
+                | "Send"
+                | "Sync"
+                | "Sized"
+                | "Drop"
+                | "ToOwned"
+                | "ToString"
+                | "Default"
+                | "From"
+                | "Into"
+                | "TryFrom"
+                | "TryInto"
+                | "AsRef"
+                | "AsMut"
+                | "PartialEq"
+                | "PartialOrd"
+                | "Eq"
+                | "Ord"
+                | "FromIterator"
+                | "Debug"
+                | "Hash"
+        )
+}
+
+/// Values without anything of ours in them.
+pub(super) fn is_plain(name: &str) -> bool {
+    matches!(
+        name,
+        "str"
+            | "String"
+            | "bool"
+            | "char"
+            | "usize"
+            | "isize"
+            | "u8"
+            | "u16"
+            | "u32"
+            | "u64"
+            | "u128"
+            | "i8"
+            | "i16"
+            | "i32"
+            | "i64"
+            | "i128"
+            | "f32"
+            | "f64"
+            | "()"
+            | "OsStr"
+            | "OsString"
+            | "Path"
+            | "PathBuf"
+            | "Duration"
+            | "Instant"
+            | "Ordering"
+    )
+}
+
+/// Types whose methods are, as far as we care, those of what they hold.
+pub(super) fn is_transparent(name: &str) -> bool {
+    matches!(
+        name,
+        "Box"
+            | "Arc"
+            | "Rc"
+            | "Pin"
+            | "Cow"
+            | "Ref"
+            | "RefMut"
+            | "MutexGuard"
+            | "RwLockReadGuard"
+            | "RwLockWriteGuard"
+            | "ManuallyDrop"
+            | "MaybeUninit"
+            | "Mutex"
+            | "RwLock"
+            | "RefCell"
+            | "Cell"
+            | "UnsafeCell"
+            | "Lazy"
+            | "LazyLock"
+            | "OnceLock"
+            | "OnceCell"
+            | "NonNull"
+            | "Wrapping"
+            | "Reverse"
+            | "Borrow"
+            | "AsRef"
+            | "AsMut"
+            | "Deref"
+            | "Into"
+            | "BorrowMut"
+            | "DerefMut"
+            | "AssertUnwindSafe"
+            | "CachePadded"
+    )
+}
+
+fn is_map(name: &str) -> bool {
+    matches!(name, "HashMap" | "BTreeMap" | "IndexMap")
+}
+
+/// What a value holds: the element of a list, the value of an option.
+pub(super) fn element(ty: &Ty) -> Ty {
+    match ty {
+        Ty::Slice(inner) => (**inner).clone(),
+        Ty::Outside(name, arguments) if is_map(name) => {
+            Ty::Tuple(arguments.iter().take(2).cloned().collect())
+        }
+        Ty::Outside(_, arguments) => arguments.first().cloned().unwrap_or(Ty::Unknown),
+        _ => Ty::Unknown,
+    }
+}
+
+/// What a method of a type from outside gives; `None` where that is not known.
+pub(super) fn method(name: &str, arguments: &[Ty], method: &str) -> Option<Ty> {
+    let same = || Ty::Outside(name.into(), arguments.to_vec());
+    let whole = same();
+    let element = || element(&whole);
+    let option = |ty: Ty| Ty::Outside("Option".into(), vec![ty]);
+    let foreign = || Ty::Outside("_".into(), Vec::new());
+    Some(match method {
+        "clone" | "as_ref" | "as_mut" | "iter" | "iter_mut" | "into_iter" | "by_ref" | "borrow"
+        | "borrow_mut" | "to_owned" | "as_deref" | "as_deref_mut" | "cloned" | "copied" | "rev"
+        | "filter" | "skip" | "take" | "chain" | "peekable" | "drain" | "as_slice" | "to_vec" | "inspect"
+        | "step_by" | "skip_while" | "take_while" | "cycle" | "fuse" | "or" | "or_else" | "ok" | "ok_or"
+        | "ok_or_else" | "map_err" | "as_mut_slice" | "into_boxed_slice" | "into_vec" | "sorted"
+        | "windows" | "chunks" | "split_off" | "insert_with" | "as_pin_mut" | "as_pin_ref" => same(),
+        "values" | "values_mut" | "into_values" if is_map(name) => {
+            Ty::Outside("Iterator".into(), vec![arguments.get(1).cloned().unwrap_or(Ty::Unknown)])
+        }
+        "keys" | "into_keys" if is_map(name) => {
+            Ty::Outside("Iterator".into(), vec![arguments.first().cloned().unwrap_or(Ty::Unknown)])
+        }
+        "get" | "get_mut" | "remove" | "insert" if is_map(name) => {
+            option(arguments.get(1).cloned().unwrap_or(Ty::Unknown))
+        }
+        "entry" if is_map(name) => arguments.get(1).cloned().unwrap_or(Ty::Unknown),
+        "enumerate" => Ty::Outside(
+            "Iterator".into(),
+            vec![Ty::Tuple(vec![Ty::Outside("usize".into(), Vec::new()), element()])],
+        ),
+        "unwrap" | "expect" | "unwrap_or" | "unwrap_or_default" | "unwrap_or_else" | "unwrap_unchecked"
+        | "lock" | "read" | "write" | "get_or_insert" | "get_or_insert_with" | "swap_remove" | "insert"
+        | "replace" | "get_or_init" | "into_inner" | "map_or_default" => element(),
+        "unwrap_err" | "expect_err" => arguments.get(1).cloned().unwrap_or(Ty::Unknown),
+        "err" => option(arguments.get(1).cloned().unwrap_or(Ty::Unknown)),
+        "next" | "first" | "last" | "get" | "get_mut" | "pop" | "find" | "min" | "max" | "nth" | "peek"
+        | "pop_front" | "pop_back" | "front" | "back" | "first_mut" | "last_mut" | "next_back"
+        | "min_by_key" | "max_by_key" | "front_mut" | "back_mut" | "peek_mut" | "next_if" | "min_by"
+        | "max_by" | "next_if_eq"
+            if !arguments.is_empty() || name == "_" =>
+        {
+            option(element())
+        }
+        "into" | "try_into" | "parse" | "collect" | "sum" | "fold" | "map" | "and_then" | "then"
+        | "then_some" | "map_or" | "map_or_else" | "flat_map" | "filter_map" | "flatten" | "downcast"
+        | "downcast_ref" | "downcast_mut" | "unzip" | "partition" | "zip" | "remove" | "scan"
+        | "find_map" | "try_fold" | "transpose" | "zip_with" | "reduce" | "extensions" | "load" | "join"
+        | "recv" | "poll" | "get_ref" => return None,
+        _ if arguments.iter().all(is_foreign) => foreign(),
+        _ => return None,
+    })
+}
+
+/// Whether nothing of ours is in a type.
+pub(super) fn is_foreign(ty: &Ty) -> bool {
+    match ty {
+        Ty::Outside(_, arguments) | Ty::Tuple(arguments) => arguments.iter().all(is_foreign),
+        Ty::Slice(inner) => is_foreign(inner),
+        _ => false,
+    }
+}
+
+/// Functions of the standard library that give whatever they are given.
+pub(super) fn gives_anything(path: &str) -> bool {
+    let parts: Vec<&str> = path.split("::").collect();
+    !matches!(
+        parts.first(),
+        Some(&("std" | "core" | "alloc" | "str" | "char" | "fs" | "env" | "thread" | "process"))
+    ) || parts.iter().any(|part| {
+        matches!(
+            *part,
+            "mem"
+                | "iter"
+                | "ptr"
+                | "cmp"
+                | "convert"
+                | "hint"
+                | "panic"
+                | "array"
+                | "spawn"
+                | "slice"
+                | "default"
+        )
+    })
+}
+
+/// Methods that so many types outside the project have that an unknown receiver is hardly ours.
+pub(super) fn is_common_method(name: &str) -> bool {
+    matches!(
+        name,
+        "abs"
+            | "all"
+            | "and"
+            | "and_then"
+            | "any"
+            | "append"
+            | "as_bytes"
+            | "as_mut"
+            | "as_ptr"
+            | "as_ref"
+            | "as_slice"
+            | "as_str"
+            | "borrow"
+            | "borrow_mut"
+            | "bytes"
+            | "capacity"
+            | "chain"
+            | "chars"
+            | "checked_add"
+            | "clear"
+            | "clone"
+            | "cloned"
+            | "cmp"
+            | "collect"
+            | "contains"
+            | "contains_key"
+            | "copied"
+            | "count"
+            | "dedup"
+            | "deref"
+            | "drain"
+            | "drop"
+            | "elapsed"
+            | "ends_with"
+            | "entry"
+            | "enumerate"
+            | "eq"
+            | "err"
+            | "expect"
+            | "extend"
+            | "filter"
+            | "filter_map"
+            | "find"
+            | "find_map"
+            | "first"
+            | "flat_map"
+            | "flatten"
+            | "flush"
+            | "fmt"
+            | "fold"
+            | "for_each"
+            | "from"
+            | "get"
+            | "get_mut"
+            | "get_or_insert_with"
+            | "hash"
+            | "index"
+            | "insert"
+            | "insert_str"
+            | "into"
+            | "into_inner"
+            | "into_iter"
+            | "is_char_boundary"
+            | "is_empty"
+            | "is_err"
+            | "is_none"
+            | "is_ok"
+            | "is_some"
+            | "iter"
+            | "iter_mut"
+            | "join"
+            | "keys"
+            | "kind"
+            | "last"
+            | "len"
+            | "lines"
+            | "load"
+            | "lock"
+            | "map"
+            | "map_err"
+            | "max"
+            | "min"
+            | "ne"
+            | "next"
+            | "next_back"
+            | "nth"
+            | "ok"
+            | "ok_or"
+            | "or"
+            | "or_else"
+            | "parse"
+            | "peek"
+            | "poll"
+            | "pop"
+            | "position"
+            | "push"
+            | "push_str"
+            | "read"
+            | "read_to_end"
+            | "recv"
+            | "remove"
+            | "replace"
+            | "reserve"
+            | "resize"
+            | "retain"
+            | "rev"
+            | "send"
+            | "set"
+            | "skip"
+            | "sort"
+            | "source"
+            | "split"
+            | "split_at"
+            | "starts_with"
+            | "store"
+            | "sub"
+            | "sum"
+            | "swap"
+            | "take"
+            | "then"
+            | "to_owned"
+            | "to_string"
+            | "to_vec"
+            | "trim"
+            | "truncate"
+            | "try_from"
+            | "try_into"
+            | "unwrap"
+            | "unwrap_or"
+            | "unwrap_or_default"
+            | "unwrap_or_else"
+            | "values"
+            | "wait"
+            | "windows"
+            | "with_capacity"
+            | "write"
+            | "write_all"
+            | "write_str"
+            | "zip"
+            | "path"
+            | "add"
+            | "start"
+            | "end"
+    )
+}

@@ -1,0 +1,182 @@
+//! Fixtures of several files: who references what, and what cannot be told.
+
+use crate::facts::Role;
+use crate::language::Language;
+use crate::language::rules;
+use crate::reference::{Reference, Target};
+use crate::world::{MemoryWorld, World};
+
+const MANIFEST: &str = "[package]\nname = \"a-b\"\nversion = \"1.0.0\"\n";
+
+/// `file:line role` of every reference to a symbol (`name` or `Type.name`) of a file.
+fn referrers(world: &MemoryWorld, file: &str, symbol: &str) -> Vec<String> {
+    found(world, file, symbol).iter().map(|found| shown(world, found)).collect()
+}
+
+fn found(world: &MemoryWorld, file: &str, symbol: &str) -> Vec<Reference> {
+    let file = world.find(file).unwrap();
+    let facts = world.facts(file).unwrap();
+    let (container, name) = symbol.rsplit_once('.').map_or((None, symbol), |(c, n)| (Some(c), n));
+    let symbols: Vec<_> = facts
+        .definitions
+        .iter()
+        .filter(|definition| &*definition.name == name && definition.container.as_deref() == container)
+        .cloned()
+        .collect();
+    assert!(!symbols.is_empty(), "no {symbol}: {:#?}", facts.definitions);
+    rules(Language::Rust).referrers(world, &Target { file, symbols: &symbols[..1], module: false })
+}
+
+fn shown(world: &MemoryWorld, found: &Reference) -> String {
+    let through =
+        found.through.map(|through| format!(" through {}", world.path(through))).unwrap_or_default();
+    let sure = if found.certainty == crate::reference::Certainty::Possible { "?" } else { "" };
+    format!("{}:{} {:?}{sure}{through}", world.path(found.file), found.line, found.role)
+}
+
+#[test]
+fn imports_are_followed_through_modules_renames_and_globs() {
+    let world = MemoryWorld::new([
+        ("Cargo.toml", MANIFEST),
+        ("src/lib.rs", "mod a;\nmod b;\nmod c;\npub use a::f;\n"),
+        ("src/a.rs", "pub fn f() {}\npub fn g() {}\n"),
+        ("src/b.rs", "use crate::a::{self, f as h};\nfn x() { h(); a::f(); }\n"),
+        ("src/c/mod.rs", "use super::a::*;\nmod d;\nfn y() { f(); }\n"),
+        ("src/c/d.rs", "use crate::f;\nfn z() { f(); super::super::a::f(); g(); }\n"),
+        ("tests/it.rs", "fn t() { a_b::f(); let f = 1; f; }\n"),
+    ]);
+    assert_eq!(
+        referrers(&world, "src/a.rs", "f"),
+        [
+            "src/b.rs:1 Import",
+            "src/b.rs:2 Call",
+            "src/b.rs:2 Call",
+            "src/c/d.rs:1 Import through src/lib.rs",
+            "src/c/d.rs:2 Call through src/lib.rs",
+            "src/c/d.rs:2 Call",
+            "src/c/mod.rs:3 Call",
+            "src/lib.rs:4 Reexport",
+            "tests/it.rs:1 Call through src/lib.rs",
+        ]
+    );
+    assert_eq!(referrers(&world, "src/a.rs", "g"), Vec::<String>::new());
+}
+
+#[test]
+fn methods_belong_to_the_type_of_their_receiver() {
+    let world = MemoryWorld::new([
+        ("Cargo.toml", MANIFEST),
+        ("src/lib.rs", "mod a;\nmod b;\n"),
+        (
+            "src/a.rs",
+            "pub struct A { pub n: u32 }\nimpl A { pub fn new() -> Self { A { n: 1 } }\npub fn go(&self) {} }\n\
+             pub struct B;\nimpl B { pub fn go(&self) {} }\npub fn make() -> Result<A, ()> { Ok(A::new()) }\n",
+        ),
+        (
+            "src/b.rs",
+            "use crate::a::{A, B, make};\nstruct C { a: Box<A>, b: B }\nimpl C { fn x(&self) {\n\
+             self.a.go();\nself.b.go();\n}\nfn y() -> Option<()> {\nlet a = A::new(); a.go();\nmake().ok()?.go();\n\
+             B.go();\nvec![1].go();\nassert!(A::new().n == 1);\nlet A { n } = make().unwrap();\nNone } }\n",
+        ),
+    ]);
+    assert_eq!(
+        referrers(&world, "src/a.rs", "A.go"),
+        ["src/b.rs:4 Call", "src/b.rs:8 Call", "src/b.rs:9 Call"]
+    );
+    assert_eq!(referrers(&world, "src/a.rs", "B.go"), ["src/b.rs:5 Call", "src/b.rs:10 Call"]);
+    assert_eq!(referrers(&world, "src/a.rs", "A.n"), ["src/b.rs:12 Value", "src/b.rs:13 Pattern"]);
+}
+
+#[test]
+fn traits_are_extended_overridden_and_called() {
+    let world = MemoryWorld::new([
+        ("Cargo.toml", MANIFEST),
+        ("src/lib.rs", "mod a;\nmod b;\nmod c;\n"),
+        ("src/a.rs", "pub trait T { fn go(&self); fn all(&self) { self.go() } }\n"),
+        ("src/b.rs", "use crate::a::T;\npub struct B;\nimpl T for B { fn go(&self) {} }\n"),
+        ("src/c.rs", "use crate::{a::T, b::B};\nfn x<X: T>(x: &X, b: B) { x.go(); b.all();\nT::go(x); }\n"),
+    ]);
+    assert_eq!(referrers(&world, "src/a.rs", "T")[1], "src/b.rs:3 Extend");
+    assert_eq!(
+        referrers(&world, "src/a.rs", "T.go"),
+        ["src/b.rs:3 Override", "src/c.rs:2 Call", "src/c.rs:3 Call"]
+    );
+    assert_eq!(referrers(&world, "src/a.rs", "T.all"), ["src/c.rs:2 Call"]);
+    let calls = found(&world, "src/a.rs", "T.go");
+    assert!(calls.iter().filter(|call| call.role == Role::Call).all(|call| call.arguments == Some(0)));
+}
+
+#[test]
+fn macros_and_what_stands_in_them() {
+    let world = MemoryWorld::new([
+        ("Cargo.toml", MANIFEST),
+        ("src/lib.rs", "#[macro_use]\nmod a;\nmod b;\n"),
+        ("src/a.rs", "macro_rules! m { ($x:expr) => { $crate::b::f($x) } }\npub const N: u8 = 1;\n"),
+        (
+            "src/b.rs",
+            "use crate::a::N;\npub fn f(x: u8) {}\nfn y() { m!(1); println!(\"{N}\"); q! { x => N } }\n",
+        ),
+    ]);
+    assert_eq!(referrers(&world, "src/a.rs", "m"), ["src/b.rs:3 Call"]);
+    assert_eq!(referrers(&world, "src/b.rs", "f"), ["src/a.rs:1 Call"]);
+    assert_eq!(
+        referrers(&world, "src/a.rs", "N"),
+        ["src/b.rs:1 Import", "src/b.rs:3 Value", "src/b.rs:3 Type"]
+    );
+}
+
+#[test]
+fn packages_of_a_workspace_know_each_other() {
+    let world = MemoryWorld::new([
+        (
+            "Cargo.toml",
+            "[workspace]\nmembers = [\"x\", \"y\"]\n[workspace.dependencies]\nx-lib = { path = \"x\" }\n",
+        ),
+        ("x/Cargo.toml", "[package]\nname = \"x-lib\"\n"),
+        ("x/src/lib.rs", "pub mod deep;\npub enum E { One, Two(u8) }\n"),
+        ("x/src/deep.rs", "pub struct S;\n"),
+        (
+            "y/Cargo.toml",
+            "[package]\nname = \"y\"\n[dependencies]\nx-lib.workspace = true\n[dev-dependencies]\nz = { path = \"../x\", package = \"x-lib\" }\n",
+        ),
+        (
+            "y/src/main.rs",
+            "use x_lib::deep::S;\nuse x_lib::E::{self, *};\nfn main() { let _ = (S, E::One, Two(1)); }\n",
+        ),
+        ("y/tests/t.rs", "use z::deep;\nfn t(_: deep::S) {}\n"),
+    ]);
+    assert_eq!(
+        referrers(&world, "x/src/deep.rs", "S"),
+        ["y/src/main.rs:1 Import", "y/src/main.rs:3 Value", "y/tests/t.rs:2 Type"]
+    );
+    assert_eq!(referrers(&world, "x/src/lib.rs", "E.One"), ["y/src/main.rs:3 Value"]);
+    assert_eq!(referrers(&world, "x/src/lib.rs", "E.Two"), ["y/src/main.rs:3 Call"]);
+}
+
+#[test]
+fn what_should_lead_somewhere_and_does_not_is_counted() {
+    let world = MemoryWorld::new([
+        ("Cargo.toml", MANIFEST),
+        ("src/lib.rs", "mod gone;\nmod a;\nuse crate::a::Missing;\nuse std::fmt;\nuse a::f;\n"),
+        ("src/a.rs", "pub fn f() {}\n"),
+    ]);
+    let outgoing = rules(Language::Rust).outgoing(&world, world.find("src/lib.rs").unwrap());
+    let lines: Vec<u32> = outgoing.unresolved.iter().map(|place| place.line).collect();
+    assert_eq!(lines, [1, 3]);
+    assert_eq!(outgoing.external, 1);
+    assert_eq!(outgoing.references.len(), 2);
+}
+
+#[test]
+fn a_file_is_found_by_its_module() {
+    let world = MemoryWorld::new([
+        ("Cargo.toml", MANIFEST),
+        ("src/lib.rs", "#[path = \"odd/name.rs\"]\nmod a;\nmod b;\n"),
+        ("src/odd/name.rs", "pub fn f() {}\n"),
+        ("src/b.rs", "use crate::a::f;\n"),
+    ]);
+    let file = world.find("src/odd/name.rs").unwrap();
+    let found = rules(Language::Rust).referrers(&world, &Target { file, symbols: &[], module: true });
+    let shown: Vec<String> = found.iter().map(|found| shown(&world, found)).collect();
+    assert_eq!(shown, ["src/b.rs:1 Import", "src/lib.rs:2 Import"]);
+}

@@ -1,0 +1,404 @@
+//! Macros: what stands in their brackets is read as expressions or items where it looks like them, else word by word.
+
+use tree_sitter::Node;
+
+use super::reader::{Binding, Reader, Source, bare, member, parse};
+use crate::facts::{Role, Shape};
+use crate::syntax::children;
+
+/// Brackets within brackets are read anew each time: beyond this only word by word.
+const MOST_BRACKETS: usize = 6;
+
+impl Reader {
+    /// A macro where an expression, a type or a pattern can stand.
+    pub(super) fn macro_invocation(&mut self, source: Source<'_>, node: Node<'_>) -> Shape {
+        let Some(name) = self.macro_name(source, node) else { return Shape::Unknown };
+        let Some(tree) = brackets(node) else { return Shape::Unknown };
+        self.in_brackets(source, tree, |reader, inner, open| {
+            let (head, tail) = match open {
+                '[' => ("fn f(){[", "];}"),
+                '{' => ("fn f(){", "}"),
+                _ => ("fn f(){g(", ");}"),
+            };
+            reader.reread(inner, head, tail, false)
+                || (open != '{' && reader.reread(inner, "fn f(){", "}", false))
+                || (name.ends_with("matches") && reader.reread_matches(inner))
+        });
+        match name.as_str() {
+            "format" => Shape::Of("String".into()),
+            "vec" => Shape::Of("Vec<_>".into()),
+            "concat" | "stringify" | "env" | "include_str" | "file" => Shape::Of("str".into()),
+            "matches" | "cfg" => Shape::Of("bool".into()),
+            _ => Shape::Unknown,
+        }
+    }
+
+    /// A macro where an item can stand: what it wraps are items of this module, as far as they look like it.
+    pub(super) fn macro_item(&mut self, source: Source<'_>, node: Node<'_>) {
+        if self.macro_name(source, node).is_none() {
+            return;
+        }
+        let Some(tree) = brackets(node) else { return };
+        self.in_brackets(source, tree, |reader, inner, open| {
+            reader.reread(inner, "", "", true)
+                || (open == '(' && reader.reread(inner, "fn f(){g(", ");}", false))
+        });
+    }
+
+    /// Puts down the use of the macro; its last name.
+    fn macro_name(&mut self, source: Source<'_>, node: Node<'_>) -> Option<String> {
+        let name = node.child_by_field_name("macro")?;
+        self.path(source, name, Role::Call, None);
+        let text = source.of(name);
+        Some(bare(text.rsplit("::").next().unwrap_or(text)).to_owned())
+    }
+
+    fn in_brackets(
+        &mut self,
+        source: Source<'_>,
+        tree: Node<'_>,
+        read: impl FnOnce(&mut Self, Source<'_>, char) -> bool,
+    ) {
+        let text = source.of(tree);
+        let Some(open) = text.chars().next() else { return };
+        let Some(inside) = text.get(1..text.len().saturating_sub(1)) else { return };
+        if inside.trim().is_empty() {
+            return;
+        }
+        let inner = Source { text: inside, line: source.line(tree).saturating_sub(1) };
+        self.brackets += 1;
+        let done = self.brackets <= MOST_BRACKETS && read(self, inner, open);
+        self.brackets -= 1;
+        if !done {
+            self.words(inner);
+        }
+        self.format_arguments(inner);
+    }
+
+    /// Reads the text between `head` and `tail` as if it stood in a file; whether it could be read.
+    fn reread(&mut self, inner: Source<'_>, head: &str, tail: &str, items: bool) -> bool {
+        let text = format!("{head}{}\n{tail}", inner.text);
+        let Some(tree) = parse(&text) else { return false };
+        let root = tree.root_node();
+        if root.has_error() {
+            return false;
+        }
+        let source = Source { text: &text, line: inner.line };
+        if items {
+            let looks_like =
+                |node: &Node<'_>| node.kind().ends_with("_item") || node.kind().ends_with("_declaration");
+            if !children(root).iter().any(looks_like) {
+                return false;
+            }
+            self.items(source, root);
+            return true;
+        }
+        let body = children(root).first().and_then(|function| function.child_by_field_name("body"));
+        let Some(body) = body else { return false };
+        self.inside_wrapper(source, body);
+        true
+    }
+
+    /// What stands in the wrapper: its own call is no use.
+    fn inside_wrapper(&mut self, source: Source<'_>, body: Node<'_>) {
+        let mut only = children(body).into_iter().filter(|node| !node.is_extra());
+        let (first, second) = (only.next(), only.next());
+        let call = first
+            .filter(|_| second.is_none())
+            .and_then(|statement| children(statement).first().copied())
+            .filter(|call| call.kind() == "call_expression" && call.start_byte() == "fn f(){".len())
+            .filter(|call| call.child_by_field_name("function").is_some_and(|f| source.of(f) == "g"));
+        let Some(call) = call else {
+            self.block(source, body);
+            return;
+        };
+        for argument in call.child_by_field_name("arguments").map(children).unwrap_or_default() {
+            self.expression(source, argument);
+        }
+    }
+
+    /// `matches!(value, pattern if guard)`.
+    fn reread_matches(&mut self, inner: Source<'_>) -> bool {
+        let Some(comma) = first_comma(inner.text) else { return false };
+        let (value, pattern) = inner.text.split_at(comma);
+        let pattern = pattern[1..].trim_end().trim_end_matches(',');
+        let text = format!("match ({value}) {{{pattern}=>()}}");
+        self.reread(Source { text: &text, line: inner.line }, "fn f(){", "}", false)
+    }
+
+    /// Names inside the braces of format strings.
+    fn format_arguments(&mut self, inner: Source<'_>) {
+        if !inner.text.contains('"') {
+            return;
+        }
+        let mut line = inner.line + 1;
+        let mut quoted = false;
+        let mut rest = inner.text;
+        while let Some(at) = rest.find(['"', '{', '\n', '\\']) {
+            let (found, after) = (rest.as_bytes()[at], &rest[at + 1..]);
+            rest = after;
+            match found {
+                b'"' => quoted = !quoted,
+                b'\n' => line += 1,
+                b'\\' => rest = after.get(1..).unwrap_or(after),
+                _ if quoted => {
+                    let end = after.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(after.len());
+                    let name = &after[..end];
+                    let closed = after[end..].starts_with([':', '}']);
+                    if closed
+                        && name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+                        && self.bound(name).is_none()
+                    {
+                        self.put(name, line, Role::Value, None, None);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The body of a macro: its words, as they would be used where it is expanded.
+    pub(super) fn words(&mut self, inner: Source<'_>) {
+        let tokens = lex(inner);
+        let mut at = 0;
+        while at < tokens.len() {
+            at = self.word(&tokens, at);
+        }
+    }
+
+    /// Takes the path that starts at a token; where the next one starts.
+    fn word(&mut self, tokens: &[Token<'_>], at: usize) -> usize {
+        let Token::Word(first, line) = tokens[at] else { return at + 1 };
+        let before = at.checked_sub(1).map(|before| &tokens[before]);
+        if let Some(Token::Word(before, _)) = before
+            && matches!(
+                *before,
+                "fn" | "struct" | "enum" | "mod" | "trait" | "type" | "let" | "union" | "macro_rules"
+            )
+        {
+            return at + 1;
+        }
+        if keyword(first)
+            && first != "$crate"
+            && first != "crate"
+            && first != "Self"
+            && first != "self"
+            && first != "super"
+        {
+            return at + 1;
+        }
+        let receiver =
+            matches!(before, Some(Token::Mark('.'))).then(|| self.receiver(tokens, at.saturating_sub(2)));
+        let mut segments = vec![(first, line)];
+        let mut next = at + 1;
+        while let (Some(Token::Path), Some(Token::Word(name, line))) =
+            (tokens.get(next), tokens.get(next + 1))
+        {
+            segments.push((*name, *line));
+            next += 2;
+        }
+        if let Some(of) = receiver {
+            let arguments = arguments(tokens, next);
+            let role = if arguments.is_some() { Role::Call } else { Role::Value };
+            self.put(first, line, role, Some(of), arguments);
+            return next;
+        }
+        if segments.len() == 1 && matches!(first, "self" | "Self" | "crate" | "super" | "$crate") {
+            return next;
+        }
+        let capital = segments.last().is_some_and(|(name, _)| name.starts_with(|c: char| c.is_uppercase()));
+        let (role, arguments) = match tokens.get(next) {
+            Some(Token::Mark('!')) if !matches!(tokens.get(next + 1), Some(Token::Mark('='))) => {
+                (Role::Call, None)
+            }
+            Some(Token::Mark('(')) => (Role::Call, arguments(tokens, next)),
+            Some(Token::Mark('{')) if capital => (Role::Construct, None),
+            _ if capital => (Role::Type, None),
+            _ => (Role::Value, None),
+        };
+        self.segments_used(None, &segments, role, arguments);
+        next
+    }
+
+    /// What stands before a dot, where it is a variable.
+    fn receiver(&self, tokens: &[Token<'_>], at: usize) -> Shape {
+        let dotted = at > 0 && matches!(tokens[at - 1], Token::Mark('.'));
+        match tokens[at] {
+            Token::Word("self", _) if !dotted => self.itself_shape(),
+            Token::Word(name, _) if dotted => member(self.receiver(tokens, at.saturating_sub(2)), name),
+            Token::Word(name, _) => match self.bound(name) {
+                Some(Binding::Value(shape)) => shape.clone(),
+                _ => Shape::Unknown,
+            },
+            _ => Shape::Unknown,
+        }
+    }
+}
+
+/// The brackets of a macro invocation.
+fn brackets(node: Node<'_>) -> Option<Node<'_>> {
+    children(node).into_iter().find(|child| child.kind() == "token_tree")
+}
+
+/// The first comma that stands in no brackets.
+fn first_comma(text: &str) -> Option<usize> {
+    let mut depth = 0_u32;
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => return Some(at),
+            _ => {}
+        }
+    }
+    None
+}
+
+enum Token<'t> {
+    Word(&'t str, u32),
+    /// `::`
+    Path,
+    Mark(char),
+}
+
+/// How many arguments stand in the brackets that open at a token.
+fn arguments(tokens: &[Token<'_>], open: usize) -> Option<u16> {
+    if !matches!(tokens.get(open), Some(Token::Mark('('))) {
+        return None;
+    }
+    let (mut depth, mut count, mut any) = (0_u32, 0_u16, false);
+    for token in tokens.get(open..)?.iter().take(2_000) {
+        match token {
+            Token::Mark('(' | '[' | '{') => {
+                any |= depth > 0;
+                depth += 1;
+            }
+            Token::Mark(')' | ']' | '}') => {
+                depth -= 1;
+                if depth == 0 {
+                    return Some(count + u16::from(any));
+                }
+            }
+            Token::Mark(',') if depth == 1 => {
+                count = count.saturating_add(u16::from(any));
+                any = false;
+            }
+            _ => any = true,
+        }
+    }
+    None
+}
+
+/// The words and marks of a text, without comments, strings and numbers (which count as marks).
+fn lex(source: Source<'_>) -> Vec<Token<'_>> {
+    let text = source.text;
+    let mut tokens = Vec::new();
+    let mut line = source.line + 1;
+    let mut rest = text;
+    while let Some(c) = rest.chars().next() {
+        let length = match c {
+            '"' => string(rest),
+            '\'' => quote(rest),
+            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
+            'r' if rest.starts_with("r\"") || rest.starts_with("r#\"") => raw(rest),
+            c if c.is_alphabetic() || c == '_' || c == '$' => {
+                let rest = if c == '$' { &rest[1..] } else { rest };
+                let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+                end + usize::from(c == '$')
+            }
+            c if c.is_ascii_digit() => {
+                rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len())
+            }
+            ':' if rest.starts_with("::") => 2,
+            c => c.len_utf8(),
+        }
+        .max(1);
+        let (token, after) = rest.split_at_checked(length).unwrap_or((rest, ""));
+        if token == "::" {
+            tokens.push(Token::Path);
+        } else if c.is_alphabetic() && !token.contains('"') || c == '_' || token == "$crate" {
+            tokens.push(Token::Word(token, line));
+        } else if !c.is_whitespace() && !token.starts_with("//") && !token.starts_with("/*") {
+            tokens.push(Token::Mark(if token.len() == 1 { c } else { '"' }));
+        }
+        line += u32::try_from(token.matches('\n').count()).unwrap_or(0);
+        rest = after;
+    }
+    tokens
+}
+
+/// The length of the string that a text starts with.
+fn string(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, c) in text.char_indices().skip(1) {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// The length of the raw string that a text starts with.
+fn raw(text: &str) -> usize {
+    let (open, end) = if text.starts_with("r#") { (3, "\"#") } else { (2, "\"") };
+    text[open..].find(end).map_or(text.len(), |at| open + at + end.len())
+}
+
+/// The length of the character or lifetime that a text starts with.
+fn quote(text: &str) -> usize {
+    let mut chars = text.char_indices().skip(1);
+    match (chars.next(), chars.next()) {
+        (Some((_, '\\')), _) => {
+            text.get(3..).and_then(|rest| rest.find('\'')).map_or(text.len(), |at| at + 4)
+        }
+        (Some(_), Some((at, '\''))) => at + 1,
+        _ => 1 + text[1..].find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len() - 1),
+    }
+}
+
+fn keyword(word: &str) -> bool {
+    matches!(
+        word,
+        "as" | "async"
+            | "await"
+            | "break"
+            | "const"
+            | "continue"
+            | "crate"
+            | "dyn"
+            | "else"
+            | "enum"
+            | "extern"
+            | "false"
+            | "fn"
+            | "for"
+            | "if"
+            | "impl"
+            | "in"
+            | "let"
+            | "loop"
+            | "match"
+            | "mod"
+            | "move"
+            | "mut"
+            | "pub"
+            | "ref"
+            | "return"
+            | "self"
+            | "Self"
+            | "static"
+            | "struct"
+            | "super"
+            | "trait"
+            | "true"
+            | "type"
+            | "unsafe"
+            | "use"
+            | "where"
+            | "while"
+    )
+}

@@ -1,0 +1,218 @@
+//! Types as they are written: the names they use, and a plain form of them that resolution can read.
+//!
+//! The plain form has no references, lifetimes, `dyn` and `impl`: `a::B<C,D>`, `(A,B)`, `[A]`, `A+B` for bounds, `_` for
+//! what is not known, `$0` for the first type argument of the type a definition belongs to.
+
+use tree_sitter::Node;
+
+use super::reader::{Binding, Reader, Source, bare};
+use crate::facts::Role;
+use crate::syntax::children;
+
+impl Reader {
+    /// Puts down what a type names.
+    pub(super) fn type_uses(&mut self, source: Source<'_>, node: Node<'_>) {
+        self.deeper(|reader| reader.type_uses_here(source, node));
+    }
+
+    fn type_uses_here(&mut self, source: Source<'_>, node: Node<'_>) {
+        match node.kind() {
+            "type_identifier" | "scoped_type_identifier" | "identifier" | "scoped_identifier" => {
+                self.path(source, node, Role::Type, None);
+            }
+            "macro_invocation" => drop(self.macro_invocation(source, node)),
+            "type_binding" => {
+                if let Some(inner) = node.child_by_field_name("type") {
+                    self.type_uses(source, inner);
+                }
+            }
+            "array_type" => {
+                for child in children(node) {
+                    if node.child_by_field_name("length") == Some(child) {
+                        self.expression(source, child);
+                    } else {
+                        self.type_uses(source, child);
+                    }
+                }
+            }
+            "block" => drop(self.expression(source, node)),
+            "parameter" => {
+                if let Some(inner) = node.child_by_field_name("type") {
+                    self.type_uses(source, inner);
+                }
+            }
+            "lifetime" | "type_parameters" | "use_bounds" | "attribute_item" => {}
+            _ => {
+                for child in children(node) {
+                    self.type_uses(source, child);
+                }
+            }
+        }
+    }
+
+    /// The plain form of a type. `outward`: for those who use the definition, not for its own body.
+    pub(super) fn type_text(&self, source: Source<'_>, node: Node<'_>, outward: bool) -> String {
+        self.plain(source, node, outward, 0)
+    }
+
+    fn plain(&self, source: Source<'_>, node: Node<'_>, outward: bool, depth: usize) -> String {
+        if depth > 16 {
+            return "_".to_owned();
+        }
+        let inner = |node: Option<Node<'_>>| {
+            node.map_or("_".to_owned(), |node| self.plain(source, node, outward, depth + 1))
+        };
+        match node.kind() {
+            "type_identifier"
+            | "identifier"
+            | "primitive_type"
+            | "scoped_type_identifier"
+            | "scoped_identifier" => self.plain_path(source, node, outward),
+            "generic_type" | "generic_type_with_turbofish" => {
+                let base = inner(node.child_by_field_name("type"));
+                let arguments = node.child_by_field_name("type_arguments").map(children).unwrap_or_default();
+                let arguments: Vec<String> = arguments
+                    .into_iter()
+                    .filter(|node| node.kind() != "lifetime" && !node.kind().contains("comment"))
+                    .map(|node| inner(Some(node)))
+                    .collect();
+                with_arguments(base, &arguments)
+            }
+            "type_binding" | "reference_type" | "pointer_type" => inner(node.child_by_field_name("type")),
+            "abstract_type" | "dynamic_type" => inner(node.child_by_field_name("trait")),
+            "higher_ranked_trait_bound" => inner(node.child_by_field_name("type")),
+            "tuple_type" => {
+                let parts: Vec<String> = children(node).into_iter().map(|node| inner(Some(node))).collect();
+                if let [only] = parts.as_slice() { only.clone() } else { format!("({})", parts.join(",")) }
+            }
+            "array_type" => format!("[{}]", inner(node.child_by_field_name("element"))),
+            "bounded_type" | "trait_bounds" => {
+                let parts: Vec<String> = children(node)
+                    .into_iter()
+                    .filter(|node| !matches!(node.kind(), "lifetime" | "use_bounds" | "removed_trait_bound"))
+                    .map(|node| inner(Some(node)))
+                    .filter(|part| part != "_" && !marker(part))
+                    .collect();
+                if parts.is_empty() { "_".to_owned() } else { parts.join("+") }
+            }
+            "qualified_type" | "bracketed_type" => inner(children(node).first().copied()),
+            "function_type" => match node.child_by_field_name("return_type") {
+                Some(result) => format!("fn<{}>", inner(Some(result))),
+                None => "fn<()>".to_owned(),
+            },
+            "unit_type" => "()".to_owned(),
+            _ => "_".to_owned(),
+        }
+    }
+
+    /// The path of a type, with what `Self` and parameters stand for.
+    fn plain_path(&self, source: Source<'_>, node: Node<'_>, outward: bool) -> String {
+        let text: String = source.of(node).split_whitespace().collect();
+        let text = without_arguments(&text);
+        let (first, rest) = text.split_once("::").map_or((text.as_str(), None), |(a, b)| (a, Some(b)));
+        let first = bare(first);
+        let head = match first {
+            // Whoever uses it knows better which type that is.
+            "Self" if outward => "Self".to_owned(),
+            "Self" => self.itself.as_deref().unwrap_or("_").to_owned(),
+            "$crate" => "crate".to_owned(),
+            _ => match self.bound(first) {
+                Some(Binding::Parameter { position: Some(position), .. }) if outward => {
+                    format!("${position}")
+                }
+                Some(Binding::Parameter { bounds, .. }) => bounds.to_string(),
+                Some(_) => "_".to_owned(),
+                None => first.to_owned(),
+            },
+        };
+        match rest {
+            None => head,
+            // An associated type of a parameter: nothing is known but by its bounds.
+            Some(_) if head == "_" || head.starts_with('$') || head.contains('+') => "_".to_owned(),
+            Some(rest) => format!("{}::{rest}", without_arguments(&head)),
+        }
+    }
+
+    /// Binds the type parameters of an item, with their bounds from the list and the `where` clause.
+    pub(super) fn bind_parameters(
+        &mut self,
+        source: Source<'_>,
+        item: Node<'_>,
+        position_of: impl Fn(usize, &str) -> Option<usize>,
+    ) {
+        let parameters = item.child_by_field_name("type_parameters").map(children).unwrap_or_default();
+        let named: Vec<(Node<'_>, &str)> = parameters
+            .iter()
+            .filter(|node| matches!(node.kind(), "type_parameter" | "const_parameter"))
+            .filter_map(|node| Some((*node, source.of(node.child_by_field_name("name")?))))
+            .collect();
+        // First without bounds, so that bounds that name other parameters do not take them for types.
+        for (index, (_, name)) in named.iter().enumerate() {
+            let position = position_of(index, name);
+            self.bind(name, Binding::Parameter { bounds: "_".into(), position });
+        }
+        let clauses = children(item).into_iter().filter(|node| node.kind() == "where_clause");
+        let predicates: Vec<Node<'_>> = clauses.flat_map(children).collect();
+        for (index, (node, name)) in named.iter().enumerate() {
+            let own = node.child_by_field_name("bounds");
+            let more = predicates.iter().filter(|predicate| {
+                predicate.child_by_field_name("left").is_some_and(|left| source.of(left) == *name)
+            });
+            let bounds: Vec<String> = own
+                .into_iter()
+                .chain(more.filter_map(|predicate| predicate.child_by_field_name("bounds")))
+                .map(|bounds| self.type_text(source, bounds, false))
+                .filter(|bounds| bounds != "_")
+                .collect();
+            if !bounds.is_empty() {
+                let position = position_of(index, name);
+                self.bind(name, Binding::Parameter { bounds: bounds.join("+").into(), position });
+            }
+        }
+        for node in &parameters {
+            for field in ["bounds", "default_type", "type", "value"] {
+                if let Some(inner) = node.child_by_field_name(field) {
+                    self.type_uses(source, inner);
+                }
+            }
+        }
+        for predicate in predicates {
+            self.type_uses(source, predicate);
+        }
+    }
+}
+
+/// Bounds that give no members.
+fn marker(bound: &str) -> bool {
+    matches!(bound, "Send" | "Sync" | "Sized" | "Unpin" | "Copy" | "'static" | "Debug" | "fmt::Debug")
+}
+
+fn with_arguments(base: String, arguments: &[String]) -> String {
+    // What is awaited is what matters of a future.
+    if base == "Future" || base.ends_with("::Future") {
+        return arguments.first().cloned().unwrap_or(base);
+    }
+    if arguments.is_empty() || base == "_" || base.contains('+') || base.starts_with('$') {
+        return base;
+    }
+    format!("{}<{}>", without_arguments(&base), arguments.join(","))
+}
+
+/// A path without anything in angle brackets.
+pub(super) fn without_arguments(text: &str) -> String {
+    if !text.contains('<') {
+        return text.to_owned();
+    }
+    let mut depth = 0_u32;
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            _ if depth == 0 => plain.push(c),
+            _ => {}
+        }
+    }
+    // `Vec::<u8>::new` without its arguments has two separators in a row.
+    plain.replace("::::", "::")
+}

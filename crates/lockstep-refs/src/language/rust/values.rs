@@ -1,0 +1,383 @@
+//! Types of values: as far as declarations and results of the project tell.
+
+use super::modules::{Module, Project};
+use super::names::Entity;
+use super::standard;
+use crate::facts::{Definition, DefinitionKind, Shape};
+use crate::world::FileId;
+
+/// What is known of the type of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Ty {
+    Unknown,
+    /// A type, trait or variant of the project, with its arguments.
+    Own(FileId, u32, Vec<Ty>),
+    /// A type from outside, by its last name; `_` where even that is not known.
+    Outside(Box<str>, Vec<Ty>),
+    Tuple(Vec<Ty>),
+    Slice(Box<Ty>),
+    /// Any type with these traits.
+    Bounds(Vec<Ty>),
+    /// Something that can be called, with its result.
+    Function(Box<Ty>),
+}
+
+/// Chains and aliases are followed so far.
+const MOST_STEPS: usize = 32;
+
+/// Where a written type is read: its module, the arguments that `$0` means, the type that `Self` means.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    module: &'a Module,
+    arguments: &'a [Ty],
+    itself: Option<&'a Ty>,
+    steps: usize,
+}
+
+impl Project<'_> {
+    /// The type of an expression in a module.
+    pub(super) fn type_of(&self, module: &Module, shape: &Shape) -> Ty {
+        self.shape(module, shape, 0)
+    }
+
+    fn shape(&self, module: &Module, shape: &Shape, steps: usize) -> Ty {
+        if steps > MOST_STEPS {
+            return Ty::Unknown;
+        }
+        match shape {
+            Shape::Name(path) => self.named(module, path, steps),
+            Shape::Of(text) => self.written(module, text, steps),
+            Shape::Call(inner) => match self.shape(module, inner, steps + 1) {
+                Ty::Function(result) => *result,
+                // A tuple struct or variant that is built.
+                own @ Ty::Own(..) => own,
+                _ => Ty::Unknown,
+            },
+            Shape::Member(inner, name) => {
+                let of = self.shape(module, inner, steps + 1);
+                self.member_type(&of, name, steps)
+            }
+            _ => Ty::Unknown,
+        }
+    }
+
+    fn written(&self, module: &Module, text: &str, steps: usize) -> Ty {
+        let key = (module.clone(), Box::from(text));
+        if let Some(known) = self.memory.types.borrow().get(&key) {
+            return known.clone();
+        }
+        let ty = self.parse(text, Place { module, arguments: &[], itself: None, steps });
+        self.memory.types.borrow_mut().insert(key, ty.clone());
+        ty
+    }
+
+    /// What a path gives as a value.
+    fn named(&self, module: &Module, path: &str, steps: usize) -> Ty {
+        let found = self.resolve(module, path);
+        let items = found.iter().filter_map(|found| match &found.entity {
+            Entity::Item(file, index) => Some((*file, *index)),
+            _ => None,
+        });
+        for (file, index) in items {
+            let ty = self.item_type(file, index, None, steps);
+            if ty != Ty::Unknown {
+                return ty;
+            }
+        }
+        if found.iter().any(|found| found.entity == Entity::Outside) || found.is_empty() {
+            return self.outside(path);
+        }
+        Ty::Unknown
+    }
+
+    /// What a path out of the project gives, by how such names are written.
+    fn outside(&self, path: &str) -> Ty {
+        let mut parts = path.rsplit("::");
+        let last = parts.next().unwrap_or_default();
+        let before = parts.next();
+        let capital = |name: &str| name.starts_with(|c: char| c.is_uppercase());
+        let plain = |name: &str| Ty::Outside(name.into(), Vec::new());
+        match before {
+            // `String::from`, `u32::MAX`: something of that type.
+            Some(of) if capital(of) || standard::is_plain(of) => {
+                let result = if matches!(of, "Default" | "Iterator" | "From" | "Into" | "Some" | "Ok")
+                    || standard::is_transparent(of)
+                {
+                    Ty::Unknown
+                } else {
+                    plain(of)
+                };
+                if capital(last) { result } else { Ty::Function(Box::new(result)) }
+            }
+            _ if capital(last) && (before.is_some() || standard::is_prelude(last)) => plain(last),
+            Some(_) if !standard::gives_anything(path) => Ty::Function(Box::new(plain("_"))),
+            _ => Ty::Unknown,
+        }
+    }
+
+    /// What a definition is as a value, reached through a value of type `of` if it is a member.
+    fn item_type(&self, file: FileId, index: u32, of: Option<&Ty>, steps: usize) -> Ty {
+        let Some(sheet) = self.sheet(file) else { return Ty::Unknown };
+        let Some(definition) = sheet.facts.definitions.get(index as usize) else { return Ty::Unknown };
+        match definition.kind {
+            DefinitionKind::Type | DefinitionKind::Interface if definition.gives.is_none() => {
+                Ty::Own(file, index, Vec::new())
+            }
+            DefinitionKind::Variant => Ty::Own(file, index, Vec::new()),
+            DefinitionKind::Function | DefinitionKind::Method => {
+                Ty::Function(Box::new(self.gives(file, definition, of, steps)))
+            }
+            DefinitionKind::Value | DefinitionKind::Field | DefinitionKind::Type => {
+                self.gives(file, definition, of, steps)
+            }
+            _ => Ty::Unknown,
+        }
+    }
+
+    /// The type that a definition gives, as it is written there.
+    fn gives(&self, file: FileId, definition: &Definition, of: Option<&Ty>, steps: usize) -> Ty {
+        let text = match &definition.gives {
+            Some(Shape::Of(text)) => text,
+            Some(_) => return Ty::Unknown,
+            None => return Ty::Outside("()".into(), Vec::new()),
+        };
+        let module = self.module_of(file, definition);
+        let owner = self.owner(file, definition).map(|(file, index)| Ty::Own(file, index, Vec::new()));
+        let arguments = match of {
+            Some(Ty::Own(_, _, arguments)) => arguments.as_slice(),
+            _ => &[],
+        };
+        let itself = of.or(owner.as_ref());
+        self.parse(text, Place { module: &module, arguments, itself, steps: steps + 1 })
+    }
+
+    /// The type of a member of a value; special members are what operators do.
+    fn member_type(&self, of: &Ty, name: &str, steps: usize) -> Ty {
+        let of = self.value(of);
+        if let Some(method) = name.strip_prefix('|').and_then(|name| name.strip_suffix('|')) {
+            return closure_argument(&of, method);
+        }
+        match (&of, name) {
+            (Ty::Unknown, _) => Ty::Unknown,
+            (_, "await" | "*") => of,
+            (Ty::Own(..) | Ty::Bounds(_), "?" | "for" | "[]" | "Err") => match name {
+                "?" => of,
+                "for" => self.iterated(&of, steps),
+                _ => Ty::Unknown,
+            },
+            (_, "?" | "for" | "[]") => match (&of, name) {
+                (Ty::Outside(map, arguments), "[]") if &**map == "HashMap" || &**map == "BTreeMap" => {
+                    arguments.get(1).cloned().unwrap_or(Ty::Unknown)
+                }
+                _ => standard::element(&of),
+            },
+            (Ty::Outside(_, arguments), "Err") => arguments.get(1).cloned().unwrap_or(Ty::Unknown),
+            (Ty::Tuple(parts), name) if name.parse::<usize>().is_ok() => {
+                name.parse::<usize>().ok().and_then(|at| parts.get(at).cloned()).unwrap_or(Ty::Unknown)
+            }
+            (Ty::Own(..), _) => self.own_member_type(&of, name, steps),
+            (Ty::Bounds(bounds), _) => bounds
+                .iter()
+                .map(|bound| self.member_type(bound, name, steps + 1))
+                .find(|ty| *ty != Ty::Unknown)
+                .unwrap_or(Ty::Unknown),
+            (Ty::Slice(inner), _) => function(standard::method("Vec", &[(**inner).clone()], name)),
+            (Ty::Outside(kind, arguments), _) => function(standard::method(kind, arguments, name)),
+            _ => Ty::Unknown,
+        }
+    }
+
+    /// What a loop over a value of ours gives: the `Item` of its iterator.
+    fn iterated(&self, of: &Ty, steps: usize) -> Ty {
+        let Ty::Own(file, index, _) = of else { return Ty::Unknown };
+        let members = self.members(*file, *index, "Item");
+        let item = members.all().next();
+        item.map_or(Ty::Unknown, |(file, index)| self.item_type(file, index, Some(of), steps + 1))
+    }
+
+    fn own_member_type(&self, of: &Ty, name: &str, steps: usize) -> Ty {
+        if steps > MOST_STEPS {
+            return Ty::Unknown;
+        }
+        let Ty::Own(file, index, _) = of else { return Ty::Unknown };
+        let members = self.members(*file, *index, name);
+        if let Some((file, index)) = members.all().next() {
+            return self.item_type(file, index, Some(of), steps + 1);
+        }
+        if let Some(target) = self.dereferenced(of, steps) {
+            return self.member_type(&target, name, steps + 1);
+        }
+        match name {
+            // What a result or an option of ours would give, had it been wrapped.
+            "unwrap" | "expect" | "clone" | "as_ref" | "as_mut" | "borrow" | "borrow_mut"
+            | "unwrap_or_default" | "to_owned" | "unwrap_or_else" | "unwrap_or" | "lock" | "by_ref"
+            | "into_iter" | "ok_or" | "ok_or_else" | "map_err" | "get_mut" | "get_ref" => {
+                Ty::Function(Box::new(of.clone()))
+            }
+            // Provided by an iterator of the standard library.
+            "next" | "peek" | "last" | "nth" | "find" => {
+                let item = self.iterated(of, steps);
+                Ty::Function(Box::new(if item == Ty::Unknown {
+                    item
+                } else {
+                    Ty::Outside("Option".into(), vec![item])
+                }))
+            }
+            _ => self
+                .provided(name)
+                .map_or(Ty::Unknown, |(file, index)| self.item_type(file, index, Some(of), steps + 1)),
+        }
+    }
+
+    /// What a type of ours hands its members on to.
+    pub(super) fn dereferenced(&self, of: &Ty, steps: usize) -> Option<Ty> {
+        if steps > MOST_STEPS {
+            return None;
+        }
+        let Ty::Own(file, index, _) = of else { return None };
+        let members = self.members(*file, *index, "Target");
+        let (file, index) = members.all().next()?;
+        let target = self.value(&self.item_type(file, index, Some(of), steps + 1));
+        (target != Ty::Unknown && target != *of).then_some(target)
+    }
+
+    /// A type without what methods look through.
+    pub(super) fn value(&self, ty: &Ty) -> Ty {
+        let mut ty = ty.clone();
+        for _ in 0..8 {
+            ty = match ty {
+                Ty::Outside(name, arguments) if standard::is_transparent(&name) => {
+                    arguments.into_iter().next().unwrap_or(Ty::Unknown)
+                }
+                other => return other,
+            };
+        }
+        ty
+    }
+
+    fn parse(&self, text: &str, place: Place<'_>) -> Ty {
+        if place.steps > MOST_STEPS {
+            return Ty::Unknown;
+        }
+        let mut rest = text;
+        self.parse_bounds(&mut rest, place)
+    }
+
+    fn parse_bounds(&self, rest: &mut &str, place: Place<'_>) -> Ty {
+        let mut parts = vec![self.parse_one(rest, place)];
+        while let Some(after) = rest.strip_prefix('+') {
+            *rest = after;
+            parts.push(self.parse_one(rest, place));
+        }
+        if parts.len() > 1 {
+            return Ty::Bounds(parts);
+        }
+        parts.pop().unwrap_or(Ty::Unknown)
+    }
+
+    fn parse_list(&self, rest: &mut &str, end: char, place: Place<'_>) -> Vec<Ty> {
+        let mut list = Vec::new();
+        loop {
+            if let Some(after) = rest.strip_prefix(end) {
+                *rest = after;
+                return list;
+            }
+            if let Some(after) = rest.strip_prefix(',') {
+                *rest = after;
+                continue;
+            }
+            let before = rest.len();
+            list.push(self.parse_bounds(rest, place));
+            if rest.len() == before {
+                // Not a type as we write them.
+                *rest = "";
+                return list;
+            }
+        }
+    }
+
+    fn parse_one(&self, rest: &mut &str, place: Place<'_>) -> Ty {
+        if let Some(after) = rest.strip_prefix('(') {
+            *rest = after;
+            let parts = self.parse_list(rest, ')', place);
+            return if parts.is_empty() { Ty::Outside("()".into(), Vec::new()) } else { Ty::Tuple(parts) };
+        }
+        if let Some(after) = rest.strip_prefix('[') {
+            *rest = after;
+            let inner = self.parse_list(rest, ']', place).pop().unwrap_or(Ty::Unknown);
+            return Ty::Slice(Box::new(inner));
+        }
+        let end = rest.find(['<', '>', ',', '+', '(', ')', '[', ']']).unwrap_or(rest.len());
+        let (path, after) = rest.split_at(end);
+        *rest = after;
+        let arguments = match rest.strip_prefix('<') {
+            Some(after) => {
+                *rest = after;
+                self.parse_list(rest, '>', place)
+            }
+            None => Vec::new(),
+        };
+        match path {
+            "_" | "" => Ty::Unknown,
+            "fn" => Ty::Function(Box::new(arguments.into_iter().next().unwrap_or(Ty::Unknown))),
+            "Self" => place.itself.cloned().unwrap_or(Ty::Unknown),
+            _ => match path.strip_prefix('$') {
+                Some(position) => {
+                    let position = position.parse::<usize>().ok();
+                    position.and_then(|at| place.arguments.get(at).cloned()).unwrap_or(Ty::Unknown)
+                }
+                None => self.parse_path(path, arguments, place),
+            },
+        }
+    }
+
+    fn parse_path(&self, path: &str, arguments: Vec<Ty>, place: Place<'_>) -> Ty {
+        let last = path.rsplit("::").next().unwrap_or(path);
+        if let Some(member) = path.strip_prefix("Self::") {
+            let of = place.itself.cloned().unwrap_or(Ty::Unknown);
+            return self.member_type(&of, member, place.steps + 1);
+        }
+        let found = self.resolve(place.module, path);
+        for found in found.iter() {
+            let Entity::Item(file, index) = found.entity else { continue };
+            let Some(sheet) = self.sheet(file) else { continue };
+            let definition = &sheet.facts.definitions[index as usize];
+            match (definition.kind, &definition.gives) {
+                (DefinitionKind::Type, Some(Shape::Of(text))) => {
+                    let module = self.module_of(file, definition);
+                    let place = Place {
+                        module: &module,
+                        arguments: &arguments,
+                        itself: None,
+                        steps: place.steps + 1,
+                    };
+                    return self.parse(text, place);
+                }
+                (DefinitionKind::Type | DefinitionKind::Interface, _) => {
+                    return Ty::Own(file, index, arguments);
+                }
+                _ => {}
+            }
+        }
+        let outside = found.iter().any(|found| found.entity == Entity::Outside);
+        if outside || (found.is_empty() && standard::is_prelude(path)) {
+            return Ty::Outside(last.into(), arguments);
+        }
+        Ty::Unknown
+    }
+}
+
+fn function(result: Option<Ty>) -> Ty {
+    result.map_or(Ty::Unknown, |result| Ty::Function(Box::new(result)))
+}
+
+/// What a closure is given that is passed to a method of a value.
+fn closure_argument(of: &Ty, method: &str) -> Ty {
+    match (of, method) {
+        (Ty::Outside(name, arguments), "map_err" | "unwrap_or_else" | "or_else") if &**name == "Result" => {
+            arguments.get(1).cloned().unwrap_or(Ty::Unknown)
+        }
+        (Ty::Outside(..) | Ty::Slice(_), _) => standard::element(of),
+        _ => Ty::Unknown,
+    }
+}

@@ -1,0 +1,110 @@
+//! TypeScript and JavaScript: modules, names brought in by imports, members by light inference.
+
+mod class;
+mod config;
+mod expression;
+mod modules;
+mod pattern;
+mod statement;
+mod types;
+
+use std::collections::{HashMap, HashSet};
+
+use crate::collect::Collector;
+use crate::facts::{Facts, Reach, Shape};
+use crate::language::{Language, Rules};
+use crate::reference::{Outgoing, Reference, Target};
+use crate::resolve;
+use crate::syntax::{parse, problems};
+use crate::world::{FileId, World};
+
+/// The rules of TypeScript and JavaScript.
+pub(super) struct TypeScript;
+
+impl Rules for TypeScript {
+    fn facts(&self, path: &str, text: &str) -> Facts {
+        let language = Language::of(path);
+        let grammar = match language {
+            Language::TypeScript => tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
+            Language::Tsx => tree_sitter_typescript::LANGUAGE_TSX.into(),
+            _ => tree_sitter_javascript::LANGUAGE.into(),
+        };
+        let Some(tree) = parse(&grammar, text) else {
+            return Facts { problems: 1, ..Facts::none(language) };
+        };
+        let mut walk = Walk::new(Collector::new(language, text));
+        walk.program(tree.root_node());
+        let mut facts = walk.finish();
+        facts.problems += problems(&tree);
+        facts
+    }
+
+    fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
+        resolve::referrers(world, &modules::Modules::new(world), target)
+    }
+
+    fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {
+        resolve::outgoing(world, &modules::Modules::new(world), file)
+    }
+}
+
+/// A walk through one module.
+struct Walk<'t> {
+    found: Collector<'t>,
+    /// What the functions that are being walked return: what they declare, and what was seen.
+    returns: Vec<Returns>,
+    /// What `this` is, innermost last.
+    this: Vec<Shape>,
+    /// Type parameters in scope, with what they extend.
+    generics: Vec<HashMap<Box<str>, Shape>>,
+    /// How many namespaces the walk stands in.
+    namespaces: usize,
+}
+
+/// What a function returns.
+#[derive(Default)]
+struct Returns {
+    declared: Option<Shape>,
+    values: Vec<Shape>,
+    yields: bool,
+}
+
+impl<'t> Walk<'t> {
+    fn new(found: Collector<'t>) -> Self {
+        Self { found, returns: Vec::new(), this: Vec::new(), generics: Vec::new(), namespaces: 0 }
+    }
+
+    /// The facts, once the module is walked: a definition may be exported in a list, before or after it.
+    fn finish(self) -> Facts {
+        let mut facts = self.found.facts;
+        let mut offered: HashMap<Box<str>, Reach> = HashMap::new();
+        for name in facts.imports.iter().filter(|it| it.module.is_empty()).flat_map(|it| &it.names) {
+            let reach = if name.local == name.name { Reach::Everyone } else { Reach::Package };
+            let known = offered.entry(name.name.clone()).or_insert(reach);
+            *known = (*known).max(reach);
+        }
+        for definition in &mut facts.definitions {
+            if definition.container.is_none()
+                && let Some(reach) = offered.get(&definition.name)
+            {
+                definition.reach = definition.reach.max(*reach);
+            }
+        }
+        drop_foreign_names(&mut facts);
+        facts
+    }
+}
+
+/// A bare name that the file neither defines nor imports is a global: not the project's.
+fn drop_foreign_names(facts: &mut Facts) {
+    let mut known: HashSet<&str> = HashSet::new();
+    for import in &facts.imports {
+        known.extend(import.names.iter().map(|name| &*name.local));
+        known.extend(import.alias.as_deref());
+    }
+    known.extend(facts.definitions.iter().map(|definition| &*definition.name));
+    facts.uses.retain(|it| it.of.is_some() || known.contains(&*it.name));
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,411 @@
+//! Types that a module defines: classes, interfaces, enums, aliases, and their members.
+
+use tree_sitter::Node;
+
+use super::Walk;
+use super::statement::reach;
+use crate::facts::{Definition, DefinitionKind, Reach, Role, Shape};
+use crate::syntax::{children, digest};
+
+impl<'t> Walk<'t> {
+    pub(super) fn class(&mut self, node: Node<'t>, exported: bool, whole: Node<'t>) {
+        if let Some(name) = node.child_by_field_name("name") {
+            self.class_named(self.found.text(name), node, exported, whole);
+        }
+    }
+
+    /// A class under a name: its own, or that of the variable that holds it.
+    pub(super) fn class_named(&mut self, name: &str, node: Node<'t>, exported: bool, whole: Node<'t>) {
+        let body = node.child_by_field_name("body");
+        let local = self.found.scopes.is_inside();
+        let mut definition = self.found.definition(name, DefinitionKind::Type, whole);
+        definition.reach = if local { Reach::File } else { reach(exported) };
+        (definition.signature, definition.body) =
+            self.found.digests(node, node.child_by_field_name("name"), body);
+        if local {
+            self.found.scopes.bind(name, Shape::Name(self.found.path(name).into()));
+        }
+        self.generics.push(Default::default());
+        if let Some(parameters) = node.child_by_field_name("type_parameters") {
+            self.type_parameters(parameters);
+        }
+        for part in children(node) {
+            match part.kind() {
+                "class_heritage" => definition.extends = self.heritage(part),
+                "decorator" => drop(self.expression(part)),
+                _ => {}
+            }
+        }
+        let at = self.found.define(definition);
+        let before = std::mem::replace(&mut self.found.within, at);
+        let entered = self.found.enter(name);
+        self.this.push(Shape::Itself);
+        for member in body.map(children).unwrap_or_default() {
+            self.class_member(member);
+        }
+        self.this.pop();
+        self.found.leave(entered);
+        self.found.within = before;
+        self.generics.pop();
+    }
+
+    /// What a class extends and implements.
+    fn heritage(&mut self, node: Node<'t>) -> Vec<Box<str>> {
+        let mut bases = Vec::new();
+        let clauses = children(node);
+        for clause in clauses {
+            match clause.kind() {
+                "extends_clause" => {
+                    for part in children(clause) {
+                        match part.kind() {
+                            "type_arguments" => self.type_arguments(part),
+                            _ => bases.push(self.base(part)),
+                        }
+                    }
+                }
+                "implements_clause" => {
+                    for part in children(clause) {
+                        bases.extend(self.base_type(part));
+                    }
+                }
+                // JavaScript has the expression alone.
+                _ => bases.push(self.base(clause)),
+            }
+        }
+        bases
+    }
+
+    /// An expression that is extended.
+    fn base(&mut self, node: Node<'t>) -> Box<str> {
+        match node.kind() {
+            "identifier" => match self.named(node, Role::Extend, None) {
+                Shape::Name(name) => name,
+                _ => "?".into(),
+            },
+            "member_expression" => {
+                self.member_access(node, Role::Extend, None);
+                self.found.text(node).into()
+            }
+            _ => {
+                self.expression(node);
+                "?".into()
+            }
+        }
+    }
+
+    /// A type that is extended or implemented.
+    fn base_type(&mut self, node: Node<'t>) -> Option<Box<str>> {
+        let head = match node.kind() {
+            "generic_type" => {
+                for part in children(node).into_iter().filter(|it| it.kind() == "type_arguments") {
+                    self.type_arguments(part);
+                }
+                node.child_by_field_name("name").or_else(|| node.named_child(0))?
+            }
+            _ => node,
+        };
+        match head.kind() {
+            "type_identifier" => {
+                self.found.use_name(head, Role::Extend, None, None);
+                Some(self.in_scope(self.found.text(head)).into())
+            }
+            "nested_type_identifier" => {
+                self.annotation(head);
+                Some(self.found.text(head).into())
+            }
+            "comment" => None,
+            _ => {
+                self.annotation(node);
+                Some("?".into())
+            }
+        }
+    }
+
+    fn class_member(&mut self, node: Node<'t>) {
+        match node.kind() {
+            "method_definition" | "method_signature" | "abstract_method_signature" => self.method(node),
+            "public_field_definition" | "field_definition" => self.field(node),
+            "class_static_block" => {
+                self.found.scopes.open();
+                for part in children(node) {
+                    self.statement(part, false);
+                }
+                self.found.scopes.close();
+            }
+            "decorator" => drop(self.expression(node)),
+            _ => {}
+        }
+    }
+
+    /// The name of a member, where it is written out.
+    fn member_name(&mut self, node: Node<'t>) -> Option<&'t str> {
+        let name = node.child_by_field_name("name").or_else(|| node.child_by_field_name("property"))?;
+        match name.kind() {
+            "computed_property_name" => {
+                self.expression(name);
+                None
+            }
+            "string" => Some(self.string(name)),
+            _ => Some(self.found.text(name)),
+        }
+    }
+
+    fn method(&mut self, node: Node<'t>) {
+        let parts: Vec<_> = node.children(&mut node.walk()).collect();
+        let has = |kind: &str| parts.iter().any(|it| it.kind() == kind);
+        let accessor = has("get");
+        let name = self.member_name(node);
+        let before = self.found.within;
+        let mut at = None;
+        if let Some(name) = name.filter(|_| !has("set")) {
+            let kind = if accessor { DefinitionKind::Field } else { DefinitionKind::Method };
+            let definition = self.member(name, kind, node);
+            at = self.found.define(definition);
+            self.found.within = at;
+        }
+        if has("override_modifier")
+            && let Some(name) = node.child_by_field_name("name")
+        {
+            self.found.use_name(name, Role::Override, Some(Shape::Parent), None);
+        }
+        if name == Some("constructor") {
+            self.parameter_properties(node);
+        }
+        let shape = self.callable(node, None);
+        self.found.within = before;
+        match shape {
+            Shape::Function(_, gives) if accessor => self.give(at, *gives),
+            shape => self.give(at, shape),
+        }
+    }
+
+    /// A member of a type, as its node tells.
+    fn member(&self, name: &str, kind: DefinitionKind, node: Node<'t>) -> Definition {
+        let body = node.child_by_field_name("body").or_else(|| node.child_by_field_name("value"));
+        let mut definition = self.found.definition(name, kind, node);
+        (definition.signature, definition.body) =
+            self.found.digests(node, node.child_by_field_name("name"), body);
+        let is_private = name.starts_with('#')
+            || children(node)
+                .iter()
+                .any(|it| it.kind() == "accessibility_modifier" && self.found.text(*it) == "private");
+        definition.reach = if is_private { Reach::File } else { Reach::Everyone };
+        if kind == DefinitionKind::Method {
+            definition.arity = Some(self.arity(node));
+        }
+        definition
+    }
+
+    /// `constructor(private x: X)` defines a field.
+    fn parameter_properties(&mut self, node: Node<'t>) {
+        for parameter in node.child_by_field_name("parameters").map(children).unwrap_or_default() {
+            let modifiers: Vec<_> = parameter
+                .children(&mut parameter.walk())
+                .filter(|it| matches!(it.kind(), "accessibility_modifier" | "readonly" | "override_modifier"))
+                .collect();
+            let Some(name) = parameter.child_by_field_name("pattern").filter(|_| !modifiers.is_empty())
+            else {
+                continue;
+            };
+            let mut definition =
+                self.found.definition(self.found.text(name), DefinitionKind::Field, parameter);
+            definition.signature = digest([parameter], self.found.text, |_| false);
+            if modifiers.iter().any(|it| self.found.text(*it) == "private") {
+                definition.reach = Reach::File;
+            }
+            let annotation = parameter.child_by_field_name("type");
+            definition.gives = annotation.map(|it| self.quietly(|walk| walk.annotation(it)));
+            self.found.define(definition);
+        }
+    }
+
+    fn field(&mut self, node: Node<'t>) {
+        let name = self.member_name(node);
+        for part in children(node).into_iter().filter(|it| it.kind() == "decorator") {
+            self.expression(part);
+        }
+        let declared = node.child_by_field_name("type").map(|it| self.annotation(it));
+        let value = node.child_by_field_name("value");
+        let is_function = value
+            .is_some_and(|it| matches!(it.kind(), "arrow_function" | "function_expression" | "function"));
+        let mut at = None;
+        if let Some(name) = name {
+            let kind = if is_function && declared.is_none() {
+                DefinitionKind::Method
+            } else {
+                DefinitionKind::Field
+            };
+            let mut definition = self.member(name, kind, node);
+            if kind == DefinitionKind::Method
+                && let Some(function) = value
+            {
+                let body = function.child_by_field_name("body");
+                definition.arity = Some(self.arity(function));
+                (definition.signature, definition.body) =
+                    self.found.digests(node, node.child_by_field_name("name"), body);
+            }
+            at = self.found.define(definition);
+        }
+        let before = self.found.within;
+        if at.is_some() {
+            self.found.within = at;
+        }
+        let shape = value.map(|it| self.expected(it, declared.clone()));
+        self.found.within = before;
+        if let Some(shape) = declared.or(shape) {
+            self.give(at, shape);
+        }
+    }
+
+    pub(super) fn interface(&mut self, node: Node<'t>, exported: bool, whole: Node<'t>) {
+        let Some(name) = node.child_by_field_name("name").map(|it| self.found.text(it)) else { return };
+        let body = node.child_by_field_name("body");
+        self.generics.push(Default::default());
+        if let Some(parameters) = node.child_by_field_name("type_parameters") {
+            self.type_parameters(parameters);
+        }
+        let mut definition = self.found.definition(name, DefinitionKind::Interface, whole);
+        definition.reach = reach(exported);
+        (definition.signature, definition.body) =
+            self.found.digests(node, node.child_by_field_name("name"), body);
+        for clause in children(node) {
+            if matches!(clause.kind(), "extends_type_clause" | "extends_clause") {
+                definition.extends.extend(children(clause).into_iter().filter_map(|it| self.base_type(it)));
+            }
+        }
+        self.members_of(definition, body);
+        self.generics.pop();
+    }
+
+    /// Keeps a type, and what stands in its body as its members.
+    fn members_of(&mut self, definition: Definition, body: Option<Node<'t>>) {
+        let name = definition.name.clone();
+        let at = self.found.define(definition);
+        let before = std::mem::replace(&mut self.found.within, at);
+        let entered = self.found.enter(&name);
+        for member in body.map(children).unwrap_or_default() {
+            self.signature(member);
+        }
+        self.found.leave(entered);
+        self.found.within = before;
+    }
+
+    /// A member of an interface or of an object type.
+    fn signature(&mut self, node: Node<'t>) {
+        match node.kind() {
+            "method_signature" => self.method(node),
+            "property_signature" => {
+                let name = self.member_name(node);
+                let declared = node.child_by_field_name("type").map(|it| self.annotation(it));
+                if let Some(name) = name {
+                    let mut definition = self.member(name, DefinitionKind::Field, node);
+                    definition.gives = declared;
+                    self.found.define(definition);
+                }
+            }
+            "call_signature" => {
+                let mut definition = self.found.definition("__call__", DefinitionKind::Method, node);
+                definition.reach = Reach::File;
+                let at = self.found.define(definition);
+                let shape = self.callable(node, None);
+                self.give(at, shape);
+            }
+            "construct_signature" | "index_signature" => {
+                for part in children(node) {
+                    self.type_part(part);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn alias(&mut self, node: Node<'t>, exported: bool, whole: Node<'t>) {
+        let Some(name) = node.child_by_field_name("name").map(|it| self.found.text(it)) else { return };
+        let Some(value) = node.child_by_field_name("value") else { return };
+        self.generics.push(Default::default());
+        if let Some(parameters) = node.child_by_field_name("type_parameters") {
+            self.type_parameters(parameters);
+        }
+        let local = self.found.scopes.is_inside();
+        let mut definition = self.found.definition(name, DefinitionKind::Type, whole);
+        definition.reach = if local { Reach::File } else { reach(exported) };
+        definition.signature = digest([node], self.found.text, |_| false);
+        let (body, bases) = object_parts(value);
+        match body {
+            Some(body) => {
+                definition.kind = DefinitionKind::Interface;
+                for base in bases {
+                    definition.extends.extend(self.base_type(base));
+                }
+                (definition.signature, definition.body) =
+                    self.found.digests(node, node.child_by_field_name("name"), Some(body));
+                self.members_of(definition, Some(body));
+            }
+            None => {
+                let at = self.found.define(definition);
+                let before = std::mem::replace(&mut self.found.within, at);
+                let shape = self.annotation(value);
+                self.found.within = before;
+                self.give(at, shape);
+            }
+        }
+        self.generics.pop();
+    }
+
+    pub(super) fn enumeration(&mut self, node: Node<'t>, exported: bool, whole: Node<'t>) {
+        let Some(name) = node.child_by_field_name("name").map(|it| self.found.text(it)) else { return };
+        let body = node.child_by_field_name("body");
+        let mut definition = self.found.definition(name, DefinitionKind::Type, whole);
+        definition.reach = reach(exported);
+        definition.body = digest(body, self.found.text, |_| false);
+        self.found.define(definition);
+        let path: Box<str> = self.found.path(name).into();
+        let entered = self.found.enter(name);
+        for variant in body.map(children).unwrap_or_default() {
+            let (key, value) = match variant.kind() {
+                "enum_assignment" => {
+                    (variant.child_by_field_name("name"), variant.child_by_field_name("value"))
+                }
+                "property_identifier" | "string" => (Some(variant), None),
+                _ => continue,
+            };
+            if let Some(value) = value {
+                self.expression(value);
+            }
+            if let Some(key) = key {
+                let mut definition =
+                    self.found.definition(self.string(key), DefinitionKind::Variant, variant);
+                definition.body = digest(value, self.found.text, |_| false);
+                definition.gives = Some(Shape::Of(path.clone()));
+                self.found.define(definition);
+            }
+        }
+        self.found.leave(entered);
+    }
+}
+
+/// The object type in an alias, and the types it is combined with: `A & { … }`.
+fn object_parts(value: Node<'_>) -> (Option<Node<'_>>, Vec<Node<'_>>) {
+    match value.kind() {
+        "object_type" => (Some(value), Vec::new()),
+        "parenthesized_type" => value.named_child(0).map_or((None, Vec::new()), object_parts),
+        "intersection_type" => {
+            let mut body = None;
+            let mut bases = Vec::new();
+            for part in children(value) {
+                let (inner, more) = match part.kind() {
+                    "intersection_type" | "object_type" => object_parts(part),
+                    _ => (None, vec![part]),
+                };
+                match (body, inner) {
+                    (Some(_), Some(_)) => return (None, Vec::new()),
+                    (None, inner) => body = inner,
+                    _ => {}
+                }
+                bases.extend(more);
+            }
+            (body, bases)
+        }
+        _ => (None, Vec::new()),
+    }
+}

@@ -1,0 +1,421 @@
+//! Expressions: which names they use, and what they are worth.
+
+use tree_sitter::Node;
+
+use super::Walk;
+use crate::facts::{Role, Shape};
+use crate::scope::{awaited, call, either, member};
+use crate::syntax::children;
+
+impl<'t> Walk<'t> {
+    /// Walks an expression. What it is worth.
+    pub(super) fn expression(&mut self, node: Node<'t>) -> Shape {
+        self.expected(node, None)
+    }
+
+    /// The same, where something is expected of it: a function gets its parameters from there, an object its properties.
+    pub(super) fn expected(&mut self, node: Node<'t>, expected: Option<Shape>) -> Shape {
+        if !self.found.descend() {
+            return Shape::Unknown;
+        }
+        let shape = self.shape(node, expected);
+        self.found.ascend();
+        shape
+    }
+
+    fn parts(&mut self, node: Node<'t>) {
+        for child in children(node) {
+            self.expression(child);
+        }
+    }
+
+    fn shape(&mut self, node: Node<'t>, expected: Option<Shape>) -> Shape {
+        match node.kind() {
+            "identifier" | "shorthand_property_identifier" => self.named(node, Role::Value, None),
+            "undefined" | "null" => Shape::Of("undefined".into()),
+            "this" => self.this.last().cloned().unwrap_or(Shape::Untyped),
+            "super" => Shape::Parent,
+            "member_expression" => self.member_access(node, Role::Value, None),
+            "subscript_expression" => self.subscript(node),
+            "call_expression" => self.call(node),
+            "new_expression" => self.construct(node),
+            "await_expression" => awaited(self.first(node, None)),
+            "parenthesized_expression" | "sequence_expression" => {
+                let mut shape = Shape::Unknown;
+                for child in children(node) {
+                    shape = self.expected(child, expected.clone());
+                }
+                shape
+            }
+            "non_null_expression" => self.first(node, expected),
+            "as_expression" | "satisfies_expression" => self.cast(node),
+            "type_assertion" => {
+                let parts = children(node);
+                let declared = parts.first().and_then(|it| it.named_child(0)).map(|it| self.annotation(it));
+                if let Some(value) = parts.get(1) {
+                    self.expected(*value, declared.clone());
+                }
+                declared.unwrap_or(Shape::Unknown)
+            }
+            "arrow_function" | "function_expression" | "generator_function" | "function" => {
+                self.callable(node, expected.as_ref())
+            }
+            "class" => {
+                self.class_named("class", node, false, node);
+                Shape::Name(self.found.path("class").into())
+            }
+            "object" => self.object(node, expected),
+            "array" => {
+                let item = expected.map(crate::scope::element);
+                let items: Vec<Shape> =
+                    children(node).into_iter().map(|it| self.expected(it, item.clone())).collect();
+                Shape::Applied(Box::new(Shape::Of("Array".into())), vec![either(items)])
+            }
+            "string" | "template_string" => {
+                self.parts(node);
+                Shape::Of("string".into())
+            }
+            "template_substitution" => {
+                self.parts(node);
+                Shape::Unknown
+            }
+            "number" => Shape::Of("number".into()),
+            "true" | "false" => Shape::Of("boolean".into()),
+            "regex" => Shape::Of("RegExp".into()),
+            "ternary_expression" => self.ternary(node, expected),
+            "binary_expression" => self.binary(node),
+            "assignment_expression" => self.assignment(node),
+            "unary_expression" | "update_expression" => {
+                self.parts(node);
+                Shape::Of("number".into())
+            }
+            "yield_expression" => {
+                self.parts(node);
+                if let Some(returns) = self.returns.last_mut() {
+                    returns.yields = true;
+                }
+                Shape::Unknown
+            }
+            "jsx_element" | "jsx_self_closing_element" | "jsx_fragment" => {
+                self.jsx(node);
+                Shape::Of("JSX".into())
+            }
+            "type_arguments" => {
+                self.type_arguments(node);
+                Shape::Unknown
+            }
+            "instantiation_expression" => self.first(node, None),
+            "nested_identifier" => {
+                let parts = children(node);
+                let [of, name] = parts.as_slice() else { return Shape::Unknown };
+                let of = self.expression(*of);
+                self.found.use_name(*name, Role::Value, Some(of.clone()), None);
+                member(of, self.found.text(*name))
+            }
+            "property_identifier" | "comment" => Shape::Unknown,
+            _ => {
+                self.parts(node);
+                Shape::Unknown
+            }
+        }
+    }
+
+    fn first(&mut self, node: Node<'t>, expected: Option<Shape>) -> Shape {
+        let mut parts = children(node).into_iter();
+        let shape = parts.next().map_or(Shape::Unknown, |it| self.expected(it, expected));
+        parts.for_each(|it| drop(self.expression(it)));
+        shape
+    }
+
+    fn cast(&mut self, node: Node<'t>) -> Shape {
+        let parts = children(node);
+        let declared = parts.get(1).map(|it| self.annotation(*it));
+        // `as const` says nothing about the type.
+        let expected = declared.clone();
+        let value = parts.first().map_or(Shape::Unknown, |it| self.expected(*it, expected));
+        match declared {
+            Some(declared) if node.kind() == "as_expression" => declared,
+            _ => value,
+        }
+    }
+
+    /// `x.m`
+    pub(super) fn member_access(&mut self, node: Node<'t>, role: Role, arguments: Option<u16>) -> Shape {
+        let of = node.child_by_field_name("object").map_or(Shape::Unknown, |it| self.expression(it));
+        let Some(name) = node.child_by_field_name("property") else { return Shape::Unknown };
+        self.found.use_name(name, role, Some(of.clone()), arguments);
+        if let Some(narrowed) = self.found.scopes.get(self.found.text(node)) {
+            return narrowed.clone();
+        }
+        member(of, self.found.text(name))
+    }
+
+    fn subscript(&mut self, node: Node<'t>) -> Shape {
+        let of = node.child_by_field_name("object").map_or(Shape::Unknown, |it| self.expression(it));
+        let Some(index) = node.child_by_field_name("index") else { return Shape::Unknown };
+        if index.kind() == "string"
+            && let Some(key) = index.named_child(0)
+        {
+            self.found.use_name(key, Role::Value, Some(of.clone()), None);
+            return member(of, self.found.text(key));
+        }
+        self.expression(index);
+        member(of, "#item")
+    }
+
+    fn call(&mut self, node: Node<'t>) -> Shape {
+        let Some(function) = node.child_by_field_name("function") else { return Shape::Unknown };
+        let list = node.child_by_field_name("arguments");
+        let count = list.and_then(count);
+        if function.kind() == "import" || self.found.text(function) == "require" {
+            if let Some(module) = list.and_then(|it| it.named_child(0)).filter(|it| it.kind() == "string") {
+                self.dynamic(module, node);
+            }
+            return Shape::Unknown;
+        }
+        let callee = match function.kind() {
+            "identifier" => self.named(function, Role::Call, count),
+            "member_expression" => self.member_access(function, Role::Call, count),
+            "super" => {
+                // The constructor of what is extended is called.
+                let before = self.found.facts.uses.len();
+                self.found.use_name(function, Role::Call, Some(Shape::Parent), count);
+                if let Some(it) = self.found.facts.uses.get_mut(before) {
+                    it.name = "constructor".into();
+                }
+                Shape::Unknown
+            }
+            _ => self.expression(function),
+        };
+        if let Some(arguments) = node.child_by_field_name("type_arguments") {
+            self.type_arguments(arguments);
+        }
+        if let Some(list) = list {
+            self.arguments(list, &callee);
+        }
+        call(callee)
+    }
+
+    /// Walks the arguments of a call: what is expected of each is what the callee takes.
+    fn arguments(&mut self, list: Node<'t>, callee: &Shape) {
+        if list.kind() == "template_string" {
+            self.expression(list);
+            return;
+        }
+        let mut at: u16 = 0;
+        for argument in children(list) {
+            if argument.kind() == "comment" {
+                continue;
+            }
+            let wants = matches!(
+                argument.kind(),
+                "arrow_function" | "function_expression" | "object" | "array" | "function"
+            );
+            let expected = match callee {
+                Shape::Unknown | Shape::Untyped => Some(Shape::Unknown),
+                callee => Some(Shape::Parameter(Box::new(callee.clone()), at, u16::MAX)),
+            };
+            self.expected(argument, expected.filter(|_| wants));
+            at = at.saturating_add(1);
+        }
+    }
+
+    fn construct(&mut self, node: Node<'t>) -> Shape {
+        let Some(class) = node.child_by_field_name("constructor") else { return Shape::Unknown };
+        let list = node.child_by_field_name("arguments");
+        let count = list.map_or(Some(0), count);
+        let callee = match class.kind() {
+            "identifier" => self.named(class, Role::Call, count),
+            "member_expression" => self.member_access(class, Role::Call, count),
+            _ => self.expression(class),
+        };
+        let mut held = Vec::new();
+        if let Some(arguments) = node.child_by_field_name("type_arguments") {
+            held = children(arguments).into_iter().map(|it| self.annotation(it)).collect();
+        }
+        if let Some(list) = list {
+            let constructor = match &callee {
+                Shape::Unknown | Shape::Untyped => Shape::Unknown,
+                callee => member(call(callee.clone()), "constructor"),
+            };
+            self.arguments(list, &constructor);
+        }
+        match callee {
+            Shape::Name(name) if !held.is_empty() => Shape::Applied(Box::new(Shape::Of(name)), held),
+            callee => call(callee),
+        }
+    }
+
+    /// An object: the properties of what is expected are given a value by it.
+    fn object(&mut self, node: Node<'t>, expected: Option<Shape>) -> Shape {
+        for property in children(node) {
+            let key = match property.kind() {
+                "pair" => property.child_by_field_name("key"),
+                "method_definition" => property.child_by_field_name("name"),
+                "shorthand_property_identifier" => Some(property),
+                _ => None,
+            };
+            let mut inner = None;
+            if let Some(key) = key.filter(|it| it.kind() != "computed_property_name")
+                && let Some(expected) = expected.as_ref().filter(|it| **it != Shape::Unknown)
+            {
+                self.found.use_name(key, Role::Construct, Some(expected.clone()), None);
+                inner = Some(member(expected.clone(), self.string(key)));
+            }
+            match property.kind() {
+                "pair" => {
+                    if let Some(key) = key.filter(|it| it.kind() == "computed_property_name") {
+                        self.expression(key);
+                    }
+                    if let Some(value) = property.child_by_field_name("value") {
+                        self.expected(value, inner);
+                    }
+                }
+                "method_definition" => {
+                    self.this.push(expected.clone().unwrap_or(Shape::Unknown));
+                    self.callable(property, inner.as_ref());
+                    self.this.pop();
+                }
+                _ => drop(self.expression(property)),
+            }
+        }
+        expected.filter(|it| !matches!(it, Shape::Parameter(..))).unwrap_or(Shape::Unknown)
+    }
+
+    fn ternary(&mut self, node: Node<'t>, expected: Option<Shape>) -> Shape {
+        let condition = node.child_by_field_name("condition");
+        if let Some(condition) = condition {
+            self.expression(condition);
+        }
+        let branch = |walk: &mut Self, field: &str, holds: bool| {
+            walk.found.scopes.open();
+            if let Some(condition) = condition {
+                walk.narrow(condition, holds);
+            }
+            let value = node.child_by_field_name(field);
+            let shape = value.map_or(Shape::Unknown, |it| walk.expected(it, expected.clone()));
+            walk.found.scopes.close();
+            shape
+        };
+        let yes = branch(self, "consequence", true);
+        let no = branch(self, "alternative", false);
+        either([yes, no])
+    }
+
+    fn binary(&mut self, node: Node<'t>) -> Shape {
+        let (Some(left), Some(right)) = (node.child_by_field_name("left"), node.child_by_field_name("right"))
+        else {
+            self.parts(node);
+            return Shape::Unknown;
+        };
+        let operator = node.child_by_field_name("operator").map_or("", |it| self.found.text(it));
+        let first = self.expression(left);
+        self.found.scopes.open();
+        if operator == "&&" {
+            self.narrow(left, true);
+        } else if operator == "||" {
+            self.narrow(left, false);
+        }
+        let second = self.expression(right);
+        self.found.scopes.close();
+        match operator {
+            "&&" => second,
+            "||" | "??" => either([first, second]),
+            "+" => Shape::Of("string".into()),
+            _ => Shape::Of("boolean".into()),
+        }
+    }
+
+    fn assignment(&mut self, node: Node<'t>) -> Shape {
+        let left = node.child_by_field_name("left");
+        let expected = left.map(|left| match left.kind() {
+            "identifier" | "member_expression" => self.expression(left),
+            "object_pattern" | "array_pattern" => Shape::Unknown,
+            _ => self.expression(left),
+        });
+        let value =
+            node.child_by_field_name("right").map_or(Shape::Unknown, |it| self.expected(it, expected));
+        // A variable without a type gets that of its first value.
+        if let Some(left) = left.filter(|it| it.kind() == "identifier")
+            && self.found.scopes.get(self.found.text(left)) == Some(&Shape::Unknown)
+        {
+            self.found.scopes.rebind(self.found.text(left), value.clone());
+        }
+        if let Some(left) = left.filter(|it| it.kind() == "member_expression") {
+            self.own_field(left, &value);
+        }
+        value
+    }
+
+    /// `this.x = …` in JavaScript defines a field.
+    fn own_field(&mut self, left: Node<'t>, value: &Shape) {
+        use crate::facts::DefinitionKind;
+        use crate::language::Language;
+        if self.found.facts.language != Language::JavaScript || self.this.last() != Some(&Shape::Itself) {
+            return;
+        }
+        let (Some(object), Some(name)) =
+            (left.child_by_field_name("object"), left.child_by_field_name("property"))
+        else {
+            return;
+        };
+        if object.kind() != "this" {
+            return;
+        }
+        let (name, container) = (self.found.text(name), self.found.container());
+        let known =
+            self.found.facts.definitions.iter().any(|it| *it.name == *name && it.container == container);
+        if !known {
+            let mut definition = self.found.definition(name, DefinitionKind::Field, left);
+            definition.gives = Some(value.clone());
+            self.found.define(definition);
+        }
+    }
+
+    /// An element is a use of its component; in braces stand expressions.
+    fn jsx(&mut self, node: Node<'t>) {
+        if !self.found.descend() {
+            return;
+        }
+        for child in children(node) {
+            match child.kind() {
+                "jsx_opening_element"
+                | "jsx_self_closing_element"
+                | "jsx_element"
+                | "jsx_fragment"
+                | "jsx_attribute"
+                | "jsx_expression" => self.jsx(child),
+                "jsx_closing_element" | "jsx_text" | "property_identifier" | "comment" => {}
+                "identifier" if is_tag(node) => {
+                    let intrinsic = self.found.text(child).starts_with(|it: char| it.is_ascii_lowercase());
+                    if !intrinsic {
+                        self.named(child, Role::Call, None);
+                    }
+                }
+                "member_expression" if is_tag(node) => drop(self.member_access(child, Role::Call, None)),
+                _ => drop(self.expression(child)),
+            }
+        }
+        self.found.ascend();
+    }
+}
+
+fn is_tag(node: Node<'_>) -> bool {
+    matches!(node.kind(), "jsx_opening_element" | "jsx_self_closing_element")
+}
+
+/// How many arguments a call passes; `None` where that cannot be seen.
+fn count(list: Node<'_>) -> Option<u16> {
+    if list.kind() != "arguments" {
+        return None;
+    }
+    let mut count: u16 = 0;
+    for argument in children(list) {
+        match argument.kind() {
+            "spread_element" => return None,
+            "comment" => {}
+            _ => count = count.saturating_add(1),
+        }
+    }
+    Some(count)
+}

@@ -1,0 +1,212 @@
+//! Where a module of TypeScript or JavaScript is: relative paths, `paths` of a project, packages of a workspace.
+
+use std::sync::OnceLock;
+
+use super::config::{Package, Project, packages, projects};
+use crate::language::Language;
+use crate::resolve::{Found, Module, Scheme};
+use crate::world::{FileId, World, base, join, parent};
+
+/// Endings that an import may leave out, the best first.
+const ENDINGS: [&str; 10] = [".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json"];
+/// Directories of what is built, which stand for the sources beside them.
+const BUILT: [&str; 9] = ["dist", "lib", "build", "out", "es", "esm", "cjs", "types", "esnext"];
+
+/// The modules of a world, as its configuration says.
+#[derive(Default)]
+pub(super) struct Modules {
+    projects: OnceLock<Vec<Project>>,
+    packages: OnceLock<Vec<Package>>,
+}
+
+impl Modules {
+    pub(super) fn new(_world: &dyn World) -> Self {
+        Self::default()
+    }
+
+    fn projects(&self, world: &dyn World) -> &[Project] {
+        self.projects.get_or_init(|| projects(world))
+    }
+
+    fn packages(&self, world: &dyn World) -> &[Package] {
+        self.packages.get_or_init(|| packages(world))
+    }
+
+    /// By the `paths` and the base of the nearest project that has any.
+    fn by_project(&self, world: &dyn World, path: &str, module: &str) -> Option<Found> {
+        let project = self.projects(world).iter().find(|it| is_below(path, &it.directory))?;
+        for (pattern, targets) in &project.paths {
+            let Some(star) = matched(pattern, module) else { continue };
+            let found = targets.iter().find_map(|target| file(world, &target.replacen('*', star, 1)));
+            match found {
+                Some(found) => return Some(Found::Here(Module::File(found))),
+                None if pattern.len() > 1 => return Some(Found::Missing),
+                None => {}
+            }
+        }
+        let base = project.base.as_ref()?;
+        let found = file(world, &join(base, module)?)?;
+        Some(Found::Here(Module::File(found)))
+    }
+
+    /// By the name of a package of the project, or by its own `imports`.
+    fn by_package(&self, world: &dyn World, path: &str, module: &str) -> Option<Found> {
+        if module.starts_with('#') {
+            let own = self.packages(world).iter().filter(|it| is_below(path, &it.directory));
+            let own = own.max_by_key(|it| it.directory.len())?;
+            return exported(world, own, module).map(|it| Found::Here(Module::File(it)));
+        }
+        let package = self.packages(world).iter().find(|it| {
+            !it.name.is_empty()
+                && module.strip_prefix(&*it.name).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        })?;
+        let rest = module.get(package.name.len()..)?.trim_start_matches('/');
+        let subpath = if rest.is_empty() { ".".to_owned() } else { format!("./{rest}") };
+        let found = exported(world, package, &subpath).or_else(|| plain(world, package, rest));
+        Some(found.map_or(Found::Missing, |it| Found::Here(Module::File(it))))
+    }
+}
+
+impl Scheme for Modules {
+    fn speaks(&self, language: Language) -> bool {
+        matches!(language, Language::TypeScript | Language::Tsx | Language::JavaScript)
+    }
+
+    fn module(&self, world: &dyn World, from: FileId, module: &str) -> Found {
+        let path = world.path(from);
+        let module = module.split(['?', '!']).next().unwrap_or(module);
+        if module.starts_with('.') {
+            let found = join(parent(path), module).and_then(|path| file(world, &path));
+            return match found {
+                Some(found) => Found::Here(Module::File(found)),
+                None => Found::Missing,
+            };
+        }
+        self.by_project(world, path, module)
+            .or_else(|| self.by_package(world, path, module))
+            .unwrap_or(Found::Outside)
+    }
+
+    fn hands_on_what_it_imports(&self) -> bool {
+        false
+    }
+
+    fn constructors(&self) -> &[&'static str] {
+        &["constructor"]
+    }
+
+    fn separator(&self) -> char {
+        '.'
+    }
+
+    fn module_words(&self, world: &dyn World, file: FileId) -> Vec<String> {
+        let path = world.path(file);
+        let stem = base(path).split('.').next().unwrap_or_default();
+        let mut words = vec![stem.to_owned()];
+        if stem == "index" {
+            words.push(base(parent(path)).to_owned());
+            // From beside it, it is only a dot.
+            words.push("from".to_owned());
+        }
+        let own = self.packages(world).iter().filter(|it| is_below(path, &it.directory));
+        words.extend(own.map(|it| it.name.clone()));
+        words.retain(|word| !word.is_empty());
+        words
+    }
+}
+
+fn is_below(path: &str, directory: &str) -> bool {
+    directory.is_empty() || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// What the star of a pattern stands for; empty where there is none.
+fn matched<'m>(pattern: &str, module: &'m str) -> Option<&'m str> {
+    match pattern.split_once('*') {
+        Some((start, end)) => module.strip_prefix(start)?.strip_suffix(end),
+        None => (pattern == module).then_some(""),
+    }
+}
+
+/// Where a package's `exports` or `imports` lead.
+fn exported(world: &dyn World, package: &Package, subpath: &str) -> Option<FileId> {
+    for (pattern, targets) in &package.exports {
+        let Some(star) = matched(pattern, subpath) else { continue };
+        let found = targets.iter().find_map(|it| target(world, package, &it.replacen('*', star, 1)));
+        if found.is_some() {
+            return found;
+        }
+    }
+    if subpath == "." { package.main.iter().find_map(|it| target(world, package, it)) } else { None }
+}
+
+/// A package without a word about it: its index, or the path as written.
+fn plain(world: &dyn World, package: &Package, rest: &str) -> Option<FileId> {
+    let paths = if rest.is_empty() {
+        vec!["src".to_owned(), String::new()]
+    } else {
+        vec![rest.to_owned(), format!("src/{rest}")]
+    };
+    paths.iter().find_map(|path| join(&package.directory, path).and_then(|path| file(world, &path)))
+}
+
+/// A file of a package; where what is built is not there, its source.
+fn target(world: &dyn World, package: &Package, path: &str) -> Option<FileId> {
+    let path = path.trim_start_matches("./");
+    let direct = join(&package.directory, path).and_then(|path| file(world, &path));
+    if direct.is_some() {
+        return direct;
+    }
+    let (first, mut rest) = path.split_once('/')?;
+    if !BUILT.contains(&first) {
+        return None;
+    }
+    loop {
+        let source = join(&package.directory, &format!("src/{}", without_ending(rest)));
+        if let Some(found) = source.and_then(|path| file(world, &path)) {
+            return Some(found);
+        }
+        let (inner, more) = rest.split_once('/')?;
+        if !BUILT.contains(&inner) {
+            return None;
+        }
+        rest = more;
+    }
+}
+
+fn without_ending(path: &str) -> &str {
+    [".d.ts", ".d.mts", ".d.cts", ".js", ".mjs", ".cjs"]
+        .iter()
+        .find_map(|end| path.strip_suffix(end))
+        .unwrap_or(path)
+}
+
+/// The file that a path without or with an ending means.
+fn file(world: &dyn World, path: &str) -> Option<FileId> {
+    // What is written with the ending of the output means the source.
+    let sources: &[(&str, &[&str])] = &[
+        (".js", &[".ts", ".tsx", ".d.ts", ".js"]),
+        (".jsx", &[".tsx", ".jsx"]),
+        (".mjs", &[".mts", ".d.mts", ".mjs"]),
+        (".cjs", &[".cts", ".d.cts", ".cjs"]),
+    ];
+    for (end, others) in sources {
+        if let Some(stem) = path.strip_suffix(end)
+            && let Some(found) = others.iter().find_map(|other| world.find(&format!("{stem}{other}")))
+        {
+            return Some(found);
+        }
+    }
+    if base(path).contains('.')
+        && let Some(found) = world.find(path)
+    {
+        return Some(found);
+    }
+    let with = |path: &str| ENDINGS.iter().find_map(|end| world.find(&format!("{path}{end}")));
+    if !path.is_empty()
+        && let Some(found) = with(path)
+    {
+        return Some(found);
+    }
+    let index = if path.is_empty() { "index".to_owned() } else { format!("{path}/index") };
+    with(&index)
+}

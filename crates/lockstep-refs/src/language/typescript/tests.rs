@@ -1,0 +1,223 @@
+use crate::facts::{Arity, DefinitionKind};
+use crate::fixture::{outgoing, referrers};
+use crate::language::facts;
+
+#[test]
+fn names_are_followed_through_barrels() {
+    let files = "\
+=== src/a.ts
+export function greet(name: string) {}
+export const other = 1;
+=== src/index.ts
+export { greet } from './a';
+export * from './b';
+=== src/b.ts
+export * from './a.js';
+=== src/c.ts
+import { greet as hello } from './a';
+import * as a from './a';
+hello('x');
+a.greet('y', 2);
+=== src/d.ts
+import { greet } from '.';
+greet('z');
+=== src/e.ts
+import { greet } from './b';
+greet(...x);
+=== src/f.ts
+function greet() {}
+greet();
+";
+    assert_eq!(
+        referrers(files, "src/a.ts", "greet"),
+        [
+            "src/c.ts:1 Import",
+            "src/c.ts:3 Call(1)",
+            "src/c.ts:4 Call(2)",
+            "src/d.ts:1 Import via src/index.ts",
+            "src/d.ts:2 Call(1) via src/index.ts",
+            "src/e.ts:1 Import",
+            "src/e.ts:2 Call",
+            "src/index.ts:1 Reexport",
+        ]
+    );
+}
+
+#[test]
+fn default_exports_go_by_any_name() {
+    let files = "\
+=== src/widget.ts
+export default class Widget { render() {} }
+=== src/a.ts
+import W from './widget';
+new W().render();
+=== src/b.ts
+export { default as Renamed } from './widget';
+=== src/c.ts
+import { Renamed } from './b';
+new Renamed();
+";
+    assert_eq!(
+        referrers(files, "src/widget.ts", "Widget"),
+        [
+            "src/a.ts:1 Import",
+            "src/a.ts:2 Call(0)",
+            "src/b.ts:1 Reexport",
+            "src/c.ts:1 Import via src/b.ts",
+            "src/c.ts:2 Call(0) via src/b.ts",
+        ]
+    );
+    assert_eq!(referrers(files, "src/widget.ts", "Widget.render"), ["src/a.ts:2 Call(0)"]);
+}
+
+#[test]
+fn members_are_found_by_what_the_receiver_is() {
+    let files = "\
+=== a.ts
+export class Base<T> {
+  count = 0;
+  constructor(public size: number) {}
+  run(n: number): this { return this; }
+}
+export class Other { run() {} }
+export function make(): Promise<Base<string>> { return null!; }
+export function each(callback: (one: Base<number>, n: number) => void) {}
+export interface Options { limit: number; nested?: Options }
+export function configure(options: Options) {}
+=== b.ts
+import { Base, Other, make, each, configure, Options } from './a';
+new Base(1).run(1);
+new Other().run();
+async function f(x: Base<number>, ys: Base<number>[], z: any, o: Other) {
+  (await make()).run(2);
+  x.run(3).run(4);
+  for (const y of ys) y.run(5);
+  ys.forEach((y) => y.run(6));
+  each((one) => one.run(7));
+  z.run(8);
+  o.run();
+  const { size } = x;
+}
+class Sub extends Base<string> {
+  override run(n: number): this { super.run(n); return this; }
+  go() { return this.count; }
+}
+configure({ limit: 3, nested: { limit: 4 } });
+const options: Options = { limit: 5 };
+";
+    assert_eq!(
+        referrers(files, "a.ts", "Base.run"),
+        [
+            "b.ts:2 Call(1)",
+            "b.ts:5 Call(1)",
+            "b.ts:6 Call(1)",
+            "b.ts:7 Call(1)",
+            "b.ts:8 Call(1)",
+            "b.ts:9 Call(1)",
+            "b.ts:15 Override",
+            "b.ts:15 Call(1)",
+            "b.ts:15 Redefine",
+        ]
+    );
+    assert_eq!(referrers(files, "a.ts", "Base.count"), ["b.ts:16 Value"]);
+    assert_eq!(referrers(files, "a.ts", "Base.size"), ["b.ts:12 Pattern"]);
+    assert_eq!(referrers(files, "a.ts", "Options.limit"), ["b.ts:18 Construct", "b.ts:19 Construct"]);
+    assert_eq!(referrers(files, "a.ts", "Base.constructor"), ["b.ts:2 Call(1)"]);
+}
+
+#[test]
+fn modules_are_found_by_configuration() {
+    let files = r##"
+=== tsconfig.base.json
+{ "compilerOptions": { "baseUrl": ".", "paths": { "@app/*": ["packages/app/src/*"] } } }
+=== packages/app/tsconfig.json
+{ // comments are fine
+  "extends": "../../tsconfig.base.json", }
+=== packages/app/src/x.ts
+import { y } from '@app/y';
+import { core, deep } from '@scope/core';
+import { deep as d } from '@scope/core/deep';
+import fs from 'fs';
+import { gone } from './gone';
+import { own } from '#own';
+=== packages/app/src/y.ts
+export const y = 1;
+=== packages/app/src/own.ts
+export const own = 1;
+=== packages/app/package.json
+{ "name": "app", "imports": { "#own": "./src/own.ts" } }
+=== packages/core/package.json
+{ "name": "@scope/core", "exports": { ".": { "import": "./dist/index.js" }, "./deep": "./dist/deep/index.js" } }
+=== packages/core/src/index.ts
+export const core = 1;
+export * from './deep';
+=== packages/core/src/deep/index.ts
+export const deep = 1;
+"##;
+    let (references, unresolved, external) = outgoing(files, "packages/app/src/x.ts");
+    assert_eq!(
+        references,
+        [
+            "packages/app/src/own.ts:6",
+            "packages/app/src/y.ts:1",
+            "packages/core/src/deep/index.ts:2",
+            "packages/core/src/deep/index.ts:3",
+            "packages/core/src/index.ts:2",
+        ]
+    );
+    assert_eq!(unresolved, ["./gone:5"]);
+    assert_eq!(external, 1);
+}
+
+#[test]
+fn commonjs_takes_part() {
+    let files = "\
+=== lib/a.js
+function run() {}
+exports.stop = function (x) {};
+module.exports.run = run;
+=== lib/b.js
+const a = require('./a');
+const { run, stop: halt } = require('./a');
+a.run();
+run();
+halt(1);
+";
+    assert_eq!(referrers(files, "lib/a.js", "stop"), ["lib/b.js:2 Import", "lib/b.js:5 Call(1)"]);
+    assert_eq!(
+        referrers(files, "lib/a.js", "run"),
+        ["lib/b.js:2 Import", "lib/b.js:3 Call(0)", "lib/b.js:4 Call(0)"]
+    );
+}
+
+#[test]
+fn elements_use_their_components() {
+    let files = "\
+=== button.tsx
+export const Button = (props: Props) => <b>{props.label}</b>;
+export interface Props { label: string }
+=== page.tsx
+import { Button } from './button';
+export const Page = () => <div><Button label='x' /></div>;
+";
+    assert_eq!(referrers(files, "button.tsx", "Button"), ["page.tsx:1 Import", "page.tsx:2 Call"]);
+}
+
+#[test]
+fn definitions_tell_signature_from_body() {
+    let one = facts("a.ts", "export function f(a: string, b?: number, ...c: any[]): void { return; }");
+    let body = facts("a.ts", "export function f(a: string, b?: number, ...c: any[]): void { throw 1; }");
+    let signature = facts("a.ts", "export function f(a: string): void { return; }");
+    let of = |facts: &crate::facts::Facts| (facts.definitions[0].signature, facts.definitions[0].body);
+    assert_eq!(one.definitions[0].kind, DefinitionKind::Function);
+    assert_eq!(one.definitions[0].arity, Some(Arity { least: 1, most: None }));
+    assert_eq!(of(&one).0, of(&body).0);
+    assert_ne!(of(&one).1, of(&body).1);
+    assert_ne!(of(&one).0, of(&signature).0);
+}
+
+#[test]
+fn broken_text_gives_facts_and_problems() {
+    let facts = facts("a.ts", "export function f( { \n class C { m( } \n import { x from");
+    assert!(facts.problems > 0);
+}

@@ -1,0 +1,231 @@
+//! Type annotations: which names they use, and what a value of the type is worth.
+
+use tree_sitter::Node;
+
+use super::Walk;
+use crate::facts::{Role, Shape};
+use crate::scope::{either, member};
+use crate::syntax::children;
+
+impl<'t> Walk<'t> {
+    /// Walks a type. A value of it.
+    pub(super) fn annotation(&mut self, node: Node<'t>) -> Shape {
+        if !self.found.descend() {
+            return Shape::Unknown;
+        }
+        let shape = self.type_shape(node);
+        self.found.ascend();
+        shape
+    }
+
+    fn type_shape(&mut self, node: Node<'t>) -> Shape {
+        match node.kind() {
+            "type_annotation"
+            | "parenthesized_type"
+            | "readonly_type"
+            | "optional_type"
+            | "rest_type"
+            | "asserts_annotation"
+            | "type_predicate_annotation" => {
+                node.named_child(0).map_or(Shape::Unknown, |it| self.annotation(it))
+            }
+            "type_predicate" | "asserts" => {
+                for part in children(node) {
+                    if part.kind() != "identifier" && part.kind() != "this" {
+                        self.annotation(part);
+                    }
+                }
+                Shape::Of("boolean".into())
+            }
+            "predefined_type" => match self.found.text(node) {
+                "any" | "unknown" => Shape::Untyped,
+                name => Shape::Of(name.into()),
+            },
+            "type_identifier" | "identifier" => self.type_name(node),
+            "nested_type_identifier" => self.nested(node),
+            "this_type" | "this" => Shape::Itself,
+            "generic_type" => {
+                let head = node.child_by_field_name("name").or_else(|| node.named_child(0));
+                let head = head.map_or(Shape::Unknown, |it| self.annotation(it));
+                let list = children(node).into_iter().find(|it| it.kind() == "type_arguments");
+                let arguments = list.map(children).unwrap_or_default();
+                let arguments = arguments.into_iter().map(|it| self.annotation(it)).collect();
+                generic(head, arguments)
+            }
+            "union_type" | "intersection_type" => {
+                let parts: Vec<_> = children(node).into_iter().map(|it| self.annotation(it)).collect();
+                either(parts)
+            }
+            "array_type" => {
+                let item = node.named_child(0).map_or(Shape::Unknown, |it| self.annotation(it));
+                Shape::Applied(Box::new(Shape::Of("Array".into())), vec![item])
+            }
+            "tuple_type" => {
+                let parts = children(node).into_iter().map(|it| self.annotation(it)).collect();
+                Shape::Applied(Box::new(Shape::Of("tuple".into())), parts)
+            }
+            "tuple_parameter" | "optional_tuple_parameter" => {
+                node.child_by_field_name("type").map_or(Shape::Unknown, |it| self.annotation(it))
+            }
+            "function_type" => self.callable(node, None),
+            "literal_type" => Shape::Of("string".into()),
+            "template_literal_type" => {
+                self.type_parts(node);
+                Shape::Of("string".into())
+            }
+            "lookup_type" => {
+                let parts = children(node);
+                let of = parts.first().map_or(Shape::Unknown, |it| self.annotation(*it));
+                match parts.get(1) {
+                    Some(key) if key.kind() == "literal_type" => {
+                        let name = self.string(*key);
+                        if let Some(string) = key.named_child(0).and_then(|it| it.named_child(0)) {
+                            self.found.use_name(string, Role::Type, Some(of.clone()), None);
+                        }
+                        member(of, name)
+                    }
+                    Some(key) => {
+                        self.annotation(*key);
+                        Shape::Unknown
+                    }
+                    None => Shape::Unknown,
+                }
+            }
+            "type_query" => {
+                let value = node.named_child(0).map_or(Shape::Unknown, |it| self.expression(it));
+                for part in children(node).into_iter().filter(|it| it.kind() == "type_arguments") {
+                    self.type_arguments(part);
+                }
+                value
+            }
+            "conditional_type" | "infer_type" | "mapped_type_clause" | "object_type" | "index_type_query" => {
+                self.type_parts(node);
+                Shape::Unknown
+            }
+            _ => {
+                self.type_parts(node);
+                Shape::Unknown
+            }
+        }
+    }
+
+    fn type_parts(&mut self, node: Node<'t>) {
+        for part in children(node) {
+            self.type_part(part);
+        }
+    }
+
+    /// Some part of a type: only its types count.
+    pub(super) fn type_part(&mut self, node: Node<'t>) {
+        match node.kind() {
+            "property_signature"
+            | "method_signature"
+            | "call_signature"
+            | "construct_signature"
+            | "index_signature"
+            | "formal_parameters"
+            | "required_parameter"
+            | "optional_parameter"
+            | "type_parameters"
+            | "type_parameter"
+            | "mapped_type_clause"
+            | "type_arguments"
+            | "constraint"
+            | "default_type" => {
+                if self.found.descend() {
+                    self.type_parts(node);
+                    self.found.ascend();
+                }
+            }
+            "identifier" | "property_identifier" | "comment" | "string" | "number" => {}
+            _ => drop(self.annotation(node)),
+        }
+    }
+
+    pub(super) fn type_arguments(&mut self, node: Node<'t>) {
+        for part in children(node) {
+            self.annotation(part);
+        }
+    }
+
+    fn type_name(&mut self, node: Node<'t>) -> Shape {
+        let name = self.found.text(node);
+        if let Some(shape) = self.generics.iter().rev().find_map(|scope| scope.get(name)) {
+            return shape.clone();
+        }
+        if let Some(Shape::Name(path)) = self.found.scopes.get(name) {
+            return Shape::Of(path.clone());
+        }
+        self.found.use_name(node, Role::Type, None, None);
+        Shape::Of(self.in_scope(name).into())
+    }
+
+    /// `ns.Type`
+    fn nested(&mut self, node: Node<'t>) -> Shape {
+        let module = node.child_by_field_name("module").or_else(|| node.named_child(0));
+        let name = node.child_by_field_name("name");
+        if let (Some(module), Some(name)) = (module, name) {
+            let of = match module.kind() {
+                "identifier" => self.named(module, Role::Value, None),
+                _ => {
+                    self.nested_names(module);
+                    Shape::Name(self.found.text(module).into())
+                }
+            };
+            self.found.use_name(name, Role::Type, Some(of), None);
+        }
+        Shape::Of(self.found.text(node).into())
+    }
+
+    fn nested_names(&mut self, node: Node<'t>) {
+        let parts = children(node);
+        let [of, name] = parts.as_slice() else { return };
+        if of.kind() == "identifier" {
+            self.named(*of, Role::Value, None);
+        } else if self.found.descend() {
+            self.nested_names(*of);
+            self.found.ascend();
+        }
+        self.found.use_name(*name, Role::Value, Some(Shape::Name(self.found.text(*of).into())), None);
+    }
+
+    /// Brings type parameters into scope: a value of one is a value of what it extends.
+    pub(super) fn type_parameters(&mut self, node: Node<'t>) {
+        for parameter in children(node).into_iter().filter(|it| it.kind() == "type_parameter") {
+            let Some(name) = parameter.child_by_field_name("name") else { continue };
+            if let Some(scope) = self.generics.last_mut() {
+                scope.insert(self.found.text(name).into(), Shape::Unknown);
+            }
+            let constraint = parameter.child_by_field_name("constraint");
+            let shape = constraint.and_then(|it| it.named_child(0)).map(|it| self.annotation(it));
+            if let Some(default) = parameter.child_by_field_name("value") {
+                self.type_parts(default);
+            }
+            let shape = match shape {
+                Some(Shape::Untyped) | None => Shape::Unknown,
+                Some(shape) => shape,
+            };
+            if let Some(scope) = self.generics.last_mut() {
+                scope.insert(self.found.text(name).into(), shape);
+            }
+        }
+    }
+}
+
+/// A generic type with its arguments; those that only change how a type is seen are unwrapped.
+fn generic(head: Shape, mut arguments: Vec<Shape>) -> Shape {
+    let Shape::Of(name) = &head else { return head };
+    match &**name {
+        "Readonly" | "Partial" | "Required" | "NonNullable" | "Omit" | "Pick" | "Awaited" | "NoInfer"
+            if !arguments.is_empty() =>
+        {
+            arguments.swap_remove(0)
+        }
+        "ReturnType" | "InstanceType" => match arguments.pop() {
+            Some(value) => crate::scope::call(value),
+            None => Shape::Unknown,
+        },
+        "Record" => Shape::Applied(Box::new(Shape::Of("Map".into())), arguments),
+        _ => Shape::Applied(Box::new(head), arguments),
+    }
+}

@@ -1,0 +1,66 @@
+//! The JSON Schema of the impact report, L1 and JSON.
+
+use serde_json::{Value, json};
+
+/// Every schema with its name.
+pub fn schemas() -> Vec<(&'static str, Value)> {
+    vec![("impact", impact())]
+}
+
+/// What was not analysed is `null`, which is not none. The JSON form has more fields, so they are allowed.
+fn impact() -> Value {
+    let dependent = json!({
+        "type": "object",
+        "properties": {
+            "file": {"type": "string", "description": "Absolute."},
+            "type": {"enum": ["DIRECT", "TRANSITIVE"]},
+            "hop_count": {"enum": [1, 2]},
+            "reference_pattern": {"type": "string"},
+            "evidence": {"type": "string", "description": "file:line:text, the path relative to the root."},
+            "kind": {"enum": ["import", "symbol", "path", "name", "mention", "history"]},
+            "breaks": {"type": "boolean"},
+        },
+        "required": ["file", "type", "hop_count", "reference_pattern", "evidence", "kind", "breaks"],
+    });
+    let file = json!({
+        "type": "object",
+        "properties": {
+            "changed_file": {"type": "string", "description": "Absolute."},
+            "dependents": {"type": ["array", "null"], "items": dependent},
+            "dependent_count": {"type": ["integer", "null"], "minimum": 0},
+        },
+        "required": ["changed_file", "dependents", "dependent_count"],
+    });
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Impact report",
+        "description": "Who depends on what changed: L1 of `lockstep impact` and of a stop",
+        "type": "object",
+        "properties": {
+            "domain": {"const": "execution"},
+            "skill": {"const": "impact"},
+            "status": {"enum": ["complete", "partial", "skipped"]},
+            "confidence": {"enum": ["high", "medium", "low"]},
+            "files_changed": {"type": "integer", "minimum": 0},
+            "impact_candidates": {"type": ["integer", "null"], "minimum": 0},
+            "degradation_level": {"enum": ["full", "degraded"]},
+            "impacts": {"type": "array", "items": file},
+            "cascade_recommended": {"type": "boolean"},
+            "cascade_rationale": {"type": "string"},
+            "unresolved_references": {"type": "integer", "minimum": 0},
+            "index": {
+                "type": "object",
+                "properties": {
+                    "fresh": {"type": "boolean"},
+                    "revision": {"type": "string"},
+                    "unseen_files": {"type": "integer", "minimum": 0},
+                },
+                "required": ["fresh", "revision"],
+            },
+        },
+        "required": [
+            "domain", "skill", "status", "confidence", "files_changed", "impact_candidates",
+            "degradation_level", "impacts", "cascade_recommended", "cascade_rationale",
+        ],
+    })
+}

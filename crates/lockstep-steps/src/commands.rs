@@ -1,0 +1,138 @@
+//! `des-commands.yaml`: how much of a prompt is checked for a command.
+
+use serde::Deserialize;
+
+use crate::yaml;
+
+/// The table of the documents.
+pub const BUILT_IN: &str = include_str!("../data/des-commands.yaml");
+
+/// Which command is checked how far.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CommandTable {
+    #[serde(default)]
+    validation_required: Vec<Required>,
+    #[serde(default)]
+    validation_partial: Vec<Partial>,
+    #[serde(default)]
+    validation_none: Vec<Unchecked>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Required {
+    command: String,
+    #[serde(default = "yes")]
+    full_validation: bool,
+    #[serde(default = "yes")]
+    step_file_required: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Partial {
+    command: String,
+    validate_sections: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Unchecked {
+    command: String,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// How much is checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Scope {
+    /// Every section, and the step file.
+    Full {
+        /// Whether a step file must be named.
+        step_file: bool,
+    },
+    /// These sections only.
+    Sections(Vec<String>),
+    /// Nothing.
+    Nothing,
+}
+
+/// Why a table cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CommandsError {
+    /// It does not parse.
+    #[error("{0}")]
+    Yaml(String),
+    /// Commands that are named more than once: which line counts would be a guess.
+    #[error("these commands are named more than once: {}; keep one line for each", .0.join(", "))]
+    Repeated(Vec<String>),
+}
+
+impl CommandTable {
+    /// The table of the documents.
+    pub fn built_in() -> Self {
+        Self::parse(BUILT_IN).expect("the built-in table is tested")
+    }
+
+    /// Reads a table.
+    pub fn parse(text: &str) -> Result<Self, CommandsError> {
+        let table: Self = yaml::read(text).map_err(CommandsError::Yaml)?;
+        let mut names: Vec<&str> = table.names().collect();
+        names.sort_unstable();
+        let mut repeated: Vec<String> =
+            names.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0].to_owned()).collect();
+        repeated.dedup();
+        if repeated.is_empty() { Ok(table) } else { Err(CommandsError::Repeated(repeated)) }
+    }
+
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let required = self.validation_required.iter().map(|one| one.command.as_str());
+        let partial = self.validation_partial.iter().map(|one| one.command.as_str());
+        required.chain(partial).chain(self.validation_none.iter().map(|one| one.command.as_str()))
+    }
+
+    /// How much is checked for a command. One that is not in the table, or none, is checked in full: what nobody has decided is
+    /// not let through.
+    pub fn scope(&self, command: Option<&str>) -> Scope {
+        let Some(command) = command else { return Scope::Full { step_file: true } };
+        if let Some(one) = self.validation_partial.iter().find(|one| one.command == command) {
+            return Scope::Sections(one.validate_sections.clone());
+        }
+        if self.validation_none.iter().any(|one| one.command == command) {
+            return Scope::Nothing;
+        }
+        match self.validation_required.iter().find(|one| one.command == command) {
+            Some(one) if !one.full_validation => Scope::Sections(Vec::new()),
+            one => Scope::Full { step_file: one.is_none_or(|one| one.step_file_required) },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_of_the_documents() {
+        let table = CommandTable::built_in();
+        assert_eq!(table.scope(Some("/nw:execute")), Scope::Full { step_file: true });
+        assert_eq!(
+            table.scope(Some("/nw:baseline")),
+            Scope::Sections(vec!["TASK_CONTEXT".to_owned(), "BOUNDARY_RULES".to_owned()])
+        );
+        assert_eq!(table.scope(Some("/nw:review")), Scope::Nothing);
+        assert_eq!(table.scope(Some("/unknown")), Scope::Full { step_file: true });
+        assert_eq!(table.scope(None), Scope::Full { step_file: true });
+    }
+
+    #[test]
+    fn a_table_that_contradicts_itself_is_refused() {
+        let text =
+            "validation_none: [{command: /a}]\nvalidation_partial: [{command: /a, validate_sections: []}]\n";
+        assert_eq!(CommandTable::parse(text), Err(CommandsError::Repeated(vec!["/a".to_owned()])));
+        assert!(matches!(CommandTable::parse("validation_non: []"), Err(CommandsError::Yaml(_))));
+    }
+}

@@ -1,0 +1,88 @@
+//! Gate 1: before an agent is started. Its prompt is whole, and its step may begin.
+
+use crate::machine::Machine;
+use crate::markers::Markers;
+use crate::problem::Problem;
+use crate::prompt::{Rules, check};
+use crate::step::Step;
+
+use super::{Judge, Judged, Recorded, check_recorded};
+
+/// The gate's name.
+pub const ID: &str = "GATE_1_PRE_INVOCATION";
+
+/// What is known when an agent is to be started.
+#[derive(Debug, Clone, Copy)]
+pub struct Invocation<'a> {
+    /// The prompt.
+    pub prompt: &'a str,
+    /// Its markers.
+    pub markers: &'a Markers,
+    /// The step its markers name; `None` where they name none.
+    pub step: Option<&'a StepFound>,
+    /// Who holds the step, where somebody does: `STEP_LOCKED by … since …`.
+    pub locked: Option<&'a str>,
+}
+
+/// A step file that was looked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StepFound {
+    /// Its name in the prompt.
+    pub file: String,
+    /// The step, or every reason why there is none.
+    pub step: Result<Step, Vec<Problem>>,
+    /// What the audit trail says about its state.
+    pub recorded: Recorded,
+}
+
+/// Judges an invocation.
+pub fn judge(invocation: Invocation<'_>, machine: &Machine, rules: Rules<'_>) -> Judged {
+    let mut judge = Judge::new(ID);
+    let Invocation { prompt, markers, step, locked } = invocation;
+    if markers.is_ad_hoc() {
+        judge.look("the prompt's markers", "no DES-VALIDATION marker - ad-hoc invocation", 0);
+        return judge.verdict();
+    }
+    let checked = check(prompt, markers, rules);
+    checked.errors.iter().for_each(|problem| judge.problem(problem));
+    checked.warnings.iter().for_each(|warning| judge.warn(warning));
+    let command = markers.command().unwrap_or("no command");
+    let found = format!("{command}: {} errors", checked.errors.len());
+    judge.look("the prompt's markers and sections", found, 0);
+    if let Some(found) = step {
+        check_step(&mut judge, found, machine);
+    }
+    if let Some(locked) = locked {
+        let before = judge.errors();
+        judge.error(locked, "Wait until the lock is released or expires: `lockstep step show FILE` tells");
+        judge.look("the step's lock", locked, before);
+    }
+    judge.verdict()
+}
+
+fn check_step(judge: &mut Judge, found: &StepFound, machine: &Machine) {
+    let before = judge.errors();
+    let file = &found.file;
+    let step = match &found.step {
+        Ok(step) => step,
+        Err(problems) => {
+            problems.iter().for_each(|problem| judge.problem(problem));
+            return judge.look(format!("the step file {file}"), "it cannot be used", before);
+        }
+    };
+    step.problems(machine).iter().for_each(|problem| judge.problem(problem));
+    judge.look(
+        format!("the step file {file}"),
+        format!("step {} of {}", step.task_id(), step.project_id()),
+        before,
+    );
+    let before = judge.errors();
+    let status = step.status();
+    if status != "IN_PROGRESS"
+        && let Err(error) = machine.task_transition(status, "IN_PROGRESS")
+    {
+        judge.error(format!("The step cannot start: {error}"), "Begin a new step: `lockstep step new`");
+    }
+    judge.look("whether it may start", format!("it is {status}"), before);
+    check_recorded(judge, file, step, &found.recorded);
+}

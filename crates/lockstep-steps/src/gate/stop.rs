@@ -1,0 +1,175 @@
+//! Gate 2: when an agent wants to end. Its step is in a state that can be answered for.
+
+use crate::problem::Problem;
+use crate::step::Step;
+use crate::step::change::Rules;
+use crate::step::evidence::Outcome;
+
+use super::{Judge, Judged, Recorded, check_recorded, open_phases, out_of_order, skip_problem};
+
+/// The gate's name.
+pub const ID: &str = "GATE_2_SUBAGENT_STOP";
+
+/// What is known when an agent wants to end.
+#[derive(Debug, Clone, Copy)]
+pub enum Stop<'a> {
+    /// Its prompt had no markers.
+    AdHoc,
+    /// Its prompt asked to be checked and named no step.
+    NoStep,
+    /// It ran a step.
+    Step(StepStop<'a>),
+}
+
+/// The end of a step's agent.
+#[derive(Debug, Clone, Copy)]
+pub struct StepStop<'a> {
+    /// The step file's name.
+    pub file: &'a str,
+    /// The step, or every reason why there is none.
+    pub step: &'a Result<Step, Vec<Problem>>,
+    /// What the audit trail says about its state.
+    pub recorded: &'a Recorded,
+    /// The files it changed, relative to the project's root (`None`: outside of it), without those that belong to the step
+    /// itself. `None` where that is not known.
+    pub changed: Option<&'a [(String, Option<String>)]>,
+    /// The turns it took.
+    pub turns: Option<u64>,
+    /// The turns it was given.
+    pub budget: Option<u64>,
+    /// Whether more turns than it was given are an error.
+    pub over_budget_blocks: bool,
+}
+
+/// Judges a stop.
+pub fn judge(stop: Stop<'_>, rules: Rules<'_>) -> Judged {
+    let mut judge = Judge::new(ID);
+    match stop {
+        Stop::AdHoc => {
+            judge.look("the prompt's markers", "No DES-VALIDATION marker - ad-hoc Task invocation", 0);
+        }
+        Stop::NoStep => {
+            judge.error(
+                "DES-VALIDATION marker present but DES-STEP-FILE marker missing",
+                "Add <!-- DES-STEP-FILE: path --> marker to prompt",
+            );
+            judge.look("the prompt's markers", "validation is required, and no step is named", 0);
+        }
+        Stop::Step(stop) => check_stop(&mut judge, stop, rules),
+    }
+    judge.verdict()
+}
+
+fn check_stop(judge: &mut Judge, stop: StepStop<'_>, rules: Rules<'_>) {
+    let file = stop.file;
+    let step = match stop.step {
+        Ok(step) => step,
+        Err(problems) => {
+            problems.iter().for_each(|problem| judge.problem(problem));
+            return judge.look(format!("the step file {file}"), "it cannot be used", 0);
+        }
+    };
+    let before = judge.errors();
+    step.problems(rules.machine).iter().for_each(|problem| judge.problem(problem));
+    out_of_order(step, rules.machine).iter().for_each(|problem| judge.problem(problem));
+    judge.look(
+        format!("the step file {file}"),
+        format!("step {} of {}", step.task_id(), step.project_id()),
+        before,
+    );
+    check_phases(judge, step, rules);
+    check_recorded(judge, file, step, stop.recorded);
+    check_boundary(judge, step, stop.changed);
+    check_budget(judge, stop);
+}
+
+fn check_phases(judge: &mut Judge, step: &Step, rules: Rules<'_>) {
+    let before = judge.errors();
+    if step.status() == "DONE" {
+        for phase in step.phases().iter().filter(|phase| phase.status == "NOT_EXECUTED") {
+            judge.error(
+                format!("Task DONE but {} NOT_EXECUTED", phase.name),
+                "Review agent transcript for skipped phases",
+            );
+        }
+        let not_begun = |problem: &&Problem| {
+            step.phase(&problem.element)
+                .is_none_or(|phase| phase.status != "NOT_EXECUTED" && phase.status != "IN_PROGRESS")
+        };
+        open_phases(step.phases(), rules).iter().filter(not_begun).for_each(|problem| judge.problem(problem));
+    }
+    for phase in step.phases() {
+        let name = &phase.name;
+        match phase.status.as_str() {
+            "IN_PROGRESS" => judge.error(
+                format!("Phase {name} left IN_PROGRESS (abandoned)"),
+                format!("End {name} with `lockstep step phase done`, or break it off with `fail`"),
+            ),
+            // Said above.
+            _ if step.status() == "DONE" => {}
+            "EXECUTED" => match phase.outcome.as_deref().and_then(Outcome::parse) {
+                None => judge.error(
+                    format!("Phase {name} EXECUTED without outcome"),
+                    format!("Add outcome to {name}"),
+                ),
+                Some(outcome) => {
+                    if let Some(message) = rules.evidence.refute(name, outcome, phase.evidence.as_ref()) {
+                        judge.error(message, format!("Prove {name} with --run"));
+                    }
+                    if outcome == Outcome::Fail {
+                        judge.warn(format!("Phase {name} EXECUTED with outcome FAIL - blocks commit"));
+                    }
+                }
+            },
+            "SKIPPED" => {
+                if let Some(problem) = skip_problem(phase, rules.machine) {
+                    judge.problem(&problem);
+                }
+            }
+            _ => {}
+        }
+    }
+    for phase in step.phases().iter().filter(|phase| phase.is_deferred(rules.machine)) {
+        judge.warn(format!("Phase {} DEFERRED - blocks commit", phase.name));
+    }
+    let over = step.phases().iter().filter(|phase| phase.is_over()).count();
+    judge.look(
+        "the phases",
+        format!("{over} of {} are over; the task is {}", step.phases().len(), step.status()),
+        before,
+    );
+}
+
+fn check_boundary(judge: &mut Judge, step: &Step, changed: Option<&[(String, Option<String>)]>) {
+    if step.boundary().is_open() {
+        return;
+    }
+    let before = judge.errors();
+    let Some(changed) = changed else {
+        judge.warn("What the agent changed is not known, so the boundary was not checked");
+        return judge.look("the boundary", "what was changed is not known", before);
+    };
+    for (shown, path) in changed {
+        if let Some(why) = step.boundary().refuses(path.as_deref()) {
+            judge.error(
+                format!("{shown} was changed, outside the step's boundary: {why}"),
+                format!("Undo the change of {shown}, or widen the boundary: `lockstep step boundary`"),
+            );
+        }
+    }
+    judge.look("the boundary", format!("changed files: {}", changed.len()), before);
+}
+
+fn check_budget(judge: &mut Judge, stop: StepStop<'_>) {
+    let (Some(turns), Some(budget)) = (stop.turns, stop.budget) else { return };
+    let before = judge.errors();
+    if turns > budget {
+        let message = format!("The agent took {turns} turns, and was given {budget}");
+        if stop.over_budget_blocks {
+            judge.error(message, "Split the step, or give it more turns (max_turns in the step file)");
+        } else {
+            judge.warn(message);
+        }
+    }
+    judge.look("the turns", format!("{turns} of {budget}"), before);
+}

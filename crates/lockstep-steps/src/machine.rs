@@ -1,0 +1,323 @@
+//! `step-execution-fsm.yaml`: the two state machines of a step, its phase sets, and the reasons for which a phase may be skipped.
+//!
+//! All of it is data. What the verbs and gates rely on by name must be there; everything else a project may change. It is checked
+//! when it is loaded, all problems at once.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::yaml;
+
+/// The machines of the documents.
+pub const BUILT_IN: &str = include_str!("../data/step-execution-fsm.yaml");
+
+/// The phase set of a step that names none.
+pub const DEFAULT_SET: &str = "tdd-14";
+
+/// The states of a task that verbs and gates rely on.
+pub const TASK_STATES: [&str; 5] = ["TODO", "IN_PROGRESS", "DONE", "FAILED", "PARTIAL"];
+
+/// The states of a phase that verbs and gates rely on.
+pub const PHASE_STATES: [&str; 5] = ["NOT_EXECUTED", "IN_PROGRESS", "EXECUTED", "SKIPPED", "FAILED"];
+
+/// Both machines with what belongs to them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Machine {
+    /// The states of a task; the first is where it begins.
+    pub task: Vec<State>,
+    /// The states of a phase; the first is where it begins.
+    pub phase: Vec<State>,
+    /// Beginnings of reasons with which a skipped phase lets a commit pass.
+    pub allow_commit: Vec<String>,
+    /// Beginnings of reasons with which a skipped phase blocks a commit.
+    pub block_commit: Vec<String>,
+    /// The phase sets.
+    pub sets: Vec<PhaseSet>,
+}
+
+/// One state.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct State {
+    /// Its name.
+    #[serde(skip)]
+    pub name: String,
+    /// What it means.
+    #[serde(default)]
+    pub description: String,
+    /// Whether nothing follows.
+    #[serde(default)]
+    pub terminal: bool,
+    /// The states that may follow.
+    #[serde(default)]
+    pub transitions: Vec<String>,
+    /// The states that may follow where the reason blocks a commit.
+    #[serde(default)]
+    pub deferred_transitions: Vec<String>,
+    /// Fields of a phase that must be filled in.
+    #[serde(default)]
+    pub requires: Vec<String>,
+    #[serde(default)]
+    blocked_by_prefixes: Option<Prefixes>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Prefixes {
+    #[serde(default)]
+    allow_commit: Vec<String>,
+    #[serde(default)]
+    block_commit: Vec<String>,
+}
+
+/// The phases of a step, by name.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PhaseSet {
+    /// The name of the set.
+    #[serde(skip)]
+    pub name: String,
+    /// The phases, in their order.
+    pub phases: Vec<String>,
+    /// Whether a phase may only begin when those before it are over.
+    #[serde(default = "yes")]
+    pub ordered: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+impl PhaseSet {
+    /// The phase in which the commit is made; phases before it are what a commit needs. A set without one needs all.
+    pub const COMMIT: &'static str = "COMMIT";
+}
+
+/// Why machines cannot be used: every problem.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", .0.join("; "))]
+pub struct MachineError(pub Vec<String>);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default, rename = "name")]
+    _name: Option<String>,
+    #[serde(default, rename = "version")]
+    _version: Option<Value>,
+    #[serde(default)]
+    task_states: Option<Map<String, Value>>,
+    #[serde(default)]
+    phase_states: Option<Map<String, Value>>,
+    #[serde(default)]
+    phase_sets: Option<Map<String, Value>>,
+}
+
+impl Machine {
+    /// The machines of the documents.
+    pub fn built_in() -> Self {
+        let (machine, problems) =
+            Self::of(yaml::read(BUILT_IN).expect("the built-in machines are tested"), None);
+        assert!(problems.is_empty(), "the built-in machines are tested: {problems:?}");
+        machine
+    }
+
+    /// Reads a project's machines. What the file does not mention is as in the documents; its phase sets come besides those that
+    /// ship, and replace one of the same name.
+    pub fn parse(text: &str) -> Result<Self, MachineError> {
+        let file: File = yaml::read(text).map_err(|error| MachineError(vec![error]))?;
+        let (machine, mut problems) = Self::of(file, Some(Self::built_in()));
+        problems.extend(machine.problems());
+        if problems.is_empty() { Ok(machine) } else { Err(MachineError(problems)) }
+    }
+
+    fn of(file: File, base: Option<Self>) -> (Self, Vec<String>) {
+        let mut problems = Vec::new();
+        let mut machine = base.unwrap_or(Self {
+            task: Vec::new(),
+            phase: Vec::new(),
+            allow_commit: Vec::new(),
+            block_commit: Vec::new(),
+            sets: Vec::new(),
+        });
+        if let Some(states) = file.task_states {
+            machine.task = read_states("task_states", states, &mut problems);
+        }
+        if let Some(states) = file.phase_states {
+            machine.phase = read_states("phase_states", states, &mut problems);
+        }
+        let prefixes = machine.phase.iter().find_map(|state| state.blocked_by_prefixes.clone());
+        if let Some(Prefixes { allow_commit, block_commit }) = prefixes {
+            (machine.allow_commit, machine.block_commit) = (allow_commit, block_commit);
+        }
+        for (name, value) in file.phase_sets.unwrap_or_default() {
+            match serde_json::from_value::<PhaseSet>(value) {
+                Ok(set) => {
+                    machine.sets.retain(|other| other.name != name);
+                    machine.sets.push(PhaseSet { name, ..set });
+                }
+                Err(error) => problems.push(format!("phase_sets.{name}: {error}")),
+            }
+        }
+        (machine, problems)
+    }
+
+    /// Everything that makes the machines unusable.
+    fn problems(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        check_states("task_states", &self.task, &TASK_STATES, &mut problems);
+        check_states("phase_states", &self.phase, &PHASE_STATES, &mut problems);
+        for set in &self.sets {
+            check_set(set, &mut problems);
+        }
+        for prefix in self.allow_commit.iter().chain(&self.block_commit) {
+            if !prefix.ends_with(':') || prefix.len() < 2 {
+                problems.push(format!("blocked_by_prefixes: {prefix:?} must be a word followed by a colon"));
+            }
+        }
+        for prefix in self.allow_commit.iter().filter(|prefix| self.block_commit.contains(prefix)) {
+            problems.push(format!("blocked_by_prefixes: {prefix:?} cannot both allow and block a commit"));
+        }
+        problems
+    }
+
+    /// The phase set of a name.
+    pub fn set(&self, name: &str) -> Option<&PhaseSet> {
+        self.sets.iter().find(|set| set.name == name)
+    }
+
+    /// The names of the phase sets, for a message.
+    pub fn set_names(&self) -> String {
+        self.sets.iter().map(|set| set.name.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether a task may go from one state to another.
+    pub fn task_transition(&self, from: &str, to: &str) -> Result<(), InvalidTransition> {
+        transition(&self.task, from, to, false)
+    }
+
+    /// Whether a phase may go from one state to another. `deferred` is whether it was skipped for a reason that blocks a commit.
+    pub fn phase_transition(&self, from: &str, to: &str, deferred: bool) -> Result<(), InvalidTransition> {
+        transition(&self.phase, from, to, deferred)
+    }
+
+    /// What a reason for skipping a phase means.
+    pub fn reason(&self, blocked_by: &str) -> Reason {
+        let starts = |prefixes: &[String]| {
+            let prefix = prefixes.iter().find(|prefix| blocked_by.starts_with(prefix.as_str()))?;
+            Some(!blocked_by[prefix.len()..].trim().is_empty())
+        };
+        match (starts(&self.allow_commit), starts(&self.block_commit)) {
+            (Some(true), _) => Reason::AllowsCommit,
+            (_, Some(true)) => Reason::BlocksCommit,
+            (Some(false), _) | (_, Some(false)) => Reason::Empty,
+            (None, None) => Reason::Unknown,
+        }
+    }
+
+    /// The beginnings of reasons, for a message.
+    pub fn prefixes(&self) -> String {
+        self.allow_commit.iter().chain(&self.block_commit).map(String::as_str).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// What a reason for skipping a phase means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reason {
+    /// The phase is over.
+    AllowsCommit,
+    /// The phase has yet to come.
+    BlocksCommit,
+    /// It begins well, but says nothing.
+    Empty,
+    /// Its beginning is none of those that are known.
+    Unknown,
+}
+
+/// A transition that is not allowed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("Invalid transition: {from} -> {to}")]
+pub struct InvalidTransition {
+    /// The state it is in.
+    pub from: String,
+    /// The state it was to go to.
+    pub to: String,
+}
+
+fn transition(states: &[State], from: &str, to: &str, deferred: bool) -> Result<(), InvalidTransition> {
+    let state = states.iter().find(|state| state.name == from);
+    let named = |targets: &[String]| targets.iter().any(|target| target == to);
+    let allowed = state
+        .is_some_and(|state| named(&state.transitions) || (deferred && named(&state.deferred_transitions)));
+    if allowed { Ok(()) } else { Err(InvalidTransition { from: from.to_owned(), to: to.to_owned() }) }
+}
+
+fn read_states(machine: &str, states: Map<String, Value>, problems: &mut Vec<String>) -> Vec<State> {
+    let mut read = Vec::new();
+    for (name, value) in states {
+        let value = if value.is_null() { Value::Object(Map::new()) } else { value };
+        match serde_json::from_value::<State>(value) {
+            Ok(state) => read.push(State { name, ..state }),
+            Err(error) => problems.push(format!("{machine}.{name}: {error}")),
+        }
+    }
+    read
+}
+
+fn check_states(machine: &str, states: &[State], needed: &[&str], problems: &mut Vec<String>) {
+    let names: BTreeSet<&str> = states.iter().map(|state| state.name.as_str()).collect();
+    for name in needed.iter().filter(|name| !names.contains(**name)) {
+        problems.push(format!("{machine}: the state {name} is missing; `lockstep step` relies on it"));
+    }
+    if let (Some(first), Some(needed)) = (states.first(), needed.first())
+        && first.name != *needed
+    {
+        problems.push(format!("{machine}: the first state must be {needed}, where a new step begins"));
+    }
+    for state in states {
+        for target in state.transitions.iter().chain(&state.deferred_transitions) {
+            if !names.contains(target.as_str()) {
+                problems.push(format!("{machine}.{}: the target {target} is no state", state.name));
+            }
+        }
+        if state.terminal && !state.transitions.is_empty() {
+            problems.push(format!("{machine}.{}: it is terminal, yet has transitions", state.name));
+        }
+    }
+    let reachable = reachable(states);
+    for state in states.iter().filter(|state| !reachable.contains(state.name.as_str())) {
+        problems.push(format!("{machine}.{}: no transition leads to it", state.name));
+    }
+}
+
+fn reachable(states: &[State]) -> BTreeSet<&str> {
+    let mut reached = BTreeSet::new();
+    let mut next: Vec<&str> = states.first().map(|state| state.name.as_str()).into_iter().collect();
+    while let Some(name) = next.pop() {
+        if reached.insert(name)
+            && let Some(state) = states.iter().find(|state| state.name == name)
+        {
+            next.extend(state.transitions.iter().chain(&state.deferred_transitions).map(String::as_str));
+        }
+    }
+    reached
+}
+
+fn check_set(set: &PhaseSet, problems: &mut Vec<String>) {
+    let name = &set.name;
+    if set.phases.is_empty() {
+        problems.push(format!("phase_sets.{name}: it has no phases"));
+    }
+    let mut seen = BTreeSet::new();
+    for phase in &set.phases {
+        if !seen.insert(phase) {
+            problems.push(format!("phase_sets.{name}: the phase {phase} is there twice"));
+        }
+        let plain = phase.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') && !phase.is_empty();
+        if !plain {
+            problems.push(format!("phase_sets.{name}: {phase:?} must be letters, digits and underscores"));
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! What is wrong with a prompt or a file: which kind, which element, what, and how to mend it.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// The kind of a problem.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+pub enum ErrorType {
+    /// Something is not there.
+    Missing,
+    /// Something is there in part.
+    Incomplete,
+    /// Something is there and wrong.
+    Invalid,
+}
+
+impl fmt::Display for ErrorType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Missing => "MISSING",
+            Self::Incomplete => "INCOMPLETE",
+            Self::Invalid => "INVALID",
+        })
+    }
+}
+
+/// One problem.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Problem {
+    /// Its kind.
+    pub error_type: ErrorType,
+    /// What it is about: a section, a phase, a marker, a field.
+    pub element: String,
+    /// What is wrong.
+    pub message: String,
+    /// How to mend it.
+    pub suggestion: String,
+}
+
+impl Problem {
+    fn new(
+        error_type: ErrorType,
+        element: &str,
+        message: impl Into<String>,
+        suggestion: impl Into<String>,
+    ) -> Self {
+        Self {
+            error_type,
+            element: element.to_owned(),
+            message: message.into(),
+            suggestion: suggestion.into(),
+        }
+    }
+
+    /// Something is not there.
+    pub fn missing(element: &str, message: impl Into<String>, suggestion: impl Into<String>) -> Self {
+        Self::new(ErrorType::Missing, element, message, suggestion)
+    }
+
+    /// Something is there in part.
+    pub fn incomplete(element: &str, message: impl Into<String>, suggestion: impl Into<String>) -> Self {
+        Self::new(ErrorType::Incomplete, element, message, suggestion)
+    }
+
+    /// Something is there and wrong.
+    pub fn invalid(element: &str, message: impl Into<String>, suggestion: impl Into<String>) -> Self {
+        Self::new(ErrorType::Invalid, element, message, suggestion)
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.error_type, self.message)
+    }
+}

@@ -1,0 +1,228 @@
+//! Checking a prompt: its markers, its sections, and what must stand in them. All errors at once, in one pass over the text.
+
+use serde::Serialize;
+
+use crate::commands::{CommandTable, Scope};
+use crate::fences::Lines;
+use crate::markers::Markers;
+use crate::problem::Problem;
+use crate::sections::{Definitions, Section};
+use crate::words::{has_word, is_word};
+
+/// What a check of a prompt found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct PromptCheck {
+    /// Whether nothing must be mended.
+    pub valid: bool,
+    /// What must be mended.
+    pub errors: Vec<Problem>,
+    /// What is worth a look.
+    pub warnings: Vec<String>,
+}
+
+/// What a prompt is checked by.
+#[derive(Debug, Clone, Copy)]
+pub struct Rules<'a> {
+    /// How much is checked for which command.
+    pub commands: &'a CommandTable,
+    /// The sections.
+    pub definitions: &'a Definitions,
+    /// The phases of the step's phase set.
+    pub phases: &'a [String],
+}
+
+/// Checks a prompt that asks for it. `markers` are its own.
+pub fn check(prompt: &str, markers: &Markers, rules: Rules<'_>) -> PromptCheck {
+    let mut errors = markers.problems.clone();
+    let mut warnings = Vec::new();
+    match rules.commands.scope(markers.command()) {
+        Scope::Nothing => {}
+        Scope::Full { step_file } => {
+            if step_file && markers.step_file.is_none() {
+                errors.push(Problem::missing(
+                    "DES-STEP-FILE",
+                    "DES-VALIDATION marker present but DES-STEP-FILE marker missing",
+                    "Add <!-- DES-STEP-FILE: path --> marker to prompt",
+                ));
+            }
+            check_sections(prompt, rules.definitions.sections.iter().collect(), rules.phases, &mut errors);
+        }
+        Scope::Sections(names) => {
+            let (known, unknown): (Vec<_>, Vec<_>) =
+                names.iter().partition(|name| rules.definitions.section(name).is_some());
+            warnings.extend(unknown.iter().map(|name| {
+                format!("des-commands.yaml asks for the section {name}, which is not defined; it was not looked for")
+            }));
+            let sections = known.iter().filter_map(|name| rules.definitions.section(name)).collect();
+            check_sections(prompt, sections, rules.phases, &mut errors);
+        }
+    }
+    PromptCheck { valid: errors.is_empty(), errors, warnings }
+}
+
+fn check_sections(prompt: &str, sections: Vec<&Section>, phases: &[String], errors: &mut Vec<Problem>) {
+    let bodies = bodies(prompt, &sections, phases);
+    for (section, body) in sections.iter().zip(bodies) {
+        let Some(body) = body else {
+            errors.push(Problem::missing(
+                &section.name,
+                format!("Mandatory section '{}' not found", section.name),
+                format!("Add ## {} section to prompt template", section.name),
+            ));
+            if section.phases {
+                // Each of them is missing too; saying so makes the one error complete.
+                let last = errors.last_mut().expect("it was just pushed");
+                last.suggestion = format!("{}, with {}", last.suggestion, phases.join(", "));
+            }
+            continue;
+        };
+        check_content(section, &body, phases, errors);
+    }
+}
+
+fn check_content(section: &Section, body: &str, phases: &[String], errors: &mut Vec<Problem>) {
+    let name = &section.name;
+    for word in section.required_content.iter().filter(|word| !has_word(body, word)) {
+        errors.push(Problem::incomplete(
+            word,
+            format!("'{word}' not mentioned in section {name}"),
+            format!("Add {word} to {name} section"),
+        ));
+    }
+    let phases: &[String] = if section.phases { phases } else { &[] };
+    for phase in phases.iter().filter(|phase| !has_word(body, phase)) {
+        errors.push(Problem::incomplete(
+            phase,
+            format!("TDD phase '{phase}' not mentioned"),
+            format!("Add {phase} to {name} section"),
+        ));
+    }
+    if body.trim().is_empty() && section.required_content.is_empty() && phases.is_empty() {
+        let message = format!("Section '{name}' has no text");
+        errors.push(Problem::incomplete(
+            name,
+            message,
+            format!("Say below ## {name}: {}", section.description),
+        ));
+    }
+}
+
+/// The text of every section, all its stretches together; `None` where it is not there.
+fn bodies(prompt: &str, sections: &[&Section], phases: &[String]) -> Vec<Option<String>> {
+    let starts: Vec<Starts> = sections.iter().map(|section| Starts::of(section, phases.len())).collect();
+    let mut bodies: Vec<Option<String>> = vec![None; sections.len()];
+    // The sections that the present line belongs to, with the level of their heading.
+    let mut open: Vec<(usize, usize)> = Vec::new();
+    for line in Lines::of(prompt) {
+        let level = if line.fenced { 0 } else { heading_level(line.text) };
+        let begun: Vec<(usize, &str)> = if line.fenced || !may_start(line.text, level) {
+            Vec::new()
+        } else {
+            let starts = starts.iter().enumerate();
+            starts.filter_map(|(at, starts)| Some((at, starts.rest_of(line.text)?))).collect()
+        };
+        if !begun.is_empty() {
+            open = begun.iter().map(|(at, _)| (*at, level)).collect();
+            for (at, rest) in begun {
+                let body = bodies[at].get_or_insert_default();
+                body.push_str(rest);
+                body.push('\n');
+            }
+            continue;
+        }
+        if level > 0 {
+            // A heading of the same or a higher level ends a section that begins with one.
+            open.retain(|(_, own)| *own == 0 || level > *own);
+        }
+        for (at, _) in &open {
+            let body = bodies[*at].get_or_insert_default();
+            body.push_str(line.text);
+            body.push('\n');
+        }
+    }
+    bodies
+}
+
+/// The number of `#` of a heading; 0 for any other line.
+fn heading_level(line: &str) -> usize {
+    let level = line.bytes().take_while(|b| *b == b'#').count();
+    if (1..=6).contains(&level) && line[level..].starts_with([' ', '\t']) { level } else { 0 }
+}
+
+/// Most lines of a prompt are no heading and no comment; definitions may list other beginnings, which are rare.
+fn may_start(line: &str, level: usize) -> bool {
+    level > 0 || line.starts_with(|c: char| !c.is_whitespace())
+}
+
+/// How the first line of a section can look.
+struct Starts {
+    names: Vec<String>,
+    markers: Vec<String>,
+}
+
+impl Starts {
+    fn of(section: &Section, phases: usize) -> Self {
+        let mut names = vec![section.name.clone()];
+        if section.phases {
+            names.push(format!("TDD_{phases}_PHASES"));
+        }
+        Self { names, markers: section.markers.iter().map(|marker| squeezed(marker)).collect() }
+    }
+
+    /// What follows the beginning of the section on its line; `None` where the line does not begin it.
+    fn rest_of<'a>(&self, line: &'a str) -> Option<&'a str> {
+        let level = heading_level(line);
+        if (1..=3).contains(&level) {
+            let title = line[level..].trim_start();
+            if let Some(rest) = self.names.iter().find_map(|name| whole_prefix(title, name)) {
+                return Some(rest);
+            }
+        }
+        if let Some(name) = line.strip_prefix("<!--").and_then(|rest| rest.split_once("-->")) {
+            let name =
+                name.0.trim().strip_prefix("SECTION").and_then(|rest| rest.trim_start().strip_prefix(':'));
+            if name.is_some_and(|name| self.names.iter().any(|own| own == name.trim())) {
+                return Some("");
+            }
+        }
+        let line_squeezed = squeezed(line);
+        let listed = self.markers.iter().any(|marker| whole_prefix(&line_squeezed, marker).is_some());
+        // A comment that is a marker has no text of its own, but the line says something.
+        listed.then_some(if level > 0 { "" } else { line })
+    }
+}
+
+/// `text` behind `prefix`, where the prefix does not end in the middle of a word.
+fn whole_prefix<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
+    let rest = text.strip_prefix(prefix)?;
+    let torn = prefix.ends_with(is_word) && rest.starts_with(is_word);
+    (!prefix.is_empty() && !torn).then_some(rest)
+}
+
+/// A comment without its spaces: `<!-- DES-ORIGIN : x` and `<!--DES-ORIGIN: x` begin alike. Other lines keep theirs.
+fn squeezed(line: &str) -> String {
+    match line.strip_prefix("<!--") {
+        Some(rest) => {
+            let (name, value) =
+                rest.split_once(':').map_or((rest, None), |(name, value)| (name, Some(value)));
+            let name: String = name.chars().filter(|c| !c.is_whitespace()).collect();
+            match value {
+                Some(value) => format!("<!--{name}:{}", value.trim_start()),
+                None => format!("<!--{name}"),
+            }
+        }
+        None => line.to_owned(),
+    }
+}
+
+/// The number of turns that the section TIMEOUT_INSTRUCTION gives: the first number in it that is followed by "turn" or "turns".
+pub fn turn_budget(prompt: &str, definitions: &Definitions) -> Option<u64> {
+    let section = definitions.section("TIMEOUT_INSTRUCTION")?;
+    let body = bodies(prompt, &[section], &[]).pop().flatten()?;
+    let words: Vec<&str> =
+        body.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
+    words.windows(2).find_map(|pair| match pair {
+        [number, "turn" | "turns"] => number.parse().ok(),
+        _ => None,
+    })
+}

@@ -1,0 +1,152 @@
+//! Taking secrets out of commands and their output, by pattern, before they are recorded.
+
+/// What stands where a secret was.
+pub const REDACTED: &str = "[redacted]";
+
+/// Parts of names whose values are secrets.
+const NAMES: [&str; 9] =
+    ["token", "secret", "password", "passwd", "api_key", "apikey", "access_key", "private_key", "credential"];
+
+/// Beginnings of secrets that give themselves away, with how many characters must follow.
+const SHAPES: [(&str, usize); 11] = [
+    ("ghp_", 20),
+    ("gho_", 20),
+    ("ghs_", 20),
+    ("github_pat_", 20),
+    ("glpat-", 16),
+    ("sk-", 16),
+    ("xoxb-", 10),
+    ("xoxp-", 10),
+    ("AKIA", 16),
+    ("eyJhbGciOi", 10),
+    ("npm_", 20),
+];
+
+/// The text with its secrets taken out.
+pub fn redact(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut hide_next = false;
+    for piece in pieces(text) {
+        if piece.starts_with(char::is_whitespace) {
+            if piece.contains('\n') {
+                hide_next = false;
+            }
+            out.push_str(piece);
+            continue;
+        }
+        let (shown, next) = word(piece, hide_next);
+        out.push_str(&shown);
+        hide_next = next;
+    }
+    out
+}
+
+/// Words and the spaces between them, in order.
+fn pieces(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let space = rest.chars().next()?.is_whitespace();
+        let end = rest.find(|c: char| c.is_whitespace() != space).unwrap_or(rest.len());
+        let (piece, behind) = rest.split_at(end);
+        rest = behind;
+        Some(piece)
+    })
+}
+
+/// One word as it may be shown, and whether the next one is a secret.
+fn word(word: &str, hide: bool) -> (String, bool) {
+    let bare = word.trim_matches(['"', '\'', ',', ';']);
+    let scheme = bare.eq_ignore_ascii_case("bearer") || bare.eq_ignore_ascii_case("basic");
+    if scheme {
+        // `Authorization: Bearer X`: the scheme is no secret, what follows is.
+        return (word.to_owned(), true);
+    }
+    if hide {
+        return (REDACTED.to_owned(), false);
+    }
+    if let Some((name, value)) = word.split_once(['=', ':'])
+        && names_secret(name)
+    {
+        let mark = word.as_bytes()[name.len()] as char;
+        return if value.trim_matches(['"', '\'']).is_empty() {
+            (word.to_owned(), true)
+        } else {
+            (format!("{name}{mark}{REDACTED}"), false)
+        };
+    }
+    if bare.starts_with('-') && names_secret(bare) {
+        return (word.to_owned(), true);
+    }
+    (shapes(&credentials(word)), false)
+}
+
+fn names_secret(name: &str) -> bool {
+    let name = name.to_ascii_lowercase().replace('-', "_");
+    NAMES.iter().any(|secret| name.contains(secret)) || name.ends_with("authorization")
+}
+
+/// `://user:password@host`.
+fn credentials(word: &str) -> String {
+    let Some((scheme, rest)) = word.split_once("://") else { return word.to_owned() };
+    let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    match rest[..end].rsplit_once('@') {
+        Some((user, host)) if user.contains(':') => {
+            let name = user.split(':').next().unwrap_or_default();
+            format!("{scheme}://{name}:{REDACTED}@{host}{}", &rest[end..])
+        }
+        _ => word.to_owned(),
+    }
+}
+
+fn shapes(word: &str) -> String {
+    let is_part = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    for (shape, least) in SHAPES {
+        if let Some(at) = word.find(shape) {
+            let behind = &word[at + shape.len()..];
+            let length = behind.find(|c| !is_part(c)).unwrap_or(behind.len());
+            let begins = word[..at].chars().next_back().is_none_or(|c| !c.is_ascii_alphanumeric());
+            if begins && length >= least {
+                return format!("{}{REDACTED}{}", &word[..at], shapes(&behind[length..]));
+            }
+        }
+    }
+    word.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_table() {
+        for (text, expected) in [
+            ("cargo test --all", "cargo test --all"),
+            ("API_TOKEN=abc make test", "API_TOKEN=[redacted] make test"),
+            ("curl --password hunter2 x", "curl --password [redacted] x"),
+            ("curl --token=hunter2 x", "curl --token=[redacted] x"),
+            ("curl -H 'Authorization: Bearer abc.def' x", "curl -H 'Authorization: Bearer [redacted] x"),
+            ("git clone https://me:pw@host/x.git", "git clone https://me:[redacted]@host/x.git"),
+            ("push ghp_0123456789012345678901234567", "push [redacted]"),
+            ("echo task-list sk-8", "echo task-list sk-8"),
+            ("password: hunter2\nnext", "password: [redacted]\nnext"),
+            ("password:\nnext", "password:\nnext"),
+        ] {
+            assert_eq!(redact(text), expected);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_secret_of_a_known_shape_survives(before in "[a-z ]{0,10}", secret in "[A-Za-z0-9]{24,40}") {
+            let text = format!("{before} ghp_{secret} DB_PASSWORD={secret} --api-key {secret}");
+            prop_assert!(!redact(&text).contains(&secret), "{}", redact(&text));
+        }
+
+        #[test]
+        fn nothing_panics(text in ".{0,200}") {
+            let _ = redact(&text);
+        }
+    }
+}

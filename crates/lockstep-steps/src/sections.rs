@@ -1,0 +1,135 @@
+//! `_section-definitions.yaml`: the sections that a prompt must have.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::yaml;
+
+/// The definitions of the documents.
+pub const BUILT_IN: &str = include_str!("../data/_section-definitions.yaml");
+
+/// The template whose sections are asked for.
+const TEMPLATE: &str = "execute_step";
+
+/// The sections of a prompt, in their order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Definitions {
+    /// Every mandatory section.
+    pub sections: Vec<Section>,
+}
+
+/// One mandatory section.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Section {
+    /// Its name.
+    #[serde(skip)]
+    pub name: String,
+    /// What it is for.
+    #[serde(default)]
+    pub description: String,
+    /// Beginnings of lines that stand for it, besides a heading of its name.
+    #[serde(default)]
+    pub markers: Vec<String>,
+    /// Words it must contain.
+    #[serde(default)]
+    pub required_content: Vec<String>,
+    /// Whether it must contain every phase of the step's phase set.
+    #[serde(default)]
+    pub phases: bool,
+}
+
+/// Why definitions cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SectionsError {
+    /// They do not parse.
+    #[error("{0}")]
+    Yaml(String),
+    /// There is no template with sections.
+    #[error("there is no template {TEMPLATE:?} with mandatory_sections, and not exactly one other")]
+    NoTemplate,
+    /// A section is wrong.
+    #[error("the section {name:?}: {why}")]
+    Section {
+        /// Its name.
+        name: String,
+        /// What is wrong.
+        why: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Template {
+    mandatory_sections: Map<String, Value>,
+}
+
+impl Definitions {
+    /// The definitions of the documents.
+    pub fn built_in() -> Self {
+        Self::parse(BUILT_IN).expect("the built-in definitions are tested")
+    }
+
+    /// Reads definitions: the template `execute_step`, or the only one there is.
+    pub fn parse(text: &str) -> Result<Self, SectionsError> {
+        let mut templates: Map<String, Value> = yaml::read(text).map_err(SectionsError::Yaml)?;
+        let template = match (templates.remove(TEMPLATE), templates.len()) {
+            (Some(template), _) => template,
+            (None, 1) => templates.into_iter().next().map(|(_, template)| template).unwrap_or_default(),
+            _ => return Err(SectionsError::NoTemplate),
+        };
+        let template: Template =
+            serde_json::from_value(template).map_err(|error| SectionsError::Yaml(error.to_string()))?;
+        let sections = template.mandatory_sections.into_iter().map(|(name, value)| section(name, value));
+        Ok(Self { sections: sections.collect::<Result<_, _>>()? })
+    }
+
+    /// The section of a name.
+    pub fn section(&self, name: &str) -> Option<&Section> {
+        self.sections.iter().find(|section| section.name == name)
+    }
+}
+
+fn section(name: String, value: Value) -> Result<Section, SectionsError> {
+    // A name without anything is a section that must be there.
+    let value = if value.is_null() { Value::Object(Map::new()) } else { value };
+    match serde_json::from_value::<Section>(value) {
+        Ok(section) => Ok(Section { name, ..section }),
+        Err(error) => Err(SectionsError::Section { name, why: error.to_string() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_definitions_of_the_documents() {
+        let names: Vec<_> =
+            Definitions::built_in().sections.into_iter().map(|section| section.name).collect();
+        assert_eq!(
+            names,
+            [
+                "DES_METADATA",
+                "AGENT_IDENTITY",
+                "TASK_CONTEXT",
+                "TDD_14_PHASES",
+                "QUALITY_GATES",
+                "OUTCOME_RECORDING",
+                "BOUNDARY_RULES",
+                "TIMEOUT_INSTRUCTION"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_project_may_have_its_own() {
+        let own = "mine:\n  mandatory_sections:\n    GOAL: {required_content: [WHY]}\n    END:\n";
+        let sections = Definitions::parse(own).unwrap().sections;
+        assert_eq!(sections[0].required_content, ["WHY"]);
+        assert_eq!(sections[1].name, "END");
+        assert_eq!(Definitions::parse("a: {}\nb: {}\n"), Err(SectionsError::NoTemplate));
+        let wrong = Definitions::parse("mine:\n  mandatory_sections:\n    GOAL: {wanted: 1}\n").unwrap_err();
+        assert!(wrong.to_string().contains("GOAL"), "{wrong}");
+    }
+}

@@ -1,0 +1,317 @@
+//! The step document: what is read of a step file. Fields that are not known here are kept as they are.
+//!
+//! [`change`] is the only way its state is changed; [`seal`] is how a change by anything else is found.
+
+pub mod change;
+pub mod evidence;
+pub mod seal;
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+
+use crate::boundary::Boundary;
+use crate::machine::{Machine, PhaseSet, Reason};
+use crate::problem::Problem;
+use evidence::Evidence;
+
+/// The largest step file that is read.
+pub const MAX_BYTES: u64 = 1 << 20;
+
+/// A step.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    value: Value,
+    task_id: String,
+    project_id: String,
+    status: String,
+    phases: Vec<Phase>,
+    boundary: Boundary,
+}
+
+/// A phase as its step records it.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Phase {
+    /// Its name.
+    pub name: String,
+    /// Its state.
+    pub status: String,
+    /// When it began.
+    pub started_at: Option<String>,
+    /// When it ended.
+    pub ended_at: Option<String>,
+    /// `PASS` or `FAIL`.
+    pub outcome: Option<String>,
+    /// Why it was skipped.
+    pub blocked_by: Option<String>,
+    /// What a command proved.
+    pub evidence: Option<Evidence>,
+    /// Whether it was deferred and taken up again later, after phases that follow it.
+    pub reopened: bool,
+}
+
+impl Phase {
+    /// Whether it is over, whichever way.
+    pub fn is_over(&self) -> bool {
+        matches!(self.status.as_str(), "EXECUTED" | "SKIPPED")
+    }
+
+    /// Whether it was skipped for a reason that blocks a commit.
+    pub fn is_deferred(&self, machine: &Machine) -> bool {
+        let reason = self.blocked_by.as_deref().map(|text| machine.reason(text));
+        self.status == "SKIPPED" && reason == Some(Reason::BlocksCommit)
+    }
+}
+
+impl Step {
+    /// A new step.
+    pub fn new(task_id: &str, project_id: &str, set: &PhaseSet) -> Self {
+        let phase = |name: &String| {
+            json!({
+                "phase_name": name, "status": "NOT_EXECUTED", "started_at": null, "ended_at": null,
+                "outcome": null, "outcome_details": null, "blocked_by": null,
+            })
+        };
+        let value = json!({
+            "task_id": task_id,
+            "project_id": project_id,
+            "state": {"status": "TODO", "failure_reason": null, "recovery_suggestions": []},
+            "tdd_cycle": {
+                "phase_set": set.name,
+                "phase_execution_log": set.phases.iter().map(phase).collect::<Vec<_>>(),
+            },
+        });
+        Self::of(value).expect("a new step is whole")
+    }
+
+    /// Reads a step file; every problem at once.
+    pub fn parse(text: &str) -> Result<Self, Vec<Problem>> {
+        let value: Value = serde_json::from_str(text).map_err(|error| {
+            vec![Problem::invalid(
+                "step file",
+                format!("Step file error: it is not JSON: {error}"),
+                "Check step file exists and contains valid JSON",
+            )]
+        })?;
+        Self::of(value)
+    }
+
+    fn of(value: Value) -> Result<Self, Vec<Problem>> {
+        let mut problems = Vec::new();
+        let task_id = text(&value, "task_id", &mut problems);
+        let project_id = text(&value, "project_id", &mut problems);
+        let status = match &value["state"]["status"] {
+            Value::String(status) => status.clone(),
+            _ => {
+                problems.push(wrong("state.status", "a state such as \"TODO\""));
+                String::new()
+            }
+        };
+        let phases = match &value["tdd_cycle"]["phase_execution_log"] {
+            Value::Array(phases) => {
+                phases.iter().enumerate().map(|(at, one)| phase(at, one, &mut problems)).collect()
+            }
+            _ => {
+                problems.push(wrong("tdd_cycle.phase_execution_log", "a list of phases"));
+                Vec::new()
+            }
+        };
+        let mut seen = BTreeSet::new();
+        for Phase { name, .. } in phases.iter().filter(|phase: &&Phase| !seen.insert(phase.name.clone())) {
+            problems.push(Problem::invalid(name, format!("The phase {name} is there twice"), "Keep one"));
+        }
+        let boundary = Boundary::read(&value["boundary"], &mut problems);
+        if problems.is_empty() {
+            Ok(Self { value, task_id, project_id, status, phases, boundary })
+        } else {
+            Err(problems)
+        }
+    }
+
+    /// The whole document.
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// The document as it is written: two spaces, a newline at its end.
+    pub fn to_text(&self) -> String {
+        serde_json::to_string_pretty(&self.value).expect("a value that was read can be written") + "\n"
+    }
+
+    /// The step's id.
+    pub fn task_id(&self) -> &str {
+        &self.task_id
+    }
+
+    /// The project it belongs to: the same id may be that of another project's step.
+    pub fn project_id(&self) -> &str {
+        &self.project_id
+    }
+
+    /// The state of the task.
+    pub fn status(&self) -> &str {
+        &self.status
+    }
+
+    /// The phases, in the order of the file.
+    pub fn phases(&self) -> &[Phase] {
+        &self.phases
+    }
+
+    /// The phase of a name.
+    pub fn phase(&self, name: &str) -> Option<&Phase> {
+        self.phases.iter().find(|phase| phase.name == name)
+    }
+
+    /// The phases whose end a commit needs: those before `COMMIT`, or all.
+    pub fn phases_before_commit(&self) -> &[Phase] {
+        let commit = self.phases.iter().position(|phase| phase.name == PhaseSet::COMMIT);
+        &self.phases[..commit.unwrap_or(self.phases.len())]
+    }
+
+    /// What may be changed.
+    pub fn boundary(&self) -> &Boundary {
+        &self.boundary
+    }
+
+    /// The most turns the step should take, where it says.
+    pub fn max_turns(&self) -> Option<u64> {
+        self.value["max_turns"].as_u64()
+    }
+
+    /// Whether nothing has happened yet.
+    pub fn is_pristine(&self) -> bool {
+        let untouched = |phase: &Phase| phase.status == "NOT_EXECUTED" && phase.started_at.is_none();
+        self.status == "TODO" && self.phases.iter().all(untouched)
+    }
+
+    /// The phase set: the recorded one, else the one whose phases these are.
+    pub fn phase_set<'m>(&self, machine: &'m Machine) -> Option<&'m PhaseSet> {
+        match &self.value["tdd_cycle"]["phase_set"] {
+            Value::String(name) => machine.set(name),
+            _ => machine
+                .sets
+                .iter()
+                .find(|set| set.phases.iter().eq(self.phases.iter().map(|phase| &phase.name))),
+        }
+    }
+
+    /// What the machines do not know about the step: unknown states, phases that are not those of its set.
+    pub fn problems(&self, machine: &Machine) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        if !machine.task.iter().any(|state| state.name == self.status) {
+            let states: Vec<_> = machine.task.iter().map(|state| state.name.as_str()).collect();
+            problems.push(Problem::invalid(
+                "state.status",
+                format!("{:?} is no state of a task", self.status),
+                format!("The states are {}", states.join(", ")),
+            ));
+        }
+        for phase in self.phases.iter().filter(|phase| !machine.phase.iter().any(|s| s.name == phase.status))
+        {
+            let states: Vec<_> = machine.phase.iter().map(|state| state.name.as_str()).collect();
+            problems.push(Problem::invalid(
+                &phase.name,
+                format!("Phase {} has the state {:?}, which there is not", phase.name, phase.status),
+                format!("The states are {}", states.join(", ")),
+            ));
+        }
+        self.check_set(machine, &mut problems);
+        problems
+    }
+
+    fn check_set(&self, machine: &Machine, problems: &mut Vec<Problem>) {
+        let Some(set) = self.phase_set(machine) else {
+            let recorded = self.value["tdd_cycle"]["phase_set"].as_str();
+            let message = match recorded {
+                Some(name) => format!("There is no phase set {name:?}"),
+                None => "The phases are those of no phase set, and none is recorded".to_owned(),
+            };
+            let fix = format!("Record one of {} in tdd_cycle.phase_set", machine.set_names());
+            return problems.push(Problem::invalid("tdd_cycle.phase_set", message, fix));
+        };
+        for name in set.phases.iter().filter(|name| self.phase(name).is_none()) {
+            let message = format!("The phase {name} of {} is not in the log", set.name);
+            problems.push(Problem::missing(name, message, format!("Add {name} to phase_execution_log")));
+        }
+        let foreign = self.phases.iter().filter(|phase| !set.phases.contains(&phase.name));
+        problems.extend(foreign.map(|phase| {
+            let message = format!("{} is no phase of {}", phase.name, set.name);
+            Problem::invalid(&phase.name, message, "Take it out of phase_execution_log")
+        }));
+        let known = self.phases.iter().map(|phase| &phase.name).filter(|name| set.phases.contains(name));
+        let logged: Vec<_> = known.collect();
+        if logged.len() == set.phases.len() && !set.phases.iter().eq(logged) {
+            let message = format!("The phases are not in the order of {}", set.name);
+            problems.push(Problem::invalid("phase_execution_log", message, set.phases.join(", ")));
+        }
+    }
+}
+
+fn wrong(element: &str, wanted: &str) -> Problem {
+    Problem::invalid(
+        element,
+        format!("Step file error: {element} is not {wanted}"),
+        format!("Write {wanted} there; `lockstep schema step-file` describes the file"),
+    )
+}
+
+fn text(value: &Value, name: &str, problems: &mut Vec<Problem>) -> String {
+    match &value[name] {
+        Value::String(text) if !text.trim().is_empty() => text.clone(),
+        _ => {
+            problems.push(wrong(name, "a text"));
+            String::new()
+        }
+    }
+}
+
+fn phase(at: usize, value: &Value, problems: &mut Vec<Problem>) -> Phase {
+    let place = format!("phase_execution_log[{at}]");
+    let mut optional = |name: &str| match &value[name] {
+        Value::Null => None,
+        Value::String(text) if text.is_empty() => None,
+        Value::String(text) => Some(text.clone()),
+        _ => {
+            problems.push(wrong(&format!("{place}.{name}"), "a text or null"));
+            None
+        }
+    };
+    let (name, status) = (optional("phase_name"), optional("status"));
+    let (started_at, ended_at) = (optional("started_at"), optional("ended_at"));
+    let (outcome, blocked_by) = (optional("outcome"), optional("blocked_by"));
+    if name.is_none() {
+        problems.push(wrong(&format!("{place}.phase_name"), "the name of a phase"));
+    }
+    if outcome.as_deref().is_some_and(|outcome| !matches!(outcome, "PASS" | "FAIL")) {
+        problems.push(wrong(&format!("{place}.outcome"), "\"PASS\" or \"FAIL\""));
+    }
+    let evidence = match &value["evidence"] {
+        Value::Null => None,
+        evidence => match serde_json::from_value(evidence.clone()) {
+            Ok(evidence) => Some(evidence),
+            Err(_) => {
+                problems.push(wrong(&format!("{place}.evidence"), "what `--run` records"));
+                None
+            }
+        },
+    };
+    Phase {
+        name: name.unwrap_or_default(),
+        status: status.unwrap_or_else(|| "NOT_EXECUTED".to_owned()),
+        started_at,
+        ended_at,
+        outcome,
+        blocked_by,
+        evidence,
+        reopened: value["reopened"].as_bool().unwrap_or(false),
+    }
+}
+
+/// An object of a document, made where it is not there.
+fn object<'v>(value: &'v mut Value, name: &str) -> &'v mut Map<String, Value> {
+    if !value[name].is_object() {
+        value[name] = Value::Object(Map::new());
+    }
+    value[name].as_object_mut().expect("it was just made")
+}

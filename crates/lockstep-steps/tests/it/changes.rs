@@ -1,0 +1,227 @@
+//! The verbs: what each needs, what it leaves, and everything a refusal says.
+
+use lockstep_steps::machine::Machine;
+use lockstep_steps::step::Step;
+use lockstep_steps::step::change::{self, PhaseAct, Rules};
+use lockstep_steps::step::evidence::{EvidenceRules, Expectation, Outcome};
+use serde_json::json;
+
+use crate::{NOW, after, done, evidence, machine, no_evidence, refused, skip, three};
+
+#[test]
+fn a_step_from_its_beginning_to_its_end() {
+    let step = after(three(), &[("RED", PhaseAct::Start)]);
+    assert_eq!(step.status(), "IN_PROGRESS");
+    assert_eq!(step.phase("RED").unwrap().started_at.as_deref(), Some(NOW));
+    let step =
+        after(step, &[("RED", done()), ("GREEN", skip("NOT_APPLICABLE: docs")), ("COMMIT", PhaseAct::Start)]);
+    let step = after(step, &[("COMMIT", done())]);
+    let (machine, evidence) = (machine(), no_evidence());
+    let rules = Rules { machine: &machine, evidence: &evidence };
+    let step = change::finish(&step, "DONE", None, rules).unwrap();
+    assert_eq!(step.status(), "DONE");
+    assert!(
+        change::resume(&step, rules).unwrap_err()[0]
+            .message
+            .contains("Invalid transition: DONE -> IN_PROGRESS")
+    );
+}
+
+#[test]
+fn unknown_fields_are_kept_in_their_place() {
+    let text = r#"{"zeta":1,"task_id":"a","project_id":"p","state":{"status":"TODO","owner":"me"},
+        "tdd_cycle":{"phase_execution_log":[{"phase_name":"RED","status":"NOT_EXECUTED","note":[1,2]},
+        {"phase_name":"GREEN","status":"NOT_EXECUTED"},{"phase_name":"COMMIT","status":"NOT_EXECUTED"}],"more":{}},"alpha":null}"#;
+    let step = after(Step::parse(text).unwrap(), &[("RED", PhaseAct::Start)]);
+    let value = step.value();
+    assert_eq!((&value["zeta"], &value["state"]["owner"]), (&json!(1), &json!("me")));
+    assert_eq!(value["tdd_cycle"]["phase_execution_log"][0]["note"], json!([1, 2]));
+    assert_eq!(value.as_object().unwrap().keys().next().unwrap(), "zeta");
+    assert_eq!(step.phase_set(&machine()).unwrap().name, "tdd-3", "the set is known by its phases");
+    assert_eq!(Step::parse(&step.to_text()).unwrap(), step);
+}
+
+#[test]
+fn phases_begin_in_their_order_and_one_at_a_time() {
+    assert_eq!(refused(&three(), "GREEN", &PhaseAct::Start), ["The phases before GREEN are not over: RED"]);
+    let step = after(three(), &[("RED", PhaseAct::Start)]);
+    assert_eq!(refused(&step, "GREEN", &PhaseAct::Start), ["The phases before GREEN are not over: RED"]);
+    assert_eq!(refused(&step, "RED", &PhaseAct::Start), ["Invalid transition: IN_PROGRESS -> IN_PROGRESS"]);
+    assert_eq!(
+        refused(&three(), "COMMIT", &skip("NOT_APPLICABLE: x")),
+        ["The phases before COMMIT are not over: RED, GREEN"]
+    );
+    assert_eq!(refused(&three(), "BLUE", &PhaseAct::Start), ["The step has no phase \"BLUE\""]);
+}
+
+#[test]
+fn a_set_may_leave_the_order_open() {
+    let machine = Machine::parse("phase_sets:\n  free: {phases: [A, B, C], ordered: false}\n").unwrap();
+    let evidence = no_evidence();
+    let rules = Rules { machine: &machine, evidence: &evidence };
+    let mut step = Step::new("1", "p", machine.set("free").unwrap());
+    for name in ["C", "A", "B"] {
+        step = change::phase(&step, name, &PhaseAct::Start, rules, NOW).unwrap();
+    }
+    assert!(step.phases().iter().all(|phase| phase.status == "IN_PROGRESS"));
+}
+
+#[test]
+fn an_end_needs_an_outcome_and_a_skip_a_reason() {
+    let step = after(three(), &[("RED", PhaseAct::Start)]);
+    let nothing = PhaseAct::Done { outcome: None, details: None, evidence: None };
+    assert_eq!(refused(&step, "RED", &nothing), ["Phase RED EXECUTED without outcome"]);
+    assert_eq!(
+        refused(&step, "RED", &skip("LATER: x")),
+        ["Phase RED: \"LATER: x\" begins with no known prefix"]
+    );
+    assert_eq!(refused(&step, "RED", &skip("DEFERRED:")), ["Phase RED: \"DEFERRED:\" says no reason"]);
+}
+
+#[test]
+fn a_claim_that_must_have_evidence_is_refused_without_it() {
+    let machine = machine();
+    let rules = EvidenceRules(
+        [("RED".to_owned(), Expectation::Fail), ("GREEN".to_owned(), Expectation::Pass)].into(),
+    );
+    let rules = Rules { machine: &machine, evidence: &rules };
+    let red = after(three(), &[("RED", PhaseAct::Start)]);
+    let with =
+        |outcome, code: Option<i32>| PhaseAct::Done { outcome, details: None, evidence: code.map(evidence) };
+    let pass = Some(Outcome::Pass);
+    for (act, ok) in [
+        (with(pass, None), false),
+        (with(Some(Outcome::Fail), None), false),
+        (with(pass, Some(0)), false),
+        (with(pass, Some(127)), false),
+        (with(pass, Some(1)), true),
+        (with(None, Some(101)), true),
+        (with(Some(Outcome::Fail), Some(0)), true),
+    ] {
+        assert_eq!(change::phase(&red, "RED", &act, rules, NOW).is_ok(), ok, "{act:?}");
+    }
+    let shown = change::phase(&red, "RED", &with(None, Some(0)), rules, NOW).unwrap();
+    assert_eq!(shown.phase("RED").unwrap().outcome.as_deref(), Some("FAIL"), "the evidence decides");
+}
+
+#[test]
+fn evidence_that_is_there_is_believed_even_where_it_is_not_asked_for() {
+    let step = after(three(), &[("RED", PhaseAct::Start), ("RED", done()), ("GREEN", PhaseAct::Start)]);
+    let claim = PhaseAct::Done { outcome: Some(Outcome::Pass), details: None, evidence: Some(evidence(1)) };
+    assert_eq!(
+        refused(&step, "GREEN", &claim),
+        ["Phase GREEN claims PASS, but its command ended with exit code 1 instead of 0"]
+    );
+}
+
+#[test]
+fn done_needs_every_phase_and_nothing_left_open() {
+    let (machine, evidence) = (machine(), no_evidence());
+    let rules = Rules { machine: &machine, evidence: &evidence };
+    let messages = |step: &Step, status| -> Vec<String> {
+        change::finish(step, status, None, rules)
+            .unwrap_err()
+            .into_iter()
+            .map(|problem| problem.message)
+            .collect()
+    };
+    assert_eq!(messages(&three(), "DONE")[0], "Invalid transition: TODO -> DONE");
+    let step = after(three(), &[("RED", PhaseAct::Start)]);
+    assert_eq!(messages(&step, "PARTIAL"), ["Phase RED is still IN_PROGRESS"]);
+    let fail = PhaseAct::Done { outcome: Some(Outcome::Fail), details: None, evidence: None };
+    let step = after(step, &[("RED", fail), ("GREEN", skip("DEFERRED: later"))]);
+    assert_eq!(
+        messages(&step, "DONE"),
+        [
+            "Phase RED EXECUTED with outcome FAIL",
+            "Phase GREEN is put off (DEFERRED: later)",
+            "Phase COMMIT is NOT_EXECUTED",
+        ]
+    );
+    let partial = change::finish(&step, "PARTIAL", Some("out of turns"), rules).unwrap();
+    assert_eq!(partial.value()["state"]["failure_reason"], "out of turns");
+    assert_eq!(
+        refused(&partial, "COMMIT", &PhaseAct::Start)[0],
+        "The step is PARTIAL, so its phases stay as they are"
+    );
+    assert_eq!(change::resume(&partial, rules).unwrap().status(), "IN_PROGRESS");
+}
+
+#[test]
+fn a_deferred_phase_can_be_taken_up_again_and_no_other_skipped_one() {
+    let step =
+        after(three(), &[("RED", skip("DEFERRED: later")), ("GREEN", PhaseAct::Start), ("GREEN", done())]);
+    let step = after(step, &[("RED", PhaseAct::Start), ("RED", done())]);
+    assert!(step.phase("RED").unwrap().reopened);
+    assert_eq!(step.phase("RED").unwrap().blocked_by, None);
+    let step = after(three(), &[("RED", skip("NOT_APPLICABLE: x"))]);
+    assert_eq!(refused(&step, "RED", &PhaseAct::Start), ["Invalid transition: SKIPPED -> IN_PROGRESS"]);
+}
+
+#[test]
+fn a_failed_phase_is_begun_again_without_what_it_had() {
+    let fail = PhaseAct::Fail { details: Some("flaky".to_owned()), evidence: Some(evidence(3)) };
+    let step = after(three(), &[("RED", PhaseAct::Start), ("RED", fail), ("RED", PhaseAct::Start)]);
+    let red = step.phase("RED").unwrap();
+    assert_eq!((&red.evidence, &red.ended_at), (&None, &None));
+}
+
+#[test]
+fn a_file_that_is_no_step_says_everything_that_is_wrong() {
+    let text = r#"{"task_id":7,"state":{},"tdd_cycle":{"phase_execution_log":[{"status":3},{"phase_name":"A","outcome":"OK"},
+        {"phase_name":"A"}]},"boundary":{"allowed":["../x"],"forbidden":"docs"}}"#;
+    let problems = Step::parse(text).unwrap_err();
+    let elements: Vec<_> = problems.iter().map(|problem| problem.element.as_str()).collect();
+    assert_eq!(
+        elements,
+        [
+            "task_id",
+            "project_id",
+            "state.status",
+            "phase_execution_log[0].status",
+            "phase_execution_log[0].phase_name",
+            "phase_execution_log[1].outcome",
+            "A",
+            "boundary.allowed",
+            "boundary.forbidden",
+        ]
+    );
+    assert!(Step::parse("{").unwrap_err()[0].message.contains("not JSON"));
+    assert!(Step::parse("[]").is_err());
+}
+
+#[test]
+fn phases_that_are_not_those_of_the_set_are_told() {
+    let mut value = three().value().clone();
+    value["tdd_cycle"]["phase_execution_log"].as_array_mut().unwrap().remove(1);
+    let step = Step::parse(&value.to_string()).unwrap();
+    assert_eq!(step.problems(&machine())[0].message, "The phase GREEN of tdd-3 is not in the log");
+    value["tdd_cycle"]["phase_set"] = json!("tdd-99");
+    let step = Step::parse(&value.to_string()).unwrap();
+    assert_eq!(step.problems(&machine())[0].message, "There is no phase set \"tdd-99\"");
+    value["tdd_cycle"].as_object_mut().unwrap().remove("phase_set");
+    let step = Step::parse(&value.to_string()).unwrap();
+    assert_eq!(
+        step.problems(&machine())[0].message,
+        "The phases are those of no phase set, and none is recorded"
+    );
+}
+
+#[test]
+fn the_seal_covers_the_state_and_nothing_that_anybody_may_edit() {
+    let step = after(three(), &[("RED", PhaseAct::Start)]);
+    let edited = |edit: &dyn Fn(&mut serde_json::Value)| {
+        let mut value = step.value().clone();
+        edit(&mut value);
+        Step::parse(&value.to_string()).unwrap()
+    };
+    assert_eq!(edited(&|value| value["description"] = json!("new")).seal(), step.seal());
+    assert_ne!(edited(&|value| value["state"]["status"] = json!("DONE")).seal(), step.seal());
+    assert_ne!(edited(&|value| value["boundary"] = json!({"allowed": ["**"]})).seal(), step.seal());
+    assert_ne!(edited(&|value| value["project_id"] = json!("other")).seal(), step.seal());
+    let commit = |value: &mut serde_json::Value| {
+        value["tdd_cycle"]["phase_execution_log"][2]["status"] = json!("IN_PROGRESS")
+    };
+    assert_eq!(edited(&commit).commit_seal(), step.commit_seal(), "the commit's own phase moves on");
+    assert_ne!(edited(&commit).seal(), step.seal());
+}

@@ -1,0 +1,73 @@
+//! The crate by its public face: tables and properties.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on must say where")]
+
+mod audit;
+mod changes;
+mod gates;
+mod machine;
+mod markers;
+mod prompts;
+mod reachable;
+mod schemas;
+mod stale;
+mod templates;
+
+use std::sync::LazyLock;
+
+use lockstep_steps::machine::Machine;
+use lockstep_steps::step::Step;
+use lockstep_steps::step::change::{self, PhaseAct, Rules};
+use lockstep_steps::step::evidence::{Evidence, EvidenceRules, Outcome};
+
+pub(crate) const NOW: &str = "2026-02-14T15:30:42+09:00";
+
+pub(crate) fn machine() -> Machine {
+    static MACHINE: LazyLock<Machine> = LazyLock::new(Machine::built_in);
+    MACHINE.clone()
+}
+
+pub(crate) fn no_evidence() -> EvidenceRules {
+    EvidenceRules::default()
+}
+
+/// A new step with the phases RED, GREEN, COMMIT.
+pub(crate) fn three() -> Step {
+    Step::new("01-01", "auth", machine().set("tdd-3").unwrap())
+}
+
+pub(crate) fn done() -> PhaseAct {
+    PhaseAct::Done { outcome: Some(Outcome::Pass), details: None, evidence: None }
+}
+
+pub(crate) fn skip(why: &str) -> PhaseAct {
+    PhaseAct::Skip { blocked_by: why.to_owned(), details: None }
+}
+
+pub(crate) fn evidence(exit_code: i32) -> Evidence {
+    Evidence {
+        command: "cargo test".to_owned(),
+        exit_code: Some(exit_code),
+        duration_ms: 12,
+        output_digest: "0".repeat(64),
+        output_tail: "ok".to_owned(),
+        ran_at: NOW.to_owned(),
+    }
+}
+
+/// The step after these acts, none of which is refused.
+pub(crate) fn after(step: Step, acts: &[(&str, PhaseAct)]) -> Step {
+    let (machine, evidence) = (machine(), no_evidence());
+    let rules = Rules { machine: &machine, evidence: &evidence };
+    acts.iter().fold(step, |step, (phase, act)| {
+        change::phase(&step, phase, act, rules, NOW).unwrap_or_else(|why| panic!("{phase} {act:?}: {why:?}"))
+    })
+}
+
+/// The messages of a refusal.
+pub(crate) fn refused(step: &Step, phase: &str, act: &PhaseAct) -> Vec<String> {
+    let (machine, evidence) = (machine(), no_evidence());
+    let rules = Rules { machine: &machine, evidence: &evidence };
+    let problems = change::phase(step, phase, act, rules, NOW).expect_err("it is refused");
+    problems.into_iter().map(|problem| problem.message).collect()
+}

@@ -1,0 +1,64 @@
+//! The schemas describe what is written.
+
+use lockstep_steps::audit::{Head, Record};
+use lockstep_steps::commands::CommandTable;
+use lockstep_steps::gate::invocation::{self, Invocation};
+use lockstep_steps::markers::read;
+use lockstep_steps::prompt::Rules;
+use lockstep_steps::schema::schemas;
+use lockstep_steps::sections::Definitions;
+use lockstep_steps::step::change::PhaseAct;
+use lockstep_steps::step::evidence::Outcome;
+use serde_json::{Value, json};
+
+use crate::{after, evidence, machine, three};
+
+fn valid(name: &str, document: &Value) -> bool {
+    let schemas = schemas();
+    let (_, schema) = schemas.iter().find(|(known, _)| *known == name).unwrap();
+    jsonschema::validator_for(schema).unwrap().is_valid(document)
+}
+
+#[test]
+fn a_step_in_every_stage_fits_its_schema() {
+    let pass = PhaseAct::Done {
+        outcome: Some(Outcome::Pass),
+        details: Some("x".to_owned()),
+        evidence: Some(evidence(1)),
+    };
+    let begun = after(three(), &[("RED", PhaseAct::Start)]);
+    let ended = after(begun.clone(), &[("RED", pass)]);
+    for step in [three(), begun, ended] {
+        assert!(valid("step-file", step.value()), "{}", step.value());
+    }
+    assert!(!valid("step-file", &json!({"task_id": "x"})));
+}
+
+#[test]
+fn a_gate_result_fits_its_schema() {
+    let machine = machine();
+    let prompt = "<!-- DES-VALIDATION: required -->";
+    let rules = Rules {
+        commands: &CommandTable::built_in(),
+        definitions: &Definitions::built_in(),
+        phases: &machine.sets[0].phases,
+    };
+    let markers = read(prompt);
+    let invocation = Invocation { prompt, markers: &markers, step: None, locked: None };
+    let judged = invocation::judge(invocation, &machine, rules);
+    let mut value = serde_json::to_value(&judged.validation).unwrap();
+    assert!(valid("gate-result", &value), "{value}");
+    value["looked_at"] = serde_json::to_value(&judged.looked_at).unwrap();
+    assert!(valid("gate-result", &value), "{value}");
+    value["result"] = json!("MAYBE");
+    assert!(!valid("gate-result", &value));
+}
+
+#[test]
+fn an_audit_line_fits_its_schema() {
+    let record = Record::new("2026-02-14T10:00:00Z".parse().unwrap(), "X", None).with("extra", 1);
+    let (line, _) = record.line(&Head::default());
+    let value: Value = serde_json::from_str(&line).unwrap();
+    assert!(valid("audit-entry", &value), "{line}");
+    assert!(!valid("audit-entry", &json!({"event": "X"})));
+}

@@ -1,0 +1,246 @@
+//! Cascades: their states, the contents they have seen, and the alerts they hold back. What a state means is not known here.
+
+use jiff::Timestamp;
+use lockstep_model::ids::SessionId;
+use rusqlite::{OptionalExtension as _, Row, Transaction};
+
+use crate::tasks::moment;
+use crate::{Store, StoreError};
+
+/// A cascade as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CascadeRecord {
+    /// Its number in this project.
+    pub id: i64,
+    /// The session it was started in.
+    pub session: Option<String>,
+    /// Its state.
+    pub state: String,
+    /// How often the state was written.
+    pub revision: u64,
+    /// When it started.
+    pub started_at: Timestamp,
+    /// Whether it is over.
+    pub ended: bool,
+}
+
+/// A state that follows another.
+#[derive(Debug, Clone, Copy)]
+pub struct NextState<'a> {
+    /// The cascade.
+    pub id: i64,
+    /// The revision it follows.
+    pub revision: u64,
+    /// The state.
+    pub state: &'a str,
+    /// Whether the cascade is over with it.
+    pub ended: bool,
+    /// Contents that it names, by digest.
+    pub contents: &'a [(String, Vec<u8>)],
+    /// What the tree was when an iteration began, with the iteration's number.
+    pub tree: Option<(u8, &'a str)>,
+    /// When.
+    pub at: Timestamp,
+}
+
+impl Store {
+    /// Enters a new cascade. `Err` holds the one that is active for the same session.
+    pub fn start_cascade(
+        &mut self,
+        session: Option<&SessionId>,
+        first: &NextState<'_>,
+    ) -> Result<Result<i64, i64>, StoreError> {
+        let session = session.map(SessionId::as_str);
+        self.write(|db| {
+            let active: Option<i64> = db
+                .query_row(
+                    "SELECT id FROM cascade WHERE ended_at IS NULL AND session IS ?1 ORDER BY id DESC",
+                    [session],
+                    |row| row.get(0),
+                )
+                .optional()?;
+            // One that has ended as it started is in nobody's way.
+            if let Some(active) = active.filter(|_| !first.ended) {
+                return Ok(Err(active));
+            }
+            let at = first.at.as_millisecond();
+            db.execute(
+                "INSERT INTO cascade (session, state, revision, started_at, changed_at, ended_at)
+                 VALUES (?1, ?2, 1, ?3, ?3, ?4)",
+                (session, first.state, at, first.ended.then_some(at)),
+            )?;
+            let id = db.last_insert_rowid();
+            keep(db, id, first)?;
+            Ok(Ok(id))
+        })
+    }
+
+    /// Replaces the state of a cascade, with all it names. False where another process was first: nothing is written then.
+    pub fn swap_cascade(&mut self, next: &NextState<'_>) -> Result<bool, StoreError> {
+        self.write(|db| {
+            let at = next.at.as_millisecond();
+            let written = db.execute(
+                "UPDATE cascade SET state = ?3, revision = revision + 1, changed_at = ?4, ended_at = ?5
+                 WHERE id = ?1 AND revision = ?2",
+                (next.id, next.revision, next.state, at, next.ended.then_some(at)),
+            )?;
+            if written == 1 {
+                keep(db, next.id, next)?;
+            }
+            Ok(written == 1)
+        })
+    }
+
+    /// The cascades that are not over, oldest first.
+    pub fn active_cascades(&self) -> Result<Vec<CascadeRecord>, StoreError> {
+        self.on(|db| {
+            db.prepare(&format!("{SELECT} WHERE ended_at IS NULL ORDER BY id"))?
+                .query_map([], record)?
+                .collect()
+        })
+    }
+
+    /// A cascade by its number, or the newest one.
+    pub fn cascade(&self, id: Option<i64>) -> Result<Option<CascadeRecord>, StoreError> {
+        self.on(|db| {
+            db.query_row(
+                &format!("{SELECT} WHERE ?1 IS NULL OR id = ?1 ORDER BY id DESC LIMIT 1"),
+                [id],
+                record,
+            )
+            .optional()
+        })
+    }
+
+    /// A content that a cascade has seen.
+    pub fn cascade_content(&self, id: i64, digest: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        self.on(|db| {
+            db.query_row(
+                "SELECT content FROM cascade_content WHERE cascade = ?1 AND digest = ?2",
+                (id, digest),
+                |row| row.get(0),
+            )
+            .optional()
+        })
+    }
+
+    /// What the tree was when an iteration began.
+    pub fn cascade_tree(&self, id: i64, iteration: u8) -> Result<Option<String>, StoreError> {
+        self.on(|db| {
+            db.query_row(
+                "SELECT tree FROM cascade_tree WHERE cascade = ?1 AND iteration = ?2",
+                (id, iteration),
+                |row| row.get(0),
+            )
+            .optional()
+        })
+    }
+
+    /// A report's alert was held back because of an active cascade.
+    pub fn hold_alert(&mut self, id: i64, session: &SessionId, report: u32) -> Result<(), StoreError> {
+        self.write(|db| {
+            db.execute(
+                "INSERT INTO cascade_held VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+                (id, session.as_str(), report),
+            )
+            .map(drop)
+        })
+    }
+
+    /// The reports whose alerts a cascade has held back: session and number.
+    pub fn held_alerts(&self, id: i64) -> Result<Vec<(String, u32)>, StoreError> {
+        self.on(|db| {
+            db.prepare(
+                "SELECT session, report FROM cascade_held WHERE cascade = ?1 ORDER BY session, report",
+            )?
+            .query_map([id], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect()
+        })
+    }
+}
+
+const SELECT: &str = "SELECT id, session, state, revision, started_at, ended_at IS NOT NULL FROM cascade";
+
+fn record(row: &Row<'_>) -> rusqlite::Result<CascadeRecord> {
+    Ok(CascadeRecord {
+        id: row.get(0)?,
+        session: row.get(1)?,
+        state: row.get(2)?,
+        revision: row.get(3)?,
+        started_at: moment(row.get(4)?),
+        ended: row.get(5)?,
+    })
+}
+
+fn keep(db: &Transaction<'_>, id: i64, next: &NextState<'_>) -> rusqlite::Result<()> {
+    for (digest, content) in next.contents {
+        db.execute(
+            "INSERT INTO cascade_content VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+            (id, digest, content),
+        )?;
+    }
+    if let Some((iteration, tree)) = next.tree {
+        // What an iteration began with stays what it began with.
+        db.execute(
+            "INSERT INTO cascade_tree VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+            (id, iteration, tree),
+        )?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::StateDir;
+
+    fn next<'a>(id: i64, revision: u64, state: &'a str, ended: bool) -> NextState<'a> {
+        NextState { id, revision, state, ended, contents: &[], tree: None, at: Timestamp::UNIX_EPOCH }
+    }
+
+    #[test]
+    fn one_is_active_for_a_session_and_states_follow_each_other() {
+        let root = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&StateDir::of(root.path())).unwrap();
+        let session = SessionId::new("s").unwrap();
+        assert_eq!(store.cascade(None).unwrap(), None);
+        let id = store.start_cascade(Some(&session), &next(0, 0, "one", false)).unwrap().unwrap();
+        assert_eq!(store.start_cascade(Some(&session), &next(0, 0, "two", false)).unwrap(), Err(id));
+        let skipped = store.start_cascade(Some(&session), &next(0, 0, "skipped", true)).unwrap().unwrap();
+        let other = store.start_cascade(None, &next(0, 0, "other", false)).unwrap().unwrap();
+        assert!(store.swap_cascade(&next(id, 1, "three", false)).unwrap());
+        assert!(!store.swap_cascade(&next(id, 1, "lost", false)).unwrap(), "another was first");
+        let active: Vec<_> =
+            store.active_cascades().unwrap().into_iter().map(|c| (c.id, c.state, c.revision)).collect();
+        assert_eq!(active, [(id, "three".to_owned(), 2), (other, "other".to_owned(), 1)]);
+        assert!(store.swap_cascade(&next(id, 2, "end", true)).unwrap());
+        assert_eq!(store.active_cascades().unwrap().len(), 1);
+        assert!(store.cascade(Some(skipped)).unwrap().unwrap().ended);
+        assert_eq!(store.cascade(None).unwrap().unwrap().id, other);
+    }
+
+    #[test]
+    fn contents_and_trees_are_kept_with_the_state_or_not_at_all() {
+        let root = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&StateDir::of(root.path())).unwrap();
+        let contents = [("d".to_owned(), b"text\xff".to_vec())];
+        let with = |revision| NextState {
+            contents: &contents,
+            tree: Some((1, "tree")),
+            ..next(1, revision, "s", false)
+        };
+        let id = store.start_cascade(None, &next(0, 0, "s", false)).unwrap().unwrap();
+        assert!(!store.swap_cascade(&with(7)).unwrap());
+        assert_eq!(store.cascade_content(id, "d").unwrap(), None);
+        assert!(store.swap_cascade(&with(1)).unwrap());
+        assert_eq!(store.cascade_content(id, "d").unwrap(), Some(b"text\xff".to_vec()));
+        assert_eq!(store.cascade_tree(id, 1).unwrap().as_deref(), Some("tree"));
+        let again = NextState { tree: Some((1, "other")), ..next(id, 2, "s", false) };
+        assert!(store.swap_cascade(&again).unwrap());
+        assert_eq!(store.cascade_tree(id, 1).unwrap().as_deref(), Some("tree"));
+        let session = SessionId::new("s").unwrap();
+        store.hold_alert(id, &session, 3).unwrap();
+        store.hold_alert(id, &session, 3).unwrap();
+        assert_eq!(store.held_alerts(id).unwrap(), [("s".to_owned(), 3)]);
+    }
+}

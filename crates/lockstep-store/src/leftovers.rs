@@ -1,0 +1,83 @@
+//! Temporary files of processes that were killed before they could give them a name.
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use crate::{StateDir, StoreError};
+
+/// How the names of temporary files begin: those of `write_atomically`, and those of whoever does without a sync.
+const PREFIXES: [&str; 2] = [crate::atomic::PREFIX, ".tmp"];
+
+/// A younger one may still be written.
+const AGE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// How deep directories are looked through: `cache/ready/`, `reports/SESSION/`.
+const DEPTH: usize = 2;
+
+impl StateDir {
+    /// Removes temporary files that are a day old at `now`, and says how many. Links are not followed.
+    pub fn collect_leftovers(&self, now: SystemTime) -> Result<usize, StoreError> {
+        if self.exists() { collect(self.path(), now, DEPTH) } else { Ok(0) }
+    }
+}
+
+fn collect(dir: &Path, now: SystemTime, depth: usize) -> Result<usize, StoreError> {
+    let mut removed = 0;
+    for entry in fs::read_dir(dir).map_err(StoreError::io("list", dir))? {
+        let entry = entry.map_err(StoreError::io("list", dir))?;
+        // What goes away meanwhile is no longer there to be collected.
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_dir() && depth > 0 {
+            removed += collect(&entry.path(), now, depth - 1)?;
+        } else if kind.is_file() && is_temporary(&entry) && is_old(&entry, now) {
+            let path = entry.path();
+            fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
+            removed += 1;
+        }
+    }
+    Ok(removed)
+}
+
+fn is_temporary(entry: &fs::DirEntry) -> bool {
+    let name = entry.file_name();
+    PREFIXES.iter().any(|prefix| name.as_encoded_bytes().starts_with(prefix.as_bytes()))
+}
+
+/// What has no readable time is not touched.
+fn is_old(entry: &fs::DirEntry, now: SystemTime) -> bool {
+    let modified = entry.metadata().and_then(|meta| meta.modified());
+    modified.is_ok_and(|modified| now.duration_since(modified).is_ok_and(|age| age >= AGE))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn old_temporary_files_go_and_nothing_else() {
+        let (root, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let state = StateDir::of(root.path());
+        let now = SystemTime::now();
+        assert_eq!(state.collect_leftovers(now).unwrap(), 0);
+        state.ensure("reports/s1").unwrap();
+        state.ensure("index").unwrap();
+        let put = |path: &Path, age: u64| {
+            let file = fs::File::create(path).unwrap();
+            file.set_modified(now - Duration::from_secs(age)).unwrap();
+        };
+        let day = 24 * 60 * 60;
+        let old = ["reports/s1/.lockstep-aB3dE6", "index/.tmpXyZ123", ".lockstep-zzzzzz"];
+        let kept = ["reports/s1/1.md", "index/catalogue", "state.db", "index/.hidden"];
+        old.iter().chain(&kept).for_each(|name| put(&state.path().join(name), day + 60));
+        put(&state.path().join("index/.tmpYoung1"), day - 60);
+        put(&elsewhere.path().join(".tmpOther1"), 2 * day);
+        symlink(elsewhere.path(), state.path().join("link")).unwrap();
+        assert_eq!(state.collect_leftovers(now).unwrap(), old.len());
+        assert!(old.iter().all(|name| !state.path().join(name).exists()));
+        assert!(kept.iter().chain(&["index/.tmpYoung1"]).all(|name| state.path().join(name).exists()));
+        assert!(elsewhere.path().join(".tmpOther1").exists());
+    }
+}

@@ -1,0 +1,193 @@
+//! The lock of a step: one writer at a time, and a holder who keeps others out for a while.
+//!
+//! Writing takes the system's lock on a small file, which ends with its process, however that ends. Holding is a note in that file
+//! with the holder's name and an end; nobody's death can leave it behind for longer than it says.
+
+use std::fs::{File, OpenOptions};
+use std::io::{Read as _, Seek as _, SeekFrom};
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
+use rustix::fs::{FlockOperation, OFlags};
+use serde::{Deserialize, Serialize};
+
+use crate::{StateDir, StoreError};
+
+/// How long a writer waits for another, which needs a few milliseconds.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Who has a step.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Holder {
+    /// The holder's name.
+    pub name: String,
+    /// Since when.
+    pub since: Timestamp,
+    /// Until when; `None` for a writer, which is done in a moment.
+    pub until: Option<Timestamp>,
+}
+
+impl std::fmt::Display for Holder {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "STEP_LOCKED by {} since {:.0}", self.name, self.since)?;
+        match self.until {
+            Some(until) => write!(f, ", until {until:.0}"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+struct Note {
+    #[serde(default)]
+    holder: Option<Holder>,
+    #[serde(default)]
+    writer: Option<Holder>,
+}
+
+/// Leave to write a step; it ends with the value.
+#[derive(Debug)]
+pub struct StepLock {
+    file: File,
+    path: PathBuf,
+    note: Note,
+}
+
+/// Why a step cannot be written now.
+#[derive(Debug, thiserror::Error)]
+pub enum StepLockError {
+    /// Somebody has it.
+    #[error("{0}")]
+    Held(Holder),
+    /// The lock itself cannot be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl StepLock {
+    /// Takes the lock of a step, by the absolute path of its file, for `name`. Somebody else's hold is respected until it ends.
+    pub fn take(state: &StateDir, step: &Path, name: &str, now: Timestamp) -> Result<Self, StepLockError> {
+        let lock = Self::take_over(state, step, name, now)?;
+        match lock.holder(now) {
+            Some(holder) if holder.name != name => Err(StepLockError::Held(holder.clone())),
+            _ => Ok(lock),
+        }
+    }
+
+    /// Takes the lock whoever holds the step: for a gate, which must be able to say that it failed.
+    pub fn take_over(
+        state: &StateDir,
+        step: &Path,
+        name: &str,
+        now: Timestamp,
+    ) -> Result<Self, StepLockError> {
+        let path = path(state, step)?;
+        let file = open(&path)?;
+        let start = Instant::now();
+        while let Err(error) = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            if error != rustix::io::Errno::WOULDBLOCK {
+                return Err(StoreError::io("lock", &path)(error.into()).into());
+            }
+            if start.elapsed() > PATIENCE {
+                let unknown = Holder { name: "another process".to_owned(), since: now, until: None };
+                return Err(StepLockError::Held(read(&file).writer.unwrap_or(unknown)));
+            }
+            sleep(Duration::from_millis(2));
+        }
+        let mut lock = Self { note: read(&file), file, path };
+        lock.note.writer = Some(Holder { name: name.to_owned(), since: now, until: None });
+        lock.write()?;
+        Ok(lock)
+    }
+
+    /// Who holds the step, where somebody does, without taking anything.
+    pub fn held(state: &StateDir, step: &Path, now: Timestamp) -> Option<Holder> {
+        let path = state.path().join("steps").join("locks").join(key(step));
+        let note = read(&File::open(path).ok()?);
+        note.holder.filter(|holder| holder.until.is_none_or(|until| until > now))
+    }
+
+    /// Who holds it now.
+    pub fn holder(&self, now: Timestamp) -> Option<&Holder> {
+        self.note.holder.as_ref().filter(|holder| holder.until.is_none_or(|until| until > now))
+    }
+
+    /// Keeps others out until `until`.
+    pub fn hold(&mut self, name: &str, now: Timestamp, until: Timestamp) -> Result<(), StoreError> {
+        self.note.holder = Some(Holder { name: name.to_owned(), since: now, until: Some(until) });
+        self.write()
+    }
+
+    /// Lets others in.
+    pub fn release(&mut self) -> Result<(), StoreError> {
+        self.note.holder = None;
+        self.write()
+    }
+
+    fn write(&self) -> Result<(), StoreError> {
+        let text = serde_json::to_string(&self.note).expect("a note is plain text");
+        let written = self.file.set_len(0).and_then(|()| self.file.write_all_at(text.as_bytes(), 0));
+        written.map_err(StoreError::io("write", &self.path))
+    }
+}
+
+fn key(step: &Path) -> String {
+    blake3::hash(step.as_os_str().as_encoded_bytes()).to_hex()[..32].to_owned()
+}
+
+fn path(state: &StateDir, step: &Path) -> Result<PathBuf, StoreError> {
+    state.ensure("steps")?;
+    state.ensure("steps/locks")?;
+    Ok(state.path().join("steps").join("locks").join(key(step)))
+}
+
+fn open(path: &Path) -> Result<File, StoreError> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags((OFlags::NOFOLLOW | OFlags::CLOEXEC).bits().cast_signed())
+        .open(path)
+        .map_err(StoreError::io("open", path))
+}
+
+/// What the file says; a note that was cut short says nothing.
+fn read(mut file: &File) -> Note {
+    let mut text = String::new();
+    let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.take(4096).read_to_string(&mut text));
+    read.ok().and_then(|_| serde_json::from_str(&text).ok()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hold_keeps_others_out_until_it_ends() {
+        let root = tempfile::tempdir().unwrap();
+        let (state, step) = (StateDir::of(root.path()), Path::new("/p/steps/1.json"));
+        let at = |text: &str| text.parse::<Timestamp>().unwrap();
+        let (now, until) = (at("2026-02-14T10:00:00Z"), at("2026-02-14T10:30:00Z"));
+        StepLock::take(&state, step, "ada", now).unwrap().hold("ada", now, until).unwrap();
+        let error = StepLock::take(&state, step, "bob", now).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "STEP_LOCKED by ada since 2026-02-14T10:00:00Z, until 2026-02-14T10:30:00Z"
+        );
+        assert_eq!(StepLock::held(&state, step, now).unwrap().name, "ada");
+        StepLock::take(&state, step, "ada", now).unwrap();
+        StepLock::take(&state, Path::new("/p/steps/2.json"), "bob", now).unwrap();
+        StepLock::take_over(&state, step, "gate", now).unwrap();
+        StepLock::take(&state, step, "bob", until).unwrap();
+        let mut lock = StepLock::take(&state, step, "ada", now).unwrap();
+        lock.release().unwrap();
+        drop(lock);
+        StepLock::take(&state, step, "bob", now).unwrap();
+        assert_eq!(StepLock::held(&state, step, now), None);
+    }
+}

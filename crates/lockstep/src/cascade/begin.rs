@@ -1,0 +1,222 @@
+//! Starting a cascade: from a report that somebody wrote, a session, or what differs from the last commit.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::time::Duration;
+
+use lockstep_cascade::event::Dependent;
+use lockstep_cascade::input::{self, ChangedFile, Input, Unusable};
+use lockstep_cascade::state::{Cause, ConvergeOn, Former};
+use lockstep_cascade::tier::Tier;
+use lockstep_cascade::{Cascade, Start};
+use lockstep_config::keys;
+use lockstep_index::index::{Index, Unwatched};
+use lockstep_index::snapshot::{Snapshot, digest};
+use lockstep_model::ids::SessionId;
+use lockstep_refs::impact::{Before, Edit};
+use lockstep_store::cascades::NextState;
+
+use super::findings::{dependents, terrain};
+use super::{Cascades, Opened, opened};
+use crate::clock;
+use crate::error::{CommandError, Kind};
+use crate::impact::analysis::Analysis;
+
+/// How long the analysis may take.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+
+/// What a cascade is started from.
+pub(crate) enum Source {
+    /// The L1 of an impact report, or why it could not be read.
+    Report(Result<Vec<u8>, String>),
+    /// What the agents of a session changed.
+    Session(SessionId),
+    /// What differs from the last commit; where nothing does, what the last commit changed.
+    Tree,
+}
+
+/// What is known of a change: the report, and what the changed files were.
+struct Basis {
+    report: Result<Input, Unusable>,
+    edits: Vec<Edit>,
+}
+
+impl Cascades {
+    /// Starts a cascade. It may have ended at once, because there is nothing to do.
+    pub(crate) fn start(
+        &mut self,
+        source: Source,
+        tier: Option<Tier>,
+        session: Option<&SessionId>,
+    ) -> Result<Opened, CommandError> {
+        let (state, contents) = self.plan(source, tier)?;
+        self.enter(session, &state, contents)
+    }
+
+    /// The cascade that [`start`](Self::start) would start, with the contents it names. Nothing is kept.
+    pub(crate) fn plan(
+        &self,
+        source: Source,
+        tier: Option<Tier>,
+    ) -> Result<(Cascade, BTreeMap<String, Vec<u8>>), CommandError> {
+        let index = self.tree.open_index(&Unwatched)?;
+        let basis = self.basis(source, &index)?;
+        let snapshot = Snapshot::take(&self.tree.root, None);
+        let mut contents: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+        let former = basis.edits.iter().map(|edit| cause(edit, &mut contents)).collect();
+        let (direct, changed) = named(&basis.report);
+        for path in &changed {
+            keep(&self.tree.root.join(path), snapshot.digest(path), &mut contents);
+        }
+        let state = Cascade::start(
+            basis.report,
+            Start {
+                tier,
+                converge_on: match self.project().config().cascade.converge_on {
+                    keys::ConvergeOn::Breaking => ConvergeOn::Breaking,
+                    keys::ConvergeOn::Any => ConvergeOn::Any,
+                },
+                former,
+                terrain: terrain(&index, &direct),
+                refused: direct
+                    .iter()
+                    .filter_map(|path| Some((path.clone(), self.refusal(path, &snapshot)?)))
+                    .collect(),
+                present: changed
+                    .iter()
+                    .map(|path| (path.clone(), snapshot.digest(path).map(str::to_owned)))
+                    .collect(),
+            },
+        );
+        Ok((state, contents))
+    }
+
+    fn basis(&self, source: Source, index: &Index) -> Result<Basis, CommandError> {
+        let edits = match source {
+            Source::Report(bytes) => return self.basis_of_report(bytes, index),
+            Source::Session(session) => self.tree.edits_of_session(&session, None)?,
+            Source::Tree => self.tree.edits_by_default()?,
+        };
+        let analysis = Analysis::of(&self.tree.root, index, &self.tree.aliases(), &edits.edits, TIME_LIMIT);
+        let mut found: BTreeMap<String, Vec<Dependent>> = BTreeMap::new();
+        for dependent in dependents(&analysis.impact) {
+            found.entry(dependent.cause.clone()).or_default().push(dependent);
+        }
+        let changed = |path: &String| ChangedFile {
+            path: path.clone(),
+            dependents: found.get(path).cloned().unwrap_or_default(),
+        };
+        let impacts = analysis.impact.files.iter().map(|file| changed(&file.path)).collect();
+        let warnings = match analysis.impact.truncated {
+            true => {
+                vec!["The impact report is partial: there may be dependents it does not name.".to_owned()]
+            }
+            false => vec![],
+        };
+        Ok(Basis { report: Ok(Input { impacts, warnings }), edits: edits.edits })
+    }
+
+    /// A report says what changed but not what it was. What git knows is taken where it explains what the report says.
+    fn basis_of_report(&self, bytes: Result<Vec<u8>, String>, index: &Index) -> Result<Basis, CommandError> {
+        let root = self.tree.root.to_string_lossy();
+        let report = match bytes {
+            Ok(bytes) => input::read(&bytes, &root),
+            Err(why) => Err(Unusable::Missing(why)),
+        };
+        let Ok(input) = &report else { return Ok(Basis { report, edits: Vec::new() }) };
+        let mut edits = match &self.tree.repository {
+            Some(_) => self.tree.edits_by_default()?.edits,
+            None => Vec::new(),
+        };
+        edits.retain(|edit| input.impacts.iter().any(|changed| changed.path == edit.path));
+        let analysis = Analysis::of(&self.tree.root, index, &self.tree.aliases(), &edits, TIME_LIMIT);
+        let breaking: BTreeSet<(&str, &str)> = analysis
+            .impact
+            .dependents()
+            .filter(|(_, dependent)| dependent.breaks)
+            .map(|(file, dependent)| (file.path.as_str(), dependent.path.as_str()))
+            .collect();
+        let explained = |changed: &ChangedFile| {
+            let claimed = changed.dependents.iter().filter(|d| d.direct && d.breaks == Some(true));
+            claimed.into_iter().all(|d| breaking.contains(&(changed.path.as_str(), d.path.as_str())))
+        };
+        let unexplained: BTreeSet<&str> =
+            input.impacts.iter().filter(|changed| !explained(changed)).map(|c| c.path.as_str()).collect();
+        edits.retain(|edit| !unexplained.contains(edit.path.as_str()));
+        Ok(Basis { report, edits })
+    }
+
+    /// Why a dependent cannot be updated.
+    fn refusal(&self, path: &str, snapshot: &Snapshot) -> Option<String> {
+        match snapshot.digest(path) {
+            Some(digest) if digest.starts_with("link:") => Some("it is a link".to_owned()),
+            Some(_) => None,
+            None if fs::symlink_metadata(self.tree.root.join(path)).is_err() => {
+                Some("it does not exist".to_owned())
+            }
+            None => Some("it is no file in scope: ignored, a directory, or behind a link".to_owned()),
+        }
+    }
+
+    fn enter(
+        &mut self,
+        session: Option<&SessionId>,
+        state: &Cascade,
+        contents: BTreeMap<String, Vec<u8>>,
+    ) -> Result<Opened, CommandError> {
+        let text = serde_json::to_string(state).expect("a state is maps with text keys, lists and scalars");
+        let contents: Vec<(String, Vec<u8>)> = contents.into_iter().collect();
+        let first = NextState {
+            id: 0,
+            revision: 0,
+            state: &text,
+            ended: !state.is_active(),
+            contents: &contents,
+            tree: None,
+            at: clock::now().timestamp(),
+        };
+        let id = self.store.start_cascade(session, &first)?.map_err(|active| {
+            CommandError::new(Kind::Usage, format!("cascade {active} is active already"))
+                .hint("`lockstep cascade next` goes on with it; `lockstep cascade abort --why ...` ends it")
+        })?;
+        let record = self.store.cascade(Some(id))?.expect("it was entered just now");
+        let opened = opened(record)?;
+        if !opened.state.is_active() {
+            let disk = self.disk(&opened, None)?;
+            super::reports::write(&disk, &opened.state)?;
+        }
+        Ok(opened)
+    }
+}
+
+/// The direct dependents of a report, and the files that changed.
+fn named(report: &Result<Input, Unusable>) -> (BTreeSet<String>, BTreeSet<String>) {
+    let impacts = report.as_ref().map_or(&[][..], |input| &input.impacts[..]);
+    let direct = impacts.iter().flat_map(|changed| &changed.dependents).filter(|dependent| dependent.direct);
+    (
+        direct.map(|dependent| dependent.path.clone()).collect(),
+        impacts.iter().map(|changed| changed.path.clone()).collect(),
+    )
+}
+
+fn cause(edit: &Edit, contents: &mut BTreeMap<String, Vec<u8>>) -> Cause {
+    let before = match &edit.before {
+        Before::Absent => Former::Absent,
+        Before::Text(text) => {
+            let digest = digest(text.as_bytes());
+            contents.insert(digest.clone(), text.as_bytes().to_vec());
+            Former::Content(digest)
+        }
+        Before::Facts(_) | Before::Unknown => Former::Unknown,
+    };
+    Cause { path: edit.path.clone(), from: edit.former.clone(), before }
+}
+
+fn keep(file: &std::path::Path, expected: Option<&str>, contents: &mut BTreeMap<String, Vec<u8>>) {
+    let plain = fs::symlink_metadata(file).is_ok_and(|meta| meta.is_file());
+    if let (Some(expected), true, Ok(bytes)) = (expected, plain, fs::read(file))
+        && digest(&bytes) == expected
+    {
+        contents.insert(expected.to_owned(), bytes);
+    }
+}

@@ -1,0 +1,300 @@
+//! What the disk says of a cascade: what files are, what was stale in them, what else changed.
+
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::Read as _;
+
+use lockstep_cascade::Cascade;
+use lockstep_cascade::event::{Digest, Observation, Other, Seen, Verdict};
+use lockstep_cascade::inspect::Inspector;
+use lockstep_cascade::state::{Cause, Former, Group};
+use lockstep_index::snapshot::{Snapshot, digest};
+use lockstep_refs::impact::{After, Before, Edit};
+use lockstep_store::Store;
+use lockstep_store::cascades::NextState;
+
+use super::{Opened, findings, oracle, reports};
+use crate::clock;
+use crate::error::{CommandError, Kind};
+use crate::impact::tree::Tree;
+use crate::project::ActiveProject;
+
+/// Larger contents are not kept: what they were is unknown then.
+const MAX_KEPT_BYTES: u64 = 1 << 20;
+
+/// Outside of git, contents are kept up to this many bytes in all.
+const MAX_KEPT_WITHOUT_GIT: u64 = 16 << 20;
+
+/// Looks at the disk for one cascade, and keeps its states.
+pub(crate) struct Disk<'a> {
+    pub(crate) tree: &'a Tree,
+    pub(crate) project: &'a ActiveProject,
+    pub(crate) store: Store,
+    pub(crate) id: i64,
+    revision: u64,
+    verify: Option<&'a str>,
+    /// What the next state names and the store has not.
+    contents: BTreeMap<Digest, Vec<u8>>,
+    iteration_tree: Option<(u8, Snapshot)>,
+    head: OnceCell<Option<String>>,
+}
+
+impl<'a> Disk<'a> {
+    pub(super) fn open(
+        tree: &'a Tree,
+        project: &'a ActiveProject,
+        opened: &Opened,
+        verify: Option<&'a str>,
+    ) -> Result<Self, CommandError> {
+        Ok(Self {
+            tree,
+            project,
+            store: Store::open(&project.state)?,
+            id: opened.record.id,
+            revision: opened.record.revision,
+            verify,
+            contents: BTreeMap::new(),
+            iteration_tree: None,
+            head: OnceCell::new(),
+        })
+    }
+
+    /// For a cascade that is only looked at, with the contents it names.
+    pub(super) fn preview(
+        tree: &'a Tree,
+        project: &'a ActiveProject,
+        contents: BTreeMap<Digest, Vec<u8>>,
+    ) -> Result<Self, CommandError> {
+        Ok(Self {
+            tree,
+            project,
+            store: Store::open(&project.state)?,
+            id: 0,
+            revision: 0,
+            verify: None,
+            contents,
+            iteration_tree: None,
+            head: OnceCell::new(),
+        })
+    }
+
+    /// A content that the cascade has seen.
+    pub(crate) fn content(&self, digest: &str) -> Option<Vec<u8>> {
+        let kept = self.contents.get(digest).cloned();
+        kept.or_else(|| self.store.cascade_content(self.id, digest).ok().flatten())
+    }
+
+    /// The same as text.
+    pub(crate) fn text(&self, digest: &str) -> Option<String> {
+        String::from_utf8(self.content(digest)?).ok()
+    }
+
+    /// The present content of a file, where it is text.
+    pub(crate) fn present(&self, path: &str) -> Option<String> {
+        String::from_utf8(self.read(path)?).ok()
+    }
+
+    /// The edits that causes amount to, as of now.
+    pub(crate) fn edits(&self, causes: &[Cause]) -> Vec<Edit> {
+        let before = |former: &Former| match former {
+            Former::Unknown => Before::Unknown,
+            Former::Absent => Before::Absent,
+            Former::Content(digest) => {
+                self.text(digest).map_or(Before::Unknown, |text| Before::Text(text.into()))
+            }
+        };
+        let gone = |path: &str| fs::symlink_metadata(self.tree.root.join(path)).is_err();
+        let edit = |cause: &Cause| Edit {
+            path: cause.path.clone(),
+            former: cause.from.clone(),
+            before: before(&cause.before),
+            after: if gone(&cause.path) { After::Gone } else { After::Present },
+        };
+        // What came and went again concerns nobody.
+        let passing = |edit: &Edit| matches!((&edit.before, &edit.after), (Before::Absent, After::Gone));
+        causes.iter().map(edit).filter(|edit| !passing(edit)).collect()
+    }
+
+    fn read(&self, path: &str) -> Option<Vec<u8>> {
+        let file = self.tree.root.join(path);
+        let meta = fs::symlink_metadata(&file).ok()?;
+        if !meta.is_file() || meta.len() > MAX_KEPT_BYTES {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        fs::File::open(file).ok()?.take(MAX_KEPT_BYTES + 1).read_to_end(&mut bytes).ok()?;
+        Some(bytes)
+    }
+
+    fn keep_present(&mut self, path: &str, expected: Option<&str>) {
+        if let (Some(expected), Some(bytes)) = (expected, self.read(path))
+            && digest(&bytes) == expected
+        {
+            self.contents.insert(expected.to_owned(), bytes);
+        }
+    }
+
+    /// What the tree was when the present iteration began.
+    fn base(&self, cascade: &Cascade) -> Result<Snapshot, CommandError> {
+        let number = cascade.iteration().map_or(0, |iteration| iteration.number);
+        if let Some((_, tree)) = self.iteration_tree.as_ref().filter(|(of, _)| *of == number) {
+            return Ok(tree.clone());
+        }
+        let kept = self.store.cascade_tree(self.id, number)?;
+        let tree = kept.as_deref().and_then(|text| serde_json::from_str(text).ok());
+        tree.ok_or_else(|| {
+            let what = format!(
+                "what the files were when iteration {number} of cascade {} began is not known",
+                self.id
+            );
+            CommandError::new(Kind::Store, what)
+                .hint("abort it and start again: `lockstep cascade abort --why ...`")
+        })
+    }
+
+    /// Notes what the tree is as an iteration begins, and keeps what could not be found out later: contents that git has not.
+    fn note_tree(&mut self, cascade: &Cascade) -> Result<Snapshot, CommandError> {
+        let number = cascade.iteration().map_or(0, |iteration| iteration.number);
+        if let Ok(base) = self.base(cascade) {
+            return Ok(base);
+        }
+        let now = Snapshot::take(&self.tree.root, None);
+        for path in self.unknown_to_git(&now)? {
+            self.keep_present(&path, now.digest(&path));
+        }
+        let assigned: Vec<String> = cascade.assignments().map(|(_, _, file)| file.path.clone()).collect();
+        for path in assigned {
+            self.keep_present(&path, now.digest(&path));
+        }
+        self.iteration_tree = Some((number, now.clone()));
+        Ok(now)
+    }
+
+    /// Files whose present content is not that of the last commit.
+    fn unknown_to_git(&self, now: &Snapshot) -> Result<Vec<String>, CommandError> {
+        let Some(repository) = &self.tree.repository else {
+            let mut total = 0;
+            let fits = |path: &&str| {
+                total += now.size(path).unwrap_or(0);
+                total <= MAX_KEPT_WITHOUT_GIT
+            };
+            return Ok(now.paths().take_while(fits).map(str::to_owned).collect());
+        };
+        let changed = repository.changed(&lockstep_git::Between::HeadAndFiles)?;
+        Ok(changed.into_iter().map(|changed| changed.path).collect())
+    }
+
+    /// The content that git has of a file, if it is this one.
+    fn keep_from_git(&mut self, path: &str, expected: &str) {
+        if self.content(expected).is_some() {
+            return;
+        }
+        let Some(repository) = &self.tree.repository else { return };
+        let head = self.head.get_or_init(|| repository.head().ok().flatten());
+        let Some(head) = head else { return };
+        let found = repository.contents(head, &[path.to_owned()]).unwrap_or_default();
+        if let Some(Some(bytes)) = found.into_iter().next()
+            && digest(&bytes) == expected
+        {
+            self.contents.insert(expected.to_owned(), bytes);
+        }
+    }
+
+    fn others(&mut self, base: &Snapshot, now: &Snapshot, assigned: &BTreeSet<String>) -> Vec<Other> {
+        let changed: Vec<String> = base.changed(now).into_iter().map(str::to_owned).collect();
+        let mut others = Vec::new();
+        for path in changed.into_iter().filter(|path| !assigned.contains(path)) {
+            let (before, content) = (base.digest(&path), now.digest(&path));
+            if let Some(before) = before {
+                self.keep_from_git(&path, before);
+            }
+            self.keep_present(&path, content);
+            others.push(Other {
+                before: before.map(str::to_owned),
+                content: content.map(str::to_owned),
+                path,
+            });
+        }
+        others
+    }
+}
+
+impl Inspector for Disk<'_> {
+    type Error = CommandError;
+
+    fn contents(
+        &mut self,
+        cascade: &Cascade,
+        group: &Group,
+    ) -> Result<BTreeMap<String, Option<Digest>>, CommandError> {
+        let base = self.note_tree(cascade)?;
+        let now = Snapshot::take(&self.tree.root, Some(&base));
+        let of = |path: &String| (path.clone(), now.digest(path).map(str::to_owned));
+        Ok(group.files.iter().map(|file| of(&file.path)).collect())
+    }
+
+    fn observe(&mut self, cascade: &Cascade) -> Result<Observation, CommandError> {
+        let base = self.base(cascade)?;
+        let now = Snapshot::take(&self.tree.root, Some(&base));
+        let groups = cascade.iteration().map_or(&[][..], |iteration| &iteration.groups[..]);
+        let assigned: BTreeSet<String> =
+            groups.iter().flat_map(|group| &group.files).map(|file| file.path.clone()).collect();
+        for path in &assigned {
+            self.keep_present(path, now.digest(path));
+        }
+        let mut left = findings::left(self, cascade)?;
+        let files = assigned.iter().map(|path| {
+            let content = now.digest(path).map(str::to_owned);
+            let left = left.remove(path).unwrap_or(lockstep_cascade::event::Left::Nothing);
+            (path.clone(), Seen { content, left })
+        });
+        let files = files.collect();
+        let others = self.others(&base, &now, &assigned);
+        Ok(Observation { files, others })
+    }
+
+    fn check(&mut self, cascade: &Cascade) -> Verdict {
+        let found = findings::of_changes(self, &cascade.changed()).and_then(|mut findings| {
+            if let Some(command) = self.verify {
+                let number = cascade.iteration().map_or(0, |iteration| iteration.number);
+                let oracle = oracle::ask(self, command, number)?;
+                findings::add_terrain(self, &mut findings, &oracle)?;
+                findings.oracle = Some(oracle);
+            }
+            Ok(findings)
+        });
+        match found {
+            Ok(findings) => Verdict::Found(findings),
+            Err(error) => Verdict::Failed(error.render().trim().replace('\n', "; ")),
+        }
+    }
+
+    fn keep(&mut self, cascade: &Cascade) -> Result<(), CommandError> {
+        let state =
+            serde_json::to_string(cascade).expect("a state is maps with text keys, lists and scalars");
+        let contents: Vec<(Digest, Vec<u8>)> = std::mem::take(&mut self.contents).into_iter().collect();
+        let tree = self.iteration_tree.as_ref().map(|(number, tree)| {
+            (*number, serde_json::to_string(tree).expect("a snapshot is a map with text keys"))
+        });
+        let kept = self.store.swap_cascade(&NextState {
+            id: self.id,
+            revision: self.revision,
+            state: &state,
+            ended: !cascade.is_active(),
+            contents: &contents,
+            tree: tree.as_ref().map(|(number, text)| (*number, text.as_str())),
+            at: clock::now().timestamp(),
+        })?;
+        if !kept {
+            let message =
+                format!("another process has changed cascade {} meanwhile; nothing was written", self.id);
+            return Err(CommandError::new(Kind::Store, message).hint("look at `lockstep cascade status`"));
+        }
+        self.revision += 1;
+        if !cascade.is_active() {
+            reports::write(self, cascade)?;
+        }
+        Ok(())
+    }
+}

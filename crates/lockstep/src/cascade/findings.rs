@@ -1,0 +1,269 @@
+//! What depends on what: the same analysis as `lockstep impact`, in the words of a cascade.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use lockstep_cascade::Cascade;
+use lockstep_cascade::event::{Dependent, Findings, Left, Oracle, Terrain};
+use lockstep_cascade::state::{Assignment, Cause, Former};
+use lockstep_index::index::{Index, Unwatched};
+use lockstep_refs::impact::{self, Hop, Impact};
+use lockstep_refs::language;
+use lockstep_refs::reference::Certainty;
+use lockstep_refs::world::World;
+
+use super::disk::Disk;
+use crate::error::{CommandError, Kind};
+use crate::impact::analysis::Analysis;
+
+/// How long one analysis may take.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
+
+/// The kind of a dependent that the verification named.
+const VERIFY: &str = "verify";
+
+/// Beyond this many files, circles of imports are not looked for.
+const MAX_FILES_FOR_CYCLES: usize = 2_000;
+
+/// What depends on what these files have become.
+pub(super) fn of_changes(disk: &Disk<'_>, changed: &[Cause]) -> Result<Findings, CommandError> {
+    let index = disk.tree.open_index(&Unwatched)?;
+    let analysis = analyse(disk, &index, changed)?;
+    let dependents = dependents(&analysis.impact);
+    let direct =
+        dependents.iter().filter(|dependent| dependent.direct).map(|dependent| dependent.path.clone());
+    let terrain = terrain(&index, &direct.collect());
+    let unknown = analysis.impact.files.iter().filter(|file| file.whole_file);
+    let warnings = unknown
+        .map(|file| {
+            format!("{}: its former content is unknown, so what it breaks cannot be told.", file.path)
+        })
+        .collect();
+    Ok(Findings { dependents, oracle: None, terrain, warnings })
+}
+
+/// Adds what grouping needs to know of the files that a verification named.
+pub(super) fn add_terrain(
+    disk: &Disk<'_>,
+    findings: &mut Findings,
+    oracle: &Oracle,
+) -> Result<(), CommandError> {
+    if oracle.failures.is_empty() {
+        return Ok(());
+    }
+    let index = disk.tree.open_index(&Unwatched)?;
+    let named = oracle.failures.iter().map(|(path, _)| path.clone());
+    let direct = findings.dependents.iter().filter(|dependent| dependent.direct);
+    let all: BTreeSet<String> = direct.map(|dependent| dependent.path.clone()).chain(named).collect();
+    findings.terrain = terrain(&index, &all);
+    Ok(())
+}
+
+fn analyse(disk: &Disk<'_>, index: &Index, causes: &[Cause]) -> Result<Analysis, CommandError> {
+    let analysis =
+        Analysis::of(&disk.tree.root, index, &disk.tree.aliases(), &disk.edits(causes), TIME_LIMIT);
+    if analysis.impact.truncated {
+        let seconds = TIME_LIMIT.as_secs();
+        return Err(CommandError::new(Kind::Store, format!("the analysis took longer than {seconds} s")));
+    }
+    Ok(analysis)
+}
+
+/// The dependents of an impact, with every line that shows them; those that no longer fit come first.
+pub(super) fn dependents(impact: &Impact) -> Vec<Dependent> {
+    let dependent = |(file, dependent): (&impact::FileImpact, &impact::Dependent)| Dependent {
+        path: dependent.path.clone(),
+        cause: file.path.clone(),
+        direct: dependent.hop == Hop::Direct,
+        pattern: dependent.pattern.clone(),
+        evidence: lines(dependent, |_| true),
+        kind: Some(dependent.kind.word().to_owned()),
+        breaks: Some(dependent.breaks),
+    };
+    impact.dependents().map(dependent).collect()
+}
+
+fn lines(dependent: &impact::Dependent, wanted: impl Fn(&impact::Evidence) -> bool) -> Vec<String> {
+    let evidence = dependent.evidence.iter().filter(|evidence| wanted(evidence));
+    evidence.map(|evidence| format!("{}:{}:{}", dependent.path, evidence.line, evidence.text)).collect()
+}
+
+/// What is stale in the assigned files of the present iteration.
+pub(super) fn left(disk: &Disk<'_>, cascade: &Cascade) -> Result<BTreeMap<String, Left>, CommandError> {
+    let Some(iteration) = cascade.iteration() else { return Ok(BTreeMap::new()) };
+    let index = disk.tree.open_index(&Unwatched)?;
+    let analysis = analyse(disk, &index, &iteration.causes)?;
+    let known: BTreeSet<&str> = iteration
+        .causes
+        .iter()
+        .filter(|cause| matches!(&cause.before, Former::Content(digest) if disk.text(digest).is_some()))
+        .map(|cause| cause.path.as_str())
+        .collect();
+    let (mut certain, mut possible): (BTreeMap<&str, Vec<String>>, BTreeMap<&str, Vec<String>>) =
+        Default::default();
+    for (_, dependent) in analysis.impact.dependents().filter(|(_, d)| d.hop == Hop::Direct && d.breaks) {
+        let sure = |evidence: &impact::Evidence| evidence.certainty == Certainty::Resolved;
+        let stale = lines(dependent, |evidence| evidence.breaks && sure(evidence));
+        let doubtful = lines(dependent, |evidence| evidence.breaks && !sure(evidence));
+        certain.entry(&dependent.path).or_default().extend(stale);
+        possible.entry(&dependent.path).or_default().extend(doubtful);
+    }
+    let assigned = iteration.groups.iter().flat_map(|group| &group.files);
+    Ok(assigned
+        .map(|file| {
+            let mut stale = certain.remove(file.path.as_str()).unwrap_or_default();
+            stale.extend(still_there(disk, file, &known));
+            let doubtful = possible.remove(file.path.as_str()).unwrap_or_default();
+            (file.path.clone(), judged(file, stale, &doubtful))
+        })
+        .collect())
+}
+
+fn judged(file: &Assignment, mut stale: Vec<String>, doubtful: &[String]) -> Left {
+    stale.dedup();
+    if !stale.is_empty() {
+        return Left::Stale(stale);
+    }
+    if let Some(line) = doubtful.first() {
+        return Left::Unknown(format!("without types it cannot be decided whether it fits: {line}"));
+    }
+    if file.needs.iter().any(|need| need.kind.as_deref() == Some(VERIFY)) {
+        return Left::Unknown("only the verification can tell whether it fits".to_owned());
+    }
+    Left::Nothing
+}
+
+/// Where nobody knows what a cause was, a line of evidence that is still there, with the name in it, is stale.
+fn still_there(disk: &Disk<'_>, file: &Assignment, known: &BTreeSet<&str>) -> Vec<String> {
+    let in_the_dark = |need: &&Dependent| {
+        need.breaks != Some(false)
+            && need.kind.as_deref() != Some(VERIFY)
+            && !known.contains(need.cause.as_str())
+    };
+    let needs: Vec<&Dependent> = file.needs.iter().filter(in_the_dark).collect();
+    if needs.is_empty() {
+        return Vec::new();
+    }
+    let text = disk.present(&file.path).unwrap_or_default();
+    let mut stale = Vec::new();
+    for need in needs {
+        for evidence in &need.evidence {
+            let shown = evidence_text(evidence).trim();
+            let found = text
+                .lines()
+                .enumerate()
+                .find(|(_, line)| !shown.is_empty() && line.contains(shown) && has_word(line, &need.pattern));
+            stale.extend(found.map(|(at, line)| format!("{}:{}:{line}", file.path, at + 1)));
+        }
+    }
+    stale
+}
+
+/// The text of `file:line:text`.
+fn evidence_text(evidence: &str) -> &str {
+    let mut rest = evidence;
+    while let Some((_, after)) = rest.split_once(':') {
+        let digits = after.split(':').next().unwrap_or_default();
+        if let Some(text) = after.strip_prefix(digits).and_then(|text| text.strip_prefix(':'))
+            && !digits.is_empty()
+            && digits.chars().all(|c| c.is_ascii_digit())
+        {
+            return text;
+        }
+        rest = after;
+    }
+    evidence
+}
+
+/// Whether a name stands in a line as a whole word.
+fn has_word(line: &str, name: &str) -> bool {
+    let word = |c: char| c.is_alphanumeric() || c == '_';
+    name.is_empty()
+        || line
+            .match_indices(name)
+            .any(|(at, _)| !line[..at].ends_with(word) && !line[at + name.len()..].starts_with(word))
+}
+
+/// Sizes of files, and which of them import each other in a circle.
+pub(super) fn terrain(index: &Index, files: &BTreeSet<String>) -> Terrain {
+    let mut terrain = Terrain::default();
+    for path in files {
+        let size = index.find(path).and_then(|file| index.text(file)).map_or(0, |text| text.len() as u64);
+        terrain.sizes.insert(path.clone(), size);
+    }
+    if files.len() <= MAX_FILES_FOR_CYCLES {
+        let graph: BTreeMap<&str, BTreeSet<String>> =
+            files.iter().map(|path| (path.as_str(), imports(index, path, Some(files)))).collect();
+        terrain.cycles = cycles(&graph);
+    }
+    terrain
+}
+
+/// The files that a file imports; only those of `among`, where it is given.
+pub(super) fn imports(index: &Index, path: &str, among: Option<&BTreeSet<String>>) -> BTreeSet<String> {
+    let Some(file) = index.find(path) else { return BTreeSet::new() };
+    let Some(facts) = index.facts(file) else { return BTreeSet::new() };
+    let outgoing = language::rules(facts.language).outgoing(index, file);
+    let targets = outgoing.references.iter().map(|(target, _)| index.path(*target).to_owned());
+    targets.filter(|target| target != path && among.is_none_or(|among| among.contains(target))).collect()
+}
+
+/// Sets of nodes that reach each other, by what each of them reaches.
+fn cycles(graph: &BTreeMap<&str, BTreeSet<String>>) -> Vec<BTreeSet<String>> {
+    let reaches = |from: &str| {
+        let mut seen: BTreeSet<&str> = BTreeSet::new();
+        let mut open = vec![from];
+        while let Some(node) = open.pop() {
+            for next in graph.get(node).into_iter().flatten() {
+                if seen.insert(next) {
+                    open.push(next);
+                }
+            }
+        }
+        seen
+    };
+    let reached: BTreeMap<&str, BTreeSet<&str>> = graph.keys().map(|node| (*node, reaches(node))).collect();
+    let mut cycles: Vec<BTreeSet<String>> = Vec::new();
+    for (node, beyond) in &reached {
+        if !beyond.contains(node) || cycles.iter().any(|cycle| cycle.contains(*node)) {
+            continue;
+        }
+        let together = beyond.iter().filter(|other| reached[*other].contains(node));
+        cycles.push(together.map(ToString::to_string).collect());
+    }
+    cycles
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_of_a_line_of_evidence() {
+        for (evidence, text) in [
+            ("a.rs:3:use a::b;", "use a::b;"),
+            ("C:/x:12:y: 4: z", "y: 4: z"),
+            ("a:b:7:", ""),
+            ("no evidence", "no evidence"),
+        ] {
+            assert_eq!(evidence_text(evidence), text, "{evidence}");
+        }
+    }
+
+    #[test]
+    fn names_are_whole_words() {
+        assert!(has_word("let x = greet(1);", "greet"));
+        assert!(!has_word("greeting();", "greet") && !has_word("re_greet", "greet"));
+        assert!(has_word("anything", ""));
+    }
+
+    #[test]
+    fn circles_are_found() {
+        let edges =
+            [("a", vec!["b"]), ("b", vec!["c"]), ("c", vec!["a"]), ("d", vec!["a"]), ("e", vec!["e"])];
+        let graph =
+            edges.iter().map(|(from, to)| (*from, to.iter().map(ToString::to_string).collect())).collect();
+        let found: Vec<Vec<String>> = cycles(&graph).into_iter().map(|c| c.into_iter().collect()).collect();
+        assert_eq!(found, [vec!["a", "b", "c"], vec!["e"]]);
+    }
+}

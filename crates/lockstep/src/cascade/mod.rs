@@ -1,0 +1,153 @@
+//! Cascades of a project: which one a command is about, how it starts, what the disk says of it, and how it is kept.
+//!
+//! What an event makes of a cascade is decided in `lockstep-cascade`; here files, git, the index and the store are asked. The
+//! command line and `cascade run` call the same functions.
+
+mod begin;
+mod disk;
+mod findings;
+pub(crate) mod oracle;
+pub(crate) mod presence;
+mod prompts;
+mod reports;
+pub(crate) mod run;
+pub(crate) mod supervise;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use lockstep_cascade::inspect::{Inspector as _, advance};
+use lockstep_cascade::{Cascade, Effect, Event, Refused};
+use lockstep_model::ids::SessionId;
+use lockstep_store::Store;
+use lockstep_store::cascades::CascadeRecord;
+
+pub(crate) use begin::Source;
+pub(crate) use disk::Disk;
+pub(crate) use prompts::Handout;
+
+use crate::error::{CommandError, Kind};
+use crate::impact::tree::Tree;
+use crate::project::ActiveProject;
+
+/// Which cascade a command is about.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Which {
+    /// By its number.
+    pub(crate) id: Option<i64>,
+    /// By the session it was started in; another one is taken where this session has none.
+    pub(crate) session: Option<SessionId>,
+}
+
+/// The cascades of a project.
+pub(crate) struct Cascades {
+    pub(crate) tree: Tree,
+    pub(crate) store: Store,
+}
+
+/// One of them, with its state.
+pub(crate) struct Opened {
+    pub(crate) record: CascadeRecord,
+    pub(crate) state: Cascade,
+}
+
+impl Cascades {
+    /// Those of the project that a command in `directory` is about.
+    pub(crate) fn of_command(directory: &Path) -> Result<Self, CommandError> {
+        // First, so that an inactive project is told as such.
+        let project = ActiveProject::of_command(directory)?;
+        let store = Store::open(&project.state)?;
+        Ok(Self { tree: Tree::of_command(directory)?, store })
+    }
+
+    pub(crate) fn project(&self) -> &ActiveProject {
+        self.tree.project.as_ref().expect("cascades are only opened for active projects")
+    }
+
+    /// The one that is under way. A new session goes on with what an earlier one left.
+    pub(crate) fn active(&self, which: &Which) -> Result<Option<Opened>, CommandError> {
+        let mut active = self.store.active_cascades()?;
+        if let Some(id) = which.id {
+            active.retain(|record| record.id == id);
+        }
+        let own = |record: &CascadeRecord| {
+            which.session.as_ref().is_some_and(|session| record.session.as_deref() == Some(session.as_str()))
+        };
+        if active.len() > 1 && active.iter().filter(|record| own(record)).count() == 1 {
+            active.retain(own);
+        }
+        match &active[..] {
+            [] => Ok(None),
+            [one] => Ok(Some(opened(one.clone())?)),
+            several => {
+                let ids: Vec<String> = several.iter().map(|record| record.id.to_string()).collect();
+                let message = format!("several cascades are active: {}", ids.join(", "));
+                Err(CommandError::new(Kind::Usage, message).hint("name one with `--id`"))
+            }
+        }
+    }
+
+    /// The one that is under way, for what needs one.
+    pub(crate) fn needed(&self, which: &Which) -> Result<Opened, CommandError> {
+        self.active(which)?.ok_or_else(|| {
+            let what = match which.id {
+                Some(id) => format!("cascade {id} is not active"),
+                None => "no cascade is active".to_owned(),
+            };
+            CommandError::new(Kind::Usage, what)
+                .hint("`lockstep cascade start` starts one; `lockstep cascade status` shows the last one")
+        })
+    }
+
+    /// The one that is under way, else the newest.
+    pub(crate) fn newest(&self, which: &Which) -> Result<Option<Opened>, CommandError> {
+        if let Some(active) = self.active(which)? {
+            return Ok(Some(active));
+        }
+        self.store.cascade(which.id)?.map(opened).transpose()
+    }
+
+    /// What looks at the disk for a cascade that was only planned.
+    pub(crate) fn preview(&self, contents: BTreeMap<String, Vec<u8>>) -> Result<Disk<'_>, CommandError> {
+        Disk::preview(&self.tree, self.project(), contents)
+    }
+
+    /// What looks at the disk for a cascade.
+    pub(crate) fn disk<'a>(
+        &'a self,
+        opened: &Opened,
+        verify: Option<&'a str>,
+    ) -> Result<Disk<'a>, CommandError> {
+        Disk::open(&self.tree, self.project(), opened, verify)
+    }
+}
+
+/// Gives an event to a cascade; what is decided is kept, and reported when it is the end.
+pub(crate) fn feed(
+    state: &mut Cascade,
+    disk: &mut Disk<'_>,
+    event: Event,
+) -> Result<Vec<Effect>, CommandError> {
+    advance(state, event, disk)
+}
+
+/// Gives a group to an agent.
+pub(crate) fn hand(state: &mut Cascade, disk: &mut Disk<'_>, group: &str) -> Result<(), CommandError> {
+    let found = state.group(group).cloned();
+    let before = found.map_or_else(|| Ok(Default::default()), |group| disk.contents(state, &group))?;
+    feed(state, disk, Event::Handed { group: group.to_owned(), before }).map(drop)
+}
+
+fn opened(record: CascadeRecord) -> Result<Opened, CommandError> {
+    let state: Cascade = serde_json::from_str(&record.state).map_err(|error| {
+        CommandError::new(Kind::Store, format!("the state of cascade {} cannot be read: {error}", record.id))
+            .hint("another version of lockstep wrote it; `lockstep cascade start` starts a new one")
+    })?;
+    Ok(Opened { record, state })
+}
+
+impl From<Refused> for CommandError {
+    fn from(refused: Refused) -> Self {
+        Self::new(Kind::Usage, refused.to_string())
+    }
+}

@@ -1,0 +1,166 @@
+//! The prompts of a cascade: its material from disk, the index and the project's own templates.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io::ErrorKind;
+
+use lockstep_cascade::Cascade;
+use lockstep_cascade::prompt::{self, Material, Prompt, PromptError, Symbol, Template};
+use lockstep_cascade::state::{Cause, Group};
+use lockstep_cascade::tier::Tier;
+use lockstep_index::index::Unwatched;
+use lockstep_refs::change::What;
+use serde::Serialize;
+
+use super::disk::Disk;
+use super::findings::imports;
+use crate::error::{CommandError, Kind};
+use crate::impact::analysis::Analysis;
+
+/// Larger templates are no templates.
+const MAX_TEMPLATE_BYTES: u64 = 256 * 1024;
+
+/// Lines about the architecture; the rest is left out.
+const MAX_ARCHITECTURE: usize = 60;
+
+/// A group with the prompt for its agent.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Handout {
+    pub(crate) group: String,
+    pub(crate) role: &'static str,
+    pub(crate) attempt: u8,
+    pub(crate) files: Vec<String>,
+    pub(crate) max_turns: u32,
+    pub(crate) prompt: String,
+    pub(crate) chars: usize,
+    pub(crate) budget_chars: usize,
+}
+
+impl Disk<'_> {
+    /// A group with the prompt for its agent.
+    pub(crate) fn handout(
+        &self,
+        cascade: &Cascade,
+        group: &Group,
+        delivery: &str,
+    ) -> Result<Handout, CommandError> {
+        let causes = cascade.iteration().map_or(&[][..], |iteration| &iteration.causes[..]);
+        let prompt =
+            self.with_material(cascade, causes, Some(group), &prompt::IMPLEMENTER, delivery, |material| {
+                prompt::implementer(cascade, group, material)
+            })?;
+        let open = group.files.iter().filter(|file| file.outcome.is_none());
+        Ok(Handout {
+            group: group.id.clone(),
+            role: group.role.word(),
+            attempt: group.attempt,
+            files: open.map(|file| file.path.clone()).collect(),
+            max_turns: cascade.tier.effort().max_turns,
+            prompt: prompt.text,
+            chars: prompt.chars,
+            budget_chars: prompt.budget,
+        })
+    }
+
+    /// The prompt for a second opinion on convergence.
+    pub(crate) fn analyst(&self, cascade: &Cascade, delivery: &str) -> Result<Prompt, CommandError> {
+        self.with_material(cascade, &cascade.changed(), None, &prompt::ANALYST, delivery, |material| {
+            prompt::analyst(cascade, material)
+        })
+    }
+
+    fn with_material(
+        &self,
+        cascade: &Cascade,
+        causes: &[Cause],
+        group: Option<&Group>,
+        template: &Template,
+        delivery: &str,
+        render: impl FnOnce(&Material<'_>) -> Result<Prompt, PromptError>,
+    ) -> Result<Prompt, CommandError> {
+        let own = self.own_template(template)?;
+        let symbols = self.symbols(causes)?;
+        let architecture = match group.filter(|_| cascade.tier == Tier::Complex) {
+            Some(group) => self.architecture(group)?,
+            None => Vec::new(),
+        };
+        render(&Material {
+            text: &|digest| self.text(digest),
+            present: &|path| self.present(path),
+            symbols: &symbols,
+            architecture: &architecture,
+            context_tokens: self.project.config().cascade.context_tokens.0,
+            delivery,
+            template: own.as_deref(),
+        })
+        .map_err(|error| {
+            CommandError::new(Kind::Configuration, error.to_string())
+                .hint(format!("mend or remove .lockstep/templates/{}", template.name))
+        })
+    }
+
+    /// What became of the definitions of changed files.
+    fn symbols(&self, causes: &[Cause]) -> Result<BTreeMap<String, Vec<Symbol>>, CommandError> {
+        let index = self.tree.open_index(&Unwatched)?;
+        let limit = std::time::Duration::from_secs(10);
+        let analysis =
+            Analysis::of(&self.tree.root, &index, &self.tree.aliases(), &self.edits(causes), limit);
+        let mut symbols: BTreeMap<String, Vec<Symbol>> = BTreeMap::new();
+        for file in analysis.impact.files.iter().filter(|file| !file.whole_file) {
+            for change in file.symbols.iter().filter(|change| change.what != What::Body) {
+                symbols.entry(file.path.clone()).or_default().push(Symbol {
+                    name: change.was.name.to_string(),
+                    what: told(&change.what).to_owned(),
+                    becomes: change.what.new_name().map(str::to_owned),
+                });
+            }
+        }
+        Ok(symbols)
+    }
+
+    /// Who imports whom around the files of a group.
+    fn architecture(&self, group: &Group) -> Result<Vec<String>, CommandError> {
+        let index = self.tree.open_index(&Unwatched)?;
+        let mut lines = Vec::new();
+        for file in group.files.iter().filter(|file| file.outcome.is_none()) {
+            let imports: BTreeSet<String> = imports(&index, &file.path, None);
+            if !imports.is_empty() {
+                let named: Vec<String> = imports.iter().take(12).map(|path| format!("`{path}`")).collect();
+                lines.push(format!("`{}` uses {}", file.path, named.join(", ")));
+            }
+        }
+        lines.truncate(MAX_ARCHITECTURE);
+        Ok(lines)
+    }
+
+    /// The project's own template, where it has one.
+    fn own_template(&self, template: &Template) -> Result<Option<String>, CommandError> {
+        let path = self.project.state.path().join("templates").join(template.name);
+        let failed = |why: String| {
+            CommandError::new(
+                Kind::Configuration,
+                format!("cannot use the template {}: {why}", path.display()),
+            )
+        };
+        match fs::symlink_metadata(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(failed(error.to_string())),
+            Ok(meta) if !meta.is_file() => return Err(failed("it is not a plain file".to_owned())),
+            Ok(meta) if meta.len() > MAX_TEMPLATE_BYTES => {
+                return Err(failed(format!("it is larger than {MAX_TEMPLATE_BYTES} bytes")));
+            }
+            Ok(_) => {}
+        }
+        fs::read_to_string(&path).map(Some).map_err(|error| failed(error.to_string()))
+    }
+}
+
+fn told(what: &What) -> &'static str {
+    match what {
+        What::Removed => "was removed",
+        What::Renamed(_) => "was renamed",
+        What::Resigned { .. } => "has another signature",
+        What::Narrowed => "is less visible",
+        What::Body => "changed inside",
+    }
+}

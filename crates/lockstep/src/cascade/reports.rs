@@ -1,0 +1,32 @@
+//! The written reports of a cascade, in `.lockstep/reports/cascade/ID/`: L1, L2, and what agents printed.
+
+use std::path::PathBuf;
+
+use lockstep_cascade::Cascade;
+use lockstep_cascade::report::Held;
+use lockstep_store::{StoreError, write_atomically};
+
+use super::disk::Disk;
+use crate::error::CommandError;
+
+impl Disk<'_> {
+    /// The directory of this cascade's reports.
+    pub(crate) fn reports_dir(&self) -> Result<PathBuf, StoreError> {
+        self.project.state.ensure(&format!("reports/cascade/{}", self.id))
+    }
+
+    /// The report for people and models.
+    pub(crate) fn l2(&self, cascade: &Cascade) -> Result<String, CommandError> {
+        let held = self.store.held_alerts(self.id)?;
+        let held: Vec<Held> = held.into_iter().map(|(session, report)| Held { session, report }).collect();
+        Ok(cascade.l2(&|digest| self.text(digest), &held))
+    }
+}
+
+/// Writes both reports.
+pub(super) fn write(disk: &Disk<'_>, cascade: &Cascade) -> Result<(), CommandError> {
+    let dir = disk.reports_dir()?;
+    write_atomically(&dir.join("report.yaml"), cascade.l1().as_bytes(), 0o600)?;
+    write_atomically(&dir.join("report.md"), disk.l2(cascade)?.as_bytes(), 0o600)?;
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! A place of its own for one agent: a linked worktree with the files as they are. Only what the agent was asked to change comes
+//! back.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use lockstep_git::{Between, Repository, Status};
+use lockstep_index::snapshot::Snapshot;
+use lockstep_store::{StateDir, append_once, write_atomically};
+
+use crate::error::{CommandError, Kind};
+use crate::impact::tree::Tree;
+
+/// The worktrees that were made and not removed yet, one path a line.
+const LEDGER: &str = "cascade-worktrees";
+
+/// A worktree for one agent.
+pub(crate) struct Isolated {
+    repository: Repository,
+    directory: PathBuf,
+    /// The project in it.
+    root: PathBuf,
+    before: Snapshot,
+}
+
+/// What came of the work in it.
+pub(crate) struct Applied {
+    /// Files that were changed there without being asked for; they stay there.
+    pub(crate) outside: Vec<String>,
+    /// Files that changed here meanwhile; what was made of them there stays there.
+    pub(crate) conflicts: Vec<String>,
+}
+
+impl Isolated {
+    /// Makes a worktree that holds what the project holds now.
+    pub(crate) fn make(tree: &Tree, state: &StateDir, name: &str) -> Result<Self, CommandError> {
+        let repository = tree.repository()?.clone();
+        if repository.head()?.is_none() {
+            return Err(CommandError::new(
+                Kind::Usage,
+                "--isolate needs a first commit: a worktree is made from it",
+            ));
+        }
+        let temporary = tempfile::Builder::new()
+            .prefix("lockstep-cascade-")
+            .tempdir()
+            .map_err(|error| failed("make a directory for", &error))?
+            .keep();
+        append_once(&state.path().join(LEDGER), format!("{}\n", temporary.display()).as_bytes())?;
+        let directory = temporary.join(name);
+        repository.add_worktree(&directory)?;
+        let top = Repository::top_of(&tree.root)?.unwrap_or_else(|| tree.root.clone());
+        let root = directory.join(tree.root.strip_prefix(&top).unwrap_or(Path::new("")));
+        for changed in repository.changed(&Between::HeadAndFiles)? {
+            if let Status::Renamed { from } = &changed.status {
+                remove(&root.join(from)).map_err(|error| failed("prepare", &error))?;
+            }
+            bring(&tree.root.join(&changed.path), &root.join(&changed.path))
+                .map_err(|error| failed("prepare", &error))?;
+        }
+        let before = Snapshot::take(&root, None);
+        Ok(Self { repository, directory, root, before })
+    }
+
+    /// Where the agent works.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Brings back what the agent made of its files, and only of them.
+    pub(crate) fn apply(&self, tree: &Tree, files: &[String]) -> Result<Applied, CommandError> {
+        let after = Snapshot::take(&self.root, Some(&self.before));
+        let here = Snapshot::take(&tree.root, None);
+        let mut applied = Applied { outside: Vec::new(), conflicts: Vec::new() };
+        for path in self.before.changed(&after) {
+            if !files.iter().any(|file| file == path) {
+                applied.outside.push(path.to_owned());
+            } else if here.digest(path) != self.before.digest(path) {
+                applied.conflicts.push(path.to_owned());
+            } else {
+                bring(&self.root.join(path), &tree.root.join(path))
+                    .map_err(|error| failed("apply", &error))?;
+            }
+        }
+        Ok(applied)
+    }
+
+    /// Removes the worktree.
+    pub(crate) fn remove(self) -> Result<(), CommandError> {
+        self.repository.remove_worktree(&self.directory)?;
+        if let Some(temporary) = self.directory.parent() {
+            fs::remove_dir_all(temporary).map_err(|error| failed("remove", &error))?;
+        }
+        Ok(())
+    }
+}
+
+/// Removes what runs that were killed have left.
+pub(crate) fn remove_leftovers(tree: &Tree, state: &StateDir) -> Result<(), CommandError> {
+    let ledger = state.path().join(LEDGER);
+    let Ok(text) = fs::read_to_string(&ledger) else { return Ok(()) };
+    for line in text.lines() {
+        let directory = Path::new(line);
+        let name = directory.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        // Only what was made here: the ledger is a file, and files can be written by others.
+        if directory.parent() == Some(&std::env::temp_dir()) && name.starts_with("lockstep-cascade-") {
+            let _ = fs::remove_dir_all(directory);
+        }
+    }
+    if let Some(repository) = &tree.repository {
+        repository.remove_worktree(Path::new("/nonexistent"))?;
+    }
+    fs::remove_file(&ledger).map_err(|error| failed("forget", &error))
+}
+
+/// Makes `to` what `from` is: a file with the same content and mode, or nothing. Links are left alone.
+fn bring(from: &Path, to: &Path) -> io::Result<()> {
+    let Ok(meta) = fs::symlink_metadata(from) else { return remove(to) };
+    if !meta.is_file() {
+        return Ok(());
+    }
+    if let Some(parent) = to.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    let mode = meta.permissions().mode();
+    write_atomically(to, &fs::read(from)?, mode).map_err(io::Error::other)?;
+    fs::set_permissions(to, Permissions::from_mode(mode))
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn failed(what: &str, error: &io::Error) -> CommandError {
+    CommandError::new(Kind::Store, format!("cannot {what} a worktree: {error}"))
+}

@@ -1,0 +1,188 @@
+//! `lockstep audit`: the trail of the steps.
+
+use jiff::Timestamp;
+use lockstep_steps::audit::{Broken, Entry};
+use serde::Serialize;
+
+use super::{Answer, Context};
+use crate::clock;
+use crate::error::{CommandError, Kind};
+use crate::project::ActiveProject;
+use crate::steps::Steps;
+use crate::steps::commits::Unseen;
+
+/// Look at the audit trail of the steps, and check that it is whole
+///
+/// Every change of a step and every decision of a gate is a line in audit-YYYY-MM-DD.log, which holds the hash of the line before it.
+/// There is no command that takes a line away.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep audit show --step 01-01
+  lockstep audit verify")]
+pub(crate) struct AuditArgs {
+    #[command(subcommand)]
+    command: AuditCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum AuditCommand {
+    Show(ShowArgs),
+    Verify(VerifyArgs),
+}
+
+/// Print entries of the trail
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep audit show --step steps/01-01.json
+  lockstep audit show --event TASK_INVOCATION_REJECTED --since 2026-02-14
+  lockstep audit show --format json")]
+struct ShowArgs {
+    /// Only about this step
+    #[arg(long, value_name = "FILE")]
+    step: Option<String>,
+    /// Only this event
+    #[arg(long, value_name = "EVENT")]
+    event: Option<String>,
+    /// Only since this day or moment, in UTC
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Only before this day or moment, in UTC
+    #[arg(long, value_name = "TIME")]
+    until: Option<String>,
+}
+
+/// Check that no line was edited, removed, put in, reordered or cut off
+///
+/// The first bad line of a trail is named, and the answer is no (exit code 1). Commits that passed no gate, as with --no-verify, are
+/// listed as warnings.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep audit verify
+  lockstep audit verify --format json")]
+struct VerifyArgs {}
+
+pub(crate) fn run(args: &AuditArgs, context: &Context) -> Result<Answer, CommandError> {
+    let project = ActiveProject::of_command(&context.directory)?;
+    let steps = Steps::new(&project, clock::now());
+    match &args.command {
+        AuditCommand::Show(args) => show(args, &steps, context),
+        AuditCommand::Verify(_) => verify(&steps, context),
+    }
+}
+
+fn show(args: &ShowArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, CommandError> {
+    let (since, until) = (moment(args.since.as_deref())?, moment(args.until.as_deref())?);
+    let name_of = |name: &String| {
+        let file = steps.given(&context.directory, name);
+        file.map_or_else(|_| name.clone(), |file| file.name)
+    };
+    let step = args.step.as_ref().map(name_of);
+    let fits = |entry: &Entry| {
+        let at: Option<Timestamp> = entry.text("timestamp").parse().ok();
+        step.as_deref().is_none_or(|step| entry.step_file() == Some(step))
+            && args.event.as_deref().is_none_or(|event| entry.event() == event)
+            && since.is_none_or(|since| at.is_some_and(|at| at >= since))
+            && until.is_none_or(|until| at.is_some_and(|at| at < until))
+    };
+    let mut shown = Vec::new();
+    for trail in steps.trails() {
+        for file in trail.files()? {
+            // Lines that were edited are shown by `verify`.
+            shown.extend(file.text.lines().filter_map(|line| Entry::parse(line).ok()).filter(fits));
+        }
+    }
+    shown.sort_by(|a, b| a.text("timestamp").cmp(b.text("timestamp")));
+    let data: Vec<_> = shown.iter().map(Entry::fields).collect();
+    let text = || {
+        if shown.is_empty() {
+            return "the trail has no such entry\n".to_owned();
+        }
+        shown.iter().map(line).collect()
+    };
+    context.terminal.say(&context.format.render(&data).unwrap_or_else(text));
+    Ok(Answer::Yes)
+}
+
+/// An entry on one line.
+fn line(entry: &Entry) -> String {
+    let mut line = format!("{}  {}", entry.text("timestamp"), entry.event());
+    for part in [
+        entry.step_file().unwrap_or_default(),
+        entry.text("phase"),
+        entry.text("result"),
+        entry.text("status"),
+    ] {
+        if !part.is_empty() {
+            line.push_str(&format!("  {part}"));
+        }
+    }
+    if let Some(code) = entry.fields().get("exit_code").and_then(serde_json::Value::as_i64) {
+        line.push_str(&format!("  `{}` exited with {code}", entry.text("command")));
+    }
+    for name in ["blocked_by", "reason", "why", "subject"] {
+        if !entry.text(name).is_empty() {
+            line.push_str(&format!("  ({})", entry.text(name)));
+        }
+    }
+    line.push('\n');
+    let errors = entry.fields().get("errors").and_then(|errors| errors.as_array());
+    line.extend(
+        errors.into_iter().flatten().filter_map(|error| Some(format!("    - {}\n", error.as_str()?))),
+    );
+    line
+}
+
+fn moment(text: Option<&str>) -> Result<Option<Timestamp>, CommandError> {
+    let Some(text) = text else { return Ok(None) };
+    let day =
+        || Some(text.parse::<jiff::civil::Date>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp());
+    match text.parse().ok().or_else(day) {
+        Some(moment) => Ok(Some(moment)),
+        None => Err(CommandError::new(Kind::Usage, format!("{text:?} is no time"))
+            .hint("write a day, 2026-02-14, or a moment, 2026-02-14T10:00:00Z")),
+    }
+}
+
+#[derive(Serialize)]
+struct Verified {
+    whole: bool,
+    trails: Vec<VerifiedTrail>,
+    commits_past_the_gate: Vec<Unseen>,
+}
+
+#[derive(Serialize)]
+struct VerifiedTrail {
+    dir: String,
+    entries: usize,
+    broken: Option<Broken>,
+}
+
+fn verify(steps: &Steps<'_>, context: &Context) -> Result<Answer, CommandError> {
+    let mut verified = Verified { whole: true, trails: Vec::new(), commits_past_the_gate: Vec::new() };
+    for trail in steps.trails() {
+        let dir = steps.relative(trail.dir()).unwrap_or_else(|| trail.dir().display().to_string());
+        let (entries, broken) = match trail.verify()? {
+            Ok(entries) => (entries.len(), None),
+            Err(broken) => (0, Some(broken)),
+        };
+        verified.whole &= broken.is_none();
+        verified.trails.push(VerifiedTrail { dir, entries, broken });
+    }
+    // Without git there are no commits to miss.
+    verified.commits_past_the_gate = steps.unseen_commits().unwrap_or_default();
+    let text = || {
+        let mut text = String::new();
+        for VerifiedTrail { dir, entries, broken } in &verified.trails {
+            match broken {
+                None => text.push_str(&format!("{dir}: whole, {entries} entries\n")),
+                Some(broken) => text.push_str(&format!("{dir}/{broken}\n")),
+            }
+        }
+        for Unseen { commit, subject } in &verified.commits_past_the_gate {
+            text.push_str(&format!("warning: the commit {commit:.10} ({subject}) passed no gate\n"));
+        }
+        text
+    };
+    context.terminal.say(&context.format.render(&verified).unwrap_or_else(text));
+    Ok(if verified.whole { Answer::Yes } else { Answer::No })
+}

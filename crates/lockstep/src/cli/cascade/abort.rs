@@ -1,0 +1,30 @@
+//! `lockstep cascade abort`.
+
+use lockstep_cascade::Event;
+
+use super::{WhichArgs, status};
+use crate::cascade::{Cascades, feed};
+use crate::cli::{Answer, Context};
+use crate::error::CommandError;
+
+/// End the cascade, with a reason
+///
+/// Its status is `partial`; the files that nobody got to are named as unresolved. Nothing that agents changed is undone.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Example:
+  lockstep cascade abort --why 'the rename is taken back'")]
+pub(crate) struct AbortArgs {
+    /// Why; it stands in the report
+    #[arg(long, value_name = "REASON")]
+    why: String,
+    #[command(flatten)]
+    which: WhichArgs,
+}
+
+pub(crate) fn run(args: &AbortArgs, context: &Context, cascades: &Cascades) -> Result<Answer, CommandError> {
+    let mut opened = cascades.needed(&args.which.which())?;
+    let mut disk = cascades.disk(&opened, None)?;
+    feed(&mut opened.state, &mut disk, Event::Aborted { why: args.why.clone() })?;
+    status::show(context, &opened);
+    Ok(Answer::Yes)
+}

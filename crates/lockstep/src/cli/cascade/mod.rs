@@ -1,0 +1,102 @@
+//! `lockstep cascade`: a file per subcommand.
+
+mod abort;
+mod done;
+mod next;
+mod report;
+mod run;
+mod start;
+mod status;
+
+use std::process::ExitCode;
+
+use lockstep_cascade::state::Status;
+use lockstep_model::ids::SessionId;
+
+use super::{Answer, Context};
+use crate::cascade::supervise::{self, SuperviseArgs};
+use crate::cascade::{Cascades, Which};
+use crate::env_vars::CLAUDE_CODE_SESSION_ID;
+use crate::error::CommandError;
+
+/// Bring the files that depend on a change up to date, until nothing unresolved is left
+///
+/// A cascade goes from an impact report in at most three iterations: files that depend directly on what changed are given to at most
+/// two agents, what they did is looked at on disk, and what depends on it in turn is the next iteration's work. It has converged
+/// when nothing unresolved is left. Its state is kept: a crash, a compaction or a new session loses nothing.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep cascade run --agent claude --verify 'cargo check'    the whole loop, without a Lead
+  lockstep cascade start                                        from the working tree, or else the last commit
+  lockstep cascade next                                         the groups to run now, with their prompts
+  lockstep cascade done 1a --status complete                    an agent has ended: look at what it did
+  lockstep cascade status
+  lockstep cascade report --format md")]
+pub(crate) struct CascadeArgs {
+    #[command(subcommand)]
+    command: CascadeCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum CascadeCommand {
+    Start(start::StartArgs),
+    Next(next::NextArgs),
+    Done(done::DoneArgs),
+    Status(status::StatusArgs),
+    Report(report::ReportArgs),
+    Abort(abort::AbortArgs),
+    Run(run::RunArgs),
+    #[command(hide = true)]
+    Supervise(SuperviseArgs),
+}
+
+/// Which cascade is meant
+#[derive(Debug, clap::Args)]
+struct WhichArgs {
+    /// The cascade, where several are active
+    #[arg(long, value_name = "NUMBER")]
+    id: Option<i64>,
+}
+
+impl WhichArgs {
+    fn which(&self) -> Which {
+        Which { id: self.id, session: present_session() }
+    }
+}
+
+/// The session of the client that runs this command.
+fn present_session() -> Option<SessionId> {
+    SessionId::new(CLAUDE_CODE_SESSION_ID.get()?.to_str()?).ok()
+}
+
+/// The exit code of the process that watches an agent; `None` for every other command.
+pub(crate) fn supervised(args: &CascadeArgs) -> Option<ExitCode> {
+    match &args.command {
+        CascadeCommand::Supervise(args) => Some(supervise::main(args)),
+        _ => None,
+    }
+}
+
+pub(crate) fn run(args: &CascadeArgs, context: &Context) -> Result<Answer, CommandError> {
+    let mut cascades = Cascades::of_command(&context.directory)?;
+    match &args.command {
+        CascadeCommand::Start(args) => start::run(args, context, &mut cascades),
+        CascadeCommand::Next(args) => next::run(args, context, &cascades),
+        CascadeCommand::Done(args) => done::run(args, context, &cascades),
+        CascadeCommand::Status(args) => status::run(args, context, &cascades),
+        CascadeCommand::Report(args) => report::run(args, context, &cascades),
+        CascadeCommand::Abort(args) => abort::run(args, context, &cascades),
+        CascadeCommand::Run(args) => run::run(args, context, &mut cascades),
+        CascadeCommand::Supervise(_) => unreachable!("the process that watches an agent is answered before"),
+    }
+}
+
+/// Whether a cascade did what was to be done. "No data" is not "nothing to do".
+fn answer(cascade: &lockstep_cascade::Cascade) -> Answer {
+    match cascade.status() {
+        _ if cascade.is_active() => Answer::Yes,
+        Status::Converged => Answer::Yes,
+        Status::Skipped if !cascade.causes.is_empty() => Answer::Yes,
+        Status::Partial | Status::Skipped => Answer::No,
+    }
+}

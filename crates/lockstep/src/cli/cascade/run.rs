@@ -1,0 +1,134 @@
+//! `lockstep cascade run`.
+
+use std::io::{IsTerminal as _, stderr};
+use std::time::Duration;
+
+use lockstep_cascade::report::Data;
+use serde::Serialize;
+
+use super::start::SourceArgs;
+use super::{WhichArgs, answer, status};
+use crate::cascade::run::{DELIVERY, Options, run as run_cascade};
+use crate::cascade::{Cascades, Handout, Opened};
+use crate::cli::{Answer, Context};
+use crate::error::{CommandError, Kind};
+use crate::terminal::complain;
+
+/// Run the whole cascade without a Lead
+///
+/// Goes on with the cascade that is active, or starts one as `cascade start` does. Each group is given to an agent: the prompt on its
+/// standard input, the group in LOCKSTEP_GROUP, the files in LOCKSTEP_FILES (one a line, relative to the project's root). At most two
+/// work at the same time. What they print is in .lockstep/reports/cascade/. Ctrl-C ends the agents too, and the same command goes on
+/// later. The exit code is 0 when it has converged, 1 when something is left.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep cascade run --agent claude
+  lockstep cascade run --agent codex --verify 'cargo check' --isolate
+  lockstep cascade run --agent './fix.sh' --time-limit 120
+  lockstep cascade run --agent claude --dry-run")]
+pub(crate) struct RunArgs {
+    /// `claude` or `codex`, or any shell command; exit code 0 is success
+    #[arg(long, value_name = "CMD")]
+    agent: String,
+    /// A command that must pass, such as a build; the files that its failures name are the next iteration's work
+    #[arg(long, value_name = "CMD")]
+    verify: Option<String>,
+    /// Give each agent a git worktree of its own, and take only its own files back
+    #[arg(long)]
+    isolate: bool,
+    /// Print the groups and prompts, and start nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Seconds that an agent may take, instead of `[cascade] time_limit`
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..))]
+    time_limit: Option<u64>,
+    #[command(flatten)]
+    source: SourceArgs,
+    #[command(flatten)]
+    which: WhichArgs,
+}
+
+pub(crate) fn run(
+    args: &RunArgs,
+    context: &Context,
+    cascades: &mut Cascades,
+) -> Result<Answer, CommandError> {
+    let active = cascades.active(&args.which.which())?;
+    if let Some(active) = active.as_ref().filter(|_| args.source.is_given()) {
+        let message = format!("cascade {} is active already", active.record.id);
+        return Err(CommandError::new(Kind::Usage, message).hint(
+            "leave out --from and --session to go on with it, or end it with `lockstep cascade abort`",
+        ));
+    }
+    if args.dry_run {
+        return dry_run(args, context, cascades, active);
+    }
+    let mut opened = match active {
+        Some(active) => active,
+        None if args.which.id.is_some() => cascades.needed(&args.which.which())?,
+        None => args.source.start(context, cascades)?,
+    };
+    let limit = args.time_limit.map_or(cascades.project().config().cascade.time_limit, Duration::from_secs);
+    let told = stderr().is_terminal() && !context.terminal.quiet() || context.terminal.verbose();
+    let progress = |line: &str| {
+        if told {
+            complain(&format!("cascade: {line}\n"));
+        }
+    };
+    run_cascade(
+        cascades,
+        &mut opened,
+        &Options {
+            agent: &args.agent,
+            verify: args.verify.as_deref(),
+            isolate: args.isolate,
+            limit,
+            progress: &progress,
+        },
+    )?;
+    status::show(context, &opened);
+    Ok(answer(&opened.state))
+}
+
+/// What would be handed out now. Nothing is kept.
+fn dry_run(
+    args: &RunArgs,
+    context: &Context,
+    cascades: &Cascades,
+    active: Option<Opened>,
+) -> Result<Answer, CommandError> {
+    let (state, disk) = match &active {
+        Some(opened) => (opened.state.clone(), cascades.disk(opened, None)?),
+        None => args.source.plan(context, cascades)?,
+    };
+    let mut groups = Vec::new();
+    for group in state.waiting().chain(state.handed()) {
+        groups.push(disk.handout(&state, group, DELIVERY)?);
+    }
+    let planned = Planned { state: state.data(), handouts: groups };
+    context.terminal.say(&context.format.render(&planned).unwrap_or_else(|| text(&planned)));
+    Ok(answer(&state))
+}
+
+/// What would be handed out.
+#[derive(Serialize)]
+struct Planned {
+    #[serde(flatten)]
+    state: Data,
+    handouts: Vec<Handout>,
+}
+
+fn text(planned: &Planned) -> String {
+    if planned.handouts.is_empty() {
+        let warnings: String =
+            planned.state.warnings.iter().map(|line| format!("warning: {line}\n")).collect();
+        return format!("Nothing would be started: {}.\n{warnings}", planned.state.status);
+    }
+    let group = |handout: &Handout| {
+        format!(
+            "==> {} for {}, {} of at most {} characters <==\n{}",
+            handout.group, handout.role, handout.chars, handout.budget_chars, handout.prompt
+        )
+    };
+    planned.handouts.iter().map(group).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,96 @@
+//! `lockstep cascade start`.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use lockstep_cascade::Cascade;
+use lockstep_cascade::input::MAX_BYTES;
+use lockstep_cascade::tier::Tier;
+use lockstep_model::ids::SessionId;
+
+use super::{answer, present_session, status};
+use crate::cascade::{Cascades, Disk, Opened, Source};
+use crate::cli::{Answer, Context};
+use crate::error::CommandError;
+
+/// Start a cascade from an impact report
+///
+/// Without `--from` or `--session`: from what differs from the last commit or, where nothing does, from what the last commit changed.
+/// A report that is missing, empty or malformed, or that names no direct dependent, starts nothing: the status is `skipped`, and the
+/// reason is a warning. The exit code is 1 where there was no data to act on.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep cascade start
+  lockstep cascade start --session ID
+  lockstep impact --rev main...HEAD --format yaml | lockstep cascade start --from -
+  lockstep cascade start --from impact.yaml --tier COMPLEX")]
+pub(crate) struct StartArgs {
+    #[command(flatten)]
+    source: SourceArgs,
+}
+
+/// From what a cascade is started, and how.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SourceArgs {
+    /// The L1 of an impact report, YAML; `-` reads it from the standard input
+    #[arg(long, value_name = "L1", conflicts_with = "session")]
+    from: Option<PathBuf>,
+    /// What the agents of this session changed
+    #[arg(long, value_name = "ID")]
+    session: Option<SessionId>,
+    /// How much effort it is worth: TRIVIAL, STANDARD or COMPLEX; by number and spread of the dependents where it is not said
+    #[arg(long, value_name = "TIER")]
+    tier: Option<Tier>,
+}
+
+impl SourceArgs {
+    /// Whether a report or session is named.
+    pub(super) fn is_given(&self) -> bool {
+        self.from.is_some() || self.session.is_some()
+    }
+
+    pub(super) fn start(&self, context: &Context, cascades: &mut Cascades) -> Result<Opened, CommandError> {
+        let session = present_session().or_else(|| self.session.clone());
+        cascades.start(self.source(context), self.tier, session.as_ref())
+    }
+
+    /// The cascade that would be started, and what looks at the disk for it.
+    pub(super) fn plan<'c>(
+        &self,
+        context: &Context,
+        cascades: &'c Cascades,
+    ) -> Result<(Cascade, Disk<'c>), CommandError> {
+        let (state, contents) = cascades.plan(self.source(context), self.tier)?;
+        Ok((state, cascades.preview(contents)?))
+    }
+
+    fn source(&self, context: &Context) -> Source {
+        match (&self.from, &self.session) {
+            (Some(from), _) => Source::Report(read(&context.directory, from)),
+            (None, Some(session)) => Source::Session(session.clone()),
+            (None, None) => Source::Tree,
+        }
+    }
+}
+
+pub(crate) fn run(
+    args: &StartArgs,
+    context: &Context,
+    cascades: &mut Cascades,
+) -> Result<Answer, CommandError> {
+    let opened = args.source.start(context, cascades)?;
+    status::show(context, &opened);
+    Ok(answer(&opened.state))
+}
+
+/// The report's text, no more of it than is looked at; why it cannot be read where it cannot.
+fn read(directory: &Path, from: &Path) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let limit = MAX_BYTES as u64 + 1;
+    let read = match from == Path::new("-") {
+        true => std::io::stdin().lock().take(limit).read_to_end(&mut bytes),
+        false => File::open(directory.join(from)).and_then(|file| file.take(limit).read_to_end(&mut bytes)),
+    };
+    read.map(|_| bytes).map_err(|error| format!("{}: {error}", from.display()))
+}

@@ -1,0 +1,165 @@
+//! `lockstep index`.
+
+use std::fmt::Write as _;
+
+use lockstep_index::index::{Built, Condition, Holder, Index, Order, Stats, Verdict, build, verify};
+use serde::Serialize;
+
+use super::{Answer, Context};
+use crate::error::{CommandError, Kind};
+use crate::progress_bar::ProgressBar;
+use crate::project::ActiveProject;
+
+/// Build the index, or bring it up to date
+///
+/// The index knows which words stand in which files and what a parser saw in each. Commands bring it up to date by themselves;
+/// building it beforehand spares the first of them the wait. It is in `.lockstep/index/`; deleting it loses nothing.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep index                 bring the index up to date
+  lockstep index --stats         and count what it holds
+  lockstep index --check         see whether it is whole and up to date, without changing it
+  lockstep index --rebuild       build it from nothing")]
+pub(crate) struct IndexArgs {
+    /// Count what it holds: files, entities, references by kind, what could not be resolved, bytes, build time
+    #[arg(long, conflicts_with_all = ["check", "background"])]
+    stats: bool,
+    /// Build it from nothing
+    #[arg(long, conflicts_with = "check")]
+    rebuild: bool,
+    /// Only say whether it is whole and up to date; exit 1 if not
+    #[arg(long)]
+    check: bool,
+    /// Leave parsing to the questions that need it
+    #[arg(long, conflicts_with = "check")]
+    words_only: bool,
+    /// Build it in a process of its own, and do not wait for it
+    #[arg(long, conflicts_with_all = ["check", "rebuild", "words_only"])]
+    background: bool,
+    /// Be that process
+    #[arg(long, hide = true)]
+    detached: bool,
+}
+
+pub(crate) fn run(args: &IndexArgs, context: &Context) -> Result<Answer, CommandError> {
+    let project = ActiveProject::of_command(&context.directory)?;
+    if args.check {
+        return check(context, &project);
+    }
+    if args.background {
+        return background(context, &project);
+    }
+    if args.detached {
+        // Fails where it leads a session already: then it is as detached as it can be.
+        let _ = rustix::process::setsid();
+    }
+    let order = Order { anew: args.rebuild, facts: !args.words_only };
+    let built = {
+        let bar = ProgressBar::new(&context.terminal);
+        build(&project.root, &project.state, &project.index_settings(), order, &bar)?
+    };
+    match built {
+        Built::Done(index) => show(args, context, &index),
+        // Whoever is at it does the same.
+        Built::Busy(_) if args.detached => {}
+        Built::Busy(holder) => return Err(busy(&holder)),
+    }
+    Ok(Answer::Yes)
+}
+
+fn busy(holder: &Holder) -> CommandError {
+    let who = holder.process.map_or_else(|| "another process".to_owned(), |id| format!("process {id}"));
+    CommandError::new(Kind::Store, format!("{who} is writing the index ({})", holder.what))
+        .hint("wait until it has ended; questions are answered meanwhile")
+}
+
+fn background(context: &Context, project: &ActiveProject) -> Result<Answer, CommandError> {
+    project.build_index_in_background().map_err(|error| {
+        CommandError::new(Kind::Store, format!("cannot start a build in the background: {error}"))
+    })?;
+    context
+        .terminal
+        .note("The index is being built; `lockstep index --check` tells when it is up to date.\n");
+    Ok(Answer::Yes)
+}
+
+fn check(context: &Context, project: &ActiveProject) -> Result<Answer, CommandError> {
+    let verdict = verify(&project.root, &project.state, &project.index_settings())?;
+    match context.format.render(&verdict) {
+        Some(data) => context.terminal.say(&data),
+        None => context.terminal.say(&match verdict {
+            Verdict::Fresh => "The index is whole and up to date.\n".to_owned(),
+            Verdict::Behind { files } => {
+                format!("The index is whole, but {files} files changed, are new or gone. Any question updates it.\n")
+            }
+            Verdict::Missing => {
+                "There is no index of the present settings. `lockstep index` builds it.\n".to_owned()
+            }
+            Verdict::Damaged => {
+                "The index is damaged. `lockstep index --rebuild` builds it from nothing.\n".to_owned()
+            }
+        }),
+    }
+    Ok(if verdict == Verdict::Fresh { Answer::Yes } else { Answer::No })
+}
+
+/// The answer for programs.
+#[derive(Serialize)]
+struct Listing {
+    #[serde(flatten)]
+    condition: Condition,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stats: Option<Stats>,
+}
+
+fn show(args: &IndexArgs, context: &Context, index: &Index) {
+    let stats = args.stats.then(|| index.stats());
+    let listing = Listing { condition: index.condition(), stats };
+    if let Some(data) = context.format.render(&listing) {
+        return context.terminal.say(&data);
+    }
+    let condition = &listing.condition;
+    let mut text = format!("{} files", condition.files);
+    let _ = match condition.unseen.total() {
+        0 => writeln!(text),
+        unseen => writeln!(text, ", {unseen} of them not looked into ({})", reasons(condition)),
+    };
+    match &listing.stats {
+        None => context.terminal.note(&text),
+        Some(stats) => context.terminal.say(&(text + &table(stats))),
+    }
+}
+
+fn reasons(condition: &Condition) -> String {
+    let unseen = &condition.unseen;
+    let reasons = [
+        (unseen.binary, "binary"),
+        (unseen.too_large, "too large"),
+        (unseen.not_utf8, "no UTF-8"),
+        (unseen.unreadable, "unreadable"),
+        (unseen.unnameable, "name no UTF-8"),
+    ];
+    let told: Vec<String> =
+        reasons.iter().filter(|(count, _)| *count > 0).map(|(count, why)| format!("{count} {why}")).collect();
+    told.join(", ")
+}
+
+fn table(stats: &Stats) -> String {
+    let of = |counts: &mut dyn Iterator<Item = (&str, &usize)>| {
+        counts.map(|(what, count)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
+    };
+    let languages = of(&mut stats.languages.iter().map(|(name, count)| (name.as_str(), count)));
+    let references = of(&mut stats.references.iter().map(|(kind, count)| (*kind, count)));
+    let bytes = stats.bytes;
+    let rows = [
+        ("languages", languages),
+        ("entities", stats.entities.to_string()),
+        ("references", references),
+        ("unresolved", format!("{} imports; {} lead out of the project", stats.unresolved, stats.external)),
+        ("problems", format!("{} places that a parser could not make sense of", stats.problems)),
+        ("facts kept", format!("of {} files", stats.facts_kept)),
+        ("bytes", format!("{} files, {} words, {} facts", bytes.files, bytes.words, bytes.facts)),
+        ("build", format!("{} ms words, {} ms facts", stats.build_ms.words, stats.build_ms.facts)),
+    ];
+    rows.iter().map(|(name, value)| format!("{name:<11} {value}\n")).collect()
+}

@@ -1,0 +1,166 @@
+//! `lockstep prompt`: making prompts for steps, and checking them.
+
+use std::path::PathBuf;
+
+use lockstep_steps::markers;
+use lockstep_steps::problem::Problem;
+use lockstep_steps::prompt::{PromptCheck, Rules, check};
+use lockstep_steps::template::{EXECUTE_STEP, Values, render};
+use serde_json::{Map, Value};
+
+use super::step::refused;
+use super::task::read_input;
+use super::{Answer, Context};
+use crate::clock;
+use crate::error::{CommandError, Kind};
+use crate::project::ActiveProject;
+use crate::steps::{Steps, StepsError};
+
+/// Make and check the prompts of steps
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep prompt render execute_step --step 01-01 --set agent_name=crafter > prompt.md
+  lockstep prompt check prompt.md")]
+pub(crate) struct PromptArgs {
+    #[command(subcommand)]
+    command: PromptCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum PromptCommand {
+    Render(RenderArgs),
+    Check(CheckArgs),
+}
+
+/// Fill a template with the data of a step and an agent
+///
+/// Placeholders are names in braces, {task_id}, or paths, {state.status}. Values come from the step file, then the agent's file, then
+/// from what follows from the step: {step_file}, {phases}, {phase_set}, {allowed}, {forbidden}, {max_turns}. A missing value is an
+/// error.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep prompt render execute_step --step steps/01-01.json --agent agent.yaml > prompt.md
+  lockstep prompt render execute_step --step 01-01 --set agent_name=crafter | lockstep prompt check -")]
+struct RenderArgs {
+    /// A template file, or execute_step, which ships
+    #[arg(value_name = "TEMPLATE")]
+    template: String,
+    /// The step file, or the step's id
+    #[arg(long, value_name = "FILE")]
+    step: String,
+    /// The agent's data: a file of JSON or YAML
+    #[arg(long, value_name = "FILE")]
+    agent: Option<PathBuf>,
+    /// One value, as NAME=VALUE, before those of the agent's file; may be repeated
+    #[arg(long, value_name = "NAME=VALUE")]
+    set: Vec<String>,
+}
+
+/// Check that a prompt has its markers, its sections, and what must stand in them
+///
+/// A prompt without a DES-VALIDATION marker is an ad-hoc one, and nothing is checked.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep prompt check prompt.md
+  lockstep prompt check - < prompt.md")]
+struct CheckArgs {
+    /// The prompt; `-` is standard input
+    #[arg(value_name = "FILE", default_value = "-")]
+    file: PathBuf,
+}
+
+pub(crate) fn run(args: &PromptArgs, context: &Context) -> Result<Answer, CommandError> {
+    let project = ActiveProject::of_command(&context.directory)?;
+    let steps = Steps::new(&project, clock::now());
+    match &args.command {
+        PromptCommand::Render(args) => rendered(args, &steps, context),
+        PromptCommand::Check(args) => checked(args, &steps, context),
+    }
+}
+
+fn rendered(args: &RenderArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, CommandError> {
+    let template = match args.template.as_str() {
+        "execute_step" => EXECUTE_STEP.to_owned(),
+        path => text_of(context, &PathBuf::from(path))?,
+    };
+    let mut agent = match &args.agent {
+        Some(path) => agent_data(context, path)?,
+        None => Map::new(),
+    };
+    for pair in &args.set {
+        let (name, value) = pair.split_once('=').ok_or_else(|| {
+            CommandError::new(Kind::Usage, format!("{pair:?} is no value")).hint("write --set NAME=VALUE")
+        })?;
+        agent.insert(name.to_owned(), value.into());
+    }
+    let machine = steps.machine()?;
+    let step = steps.given(&context.directory, &args.step).map_err(|problem| vec![problem]);
+    let step = step.and_then(|file| Ok((steps.read(&file)?, file)));
+    let rendered =
+        step.and_then(|(step, file)| render(&template, &Values::new(&step, &file.name, agent, &machine)));
+    match rendered {
+        Ok(text) => {
+            context.terminal.say(&text);
+            Ok(Answer::Yes)
+        }
+        Err(problems) => Ok(refused(context, &problems)),
+    }
+}
+
+fn agent_data(context: &Context, path: &std::path::Path) -> Result<Map<String, Value>, CommandError> {
+    let text = text_of(context, path)?;
+    // JSON is YAML.
+    serde_saphyr::from_str(&text).map_err(|error| {
+        CommandError::new(Kind::Usage, format!("{} holds no names with values: {error}", path.display()))
+    })
+}
+
+fn text_of(context: &Context, path: &std::path::Path) -> Result<String, CommandError> {
+    String::from_utf8(read_input(context, path)?)
+        .map_err(|_| CommandError::new(Kind::Usage, format!("{} is not UTF-8", path.display())))
+}
+
+fn checked(args: &CheckArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, CommandError> {
+    let prompt = text_of(context, &args.file)?;
+    let markers = markers::read(&prompt);
+    let checked = if markers.is_ad_hoc() {
+        PromptCheck {
+            valid: true,
+            errors: Vec::new(),
+            warnings: vec![
+                "there is no DES-VALIDATION marker: an ad-hoc prompt, nothing was checked".to_owned(),
+            ],
+        }
+    } else {
+        check_with(steps, &prompt, &markers)?
+    };
+    let text = || {
+        let mut lines: String =
+            checked.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
+        lines.extend(checked.errors.iter().map(told));
+        match checked.errors.len() {
+            0 => format!("{lines}the prompt is whole\n"),
+            1 => format!("{lines}1 error\n"),
+            count => format!("{lines}{count} errors\n"),
+        }
+    };
+    context.terminal.say(&context.format.render(&checked).unwrap_or_else(text));
+    Ok(if checked.valid { Answer::Yes } else { Answer::No })
+}
+
+fn told(problem: &Problem) -> String {
+    format!("{problem}\n  {}\n", problem.suggestion)
+}
+
+fn check_with(
+    steps: &Steps<'_>,
+    prompt: &str,
+    markers: &markers::Markers,
+) -> Result<PromptCheck, StepsError> {
+    let machine = steps.machine()?;
+    let file = markers.step_file.as_deref().and_then(|name| steps.named(name).ok());
+    let step = file.and_then(|file| steps.read(&file).ok());
+    let phases = steps.phases_of(step.as_ref(), &machine);
+    let (commands, definitions) = (steps.commands()?, steps.definitions()?);
+    Ok(check(prompt, markers, Rules { commands: &commands, definitions: &definitions, phases: &phases }))
+}

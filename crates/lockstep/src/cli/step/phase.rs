@@ -1,0 +1,190 @@
+//! `lockstep step phase start|done|skip|fail`.
+
+use clap::ValueEnum;
+use lockstep_steps::step::change::{self, PhaseAct, Rules};
+use lockstep_steps::step::evidence::{Evidence, Outcome};
+use serde_json::json;
+
+use super::{Answer, Context, WhoArgs, given, written};
+use crate::steps::{Steps, StepsError, evidence};
+
+/// Record what happens with a phase
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep step phase start 01-01 RED_UNIT
+  lockstep step phase done 01-01 RED_UNIT --run 'cargo test'
+  lockstep step phase skip 01-01 REFACTOR_L4 --blocked-by 'NOT_APPLICABLE: nothing to refactor'")]
+pub(crate) struct PhaseArgs {
+    #[command(subcommand)]
+    command: PhaseCommand,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum PhaseCommand {
+    Start(StartArgs),
+    Done(DoneArgs),
+    Skip(SkipArgs),
+    Fail(FailArgs),
+}
+
+/// Which phase of which step, and who records it.
+#[derive(Debug, clap::Args)]
+struct WhichArgs {
+    /// The step file, or the step's id
+    #[arg(value_name = "FILE")]
+    file: String,
+    /// The phase
+    #[arg(value_name = "PHASE")]
+    phase: String,
+    #[command(flatten)]
+    who: WhoArgs,
+}
+
+/// Begin a phase
+///
+/// The phases before it must be over, unless the phase set says otherwise.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep step phase start 01-01 PREPARE
+  lockstep step phase start steps/01-01.json RED_UNIT --as crafter")]
+struct StartArgs {
+    #[command(flatten)]
+    which: WhichArgs,
+}
+
+/// End a phase
+///
+/// With --run, Lockstep runs the command and records its exit code, duration and output: a RED phase is proven by a command that
+/// fails, any other by one that passes. Where `[steps] evidence` names the phase, a claim without --run is refused. EXECUTED is the
+/// end of a phase, with either outcome: to be able to try again, break it off with `fail`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep step phase done 01-01 PREPARE --outcome PASS
+  lockstep step phase done 01-01 GREEN_UNIT --run 'cargo test'")]
+struct DoneArgs {
+    #[command(flatten)]
+    which: WhichArgs,
+    /// How it ended; decided by the command of --run where absent
+    #[arg(long, value_enum, value_name = "OUTCOME", ignore_case = true, required_unless_present = "run")]
+    outcome: Option<OutcomeArg>,
+    /// What there is to say about it
+    #[arg(long, value_name = "TEXT")]
+    details: Option<String>,
+    /// Run this command with the shell, in the project, as evidence
+    #[arg(long, value_name = "CMD")]
+    run: Option<String>,
+}
+
+/// Leave a phase out, or put it off
+///
+/// The reason begins with BLOCKED_BY_DEPENDENCY:, NOT_APPLICABLE: or APPROVED_SKIP:, which let a commit pass, or with DEFERRED:,
+/// which does not: a deferred phase can be begun again later.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep step phase skip 01-01 REFACTOR_L4 --blocked-by 'NOT_APPLICABLE: nothing to refactor'
+  lockstep step phase skip 01-01 REVIEW --blocked-by 'DEFERRED: the reviewer is away'")]
+struct SkipArgs {
+    #[command(flatten)]
+    which: WhichArgs,
+    /// Why, as in 'NOT_APPLICABLE: no user interface'
+    #[arg(long, value_name = "REASON")]
+    blocked_by: String,
+    /// What there is to say about it
+    #[arg(long, value_name = "TEXT")]
+    details: Option<String>,
+}
+
+/// Break a phase off; it can be begun again
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep step phase fail 01-01 GREEN_UNIT --details 'the test itself is wrong'")]
+struct FailArgs {
+    #[command(flatten)]
+    which: WhichArgs,
+    /// What there is to say about it
+    #[arg(long, value_name = "TEXT")]
+    details: Option<String>,
+    /// Run this command with the shell, in the project, as evidence
+    #[arg(long, value_name = "CMD")]
+    run: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+#[value(rename_all = "UPPER")]
+enum OutcomeArg {
+    /// As it should
+    Pass,
+    /// Not as it should
+    Fail,
+}
+
+pub(super) fn run(args: &PhaseArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, StepsError> {
+    match &args.command {
+        PhaseCommand::Start(args) => act(&args.which, None, steps, context, |_| PhaseAct::Start),
+        PhaseCommand::Done(args) => {
+            let outcome = args.outcome.map(|outcome| match outcome {
+                OutcomeArg::Pass => Outcome::Pass,
+                OutcomeArg::Fail => Outcome::Fail,
+            });
+            let details = args.details.clone();
+            act(&args.which, args.run.as_deref(), steps, context, |evidence| PhaseAct::Done {
+                outcome,
+                details,
+                evidence,
+            })
+        }
+        PhaseCommand::Skip(args) => {
+            let (blocked_by, details) = (args.blocked_by.clone(), args.details.clone());
+            act(&args.which, None, steps, context, |_| PhaseAct::Skip { blocked_by, details })
+        }
+        PhaseCommand::Fail(args) => {
+            let details = args.details.clone();
+            act(&args.which, args.run.as_deref(), steps, context, |evidence| PhaseAct::Fail {
+                details,
+                evidence,
+            })
+        }
+    }
+}
+
+fn act(
+    which: &WhichArgs,
+    command: Option<&str>,
+    steps: &Steps<'_>,
+    context: &Context,
+    act: impl FnOnce(Option<Evidence>) -> PhaseAct,
+) -> Result<Answer, StepsError> {
+    let file = given(steps, context, &which.file)?;
+    let (machine, rules) = (steps.machine()?, steps.evidence_rules());
+    let rules = Rules { machine: &machine, evidence: &rules };
+    // The command may take its time: it runs before the lock is taken.
+    let evidence = command.map(|command| evidence::run(command, &steps.project.root, &steps.moment()));
+    let act = act(evidence.transpose().map_err(StepsError::Run)?);
+    let event = match &act {
+        PhaseAct::Start => "STEP_PHASE_STARTED",
+        PhaseAct::Done { .. } => "STEP_PHASE_EXECUTED",
+        PhaseAct::Skip { .. } => "STEP_PHASE_SKIPPED",
+        PhaseAct::Fail { .. } => "STEP_PHASE_FAILED",
+    };
+    let phase = which.phase.as_str();
+    let step = steps.change(
+        &file,
+        &which.who.who,
+        event,
+        |step| change::phase(step, phase, &act, rules, &steps.moment()),
+        |record| match &act {
+            PhaseAct::Done { evidence: Some(evidence), .. }
+            | PhaseAct::Fail { evidence: Some(evidence), .. } => record
+                .with("phase", phase)
+                .with("command", evidence.command.as_str())
+                .with("exit_code", json!(evidence.exit_code))
+                .with("duration_ms", evidence.duration_ms)
+                .with("output_digest", evidence.output_digest.as_str()),
+            PhaseAct::Skip { blocked_by, .. } => {
+                record.with("phase", phase).with("blocked_by", blocked_by.as_str())
+            }
+            _ => record.with("phase", phase),
+        },
+    )?;
+    Ok(written(context, &file, &step, Some(phase)))
+}

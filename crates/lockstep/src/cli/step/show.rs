@@ -1,0 +1,162 @@
+//! `lockstep step show` and `lockstep step list`.
+
+use std::fmt::Write as _;
+
+use lockstep_steps::gate::Recorded;
+use lockstep_steps::step::Step;
+use lockstep_store::step_lock::StepLock;
+use serde::Serialize;
+
+use super::{Answer, Context, given};
+use crate::steps::files::StepFile;
+use crate::steps::{Steps, StepsError};
+
+/// Show a step and its phases
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep step show 01-01
+  lockstep step show 01-01 --format json")]
+pub(crate) struct ShowArgs {
+    /// The step file, or the step's id
+    #[arg(value_name = "FILE")]
+    file: String,
+}
+
+/// List the steps of the project
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep step list
+  lockstep step list --status IN_PROGRESS")]
+pub(crate) struct ListArgs {
+    /// Only those in this state
+    #[arg(long, value_name = "STATUS")]
+    status: Option<String>,
+}
+
+pub(super) fn show(args: &ShowArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, StepsError> {
+    let file = given(steps, context, &args.file)?;
+    let step = steps.read(&file).map_err(StepsError::Refused)?;
+    if let Some(data) = context.format.render(step.value()) {
+        context.terminal.say(&data);
+        return Ok(Answer::Yes);
+    }
+    let mut text =
+        format!("{} of {}: {} ({})\n", step.task_id(), step.project_id(), step.status(), file.name);
+    if let Some(reason) = step.value()["state"]["failure_reason"].as_str() {
+        let _ = writeln!(text, "because: {reason}");
+    }
+    let suggestions = step.value()["state"]["recovery_suggestions"].as_array();
+    for suggestion in suggestions.into_iter().flatten().filter_map(|one| one.as_str()) {
+        let _ = writeln!(text, "to mend it: {suggestion}");
+    }
+    if let Some(holder) = StepLock::held(&steps.project.state, &file.path, steps.now.timestamp()) {
+        let _ = writeln!(text, "{holder}");
+    }
+    match steps.recorded(&file, &step)? {
+        Recorded::Same => {}
+        Recorded::Nothing if step.is_pristine() => {}
+        Recorded::Nothing => {
+            text.push_str("warning: this state is recorded nowhere; it was written by hand\n")
+        }
+        Recorded::Other { status } => {
+            let _ = writeln!(text, "warning: this state was written by hand; {status} was recorded");
+        }
+    }
+    for phase in step.phases() {
+        let more = match (&phase.outcome, &phase.blocked_by) {
+            (Some(outcome), _) => {
+                format!(" {outcome}{}", phase.evidence.as_ref().map_or("", |_| ", with evidence"))
+            }
+            (None, Some(reason)) => format!(" ({reason})"),
+            (None, None) => String::new(),
+        };
+        let _ = writeln!(text, "  {:22} {}{more}", phase.name, phase.status);
+    }
+    context.terminal.say(&text);
+    Ok(Answer::Yes)
+}
+
+#[derive(Serialize)]
+struct Listed {
+    step_file: String,
+    #[serde(flatten)]
+    what: What,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum What {
+    Step {
+        task_id: String,
+        project_id: String,
+        status: String,
+        abandoned: bool,
+        over: usize,
+        phases: usize,
+        running: Option<String>,
+    },
+    Malformed {
+        malformed: Vec<String>,
+    },
+}
+
+pub(super) fn list(args: &ListArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, StepsError> {
+    // A trail that is not whole says less; `lockstep audit verify` tells why.
+    let (words, _) = steps.words()?;
+    let abandoned = |file: &StepFile| words.get(&file.name).is_some_and(|words| words.abandoned);
+    let listed = steps.all().into_iter().map(|file| listed(steps, &file, abandoned(&file)));
+    let all: Vec<Listed> = listed.filter(|one| fits(one, args)).collect();
+    let text = || {
+        if all.is_empty() {
+            return format!("there are no steps in {}\n", steps.project.config().steps.dir.0);
+        }
+        all.iter().map(line).collect()
+    };
+    context.terminal.say(&context.format.render(&all).unwrap_or_else(text));
+    Ok(Answer::Yes)
+}
+
+fn fits(one: &Listed, args: &ListArgs) -> bool {
+    match (&one.what, &args.status) {
+        (_, None) => true,
+        (What::Step { status, .. }, Some(wanted)) => status.eq_ignore_ascii_case(wanted),
+        (What::Malformed { .. }, Some(_)) => false,
+    }
+}
+
+fn line(one: &Listed) -> String {
+    match &one.what {
+        What::Step { task_id, project_id, status, abandoned, over, phases, running } => {
+            let status = if *abandoned { format!("{status}, given up") } else { status.clone() };
+            let running = running.as_ref().map(|name| format!(", {name} is IN_PROGRESS")).unwrap_or_default();
+            format!(
+                "{}  {task_id} of {project_id}: {status}, {over} of {phases} phases{running}\n",
+                one.step_file
+            )
+        }
+        What::Malformed { malformed } => format!("{}  is no step: {}\n", one.step_file, malformed.join("; ")),
+    }
+}
+
+fn listed(steps: &Steps<'_>, file: &StepFile, abandoned: bool) -> Listed {
+    let what = match steps.read(file) {
+        Ok(step) => of_step(&step, abandoned),
+        Err(problems) => {
+            What::Malformed { malformed: problems.into_iter().map(|problem| problem.message).collect() }
+        }
+    };
+    Listed { step_file: file.name.clone(), what }
+}
+
+fn of_step(step: &Step, abandoned: bool) -> What {
+    let running = step.phases().iter().find(|phase| phase.status == "IN_PROGRESS");
+    What::Step {
+        task_id: step.task_id().to_owned(),
+        project_id: step.project_id().to_owned(),
+        status: step.status().to_owned(),
+        abandoned,
+        over: step.phases().iter().filter(|phase| phase.is_over()).count(),
+        phases: step.phases().len(),
+        running: running.map(|phase| phase.name.clone()),
+    }
+}

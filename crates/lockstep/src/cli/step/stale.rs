@@ -1,0 +1,125 @@
+//! `lockstep step stale`.
+
+use lockstep_steps::stale::{Stale, Undated, stale};
+use lockstep_steps::step::change::abandon_phases;
+use serde::Serialize;
+
+use super::{Answer, Context, WhoArgs};
+use crate::steps::files::StepFile;
+use crate::steps::{Steps, StepsError};
+
+/// Find phases that somebody left IN_PROGRESS
+///
+/// The answer is no (exit code 1) where there are some. Files that are no steps, and phases whose age cannot be told, are listed too.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep step stale
+  lockstep step stale --minutes 120 --resolve")]
+pub(crate) struct StaleArgs {
+    /// How old a phase must be
+    #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(i64).range(0..))]
+    minutes: i64,
+    /// Set the phases and their steps to FAILED, with suggestions
+    #[arg(long)]
+    resolve: bool,
+    #[command(flatten)]
+    who: WhoArgs,
+}
+
+#[derive(Serialize, Default)]
+struct Report {
+    stale: Vec<Found>,
+    undated: Vec<FoundUndated>,
+    malformed: Vec<Malformed>,
+    resolved: bool,
+}
+
+#[derive(Serialize)]
+struct Found {
+    step_file: String,
+    #[serde(flatten)]
+    stale: Stale,
+}
+
+#[derive(Serialize)]
+struct FoundUndated {
+    step_file: String,
+    #[serde(flatten)]
+    undated: Undated,
+}
+
+#[derive(Serialize)]
+struct Malformed {
+    step_file: String,
+    why: Vec<String>,
+}
+
+pub(super) fn run(args: &StaleArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, StepsError> {
+    let mut report = Report { resolved: args.resolve, ..Report::default() };
+    for file in steps.all() {
+        match steps.read(&file) {
+            Ok(step) => {
+                let (found, undated) = stale(&step, &steps.now, args.minutes);
+                if args.resolve && !found.is_empty() {
+                    resolve(steps, &file, &found, &args.who.who)?;
+                }
+                report
+                    .stale
+                    .extend(found.into_iter().map(|stale| Found { step_file: file.name.clone(), stale }));
+                let undated =
+                    undated.into_iter().map(|undated| FoundUndated { step_file: file.name.clone(), undated });
+                report.undated.extend(undated);
+            }
+            Err(problems) => report.malformed.push(Malformed {
+                step_file: file.name.clone(),
+                why: problems.into_iter().map(|problem| problem.message).collect(),
+            }),
+        }
+    }
+    context.terminal.say(&context.format.render(&report).unwrap_or_else(|| text(&report, args.minutes)));
+    let none = report.stale.is_empty() && report.undated.is_empty();
+    Ok(if none || args.resolve { Answer::Yes } else { Answer::No })
+}
+
+fn resolve(steps: &Steps<'_>, file: &StepFile, found: &[Stale], who: &str) -> Result<(), StepsError> {
+    let names: Vec<String> = found.iter().map(|stale| stale.phase_name.clone()).collect();
+    let oldest = found.iter().map(|stale| stale.age_minutes).max().unwrap_or_default();
+    let reason = format!("left IN_PROGRESS for {oldest} minutes: {}", names.join(", "));
+    let suggestions = vec![
+        "Look at what was done so far, and undo what is half done".to_owned(),
+        format!("Take the step up again: `lockstep step resume {}`", file.name),
+        format!("Begin {} again: `lockstep step phase start {} {}`", names[0], file.name, names[0]),
+    ];
+    steps.change(
+        file,
+        who,
+        "STEP_STALE_RESOLVED",
+        |step| Ok(abandon_phases(step, &names, &reason, &suggestions, &steps.moment())),
+        |record| record.with("reason", reason.as_str()),
+    )?;
+    Ok(())
+}
+
+fn text(report: &Report, minutes: i64) -> String {
+    let mut out = String::new();
+    for Found { step_file, stale } in &report.stale {
+        let then = if report.resolved { "; set to FAILED" } else { "" };
+        out.push_str(&format!(
+            "{step_file}: {} is IN_PROGRESS for {} minutes, since {}{then}\n",
+            stale.phase_name, stale.age_minutes, stale.started_at
+        ));
+    }
+    for FoundUndated { step_file, undated } in &report.undated {
+        out.push_str(&format!(
+            "{step_file}: {} is IN_PROGRESS, but its age is not known: {}\n",
+            undated.phase_name, undated.why
+        ));
+    }
+    if report.stale.is_empty() && report.undated.is_empty() {
+        out.push_str(&format!("no phase is IN_PROGRESS for {minutes} minutes or more\n"));
+    }
+    for Malformed { step_file, why } in &report.malformed {
+        out.push_str(&format!("{step_file}: passed over, it is no step: {}\n", why.join("; ")));
+    }
+    out
+}

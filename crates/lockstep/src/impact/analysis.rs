@@ -1,0 +1,149 @@
+//! An analysis: edits and a world become an impact with everything a report says.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use lockstep_git::{GitError, Repository};
+use lockstep_index::index::Index;
+use lockstep_model::alert::{Alert, Finding, Findings, display_names};
+use lockstep_refs::entity::Aliases;
+use lockstep_refs::impact::{Edit, Impact, Question, impact};
+use lockstep_refs::report::{Basis, Report, Timings, Together};
+
+use lockstep_store::{Store, StoreError};
+
+use super::index::basis;
+
+/// Fewer common commits are chance.
+const MIN_TOGETHER: usize = 3;
+
+/// Rarer company is no sign.
+const MIN_CONFIDENCE: f64 = 0.25;
+
+/// So many are shown for one file.
+const MAX_TOGETHER: usize = 5;
+
+/// What was found, with what it was found by.
+pub(crate) struct Analysis {
+    pub(crate) root: String,
+    pub(crate) impact: Impact,
+    pub(crate) basis: Basis,
+    pub(crate) notes: Vec<String>,
+    pub(crate) history: Vec<Together>,
+    pub(crate) timings: Timings,
+}
+
+impl Analysis {
+    /// Finds who depends on what the edits changed, for at most `limit`.
+    pub(crate) fn of(root: &Path, index: &Index, aliases: &Aliases, edits: &[Edit], limit: Duration) -> Self {
+        let started = Instant::now();
+        let is_over = || started.elapsed() > limit;
+        let impact = impact(index, &Question { edits, aliases, is_over: &is_over });
+        Self {
+            root: root.to_string_lossy().into_owned(),
+            impact,
+            basis: basis(index),
+            notes: Vec::new(),
+            history: Vec::new(),
+            timings: Timings { impact: milliseconds(started), ..Timings::default() },
+        }
+    }
+
+    /// The report.
+    pub(crate) fn report(&self) -> Report<'_> {
+        Report {
+            root: &self.root,
+            impact: &self.impact,
+            basis: &self.basis,
+            notes: &self.notes,
+            history: &self.history,
+        }
+    }
+
+    /// Adds the files that tend to change when the changed ones do, and are neither changed nor dependents.
+    pub(crate) fn add_history(&mut self, repository: &Repository) -> Result<(), GitError> {
+        let known: BTreeSet<String> = self
+            .impact
+            .candidates()
+            .into_iter()
+            .chain(self.impact.files.iter().map(|file| &*file.path))
+            .map(str::to_owned)
+            .collect();
+        for file in &self.impact.files {
+            let rules = repository.cochanges(&file.path, MIN_TOGETHER)?;
+            let likely = rules.into_iter().filter(|rule| rule.confidence >= MIN_CONFIDENCE);
+            let other = likely.filter(|rule| {
+                !known.contains(&rule.path) && Path::new(&self.root).join(&rule.path).exists()
+            });
+            self.history.extend(other.take(MAX_TOGETHER).map(|rule| Together {
+                changed_file: file.path.clone(),
+                file: rule.path,
+                commits: rule.together,
+                confidence: rule.confidence,
+            }));
+        }
+        Ok(())
+    }
+
+    /// Leaves out findings that were dismissed, and says how many.
+    pub(crate) fn drop_dismissed(&mut self, store: &Store) -> Result<(), StoreError> {
+        let root = PathBuf::from(&self.root);
+        let mut dismissed = 0;
+        for file in &mut self.impact.files {
+            let mut kept = Vec::new();
+            for dependent in file.dependents.drain(..) {
+                match store.dismissal(&root.join(&file.path), &root.join(&dependent.path))? {
+                    Some(_) => dismissed += 1,
+                    None => kept.push(dependent),
+                }
+            }
+            file.dependents = kept;
+        }
+        if dismissed > 0 {
+            let findings =
+                if dismissed == 1 { "1 finding was" } else { &format!("{dismissed} findings were") };
+            self.notes.push(format!(
+                "{findings} dismissed earlier and are left out until a file of theirs changes."
+            ));
+        }
+        Ok(())
+    }
+
+    /// Leaves out who followed already: a dependent that still fits, and was changed after what it depends on. `changes` tells when
+    /// each file was last changed.
+    pub(crate) fn drop_followers(&mut self, changes: &BTreeMap<PathBuf, i64>) {
+        let root = Path::new(&self.root);
+        let last = |path: &str| changes.get(&root.join(path)).copied().unwrap_or(0);
+        for file in &mut self.impact.files {
+            let changed = last(&file.path);
+            file.dependents.retain(|dependent| dependent.breaks || last(&dependent.path) <= changed);
+        }
+    }
+
+    /// The alert for the Lead. Only dependents that the change breaks, where only they are worth it.
+    pub(crate) fn alert(&self, only_breaking: bool) -> Alert {
+        let root = Path::new(&self.root);
+        let changed: Vec<_> = self.impact.files.iter().map(|file| root.join(&file.path)).collect();
+        let names = display_names(&changed);
+        let name = |path: &str| {
+            let at = self.impact.files.iter().position(|file| file.path == path);
+            at.map_or_else(|| path.to_owned(), |at| names[at].clone())
+        };
+        let ranked = self.report().ranked();
+        let dependents = ranked
+            .iter()
+            .filter(|entry| entry.breaks || !only_breaking)
+            .map(|entry| Finding {
+                dependent: entry.dependent.path.clone(),
+                refs: entry.refs.iter().map(|path| name(path)).collect(),
+            })
+            .collect();
+        Alert::analysed(&changed, Findings { dependents, truncated: self.impact.truncated })
+    }
+}
+
+/// How long ago something started.
+pub(crate) fn milliseconds(started: Instant) -> f64 {
+    started.elapsed().as_secs_f64() * 1000.0
+}

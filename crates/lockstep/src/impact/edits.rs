@@ -1,0 +1,186 @@
+//! What changed: from git, a patch, or the files that are named.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use lockstep_git::patch::FilePatch;
+use lockstep_git::{Between, Changed, Repository, Status};
+use lockstep_refs::impact::{After, Before, Edit};
+
+use super::tree::Tree;
+use crate::error::{CommandError, Kind};
+
+/// The edits of a question, and in words where they come from.
+pub(crate) struct Edits {
+    pub(crate) edits: Vec<Edit>,
+    pub(crate) origin: String,
+}
+
+impl Tree {
+    /// What differs between two states.
+    pub(crate) fn edits_between(&self, between: &Between, origin: String) -> Result<Edits, CommandError> {
+        let repository = self.repository()?;
+        let changed = repository.changed(between)?;
+        Ok(Edits { edits: self.edits_of(repository, between, &changed)?, origin })
+    }
+
+    /// What differs between the last commit and the files; where nothing does, what the last commit changed.
+    pub(crate) fn edits_by_default(&self) -> Result<Edits, CommandError> {
+        let repository = self.repository()?;
+        let edits = self.edits_between(&Between::HeadAndFiles, "the working tree".to_owned())?;
+        if !edits.edits.is_empty() {
+            return Ok(edits);
+        }
+        match repository.last_commit()? {
+            Some(last) => self.edits_between(&last, "the last commit".to_owned()),
+            None => Ok(edits),
+        }
+    }
+
+    /// The files that are named, as they differ from the last commit. What does not differ counts as a whole.
+    pub(crate) fn edits_of_files(&self, paths: &[String]) -> Result<Edits, CommandError> {
+        let mut edits = match &self.repository {
+            Some(repository) => {
+                let between = Between::HeadAndFiles;
+                let changed = repository.changed_among(&between, paths)?;
+                self.edits_of(repository, &between, &changed)?
+            }
+            None => Vec::new(),
+        };
+        let names = |edit: &Edit, path: &str| {
+            let below = |name: &str| {
+                name == path
+                    || path.is_empty()
+                    || name.strip_prefix(path).is_some_and(|rest| rest.starts_with('/'))
+            };
+            below(&edit.path) || edit.former.as_deref().is_some_and(below)
+        };
+        edits.retain(|edit| paths.iter().any(|path| names(edit, path)));
+        for path in paths {
+            if edits.iter().any(|edit| names(edit, path)) {
+                continue;
+            }
+            let file = self.root.join(path);
+            if file.is_dir() {
+                continue;
+            }
+            if !file.exists() {
+                return Err(no_such_file(path));
+            }
+            edits.push(Edit {
+                path: path.clone(),
+                former: None,
+                before: Before::Unknown,
+                after: After::Present,
+            });
+        }
+        Ok(Edits { edits, origin: "the files named".to_owned() })
+    }
+
+    fn edits_of(
+        &self,
+        repository: &Repository,
+        between: &Between,
+        changed: &[Changed],
+    ) -> Result<Vec<Edit>, CommandError> {
+        let former_path = |change: &Changed| match &change.status {
+            Status::Renamed { from } => from.clone(),
+            _ => change.path.clone(),
+        };
+        let existed: Vec<&Changed> = changed.iter().filter(|change| change.status != Status::Added).collect();
+        let paths: Vec<String> = existed.iter().map(|change| former_path(change)).collect();
+        let old = repository.old_state(between)?;
+        let mut befores = repository.contents(&old, &paths)?.into_iter();
+        let mut afters = self.afters(repository, between, changed)?.into_iter();
+        let edits = changed.iter().map(|change| Edit {
+            path: change.path.clone(),
+            former: match &change.status {
+                Status::Renamed { from } => Some(from.clone()),
+                _ => None,
+            },
+            before: match change.status {
+                Status::Added => Before::Absent,
+                _ => befores.next().flatten().map_or(Before::Unknown, |bytes| Before::Text(text(&bytes))),
+            },
+            after: afters.next().unwrap_or(After::Present),
+        });
+        Ok(edits.collect())
+    }
+
+    /// What the files are in the newer state.
+    fn afters(
+        &self,
+        repository: &Repository,
+        between: &Between,
+        changed: &[Changed],
+    ) -> Result<Vec<After>, CommandError> {
+        let state = match between {
+            Between::HeadAndFiles => {
+                let after = |change: &Changed| match change.status {
+                    Status::Deleted => After::Gone,
+                    _ => After::Present,
+                };
+                return Ok(changed.iter().map(after).collect());
+            }
+            Between::HeadAndStaged => "",
+            Between::Commits(_, new) => new,
+        };
+        let paths: Vec<String> = changed.iter().map(|change| change.path.clone()).collect();
+        let contents = repository.contents(state, &paths)?;
+        Ok(contents
+            .into_iter()
+            .zip(changed)
+            .map(|(content, change)| match (&change.status, content) {
+                (Status::Deleted, _) => After::Gone,
+                (_, Some(bytes)) => After::Text(text(&bytes)),
+                (_, None) => After::Present,
+            })
+            .collect())
+    }
+
+    /// What a patch would change; where it has been applied already, what it has changed.
+    pub(crate) fn edits_of_patch(&self, patches: &[FilePatch], name: &str) -> Result<Edits, CommandError> {
+        let edits = patches.iter().map(|patch| self.edit_of_patch(patch)).collect::<Result<_, _>>()?;
+        Ok(Edits { edits, origin: format!("the patch {name}") })
+    }
+
+    fn edit_of_patch(&self, patch: &FilePatch) -> Result<Edit, CommandError> {
+        let path = patch.new.as_ref().or(patch.old.as_ref()).cloned().unwrap_or_default();
+        let read = |path: &str| self.read(Path::new(path));
+        let present = patch.old.as_deref().and_then(read).or_else(|| patch.new.as_deref().and_then(read));
+        let present = present.unwrap_or_default();
+        let (before, after) = if let Some(after) = patch.apply(&present) {
+            (present.clone(), after)
+        } else if let Some(before) = patch.revert(&present) {
+            (before, present.clone())
+        } else {
+            return Err(CommandError::new(Kind::Usage, format!("the patch fits no content of {path}"))
+                .hint("a patch is taken from the files as they are, or as they were before it was applied"));
+        };
+        Ok(Edit {
+            former: patch.old.clone().filter(|old| *old != path),
+            before: if patch.old.is_some() { Before::Text(before.into()) } else { Before::Absent },
+            after: if patch.new.is_some() { After::Text(after.into()) } else { After::Gone },
+            path,
+        })
+    }
+
+    /// A file of the tree. A path out of a patch must not lead out of the tree.
+    fn read(&self, path: &Path) -> Option<String> {
+        use std::path::Component;
+        let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
+        let file = self.root.join(path);
+        let plain = std::fs::symlink_metadata(&file).is_ok_and(|meta| meta.is_file());
+        if inside && plain { std::fs::read(file).ok().map(|bytes| text(&bytes).to_string()) } else { None }
+    }
+}
+
+fn no_such_file(path: &str) -> CommandError {
+    CommandError::new(Kind::Usage, format!("there is no file {path}, and there was none in the last commit"))
+        .hint("paths are taken from the current directory; a deleted file is known where git has it")
+}
+
+/// Contents that are no UTF-8 are binary: only their names matter.
+pub(super) fn text(bytes: &[u8]) -> Arc<str> {
+    String::from_utf8_lossy(bytes).into()
+}

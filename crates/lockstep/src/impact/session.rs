@@ -1,0 +1,102 @@
+//! What the agents of a session changed.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use lockstep_model::change::ChangeKind;
+use lockstep_model::event::Former;
+use lockstep_model::ids::SessionId;
+use lockstep_refs::impact::{After, Before, Edit};
+use lockstep_store::Store;
+use lockstep_store::befores::Befores;
+use lockstep_store::history::{Change, Filter};
+
+use super::edits::{Edits, text};
+use super::tree::Tree;
+use crate::error::{CommandError, Kind};
+
+impl Tree {
+    /// What a session's agents changed, or one of them. A former content that the client did not tell is git's, where git has it.
+    pub(crate) fn edits_of_session(
+        &self,
+        session: &SessionId,
+        agent: Option<&str>,
+    ) -> Result<Edits, CommandError> {
+        let Some(project) = &self.project else {
+            return Err(CommandError::new(
+                Kind::Usage,
+                format!("no session is journaled in {}: it has no lockstep.toml", self.root.display()),
+            )
+            .hint("`lockstep init` makes the project active"));
+        };
+        let mut store = Store::open(&project.state)?;
+        project.read_journals(&mut store)?;
+        let mut changes = store.changes(&Filter { session: Some(session), ..Filter::default() })?;
+        changes.retain(|change| agent.is_none_or(|agent| change.is_by(agent)));
+        let befores = Befores::of(&project.state, session);
+        let mut edits = edits_of_changes(&self.root, &changes, |path| befores.since_start(path));
+        self.ask_git(&mut edits)?;
+        Ok(Edits { edits, origin: format!("session {session}") })
+    }
+
+    fn ask_git(&self, edits: &mut [Edit]) -> Result<(), CommandError> {
+        let Some(repository) = &self.repository else { return Ok(()) };
+        let Some(head) = repository.head()? else { return Ok(()) };
+        let unknown: Vec<usize> =
+            (0..edits.len()).filter(|at| matches!(edits[*at].before, Before::Unknown)).collect();
+        let paths: Vec<String> = unknown
+            .iter()
+            .map(|at| edits[*at].former.clone().unwrap_or_else(|| edits[*at].path.clone()))
+            .collect();
+        for (at, content) in unknown.into_iter().zip(repository.contents(&head, &paths)?) {
+            edits[at].before = content.map_or(Before::Unknown, |bytes| Before::Text(text(&bytes)));
+        }
+        Ok(())
+    }
+}
+
+/// The edits that journaled changes amount to: one for each file, from its former content to what it is now.
+pub(crate) fn edits_of_changes(
+    root: &Path,
+    changes: &[Change],
+    former: impl Fn(&Path) -> Option<Former>,
+) -> Vec<Edit> {
+    let mut renamed: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
+    let mut created = BTreeSet::new();
+    let mut paths = BTreeSet::new();
+    for change in changes {
+        let path = &change.line.path;
+        match &change.kind {
+            ChangeKind::RenamedTo(_) => continue,
+            ChangeKind::RenamedFrom(from) => {
+                // Of several moves in a row only the first place counts.
+                let origin = renamed.remove(from).unwrap_or_else(|| from.clone());
+                paths.remove(from);
+                renamed.insert(path.clone(), origin);
+            }
+            ChangeKind::Created => drop(created.insert(path.clone())),
+            ChangeKind::Written | ChangeKind::Deleted => {}
+        }
+        paths.insert(path.clone());
+    }
+    let relative = |path: &Path| path.strip_prefix(root).ok().and_then(Path::to_str).map(str::to_owned);
+    let edit = |path: &PathBuf| {
+        let origin = renamed.get(path);
+        let before = match former(origin.unwrap_or(path)) {
+            Some(Former::Absent) => Before::Absent,
+            Some(Former::Text(text)) => Before::Text(text.into()),
+            None if created.contains(path) && origin.is_none() => Before::Absent,
+            None => Before::Unknown,
+        };
+        let gone = std::fs::symlink_metadata(path).is_err();
+        Some(Edit {
+            path: relative(path)?,
+            former: origin.and_then(|path| relative(path)),
+            before,
+            after: if gone { After::Gone } else { After::Present },
+        })
+    };
+    // What came and went again concerns nobody.
+    let passing = |edit: &Edit| matches!((&edit.before, &edit.after), (Before::Absent, After::Gone));
+    paths.iter().filter_map(edit).filter(|edit| !passing(edit)).collect()
+}

@@ -1,0 +1,178 @@
+//! Step files: finding them by a name from outside, and reading them. No name leads out of the project, no link is followed.
+
+use std::fs::{self, OpenOptions};
+use std::io::Read as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use lockstep_model::path::absolute;
+use lockstep_steps::problem::Problem;
+use lockstep_steps::step::{MAX_BYTES, Step};
+use lockstep_store::{StateDir, StoreError, append_once};
+use rustix::fs::OFlags;
+
+use super::Steps;
+
+/// How deep below the directory of the steps files are looked for.
+const DEPTH: usize = 4;
+
+/// How many files are looked at to find out whether any is a step.
+const LOOKED_AT: usize = 64;
+
+/// A step file that lies in the project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct StepFile {
+    /// Where it is.
+    pub(crate) path: PathBuf,
+    /// Its path relative to the root, as it is shown and recorded.
+    pub(crate) name: String,
+}
+
+impl Steps<'_> {
+    /// The step file a prompt names, relative to the root.
+    pub(crate) fn named(&self, name: &str) -> Result<StepFile, Problem> {
+        self.located(&absolute(&self.project.root, Path::new(name)), name)
+    }
+
+    /// The step file that somebody in `directory` names: by its path there, or from the root, or by its id.
+    pub(crate) fn given(&self, directory: &Path, name: &str) -> Result<StepFile, Problem> {
+        let (root, dir) = (&self.project.root, self.dir());
+        let places = [
+            absolute(directory, Path::new(name)),
+            absolute(root, Path::new(name)),
+            absolute(&dir, Path::new(name)),
+            absolute(&dir, Path::new(&format!("{name}.json"))),
+        ];
+        let there = places.iter().find(|path| fs::symlink_metadata(path).is_ok_and(|meta| !meta.is_dir()));
+        self.located(there.unwrap_or(&places[0]), name)
+    }
+
+    /// The file of a step that may not be there yet.
+    pub(crate) fn located(&self, path: &Path, said: &str) -> Result<StepFile, Problem> {
+        let outside = || {
+            Problem::invalid(
+                "step file",
+                format!("The step file {said:?} lies outside the project"),
+                "Name a step file of this project, by its path from the project's root",
+            )
+        };
+        let name = self.relative(path).ok_or_else(outside)?;
+        let hidden = |part: &str| part == StateDir::NAME || part == ".git";
+        if name.is_empty() || name.split('/').next().is_some_and(hidden) {
+            return Err(outside());
+        }
+        let linked = |what: &str| {
+            Problem::invalid(
+                "step file",
+                format!("The step file {said:?} {what}, which could lead anywhere"),
+                "Put the file itself there",
+            )
+        };
+        if fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
+            return Err(linked("is a symbolic link"));
+        }
+        // A directory on the way may be a link; where it leads is what counts.
+        let root = self.project.root.canonicalize().unwrap_or_else(|_| self.project.root.clone());
+        let parent = path.parent().unwrap_or(path);
+        match parent.canonicalize() {
+            Ok(real) if !real.starts_with(&root) => Err(outside()),
+            Ok(real) if real != root.join(parent.strip_prefix(&self.project.root).unwrap_or(parent)) => {
+                Err(linked("lies behind a symbolic link"))
+            }
+            _ => Ok(StepFile { path: path.to_owned(), name }),
+        }
+    }
+
+    /// The step in a file, or every reason why there is none.
+    pub(crate) fn read(&self, file: &StepFile) -> Result<Step, Vec<Problem>> {
+        let text = read_text(&file.path).map_err(|error| {
+            let fix = match error.kind() {
+                std::io::ErrorKind::NotFound => "Make it with `lockstep step new`, or name another",
+                _ => "Check step file exists and contains valid JSON",
+            };
+            vec![Problem::missing("step file", format!("Step file error: {}: {error}", file.name), fix)]
+        })?;
+        Step::parse(&text).map_err(|problems| {
+            let named = |problem: Problem| Problem {
+                message: problem.message.replacen(
+                    "Step file error: ",
+                    &format!("Step file error: {}: ", file.name),
+                    1,
+                ),
+                ..problem
+            };
+            problems.into_iter().map(named).collect()
+        })
+    }
+
+    /// Every file that may be a step: those in the directory of the steps, and those elsewhere that were recorded.
+    pub(crate) fn all(&self) -> Vec<StepFile> {
+        let mut paths = Vec::new();
+        collect(&self.dir(), DEPTH, &mut paths);
+        paths.extend(
+            self.known().iter().map(|name| self.project.root.join(name)).filter(|path| path.is_file()),
+        );
+        paths.sort();
+        paths.dedup();
+        paths.iter().filter_map(|path| self.located(path, &path.display().to_string()).ok()).collect()
+    }
+
+    /// Whether a file in the directory of the steps looks like one.
+    pub(super) fn has_step_files(&self) -> bool {
+        let mut paths = Vec::new();
+        collect(&self.dir(), DEPTH, &mut paths);
+        let looks_like =
+            |path: &PathBuf| read_text(path).is_ok_and(|text| text.contains("\"phase_execution_log\""));
+        paths.iter().take(LOOKED_AT).any(looks_like)
+    }
+
+    /// The names of all steps that were ever recorded.
+    pub(crate) fn known(&self) -> Vec<String> {
+        let text = fs::read_to_string(self.known_path()).unwrap_or_default();
+        text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+    }
+
+    pub(super) fn known_path(&self) -> PathBuf {
+        self.project.state.path().join("steps").join("known")
+    }
+
+    /// Remembers that a step was recorded.
+    pub(crate) fn note_known(&self, name: &str) -> Result<(), StoreError> {
+        if self.known().iter().any(|known| known == name) {
+            return Ok(());
+        }
+        self.project.state.ensure("steps")?;
+        let line = serde_json::to_string(name).expect("a text is JSON") + "\n";
+        append_once(&self.known_path(), line.as_bytes()).map(drop)
+    }
+}
+
+fn collect(dir: &Path, depth: usize, paths: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        let (path, kind) = (entry.path(), entry.file_type());
+        if kind.as_ref().is_ok_and(|kind| kind.is_dir()) && depth > 0 {
+            collect(&path, depth - 1, paths);
+        } else if path.extension().is_some_and(|extension| extension == "json") {
+            paths.push(path);
+        }
+    }
+}
+
+fn read_text(path: &Path) -> std::io::Result<String> {
+    let other = |why: String| std::io::Error::new(std::io::ErrorKind::InvalidData, why);
+    let file = OpenOptions::new()
+        .read(true)
+        // Without NONBLOCK, opening a planted FIFO would wait for its other end.
+        .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC).bits().cast_signed())
+        .open(path)?;
+    let meta = file.metadata()?;
+    if !meta.is_file() {
+        return Err(other("it is not a plain file".to_owned()));
+    }
+    if meta.len() > MAX_BYTES {
+        return Err(other(format!("it has {} bytes, more than the {MAX_BYTES} that are read", meta.len())));
+    }
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES).read_to_end(&mut bytes)?;
+    String::from_utf8(bytes).map_err(|_| other("it is not UTF-8".to_owned()))
+}

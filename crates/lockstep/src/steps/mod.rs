@@ -1,0 +1,150 @@
+//! Steps in a project: their files, tables, locks and trail. Hooks and commands are skins over this; what is decided is decided in
+//! `lockstep-steps`.
+
+pub(crate) mod commits;
+pub(crate) mod evidence;
+pub(crate) mod files;
+pub(crate) mod gates;
+pub(crate) mod runs;
+pub(crate) mod trail;
+pub(crate) mod write;
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use jiff::Zoned;
+use lockstep_config::steps::{OptionalPath, Proof};
+use lockstep_model::change::timestamp;
+use lockstep_steps::commands::CommandTable;
+use lockstep_steps::machine::Machine;
+use lockstep_steps::problem::Problem;
+use lockstep_steps::sections::Definitions;
+use lockstep_steps::step::evidence::{EvidenceRules, Expectation};
+use lockstep_store::step_lock::{Holder, StepLockError};
+use lockstep_store::{StateDir, StoreError};
+
+use crate::project::ActiveProject;
+
+/// Why something about steps could not be done.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StepsError {
+    /// One of the tables cannot be used.
+    #[error("{} cannot be used: {why}", path.display())]
+    Table { path: PathBuf, why: String },
+    /// Somebody has the step.
+    #[error("{0}")]
+    Locked(Holder),
+    /// A change was refused, for these reasons.
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+    Refused(Vec<Problem>),
+    /// The command that was to be evidence could not be run.
+    #[error("the command could not be run")]
+    Run(#[source] std::io::Error),
+    /// git could not say what was asked.
+    #[error("git could not be asked: {0}")]
+    Git(String),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<StepLockError> for StepsError {
+    fn from(error: StepLockError) -> Self {
+        match error {
+            StepLockError::Held(holder) => Self::Locked(holder),
+            StepLockError::Store(error) => Self::Store(error),
+        }
+    }
+}
+
+/// Whether a project has recorded a step, by its state directory alone.
+pub(crate) fn were_used(state: &StateDir) -> bool {
+    state.path().join("steps").is_dir()
+}
+
+/// The steps of a project, at one moment.
+#[derive(Debug)]
+pub(crate) struct Steps<'p> {
+    pub(crate) project: &'p ActiveProject,
+    pub(crate) now: Zoned,
+}
+
+impl<'p> Steps<'p> {
+    pub(crate) fn new(project: &'p ActiveProject, now: Zoned) -> Self {
+        Self { project, now }
+    }
+
+    /// The directory of the step files.
+    pub(crate) fn dir(&self) -> PathBuf {
+        self.project.root.join(&self.project.config().steps.dir.0)
+    }
+
+    /// Whether the project has to do with steps: one was recorded here, or there is a step file, as in a fresh clone. A directory that
+    /// only has the same name is somebody else's. Without either, it costs two looks.
+    pub(crate) fn are_used(&self) -> bool {
+        self.known_path().exists() || self.has_step_files()
+    }
+
+    /// The moment as step files spell it.
+    pub(crate) fn moment(&self) -> String {
+        timestamp(&self.now)
+    }
+
+    /// The state machines.
+    pub(crate) fn machine(&self) -> Result<Machine, StepsError> {
+        let configured = &self.project.config().steps.machine;
+        self.table(configured, "step-execution-fsm.yaml", Machine::built_in, |text| {
+            Machine::parse(text).map_err(|error| error.to_string())
+        })
+    }
+
+    /// How much is checked for which command.
+    pub(crate) fn commands(&self) -> Result<CommandTable, StepsError> {
+        let configured = &self.project.config().steps.commands;
+        self.table(configured, "des-commands.yaml", CommandTable::built_in, |text| {
+            CommandTable::parse(text).map_err(|error| error.to_string())
+        })
+    }
+
+    /// The sections of a prompt.
+    pub(crate) fn definitions(&self) -> Result<Definitions, StepsError> {
+        let configured = &self.project.config().steps.sections;
+        self.table(configured, "_section-definitions.yaml", Definitions::built_in, |text| {
+            Definitions::parse(text).map_err(|error| error.to_string())
+        })
+    }
+
+    /// Which phases must have evidence.
+    pub(crate) fn evidence_rules(&self) -> EvidenceRules {
+        let expectation = |proof: &Proof| match proof {
+            Proof::Pass => Expectation::Pass,
+            Proof::Fail => Expectation::Fail,
+        };
+        let table = &self.project.config().steps.evidence.0;
+        EvidenceRules(table.iter().map(|(phase, proof)| (phase.clone(), expectation(proof))).collect())
+    }
+
+    /// A table of the project's own, where there is one. One that is named must be there.
+    fn table<T>(
+        &self,
+        configured: &OptionalPath,
+        name: &str,
+        built_in: fn() -> T,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<T, StepsError> {
+        let named = configured.resolve(&self.project.root);
+        let path = named.clone().unwrap_or_else(|| self.dir().join(name));
+        match fs::read_to_string(&path) {
+            Ok(text) => parse(&text).map_err(|why| StepsError::Table { path, why }),
+            Err(error) if error.kind() == ErrorKind::NotFound && named.is_none() => Ok(built_in()),
+            Err(error) => Err(StepsError::Table { path, why: error.to_string() }),
+        }
+    }
+
+    /// A path relative to the root, as it is shown and recorded.
+    pub(crate) fn relative(&self, path: &Path) -> Option<String> {
+        let real = self.project.root.canonicalize().unwrap_or_else(|_| self.project.root.clone());
+        let inside = path.strip_prefix(&self.project.root).or_else(|_| path.strip_prefix(&real)).ok()?;
+        inside.to_str().map(str::to_owned)
+    }
+}

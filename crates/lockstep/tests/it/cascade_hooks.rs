@@ -1,0 +1,65 @@
+//! Hooks while a cascade is active: alerts about its own files wait for its report, and sessions that begin are told of it.
+
+use lockstep_testkit::{Event, TestEnv};
+
+use crate::planted::{list, rust, status};
+
+fn agent_changes(env: &TestEnv, file: &str, agent: &str) {
+    env.hook(&Event::edit(file).by(agent, "implementer")).silent();
+    env.hook(&Event::subagent_stop(agent, "implementer")).silent();
+}
+
+#[test]
+fn alerts_about_its_own_files_are_held_back_and_listed_in_its_report() {
+    let env = rust(1, 1);
+    env.hook(&Event::session_start()).silent();
+    env.lockstep(["cascade", "start"]).succeeded();
+    env.lockstep(["cascade", "next"]).succeeded();
+    env.shell("sed -i s/_old/_new/g src/r1/m0.rs");
+    agent_changes(&env, "src/r1/m0.rs", "a1");
+    env.hook(&Event::prompt()).silent();
+    // Others' files are told as ever, without its own.
+    env.write("README.md", "hello\n");
+    env.hook(&Event::edit("src/r1/m0.rs").by("a2", "implementer")).silent();
+    env.shell("echo '// more' >> src/r1/m0.rs");
+    agent_changes(&env, "README.md", "a2");
+    let (_, alert) = env.hook(&Event::prompt()).context().expect("an alert about the other file");
+    assert!(alert.contains("README.md") && !alert.contains("m0.rs"), "{alert}");
+    env.lockstep(["cascade", "done", "1a", "--status", "complete"]).succeeded();
+    assert_eq!(status(&env)["status"], "converged");
+    let report = env.lockstep(["cascade", "report"]).succeeded();
+    let held = report.split("## Alerts Held Back").nth(1).unwrap();
+    assert!(held.contains("- `.lockstep/reports/s1/1.md`"), "{report}");
+    // It is over: its files are everybody's again.
+    env.shell("echo '// again' >> src/r1/m0.rs");
+    agent_changes(&env, "src/r1/m0.rs", "a3");
+    let (_, alert) = env.hook(&Event::prompt()).context().expect("an alert");
+    assert!(alert.contains("m0.rs"), "{alert}");
+}
+
+#[test]
+fn a_session_that_begins_or_has_lost_its_context_is_told_once_of_it() {
+    let env = rust(1, 1);
+    env.hook(&Event::session_start()).silent();
+    env.lockstep(["cascade", "start"]).succeeded();
+    for source in ["startup", "resume", "clear", "compact"] {
+        let (event, text) =
+            env.hook(&Event::session_start().with("source", source)).context().expect("a mention");
+        assert_eq!(event, "SessionStart");
+        assert!(
+            text.contains("A cascade is active")
+                && text.contains("1a (waiting, src/r1/m0.rs)")
+                && text.contains("lockstep cascade next"),
+            "{text}"
+        );
+    }
+    // An agent of the cascade has its own prompt.
+    let mut hook = env.hook_command();
+    hook.env("LOCKSTEP_GROUP", "1a");
+    env.run(hook, Event::session_start().json(&env.project()).as_bytes()).silent();
+    let impact = env.lockstep(["impact", "--format", "json"]).succeeded();
+    assert!(impact.contains("\"continue-cascade\""), "{impact}");
+    env.lockstep(["cascade", "abort", "--why", "enough"]).succeeded();
+    env.hook(&Event::session_start().with("source", "compact")).silent();
+    assert!(list(&status(&env), "unresolved").contains(&"src/r1/m0.rs".to_owned()));
+}

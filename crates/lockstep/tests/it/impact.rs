@@ -1,0 +1,250 @@
+//! `lockstep impact` and `lockstep refs`, in real repositories.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use lockstep_testkit::{Event, TestEnv};
+use serde_json::Value;
+
+use crate::{active, configured, inactive};
+
+/// A repository with a Python package, a user of it, and one behind; committed.
+fn repository(env: &TestEnv) {
+    env.git(["init", "--quiet", "--initial-branch=main"]);
+    env.write("pkg/__init__.py", "");
+    env.write("pkg/a.py", "def greet(name):\n    return name\n\n\ndef other():\n    return 1\n");
+    env.write("b.py", "from pkg.a import greet\n\n\ndef hello():\n    return greet(\"x\")\n");
+    env.write("c.py", "from b import hello\n\nhello()\n");
+    commit(env, "first");
+}
+
+fn commit(env: &TestEnv, message: &str) {
+    env.git(["add", "--all"]);
+    env.git(["commit", "--quiet", "--allow-empty", "-m", message]);
+}
+
+fn rename(env: &TestEnv) {
+    env.write("pkg/a.py", "def welcome(name):\n    return name\n\n\ndef other():\n    return 1\n");
+}
+
+/// `type breaks file` of every dependent.
+fn impact(env: &TestEnv, args: &[&str]) -> Vec<String> {
+    let text = env.lockstep([&["impact", "--format", "json"], args].concat()).succeeded();
+    let report: Value = serde_json::from_str(&text).unwrap();
+    let files = report["impacts"].as_array().unwrap();
+    let dependents = files.iter().flat_map(|file| file["dependents"].as_array().unwrap());
+    let root = env.project().display().to_string();
+    dependents
+        .map(|dependent| {
+            let file = dependent["file"].as_str().unwrap().strip_prefix(&root).unwrap();
+            format!("{} {} {}", dependent["type"].as_str().unwrap(), dependent["breaks"], &file[1..])
+        })
+        .collect()
+}
+
+const RENAMED: [&str; 2] = ["DIRECT true b.py", "TRANSITIVE false c.py"];
+
+#[test]
+fn in_any_repository_without_configuration_and_without_a_trace() {
+    let env = inactive();
+    repository(&env);
+    rename(&env);
+    let before = env.listing();
+    assert_eq!(impact(&env, &[]), RENAMED);
+    assert_eq!(impact(&env, &["pkg/a.py"]), RENAMED);
+    assert_eq!(impact(&env, &["pkg"]), RENAMED);
+    assert_eq!(env.listing(), before, "nothing is written where Lockstep is not active");
+}
+
+#[test]
+fn every_input_gives_the_same_answer() {
+    let env = active();
+    repository(&env);
+    rename(&env);
+    let outside = env.elsewhere().join("fix.diff");
+    env.shell(&format!("git diff > {}", outside.display()));
+    let outside = outside.to_str().unwrap();
+    assert_eq!(impact(&env, &["--patch", outside]), RENAMED, "a patch that has been applied");
+    env.git(["add", "--all"]);
+    assert_eq!(impact(&env, &["--staged"]), RENAMED);
+    env.git(["commit", "--quiet", "-m", "second"]);
+    assert_eq!(impact(&env, &[]), RENAMED, "where nothing differs, the last commit");
+    assert_eq!(impact(&env, &["--rev", "HEAD~1..HEAD"]), RENAMED);
+    assert_eq!(impact(&env, &["--rev", "HEAD~1"]), RENAMED);
+    env.git(["reset", "--quiet", "--hard", "HEAD~1"]);
+    assert_eq!(impact(&env, &["--patch", outside]), RENAMED, "a patch that has not been applied");
+}
+
+#[test]
+fn a_session_is_a_question_too() {
+    let env = active();
+    repository(&env);
+    env.hook(&Event::session_start()).silent();
+    rename(&env);
+    let former = "def greet(name):\n    return name\n\n\ndef other():\n    return 1\n";
+    env.hook(&Event::edit("pkg/a.py").by("a1", "implementer").former(former)).silent();
+    assert_eq!(impact(&env, &["--session", "s1"]), RENAMED);
+    assert_eq!(impact(&env, &["--session", "s1", "--agent", "lead"]), [""; 0]);
+    assert_eq!(impact(&env, &["--session", "s1", "--agent", "a1"]), RENAMED);
+}
+
+#[test]
+fn who_followed_before_the_stop_is_not_told_of() {
+    let env = configured("");
+    repository(&env);
+    env.lockstep(["index", "--quiet"]).succeeded();
+    env.hook(&Event::session_start()).silent();
+    let a = fs::read_to_string(env.project().join("pkg/a.py")).unwrap();
+    let b = fs::read_to_string(env.project().join("b.py")).unwrap();
+    rename(&env);
+    env.hook(&Event::edit("pkg/a.py").by("a1", "implementer").former(&a)).silent();
+    env.write("b.py", b.replace("greet", "welcome"));
+    env.hook(&Event::edit("b.py").by("a1", "implementer").former(&b)).silent();
+    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+    // What remains is who uses the function whose inside follows the new name.
+    let (_, alert) = env.hook(&Event::agent_done()).context().expect("c.py uses what changed inside");
+    assert!(alert.contains("Dependents: c.py (refs b.py)\n"), "{alert}");
+}
+
+#[test]
+fn renamed_deleted_stashed_and_switched_the_answer_is_of_now() {
+    let env = active();
+    repository(&env);
+    let refs = |name: &str| -> Vec<String> {
+        let text = env.lockstep(["refs", name, "--format", "json"]).succeeded();
+        let answer: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(answer["fresh"], true, "{answer}");
+        let places = answer["references"].as_array().unwrap();
+        let mut files: Vec<String> =
+            places.iter().map(|place| place["file"].as_str().unwrap().to_owned()).collect();
+        files.dedup();
+        files
+    };
+    assert_eq!(refs("greet"), ["b.py"]);
+    env.git(["mv", "b.py", "bb.py"]);
+    assert_eq!(refs("greet"), ["bb.py"]);
+    env.git(["stash", "--quiet"]);
+    assert_eq!(refs("greet"), ["b.py"]);
+    env.git(["stash", "pop", "--quiet"]);
+    commit(&env, "moved");
+    env.git(["checkout", "--quiet", "-b", "other", "HEAD~1"]);
+    assert_eq!(refs("greet"), ["b.py"]);
+    env.git(["checkout", "--quiet", "main"]);
+    assert_eq!(refs("greet"), ["bb.py"]);
+    fs::remove_file(env.project().join("bb.py")).unwrap();
+    assert_eq!(refs("greet"), [""; 0]);
+}
+
+#[test]
+fn what_is_gone_and_still_referenced_dangles() {
+    let env = active();
+    repository(&env);
+    env.write("README.md", "See [the package](pkg/a.py).\n");
+    commit(&env, "readme");
+    env.lockstep(["refs", "--dangling"]).succeeded();
+    env.git(["mv", "pkg/a.py", "pkg/z.py"]);
+    commit(&env, "moved");
+    let output = env.lockstep(["refs", "--dangling"]);
+    let said = output.snapshot();
+    assert!(
+        said.contains("README.md:1:See [the package](pkg/a.py).") && said.ends_with("exit 1\n"),
+        "{said}"
+    );
+}
+
+#[test]
+fn bad_questions_are_answered_with_a_way_out() {
+    let env = inactive();
+    repository(&env);
+    let fails = |args: &[&str], code: i32, says: &str| {
+        let output = env.lockstep(args);
+        output.failed(code);
+        assert!(output.snapshot().contains(says), "{args:?} {output:?}");
+    };
+    fails(&["impact", "nowhere.py"], 2, "there is no file nowhere.py");
+    fails(&["impact", "/etc/passwd"], 2, "is not inside");
+    fails(&["impact", "--rev", "nobody..HEAD"], 2, "nobody");
+    fails(&["impact", "--time-limit", "-1"], 2, "");
+    fails(&["impact", "--session", "s1"], 2, "lockstep.toml");
+    fails(&["refs", "no_such_thing_anywhere"], 2, "nothing in this tree is called");
+    env.write("broken.diff", "@@ -1 +1 @@\n");
+    fails(&["impact", "--patch", "broken.diff"], 2, "line 1");
+    env.write("empty.diff", "hello\n");
+    fails(&["impact", "--patch", "empty.diff"], 2, "changes no file");
+    env.write("out.diff", "--- a/../../x\n+++ b/../../x\n@@ -1 +1 @@\n-root\n+r\n");
+    fails(&["impact", "--patch", "out.diff"], 2, "fits no content");
+}
+
+#[test]
+fn outside_of_git_files_can_be_asked_about() {
+    let env = inactive();
+    env.write("a.py", "def greet():\n    pass\n");
+    env.write("b.py", "import a\na.greet()\n");
+    assert_eq!(impact(&env, &["a.py"]), ["DIRECT false b.py"]);
+    let output = env.lockstep(["impact"]);
+    output.failed(2);
+    assert!(output.snapshot().contains("is not in a git repository"), "{output:?}");
+}
+
+#[test]
+fn the_guide_to_impact_is_true() {
+    let env = inactive();
+    env.git(["init", "--quiet"]);
+    env.write(
+        "README.md",
+        "# Shop\n\nPrices are added up by `total` in `shop/price.py`.\n\nSee [the report](shop/report.py).\n",
+    );
+    env.write("shop/__init__.py", "");
+    env.write(
+        "shop/price.py",
+        "def total(items):\n    return sum(items)\n\n\ndef tax(amount):\n    return amount / 5\n",
+    );
+    env.write(
+        "shop/cart.py",
+        "from shop.price import total\n\n\ndef checkout():\n    return total([1, 2])\n",
+    );
+    env.write(
+        "shop/report.py",
+        "from shop import price\n\n\ndef sums():\n    return price.total([3])\n\n\ndef taxes():\n    return price.tax(10)\n",
+    );
+    env.write("main.py", "from shop.cart import checkout\n\ncheckout()\n");
+    commit(&env, "first");
+    symlink(env!("CARGO_BIN_EXE_lockstep"), env.elsewhere().join("lockstep")).unwrap();
+    let guide = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/impact.md");
+    let guide = fs::read_to_string(guide).unwrap();
+    let mut commands = 0;
+    for block in guide.split("```console\n").skip(1) {
+        let block = block.split("```\n").next().unwrap();
+        for part in format!("\n{block}").split("\n$ ").skip(1) {
+            let (command, shown) = part.split_once('\n').unwrap_or((part, ""));
+            let output = Command::new("sh")
+                .args(["-c", command])
+                .current_dir(env.project())
+                .env_clear()
+                .env("PATH", format!("{}:/usr/bin:/bin:/usr/local/bin", env.elsewhere().display()))
+                .env("HOME", env.home())
+                .envs([("GIT_AUTHOR_NAME", "T"), ("GIT_AUTHOR_EMAIL", "t@t")])
+                .envs([("GIT_COMMITTER_NAME", "T"), ("GIT_COMMITTER_EMAIL", "t@t")])
+                .output()
+                .unwrap();
+            let said = env.neutral(&String::from_utf8(output.stdout).unwrap());
+            assert_eq!(steady(&said).trim_end(), steady(shown).trim_end(), "$ {command}");
+            commands += 1;
+        }
+    }
+    assert!(commands > 8, "{commands}");
+}
+
+/// The revision differs from run to run.
+fn steady(text: &str) -> String {
+    text.lines()
+        .map(|line| match line.split_once("revision: \"") {
+            Some((before, after)) => {
+                format!("{before}revision: \"…\"{}\n", after.split_once('"').map_or("", |(_, rest)| rest))
+            }
+            None => format!("{line}\n"),
+        })
+        .collect()
+}

@@ -1,0 +1,181 @@
+//! `lockstep index`: real processes that build, are killed, meet hostile files, and run in the background.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use lockstep_index::index::{Effort, Home, Index, Settings, Unwatched, Verdict, verify};
+use lockstep_refs::world::World;
+use lockstep_store::StateDir;
+use lockstep_testkit::TestEnv;
+use serde_json::Value;
+
+use crate::{configured, inactive};
+
+const WORDS: [&str; 4] = ["greet", "number_7", "common", "round_3"];
+
+/// What an index says of the files in which the words stand, and what is in them.
+fn answers(index: &Index) -> BTreeMap<String, Vec<String>> {
+    let told = |word: &str| {
+        let files = index.containing(word).into_iter();
+        files.map(|file| format!("{}: {:?}", index.path(file), index.facts(file))).collect()
+    };
+    WORDS.iter().map(|word| ((*word).to_owned(), told(word))).collect()
+}
+
+fn plant(env: &TestEnv, files: usize) {
+    for n in 0..files {
+        env.write(
+            format!("d{}/m{n}.py", n % 9),
+            format!("from common import greet\n\ndef number_{n}():\n    return greet({n})\n"),
+        );
+    }
+}
+
+/// Kills builds and updates at points spread over a little more than the life of a whole one. What is left is the index as it was
+/// or as it was to be: never damaged, never stale and calling itself fresh.
+#[test]
+fn a_killed_build_leaves_an_index_that_can_be_believed() {
+    let env = configured("");
+    plant(&env, 300);
+    let (root, state) = (env.project(), StateDir::of(&env.project()));
+    let settings = Settings::default();
+    let (mut life, mut killed) = (Duration::from_millis(60), 0);
+    for round in 0..50_u32 {
+        env.write(format!("d{}/m{round}.py", round % 9), format!("def round_{round}(): pass\n"));
+        let arguments: &[&str] = match round % 3 {
+            0 => &["index", "--rebuild"],
+            1 => &["index"],
+            _ => &["index", "--words-only"],
+        };
+        let mut command = env.command(arguments);
+        let start = Instant::now();
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        sleep(life.mul_f64(1.2 * f64::from(round * 37 % 100) / 100.0));
+        child.kill().unwrap();
+        match child.wait().unwrap().code() {
+            None => killed += 1,
+            Some(code) => {
+                assert_eq!(code, 0, "round {round}");
+                life = start.elapsed();
+            }
+        }
+        let verdict = verify(&root, &state, &settings).unwrap();
+        assert!(!matches!(verdict, Verdict::Damaged), "round {round}: {verdict:?}");
+        // Some rounds go on from what the killed one left, without mending it.
+        if round % 2 == 0 {
+            let quick = Index::open(&root, Home::State(&state), &settings, Effort::Few, &Unwatched).unwrap();
+            let anew = Index::open_or_build(&root, Home::Memory, &settings, &Unwatched).unwrap();
+            if let Some(quick) = quick {
+                let (found, expected) = (answers(&quick), answers(&anew));
+                assert!(!quick.condition().fresh || found == expected, "round {round}: {found:?}");
+            }
+        }
+    }
+    assert!(killed > 10, "only {killed} were killed");
+    env.lockstep(["index"]).succeeded();
+    assert_eq!(verify(&root, &state, &settings).unwrap(), Verdict::Fresh);
+    let names: Vec<_> =
+        fs::read_dir(state.index()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let numbered =
+        names.iter().filter(|name| name.to_string_lossy().starts_with(|c: char| c.is_ascii_digit()));
+    assert!(numbered.count() < 12, "what killed builds left is removed: {names:?}");
+}
+
+fn json(env: &TestEnv, arguments: &[&str]) -> Value {
+    serde_json::from_str(&env.lockstep(arguments).succeeded()).unwrap()
+}
+
+/// The exit code and the answer of a check.
+fn check(env: &TestEnv) -> (Option<i32>, Value) {
+    let output = env.command(["index", "--check", "--format", "json"]).output().unwrap();
+    assert!(output.stderr.is_empty(), "{output:?}");
+    (output.status.code(), serde_json::from_slice(&output.stdout).unwrap())
+}
+
+fn verdict(state: &str) -> (Option<i32>, Value) {
+    (Some(i32::from(state != "fresh")), serde_json::json!({"state": state}))
+}
+
+#[test]
+fn whatever_lies_in_a_repository_is_handled_and_counted() {
+    let env = configured("[scope]\nexclude = [\"/generated/\"]\n");
+    env.write("a.py", "def greet(): pass\n");
+    env.write("binary", b"\x7fELF\0\0greet");
+    env.write("latin1.txt", b"caf\xe9 greet");
+    env.write("line.js", format!("var greet={};", "a+".repeat(400_000)));
+    env.write("generated/skipped.py", "def greet(): pass\n");
+    env.write("name\u{301}.md", "greet");
+    let deep = (0..150).map(|n| format!("d{n}")).collect::<Vec<_>>().join("/");
+    env.write(format!("{deep}/bottom.py"), "from a import greet\n");
+    fs::File::create(env.project().join("huge.py")).unwrap().set_len(100 << 20).unwrap();
+    symlink(".", env.project().join("loop")).unwrap();
+    symlink("/etc/hostname", env.project().join("out")).unwrap();
+    let secret = env.write("secret.py", "def greet(): pass\n");
+    let env = env.as_ordinary_user();
+    fs::set_permissions(&secret, fs::Permissions::from_mode(0o000)).unwrap();
+    let told = json(&env, &["index", "--stats", "--format", "json"]);
+    assert_eq!(
+        told["unseen"],
+        serde_json::json!({"binary": 1, "too_large": 1, "not_utf8": 1, "unreadable": 1, "link": 2, "unnameable": 0})
+    );
+    assert_eq!(told["fresh"], true);
+    assert_eq!(told["stats"]["languages"]["Python"], 2, "{told}");
+    assert_eq!(check(&env), verdict("fresh"));
+    fs::set_permissions(&secret, fs::Permissions::from_mode(0o600)).unwrap();
+    assert_eq!(check(&env).1["files"], 1);
+    let told = json(&env, &["index", "--format", "json"]);
+    assert_eq!(told["unseen"]["unreadable"], 0);
+}
+
+#[test]
+fn a_build_in_the_background_outlives_its_starter_and_is_not_doubled() {
+    let env = configured("");
+    plant(&env, 200);
+    for _ in 0..4 {
+        env.lockstep(["index", "--background"]).succeeded();
+    }
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while env.command(["index", "--check"]).output().unwrap().status.code() != Some(0) {
+        assert!(Instant::now() < deadline, "no index was built");
+        sleep(Duration::from_millis(20));
+    }
+    let told = json(&env, &["index", "--stats", "--format", "json"]);
+    assert_eq!(told["files"], 201, "the modules and lockstep.toml");
+}
+
+#[test]
+fn an_index_is_built_only_where_lockstep_is_active() {
+    let env = inactive();
+    env.write("a.py", "def greet(): pass\n");
+    let before = env.listing();
+    let told = env.lockstep(["index"]).failed(3);
+    assert!(told.contains("lockstep init"), "{told}");
+    env.listing().assert_same(&before, "an index was asked for where Lockstep is not active");
+}
+
+#[test]
+fn a_check_says_what_is_the_matter() {
+    let env = configured("");
+    env.write("a.py", "def greet(): pass\n");
+    assert_eq!(check(&env), verdict("missing"));
+    env.lockstep(["index"]).succeeded();
+    assert_eq!(check(&env), verdict("fresh"));
+    env.write("b.py", "import a\n");
+    assert_eq!(check(&env), (Some(1), serde_json::json!({"state": "behind", "files": 1})));
+    env.lockstep(["index", "--quiet"]).silent();
+    for entry in fs::read_dir(env.state().join("index")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "words") {
+            let mut bytes = fs::read(&path).unwrap();
+            bytes[20] ^= 1;
+            fs::write(&path, bytes).unwrap();
+        }
+    }
+    assert_eq!(check(&env), verdict("damaged"));
+    env.lockstep(["index", "--rebuild"]).succeeded();
+    assert_eq!(check(&env), verdict("fresh"));
+}

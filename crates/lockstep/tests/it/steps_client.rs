@@ -1,0 +1,100 @@
+//! The gates in a real Claude Code session, with the hooks that `lockstep init` registers. What the client sent to the model is the
+//! evidence. Skipped, and said so, where the client cannot be had.
+
+use std::path::Path;
+
+use lockstep_rehearsal::client::Client;
+use lockstep_rehearsal::run::Rehearsal;
+use lockstep_rehearsal::scenario::Scenario;
+use lockstep_rehearsal::transcript::Agent;
+use lockstep_testkit::TestEnv;
+use serde_json::Value;
+
+use crate::inactive;
+use crate::steps::yes;
+
+/// A prompt of the step as JSON text without its quotes, with a tag by which the script knows the agent.
+fn prompt(env: &TestEnv, step: &str, tag: &str) -> String {
+    let args = ["prompt", "render", "execute_step", "--step", step, "--set", "agent_name=crafter"];
+    let description = format!("description={tag}: do the step");
+    let prompt = env.lockstep(args.into_iter().chain(["--set", &description])).succeeded();
+    let quoted = serde_json::to_string(&prompt).unwrap();
+    quoted.trim_matches('"').to_owned()
+}
+
+#[test]
+fn a_session_with_every_gate() {
+    let env = inactive();
+    let Some(client) = Client::obtain_or_skip() else { return };
+    env.git(["init", "--quiet"]);
+    for (key, value) in [("user.name", "Test"), ("user.email", "test@example.org")] {
+        env.git(["config", key, value]);
+    }
+    env.write(".gitignore", ".lockstep/\nsteps/audit-*.log\n");
+    yes(&env, "init --client claude --git-hook --quiet");
+    for step in ["01-01", "01-02"] {
+        yes(&env, &format!("step new {step} --project auth --phases tdd-3"));
+    }
+    let careless = prompt(&env, "01-01", "CARELESS");
+    let incomplete =
+        careless.replace("## AGENT_IDENTITY", "## WHO").replace("- G4", "- H4").replace("CARELESS", "NOBODY");
+    let scenario = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios/step-gates.toml");
+    let text = std::fs::read_to_string(scenario).unwrap();
+    let text = text
+        .replace("{lockstep}", env!("CARGO_BIN_EXE_lockstep"))
+        .replace("{incomplete}", &incomplete)
+        .replace("{careless}", &careless)
+        .replace("{careful}", &prompt(&env, "01-02", "CAREFUL"));
+    let rehearsal = Rehearsal::new(client, Scenario::parse(&text).unwrap(), env.project());
+    let outcome = rehearsal.home(env.home()).env("TMPDIR", env.tmp()).run().unwrap();
+    let transcript = &outcome.transcript;
+    assert!(outcome.success(), "{outcome:?}");
+    assert!(
+        outcome.unplayed.is_empty(),
+        "the session took another way: {:?}\n{transcript}",
+        outcome.unplayed
+    );
+
+    // The incomplete prompt: the Lead's very next request holds every error with its suggestion.
+    for text in [
+        "MISSING: Mandatory section 'AGENT_IDENTITY' not found. Suggestion: Add ## AGENT_IDENTITY section to prompt template.",
+        "INCOMPLETE: 'G4' not mentioned in section QUALITY_GATES. Suggestion: Add G4 to QUALITY_GATES section.",
+    ] {
+        assert_eq!(transcript.lead().first_with(text), Some(1), "{transcript}");
+        assert_eq!(transcript.who_saw(text), [Agent::Lead].into());
+    }
+
+    // Each agent was asked once: the careless one twice would be a loop, and its script has no more turns.
+    let question = "Phase RED left IN_PROGRESS (abandoned)";
+    let asked = "This is said once: if it stays so, the step is set to FAILED.";
+    assert_eq!(
+        transcript.who_saw(asked),
+        ["CARELESS", "CAREFUL"].map(Agent::subagent).into(),
+        "{transcript}"
+    );
+    for tag in ["CARELESS", "CAREFUL"] {
+        let conversations = transcript.subagents(tag);
+        assert_eq!(conversations.len(), 1, "{transcript}");
+        assert_eq!(conversations[0].count(asked), 1, "{transcript}");
+    }
+
+    // The careless one's step is FAILED, and the Lead is told with the agent's result.
+    let failed: Value =
+        serde_json::from_str(&std::fs::read_to_string(env.project().join("steps/01-01.json")).unwrap())
+            .unwrap();
+    assert_eq!(failed["state"]["status"], "FAILED", "{failed}");
+    assert_eq!(failed["state"]["failure_reason"], question);
+    assert!(!failed["state"]["recovery_suggestions"].as_array().unwrap().is_empty());
+    let told = "The step steps/01-01.json was set to FAILED when crafter";
+    assert_eq!(transcript.lead().first_with(told), Some(2), "{transcript}");
+    assert_eq!(transcript.lead().count(told), 1);
+    assert_eq!(transcript.lead().count("The step steps/01-02.json was set to FAILED"), 0);
+
+    // The commit: refused while GREEN is deferred, made after it was done.
+    assert!(transcript.lead().count("Phase GREEN is put off (DEFERRED: later)") >= 1, "{transcript}");
+    assert!(transcript.lead().count("COMMITTED") >= 1, "{transcript}");
+    let log = env.git_output(["log", "--format=%s"]).succeeded();
+    assert_eq!(log, "late\n");
+    assert!(yes(&env, "audit verify").contains("steps: whole"));
+    assert!(env.logged().is_empty(), "{:?}", env.logged());
+}

@@ -1,0 +1,214 @@
+//! Commits by people and agents: git's own hook, what was there before it, and what goes past it.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+
+use lockstep_testkit::TestEnv;
+use serde_json::Value;
+
+use crate::inactive;
+use crate::steps::{no, ready, with_step, yes};
+
+/// A repository with the gate in git's hook and a step; one commit is there.
+fn repository() -> TestEnv {
+    let env = with_step();
+    env.git(["init", "--quiet"]);
+    env.write(".gitignore", ".lockstep/\nsteps/audit-*.log\n.claude/\n");
+    yes(&env, "init --git-hook --quiet");
+    env.git(["add", "-A"]);
+    env.git(["commit", "--quiet", "-m", "first"]);
+    env
+}
+
+/// Tries to commit everything.
+fn commit(env: &TestEnv, more: &[&str]) -> (Option<i32>, String) {
+    env.git(["add", "-A"]);
+    let args = [&["commit", "--quiet", "--allow-empty", "-m", "work"], more].concat();
+    let output = env.git_output(args);
+    (output.code, String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn a_commit_waits_for_a_deferred_phase_and_passes_after() {
+    let env = repository();
+    yes(&env, "step phase start 01-01 RED");
+    yes(&env, "step phase done 01-01 RED --run false");
+    env.lockstep(["step", "phase", "skip", "01-01", "GREEN", "--blocked-by", "DEFERRED: tomorrow"])
+        .succeeded();
+    assert!(yes(&env, "gate stop 01-01").contains("WARNING"));
+    let (code, said) = commit(&env, &[]);
+    assert_eq!(code, Some(1));
+    assert!(said.contains("Phase GREEN is put off (DEFERRED: tomorrow)"), "{said}");
+    assert!(said.contains("lockstep step phase start steps/01-01.json GREEN"), "{said}");
+    yes(&env, "step phase start 01-01 GREEN");
+    yes(&env, "step phase done 01-01 GREEN --run true");
+    let (code, said) = commit(&env, &[]);
+    assert_eq!(code, Some(1));
+    assert!(said.contains("gate 2 has not passed since the last change"), "{said}");
+    assert!(yes(&env, "gate stop 01-01").contains("PASS"));
+    yes(&env, "step phase start 01-01 COMMIT");
+    assert_eq!(commit(&env, &[]), (Some(0), String::new()));
+    yes(&env, "step phase done 01-01 COMMIT --outcome PASS");
+    yes(&env, "step finish 01-01 --status DONE");
+    assert_eq!(commit(&env, &[]), (Some(0), String::new()), "the record of the end itself");
+    assert_eq!(yes(&env, "audit verify").lines().count(), 1, "no commit went past the gate");
+}
+
+#[test]
+fn what_goes_past_the_hook_is_on_record_at_the_next_look() {
+    let env = repository();
+    yes(&env, "step phase start 01-01 RED");
+    assert_eq!(commit(&env, &[]).0, Some(1));
+    assert_eq!(commit(&env, &["--no-verify"]).0, Some(0));
+    env.shell(
+        "tree=$(git write-tree) && new=$(git -c user.name=x -c user.email=x@y commit-tree -p HEAD -m plumbing $tree) && \
+         git update-ref HEAD $new",
+    );
+    let said = yes(&env, "audit verify");
+    assert!(said.contains("(work) passed no gate") && said.contains("(plumbing) passed no gate"), "{said}");
+    let (code, said) = commit(&env, &[]);
+    assert_eq!(code, Some(1));
+    assert!(said.contains("(plumbing) passed no gate; it is on record now"), "{said}");
+    let entries: Vec<Value> =
+        serde_json::from_str(&yes(&env, "audit show --event COMMIT_NOT_VALIDATED --format json")).unwrap();
+    assert_eq!(entries.len(), 2);
+    assert_eq!(yes(&env, "audit verify").lines().count(), 1, "each is told once");
+}
+
+#[test]
+fn an_amended_commit_has_passed_the_gate_too() {
+    let env = repository();
+    env.write("a.txt", "a");
+    assert_eq!(commit(&env, &[]).0, Some(0));
+    env.write("a.txt", "b");
+    assert_eq!(commit(&env, &["--amend"]).0, Some(0));
+    assert_eq!(yes(&env, "audit verify").lines().count(), 1);
+}
+
+#[test]
+fn an_alias_and_another_directory_go_through_the_hook_too() {
+    let env = repository();
+    yes(&env, "step phase start 01-01 RED");
+    env.git(["add", "-A"]);
+    let root = env.project().display().to_string();
+    for args in [
+        vec!["-C", &root, "commit", "-m", "x"],
+        vec!["-c", "alias.ci=commit", "ci", "-m", "x"],
+        vec!["commit", "-m", "x", "--", "steps/01-01.json"],
+    ] {
+        assert_eq!(env.git_output(&args).code, Some(1), "{args:?}");
+    }
+}
+
+#[test]
+fn a_hook_that_was_there_runs_first_and_comes_back() {
+    let env = inactive();
+    env.git(["init", "--quiet"]);
+    let hook = env.write(".git/hooks/pre-commit", "#!/bin/sh\necho before >> ran\ntest ! -e stop\n");
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o750)).unwrap();
+    let before = fs::read_to_string(&hook).unwrap();
+    let listing = || fs::read_dir(env.project().join(".git/hooks")).unwrap().count();
+    let files = listing();
+    let dry = yes(&env, "init --client claude --git-hook --dry-run");
+    assert!(dry.contains("pre-commit"), "{dry}");
+    assert_eq!(fs::read_to_string(&hook).unwrap(), before);
+    let said = yes(&env, "init --client claude --git-hook");
+    assert!(said.contains("pre-commit.before-lockstep"), "{said}");
+    let installed = fs::read_to_string(&hook).unwrap();
+    yes(&env, "init --client claude --git-hook");
+    assert_eq!(fs::read_to_string(&hook).unwrap(), installed, "running it again changes nothing");
+    env.write("a", "a");
+    env.git(["add", "a"]);
+    env.git(["commit", "--quiet", "-m", "x"]);
+    assert_eq!(fs::read_to_string(env.project().join("ran")).unwrap(), "before\n");
+    env.write("stop", "");
+    assert_eq!(env.git_output(["commit", "--allow-empty", "-m", "x"]).code, Some(1), "it keeps its word");
+    yes(&env, "uninstall");
+    assert_eq!(fs::read_to_string(&hook).unwrap(), before);
+    assert_eq!(fs::metadata(&hook).unwrap().permissions().mode() & 0o777, 0o750);
+    assert_eq!(listing(), files);
+}
+
+#[test]
+fn hooks_path_is_respected_and_never_left() {
+    let env = inactive();
+    env.git(["init", "--quiet"]);
+    env.git(["config", "core.hooksPath", ".githooks"]);
+    yes(&env, "init --client claude --git-hook");
+    assert!(env.project().join(".githooks/pre-commit").is_file());
+    assert!(!env.project().join(".git/hooks/pre-commit").exists());
+    yes(&env, "uninstall");
+    assert!(!env.project().join(".githooks/pre-commit").exists());
+    env.git(["config", "core.hooksPath", env.elsewhere().to_str().unwrap()]);
+    let said = env.lockstep(["init", "--client", "claude", "--git-hook"]).failed(3);
+    assert!(said.contains("leads out of the repository"), "{said}");
+    assert_eq!(fs::read_dir(env.elsewhere()).unwrap().count(), 0);
+}
+
+#[test]
+fn doctor_says_whether_the_gates_are_asked() {
+    let env = with_step();
+    env.git(["init", "--quiet"]);
+    yes(&env, "init --client claude --quiet");
+    let said = |env: &TestEnv| env.lockstep(["doctor"]).snapshot();
+    assert!(said(&env).contains("git does not ask it"), "{}", said(&env));
+    yes(&env, "init --git-hook --quiet");
+    assert!(said(&env).contains("git asks it before every commit"), "{}", said(&env));
+    let settings = env.project().join(".claude/settings.json");
+    let text = fs::read_to_string(&settings).unwrap();
+    fs::write(&settings, text.replace("Task|Agent|Bash|", "")).unwrap();
+    assert!(said(&env).contains("not for Task, Agent, Bash: no gate is asked"), "{}", said(&env));
+    fs::write(&settings, text).unwrap();
+    let log = env.project().join("steps/audit-2026-02-14.log");
+    fs::write(&log, fs::read_to_string(&log).unwrap().replace("auth", "other")).unwrap();
+    assert!(said(&env).contains("steps/audit-2026-02-14.log, line 1: it was edited"), "{}", said(&env));
+}
+
+#[test]
+fn a_project_below_the_top_of_its_repository_has_its_gate() {
+    let env = inactive();
+    env.git(["init", "--quiet"]);
+    env.write("app/lockstep.toml", "");
+    yes(&env, "-C app init --client claude --git-hook --quiet");
+    yes(&env, "-C app step new 01-01 --project auth --phases tdd-3");
+    env.git(["add", "-A"]);
+    env.git(["commit", "--quiet", "-m", "first"]);
+    yes(&env, "-C app step phase start 01-01 RED");
+    env.git(["add", "-A"]);
+    let refused = env.git_output(["commit", "-m", "x"]);
+    assert_eq!(refused.code, Some(1), "{}", refused.snapshot());
+    assert!(
+        refused.snapshot().contains("steps/01-01.json: Phase RED is IN_PROGRESS"),
+        "{}",
+        refused.snapshot()
+    );
+    env.git(["commit", "--quiet", "-m", "elsewhere", "--no-verify"]);
+}
+
+#[test]
+fn a_gate_that_cannot_run_fails_loudly() {
+    let env = repository();
+    env.configure("[steps]\nphase = 1\n");
+    let (code, said) = commit(&env, &[]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("unknown key `phase`") && said.contains("could not decide"), "{said}");
+    fs::remove_file(env.project().join("lockstep.toml")).unwrap();
+    assert_eq!(commit(&env, &[]).0, Some(0), "an inactive project has no gate");
+}
+
+#[test]
+fn a_step_whose_boundary_was_left_is_not_committed() {
+    let env = repository();
+    env.lockstep(["step", "new", "02-01", "--project", "auth", "--phases", "tdd-3", "--allow", "src/**"])
+        .succeeded();
+    yes(&env, "step phase start 02-01 RED");
+    env.write("src/a.rs", "fine");
+    env.write("docs/x.md", "not fine");
+    yes(&env, "step phase done 02-01 RED --run false");
+    let said = no(&env, "gate stop 02-01");
+    assert!(
+        said.contains("docs/x.md was changed, outside the step's boundary") && !said.contains("src/a.rs"),
+        "{said}"
+    );
+    ready(&env);
+}

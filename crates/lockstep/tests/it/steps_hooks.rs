@@ -1,0 +1,459 @@
+//! The gates of steps in the client's hooks: what is denied and with which words, what is asked once, what nobody pays for.
+
+use std::fs;
+use std::path::PathBuf;
+
+use lockstep_testkit::{Event, Output, TestEnv};
+use lockstep_wire::claude::samples;
+use serde_json::{Value, json};
+
+use crate::steps::{by_hand, no, ready, step, with_step, yes};
+use crate::{active, configured};
+
+/// A prompt that passes gate 1 for the step.
+pub(crate) fn prompt(env: &TestEnv) -> String {
+    let args = [
+        "prompt",
+        "render",
+        "execute_step",
+        "--step",
+        "01-01",
+        "--set",
+        "agent_name=crafter",
+        "--set",
+        "description=Work",
+    ];
+    env.lockstep(args).succeeded()
+}
+
+/// The start of an agent with a prompt.
+pub(crate) fn invoke(prompt: &str) -> Event {
+    Event::of(samples::PRE_TOOL_USE_AGENT)
+        .with("tool_input", json!({"description": "work", "prompt": prompt, "subagent_type": "implementer"}))
+}
+
+/// The reason of a denied call; `None` for one that passes, of which nothing is said.
+#[track_caller]
+pub(crate) fn denied(output: &Output) -> Option<String> {
+    let stdout = output.succeeded();
+    if stdout.is_empty() {
+        return None;
+    }
+    let reply: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(reply["hookSpecificOutput"]["permissionDecision"], "deny", "{reply}");
+    Some(reply["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap().to_owned())
+}
+
+/// What a stopping agent is asked; `None` where it may end.
+#[track_caller]
+pub(crate) fn asked(output: &Output) -> Option<String> {
+    let stdout = output.succeeded();
+    if stdout.is_empty() {
+        return None;
+    }
+    let reply: Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(reply["decision"], "block", "{reply}");
+    Some(reply["reason"].as_str().unwrap().to_owned())
+}
+
+/// An agent's transcript with its prompt, as the client has it.
+pub(crate) fn transcript(env: &TestEnv, agent: &str, prompt: &str, turns: usize) -> PathBuf {
+    let mut text =
+        json!({"type": "user", "isSidechain": true, "message": {"role": "user", "content": prompt}})
+            .to_string()
+            + "\n";
+    for turn in 0..turns {
+        let message = json!({"id": format!("m{turn}"), "role": "assistant", "content": [], "usage": {"input_tokens": 100, "output_tokens": 20}});
+        text.push_str(&(json!({"type": "assistant", "message": message}).to_string() + "\n"));
+    }
+    let path = env.elsewhere().join(format!("transcripts/s1/subagents/agent-{agent}.jsonl"));
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, text).unwrap();
+    path
+}
+
+/// The end of an agent whose transcript this is.
+pub(crate) fn stop(env: &TestEnv, agent: &str, again: bool) -> Event {
+    let main = env.elsewhere().join("transcripts/s1.jsonl");
+    let own = env.elsewhere().join(format!("transcripts/s1/subagents/agent-{agent}.jsonl"));
+    Event::subagent_stop(agent, "implementer")
+        .with("transcript_path", main.to_str().unwrap())
+        .with("agent_transcript_path", own.to_str().unwrap())
+        .with("stop_hook_active", again)
+}
+
+/// An agent that runs the step: its invocation has passed and its transcript is there.
+fn running(env: &TestEnv, agent: &str) {
+    let prompt = prompt(env);
+    assert_eq!(denied(&env.hook(&invoke(&prompt))), None);
+    transcript(env, agent, &prompt, 3);
+}
+
+fn edit(env: &TestEnv, agent: &str, path: &str) -> Event {
+    let main = env.elsewhere().join("transcripts/s1.jsonl");
+    Event::of(samples::PRE_TOOL_USE_EDIT_IN_SUBAGENT)
+        .by(agent, "implementer")
+        .with("transcript_path", main.to_str().unwrap())
+        .with(
+            "tool_input",
+            json!({"file_path": format!("/repo/{path}"), "old_string": "a", "new_string": "b"}),
+        )
+}
+
+fn events(env: &TestEnv) -> Vec<String> {
+    let entries: Vec<Value> = serde_json::from_str(&yes(env, "audit show --format json")).unwrap();
+    entries.iter().map(|entry| entry["event"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn an_incomplete_prompt_is_denied_with_every_error_and_suggestion() {
+    let env = with_step();
+    let bad = prompt(&env)
+        .replace("- G3", "- H3")
+        .replace("## AGENT_IDENTITY", "## WHO")
+        .replace("2. GREEN", "2. GREENISH");
+    let reason = denied(&env.hook(&invoke(&bad))).unwrap();
+    for expected in [
+        "GATE_1_PRE_INVOCATION",
+        "MISSING: Mandatory section 'AGENT_IDENTITY' not found. Suggestion: Add ## AGENT_IDENTITY section to prompt template.",
+        "INCOMPLETE: TDD phase 'GREEN' not mentioned. Suggestion: Add GREEN to TDD_14_PHASES section.",
+        "INCOMPLETE: 'G3' not mentioned in section QUALITY_GATES. Suggestion: Add G3 to QUALITY_GATES section.",
+    ] {
+        assert!(reason.contains(expected), "{expected}\n{reason}");
+    }
+    assert_eq!(denied(&env.hook(&invoke(&prompt(&env)))), None);
+    assert_eq!(events(&env), ["STEP_CREATED", "TASK_INVOCATION_REJECTED", "TASK_INVOCATION_VALIDATED"]);
+    assert!(env.logged().is_empty(), "{:?}", env.logged());
+}
+
+#[test]
+fn an_agent_is_asked_once_and_then_its_step_is_failed_and_the_lead_is_told() {
+    let env = with_step();
+    env.hook(&Event::session_start()).silent();
+    running(&env, "a1");
+    yes(&env, "step phase start 01-01 RED");
+    let question = asked(&env.hook(&stop(&env, "a1", false))).unwrap();
+    assert!(
+        question.contains("Phase RED left IN_PROGRESS (abandoned)") && question.contains("Suggestion: "),
+        "{question}"
+    );
+    assert_eq!(step(&env)["state"]["status"], "IN_PROGRESS", "nothing is failed while it can be mended");
+    assert_eq!(asked(&env.hook(&stop(&env, "a1", true))), None, "never a loop");
+    let state = &step(&env)["state"];
+    assert_eq!(state["status"], "FAILED");
+    assert_eq!(state["failure_reason"], "Phase RED left IN_PROGRESS (abandoned)");
+    assert_eq!(state["recovery_suggestions"].as_array().unwrap().len(), 1);
+    let (_, told) = env.hook(&Event::agent_done()).context().unwrap();
+    assert!(told.contains("The step steps/01-01.json was set to FAILED when implementer a1 ended"), "{told}");
+    assert!(told.contains("left IN_PROGRESS (abandoned). Suggestion: "), "{told}");
+    env.hook(&Event::agent_done()).silent();
+    let recorded = events(&env);
+    assert_eq!(
+        recorded[3..],
+        ["SUBAGENT_STOP_VALIDATION", "SUBAGENT_STOP_VALIDATION", "STEP_FAILED_BY_GATE"]
+    );
+    assert!(yes(&env, "audit verify").contains("whole"));
+    yes(&env, "step resume 01-01");
+    assert!(env.logged().is_empty(), "{:?}", env.logged());
+}
+
+#[test]
+fn a_client_that_never_says_it_went_on_is_not_asked_twice() {
+    let env = with_step();
+    running(&env, "a1");
+    yes(&env, "step phase start 01-01 RED");
+    assert!(asked(&env.hook(&stop(&env, "a1", false))).is_some());
+    assert_eq!(asked(&env.hook(&stop(&env, "a1", false))), None);
+    assert_eq!(step(&env)["state"]["status"], "FAILED");
+}
+
+#[test]
+fn an_agent_that_mends_its_step_may_end() {
+    let env = with_step();
+    running(&env, "a1");
+    yes(&env, "step phase start 01-01 RED");
+    assert!(asked(&env.hook(&stop(&env, "a1", false))).is_some());
+    yes(&env, "step phase done 01-01 RED --run false");
+    env.hook(&stop(&env, "a1", true)).silent();
+    assert_eq!(step(&env)["state"]["status"], "IN_PROGRESS");
+    let entries: Vec<Value> =
+        serde_json::from_str(&yes(&env, "audit show --event SUBAGENT_STOP_VALIDATION --format json"))
+            .unwrap();
+    assert_eq!((&entries[1]["result"], &entries[1]["turns"]), (&json!("PASS"), &json!(3)));
+    assert_eq!((&entries[1]["input_tokens"], &entries[1]["output_tokens"]), (&json!(300), &json!(60)));
+}
+
+#[test]
+fn of_two_agents_each_has_its_own_step() {
+    let env = with_step();
+    yes(&env, "step new 01-02 --project auth --phases tdd-3");
+    running(&env, "a1");
+    let other = prompt(&env).replace("01-01", "01-02");
+    assert_eq!(denied(&env.hook(&invoke(&other))), None);
+    transcript(&env, "a2", &other, 1);
+    transcript(&env, "a3", "Just look around. <!-- a note -->", 1);
+    yes(&env, "step phase start 01-01 RED");
+    env.hook(&stop(&env, "a2", false)).silent();
+    env.hook(&stop(&env, "a3", false)).silent();
+    assert!(asked(&env.hook(&stop(&env, "a1", false))).unwrap().contains("steps/01-01.json"));
+}
+
+#[test]
+fn an_invocation_nobody_saw_is_judged_by_its_own_prompt() {
+    let env = with_step();
+    yes(&env, "step phase start 01-01 RED");
+    transcript(
+        &env,
+        "a9",
+        "<!-- DES-VALIDATION: required -->\n<!-- DES-STEP-FILE: steps/01-01.json -->\n",
+        1,
+    );
+    assert!(asked(&env.hook(&stop(&env, "a9", false))).unwrap().contains("left IN_PROGRESS"));
+    transcript(&env, "a8", "<!-- DES-VALIDATION: required -->\nno step", 1);
+    assert!(asked(&env.hook(&stop(&env, "a8", false))).unwrap().contains("DES-STEP-FILE marker missing"));
+    assert_eq!(asked(&env.hook(&stop(&env, "a8", true))), None);
+}
+
+#[test]
+fn an_old_client_that_does_not_say_who_stops_is_asked_once_too() {
+    let env = with_step();
+    assert_eq!(denied(&env.hook(&invoke(&prompt(&env)))), None);
+    yes(&env, "step phase start 01-01 RED");
+    let old = Event::of(samples::OLD_SUBAGENT_STOP);
+    assert!(asked(&env.hook(&old)).unwrap().contains("left IN_PROGRESS"));
+    assert_eq!(asked(&env.hook(&old)), None);
+    assert_eq!(step(&env)["state"]["status"], "FAILED");
+}
+
+#[test]
+fn the_boundary_holds_for_the_agent_of_the_step_and_for_nobody_else() {
+    let env = active();
+    let args = [
+        "step",
+        "new",
+        "01-01",
+        "--project",
+        "auth",
+        "--phases",
+        "tdd-3",
+        "--allow",
+        "src/**",
+        "--forbid",
+        "src/gen/**",
+    ];
+    env.lockstep(args).succeeded();
+    running(&env, "a1");
+    transcript(&env, "a2", "Look around.", 1);
+    for (path, refused) in
+        [("src/a.rs", false), ("docs/x.md", true), ("src/gen/x.rs", true), ("src/../docs/x.md", true)]
+    {
+        assert_eq!(denied(&env.hook(&edit(&env, "a1", path))).is_some(), refused, "{path}");
+        assert_eq!(denied(&env.hook(&edit(&env, "a2", path))), None);
+        assert_eq!(denied(&env.hook(&edit(&env, "a1", path).by_lead())), None);
+    }
+    let own = denied(&env.hook(&edit(&env, "a1", "steps/01-01.json"))).unwrap();
+    assert!(own.contains("written by `lockstep step` only"), "{own}");
+    assert!(denied(&env.hook(&edit(&env, "a1", "steps/audit-2026-02-14.log"))).is_some());
+    fs::create_dir_all(env.project().join("docs")).unwrap();
+    fs::create_dir_all(env.project().join("src")).unwrap();
+    std::os::unix::fs::symlink("../docs", env.project().join("src/link")).unwrap();
+    assert!(
+        denied(&env.hook(&edit(&env, "a1", "src/link/new.md"))).is_some(),
+        "a link does not hide where a file lies"
+    );
+    assert_eq!(events(&env).iter().filter(|event| *event == "BOUNDARY_REFUSED").count(), 6);
+}
+
+#[test]
+fn what_a_shell_command_wrote_outside_the_boundary_is_found_at_the_end() {
+    let env = active();
+    env.lockstep(["step", "new", "01-01", "--project", "auth", "--phases", "tdd-3", "--allow", "src/**"])
+        .succeeded();
+    env.write("docs/x.md", "old");
+    env.hook(&Event::session_start()).silent();
+    running(&env, "a1");
+    env.shell("echo new > docs/x.md; mkdir -p src; echo fine > src/a.rs");
+    env.hook(&Event::bash().by("a1", "implementer")).silent();
+    let question = asked(&env.hook(&stop(&env, "a1", false))).unwrap();
+    assert!(
+        question.contains("docs/x.md was changed, outside the step's boundary: allowed is src/**"),
+        "{question}"
+    );
+    assert!(!question.contains("src/a.rs") && question.matches("was changed").count() == 1, "{question}");
+}
+
+#[test]
+fn turns_over_the_budget_warn_or_block() {
+    for (config, blocks) in [("", false), ("[steps]\nover_budget = \"block\"\n", true)] {
+        let env = configured(config);
+        yes(&env, "step new 01-01 --project auth --phases tdd-3 --max-turns 2");
+        running(&env, "a1");
+        let question = asked(&env.hook(&stop(&env, "a1", false)));
+        assert_eq!(question.is_some(), blocks, "{question:?}");
+    }
+}
+
+#[test]
+fn a_commit_is_refused_in_whatever_words_and_other_commands_pass() {
+    let env = with_step();
+    yes(&env, "step phase start 01-01 RED");
+    let bash =
+        |command: &str| Event::of(samples::PRE_TOOL_USE_BASH).with("tool_input", json!({"command": command}));
+    for command in [
+        "git commit -m x",
+        "git -C . commit --no-verify",
+        "git ci",
+        "git commit-tree HEAD^{tree}",
+        "sh -c 'git commit'",
+    ] {
+        let reason = denied(&env.hook(&bash(command))).unwrap();
+        assert!(reason.contains("Phase RED is IN_PROGRESS"), "{command}: {reason}");
+    }
+    for command in ["git status", "cargo test", "git add -A && git diff"] {
+        env.hook(&bash(command)).silent();
+    }
+    yes(&env, "step phase fail 01-01 RED");
+    yes(&env, "step abandon 01-01 --why superseded");
+    env.hook(&bash("git commit -m x")).silent();
+}
+
+#[test]
+fn gates_that_cannot_decide_block_and_say_why_unless_the_project_allows() {
+    let cannot = "[steps]\nphase = \"x\"\n";
+    for (config, blocks) in
+        [(cannot.to_owned(), true), (format!("[hooks]\non_failure = \"allow\"\n{cannot}"), false)]
+    {
+        let env = with_step();
+        running(&env, "a1");
+        yes(&env, "step phase start 01-01 RED");
+        env.configure(&config);
+        let good = invoke(&{
+            env.configure("");
+            let prompt = prompt(&env);
+            env.configure(&config);
+            prompt
+        });
+        let commit =
+            Event::of(samples::PRE_TOOL_USE_BASH).with("tool_input", json!({"command": "git commit"}));
+        for event in [good, commit, edit(&env, "a1", "docs/x.md")] {
+            let reason = denied(&env.hook(&event));
+            assert_eq!(reason.is_some(), blocks, "{reason:?}");
+            assert!(reason.is_none_or(|reason| reason.contains("unknown key `phase`")));
+        }
+        assert_eq!(asked(&env.hook(&stop(&env, "a1", false))).is_some(), blocks);
+        assert_eq!(asked(&env.hook(&stop(&env, "a1", true))), None, "never a loop");
+        assert!(!env.logged().is_empty());
+    }
+}
+
+#[test]
+fn a_project_without_steps_pays_nothing() {
+    let env = active();
+    // Only the name is the same.
+    env.write("steps/login.json", "{\"given\": \"a user\"}");
+    env.write("steps/login.py", "def step(): pass\n");
+    let before = env.listing();
+    env.hook(&invoke("Look around, DES-VALIDATION is a marker.")).silent();
+    env.hook(&edit(&env, "a1", "src/a.rs")).silent();
+    let commit =
+        Event::of(samples::PRE_TOOL_USE_BASH).with("tool_input", json!({"command": "git commit -m x"}));
+    env.hook(&commit).silent();
+    assert_eq!(env.listing(), before, "not even the state directory is made");
+    env.git(["init", "--quiet"]);
+    yes(&env, "init --git-hook --quiet");
+    env.git(["add", "-A"]);
+    env.git(["commit", "--quiet", "-m", "x"]);
+    let files = fs::read_dir(env.project().join("steps")).unwrap().count();
+    assert_eq!(files, 2, "no trail is begun in somebody else's directory");
+}
+
+#[test]
+fn a_file_too_large_to_be_looked_at_passes_where_there_are_no_steps() {
+    let huge = "x".repeat(9 << 20);
+    let write = Event::of(samples::PRE_TOOL_USE_EDIT_IN_SUBAGENT)
+        .with("tool_name", "Write")
+        .with("tool_input", json!({"file_path": "/repo/data.txt", "content": huge}));
+    let env = active();
+    env.hook(&write).silent();
+    yes(&env, "step new 01-01 --project auth --phases tdd-3");
+    let output = env.hook(&write);
+    assert!(output.snapshot().contains("could not decide"), "{}", output.snapshot());
+}
+
+#[test]
+fn a_fresh_clone_has_its_gates() {
+    let env = with_step();
+    yes(&env, "step phase start 01-01 RED");
+    fs::remove_dir_all(env.state()).unwrap();
+    let commit =
+        Event::of(samples::PRE_TOOL_USE_BASH).with("tool_input", json!({"command": "git commit -m x"}));
+    assert!(denied(&env.hook(&commit)).unwrap().contains("Phase RED is IN_PROGRESS"));
+}
+
+#[test]
+fn a_command_that_needs_no_step_is_not_judged_at_its_end() {
+    let env = with_step();
+    let research = "<!-- DES-VALIDATION: required -->\n<!-- DES-COMMAND: /nw:research -->\nLook around.";
+    env.hook(&invoke(research)).silent();
+    transcript(&env, "a1", research, 1);
+    env.hook(&stop(&env, "a1", false)).silent();
+}
+
+#[test]
+fn a_boundary_is_widened_on_record_and_not_by_hand() {
+    let env = active();
+    env.lockstep(["step", "new", "01-01", "--project", "auth", "--phases", "tdd-3", "--allow", "src/**"])
+        .succeeded();
+    running(&env, "a1");
+    let before = denied(&env.hook(&edit(&env, "a1", "docs/x.md"))).unwrap();
+    assert!(before.contains("lockstep step boundary"), "{before}");
+    env.lockstep([
+        "step",
+        "boundary",
+        "01-01",
+        "--allow",
+        "src/**",
+        "--allow",
+        "docs/**",
+        "--why",
+        "they belong together",
+    ])
+    .succeeded();
+    assert_eq!(denied(&env.hook(&edit(&env, "a1", "docs/x.md"))), None);
+    assert!(yes(&env, "audit show --event STEP_BOUNDARY_CHANGED").contains("(they belong together)"));
+    by_hand(&env, |value| value["boundary"] = json!({"allowed": ["**"]}));
+    assert!(asked(&env.hook(&stop(&env, "a1", false))).unwrap().contains("by hand"));
+}
+
+#[test]
+fn a_session_that_ends_is_forgotten() {
+    let env = with_step();
+    running(&env, "a1");
+    assert!(env.state().join("steps/sessions/s1").is_dir());
+    env.hook(&Event::session_end()).silent();
+    assert!(!env.state().join("steps/sessions/s1").exists());
+}
+
+#[test]
+fn what_the_gate_failed_by_hand_stays_unrecorded() {
+    let env = with_step();
+    running(&env, "a1");
+    by_hand(&env, |value| {
+        value["state"]["status"] = json!("IN_PROGRESS");
+        value["tdd_cycle"]["phase_execution_log"][0]["status"] = json!("EXECUTED");
+        value["tdd_cycle"]["phase_execution_log"][0]["outcome"] = json!("PASS");
+    });
+    assert!(asked(&env.hook(&stop(&env, "a1", false))).unwrap().contains("by hand"));
+    assert_eq!(asked(&env.hook(&stop(&env, "a1", true))), None);
+    assert_eq!(step(&env)["state"]["status"], "FAILED");
+    assert!(no(&env, "step resume 01-01").contains("by hand"), "failing it does not make it look recorded");
+}
+
+#[test]
+fn a_step_that_is_ready_ends_in_silence() {
+    let env = with_step();
+    running(&env, "a1");
+    ready(&env);
+    env.hook(&stop(&env, "a1", false)).silent();
+    assert!(yes(&env, "gate commit").contains("PASS"));
+}

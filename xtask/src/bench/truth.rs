@@ -1,0 +1,159 @@
+//! `cargo xtask bench impact`: our answers against the compiler's.
+//!
+//! A package is taken from a registry, one definition of it is changed, and the compiler says which other files it now
+//! rejects: that is the truth. A language takes part by implementing [`Subject`]; everything else is the same for all.
+
+mod baselines;
+mod cases;
+mod kept;
+mod rust;
+mod score;
+mod subject;
+mod tables;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use lockstep_refs::entity::Aliases;
+use lockstep_refs::impact::{After, Before, Edit, Question, impact};
+use lockstep_refs::world::{MemoryWorld, World};
+
+use super::{machine, page};
+use crate::{Outcome, workspace};
+use cases::Case;
+use score::{Answer, Judged};
+use subject::{Package, Subject};
+
+/// Measure how well the impact of a change is known, against compilers
+///
+/// Packages are fetched with each language's own client into a cache outside the repository, and changed only there.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ImpactArgs {
+    /// One small package and few changes, to see that the benchmark works
+    #[arg(long, conflicts_with = "write")]
+    smoke: bool,
+    /// What the choice of changes starts from
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// How many changes of each kind in each package
+    #[arg(long, default_value_t = 15)]
+    cases: usize,
+    /// Only packages whose name contains this
+    #[arg(long, value_name = "NAME")]
+    package: Option<String>,
+    /// Only this language
+    #[arg(long, value_name = "NAME")]
+    language: Option<String>,
+    /// Show every wrong answer
+    #[arg(long)]
+    wrong: bool,
+    /// Put the results into docs/benchmarks.md
+    #[arg(long)]
+    write: bool,
+}
+
+/// Every language that is measured.
+fn subjects() -> Vec<Box<dyn Subject>> {
+    vec![Box::new(rust::Rust)]
+}
+
+pub(crate) fn run(args: &ImpactArgs) -> Outcome {
+    let cache = cache()?;
+    let mut judged = Vec::new();
+    for subject in subjects() {
+        let language = subject.language();
+        if args.language.as_deref().is_some_and(|wanted| !wanted.eq_ignore_ascii_case(language)) {
+            continue;
+        }
+        for package in packages(subject.as_ref(), args) {
+            eprintln!("{language}: {} {}", package.name, package.version);
+            judged.extend(measure(subject.as_ref(), package, &cache, args)?);
+        }
+    }
+    if args.wrong {
+        print!("{}", tables::wrong(&judged));
+    }
+    let report = format!("{}\n{}", machine::describe(&command_line(args)), tables::all(&judged));
+    println!("{report}");
+    if args.write {
+        page::put(&workspace::root().join(page::PATH), "impact", &report)?;
+        println!("wrote {}", page::PATH);
+    }
+    Ok(())
+}
+
+fn packages<'s>(subject: &'s dyn Subject, args: &ImpactArgs) -> Vec<&'s Package> {
+    let wanted = |package: &&Package| args.package.as_deref().is_none_or(|part| package.name.contains(part));
+    let mut packages: Vec<&Package> = subject.packages().iter().filter(wanted).collect();
+    if args.smoke {
+        packages.sort_by_key(|package| !package.small);
+        packages.truncate(1);
+    }
+    packages
+}
+
+/// Asks everybody about every case of a package.
+fn measure(
+    subject: &dyn Subject,
+    package: &Package,
+    cache: &Path,
+    args: &ImpactArgs,
+) -> Outcome<Vec<Judged>> {
+    let prepared = subject.prepare(package, cache)?;
+    let texts: Vec<(String, String)> = prepared.read()?;
+    let world = MemoryWorld::new(texts.iter().map(|(path, text)| (path.as_str(), text.as_str())));
+    let each = if args.smoke { 1 } else { args.cases };
+    let cases = cases::choose(subject, &prepared, &world, args.seed, each);
+    let mut judged = Vec::new();
+    for case in cases {
+        let truth = kept::truth(subject, &prepared, &case, cache)?;
+        let seen = |answer: BTreeSet<String>| answer.into_iter().filter(|path| *path != case.file).collect();
+        judged.push(Judged {
+            language: subject.language(),
+            package: package.name,
+            held_out: package.held_out,
+            answers: [
+                (Answer::Ours, ours(&world, &case)),
+                (Answer::Word, seen(baselines::word(&texts, &case.symbol.name))),
+                (Answer::Basename, seen(baselines::basename(&texts, &case.file))),
+            ]
+            .into(),
+            truth,
+            case,
+        });
+    }
+    Ok(judged)
+}
+
+/// What `lockstep impact` says breaks.
+fn ours(world: &dyn World, case: &Case) -> BTreeSet<String> {
+    let edits = [Edit {
+        path: case.file.clone(),
+        former: None,
+        before: Before::Text(Arc::from(case.old.as_str())),
+        after: After::Text(Arc::from(case.new.as_str())),
+    }];
+    let aliases = Aliases::default();
+    let impact = impact(world, &Question { edits: &edits, aliases: &aliases, is_over: &|| false });
+    let breaking = impact.dependents().filter(|(_, dependent)| dependent.breaks);
+    breaking.map(|(_, dependent)| dependent.path.clone()).collect()
+}
+
+/// Where packages and what compilers said about them are kept.
+fn cache() -> Outcome<PathBuf> {
+    let base = std::env::var_os("XDG_CACHE_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))
+        .ok_or("neither XDG_CACHE_HOME nor HOME is set, so there is no place for the packages")?;
+    let cache = base.join("lockstep").join("truth");
+    std::fs::create_dir_all(&cache).map_err(|error| format!("{}: {error}", cache.display()))?;
+    Ok(cache)
+}
+
+fn command_line(args: &ImpactArgs) -> String {
+    let smoke = if args.smoke { " --smoke (too few cases to mean anything)" } else { "" };
+    let package = args.package.as_ref().map(|name| format!(" --package {name}")).unwrap_or_default();
+    let language = args.language.as_ref().map(|name| format!(" --language {name}")).unwrap_or_default();
+    format!("cargo xtask bench impact --seed {} --cases {}{language}{package}{smoke}", args.seed, args.cases)
+}

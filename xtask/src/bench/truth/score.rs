@@ -1,0 +1,130 @@
+//! Scores: how much of the truth an answer has, and how much of an answer is true.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::cases::Case;
+
+/// Who answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Answer {
+    Ours,
+    Word,
+    Basename,
+}
+
+impl Answer {
+    pub(super) const ALL: [Self; 3] = [Self::Ours, Self::Word, Self::Basename];
+
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Ours => "lockstep impact",
+            Self::Word => "rg -w of the name",
+            Self::Basename => "grep of the basename",
+        }
+    }
+}
+
+/// A case with the truth and everybody's answer.
+#[derive(Debug)]
+pub(super) struct Judged {
+    pub(super) language: &'static str,
+    pub(super) package: &'static str,
+    pub(super) held_out: bool,
+    pub(super) case: Case,
+    pub(super) truth: BTreeSet<String>,
+    pub(super) answers: BTreeMap<Answer, BTreeSet<String>>,
+}
+
+impl Judged {
+    pub(super) fn answer(&self, of: Answer) -> &BTreeSet<String> {
+        &self.answers[&of]
+    }
+
+    pub(super) fn missed(&self, of: Answer) -> Vec<&str> {
+        self.truth.difference(self.answer(of)).map(String::as_str).collect()
+    }
+
+    pub(super) fn wrong(&self, of: Answer) -> Vec<&str> {
+        self.answer(of).difference(&self.truth).map(String::as_str).collect()
+    }
+}
+
+/// Over several cases.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct Score {
+    pub(super) cases: usize,
+    /// Files in the truth.
+    pub(super) true_files: usize,
+    /// Files in the answers.
+    pub(super) answered: usize,
+    /// Files in both.
+    hits: usize,
+    case_recall: (f64, u32),
+    case_precision: (f64, u32),
+}
+
+impl Score {
+    pub(super) fn of<'j>(cases: impl Iterator<Item = &'j Judged>, who: Answer) -> Self {
+        let mut score = Self::default();
+        for judged in cases {
+            let answer = judged.answer(who);
+            let hits = judged.truth.intersection(answer).count();
+            score.cases += 1;
+            score.true_files += judged.truth.len();
+            score.answered += answer.len();
+            score.hits += hits;
+            add(&mut score.case_recall, hits, judged.truth.len());
+            add(&mut score.case_precision, hits, answer.len());
+        }
+        score
+    }
+
+    /// Over all files; `None` where nothing was true.
+    pub(super) fn recall(&self) -> Option<f64> {
+        ratio(self.hits, self.true_files)
+    }
+
+    /// Over all files; `None` where nothing was answered.
+    pub(super) fn precision(&self) -> Option<f64> {
+        ratio(self.hits, self.answered)
+    }
+
+    /// The mean over the cases in which something was true.
+    pub(super) fn case_recall(&self) -> Option<f64> {
+        mean(self.case_recall)
+    }
+
+    /// The mean over the cases in which something was answered.
+    pub(super) fn case_precision(&self) -> Option<f64> {
+        mean(self.case_precision)
+    }
+}
+
+fn add(sum: &mut (f64, u32), part: usize, whole: usize) {
+    if let Some(ratio) = ratio(part, whole) {
+        sum.0 += ratio;
+        sum.1 += 1;
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of files")]
+fn ratio(part: usize, whole: usize) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+fn mean((sum, count): (f64, u32)) -> Option<f64> {
+    (count > 0).then(|| sum / f64::from(count))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_not_everything() {
+        let score = Score::default();
+        assert_eq!(score.recall(), None);
+        assert_eq!(score.case_precision(), None);
+        assert_eq!(ratio(1, 2), Some(0.5));
+    }
+}

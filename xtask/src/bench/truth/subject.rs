@@ -1,0 +1,108 @@
+//! What a language brings along to be measured: packages, ways to change them, and a compiler that knows better.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lockstep_refs::facts::Definition;
+
+use super::cases::Case;
+use crate::Outcome;
+
+/// A package at one version.
+#[derive(Debug)]
+pub(super) struct Package {
+    pub(super) name: &'static str,
+    pub(super) version: &'static str,
+    /// Whether nobody looked at its wrong answers while making the rules.
+    pub(super) held_out: bool,
+    /// Whether its compiler answers fast enough for a smoke run.
+    pub(super) small: bool,
+}
+
+/// A package on disk that its compiler accepts.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) root: PathBuf,
+    /// The files that the compiler looks at, and manifests: what it does not see, it cannot judge.
+    pub(super) files: Vec<String>,
+    /// Where the compiler keeps what it has built.
+    pub(super) target: PathBuf,
+    /// Everything that the compiler's answers depend on besides the sources.
+    pub(super) stamp: String,
+}
+
+impl Prepared {
+    /// Path and text of every file.
+    pub(super) fn read(&self) -> Outcome<Vec<(String, String)>> {
+        let read = |path: &String| -> Outcome<(String, String)> {
+            let full = self.root.join(path);
+            let text = fs::read_to_string(&full).map_err(|error| format!("{}: {error}", full.display()))?;
+            Ok((path.clone(), text))
+        };
+        self.files.iter().map(read).collect()
+    }
+}
+
+/// What is done to a definition.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Mutation {
+    /// It gets another name.
+    Rename,
+    /// It is deleted.
+    Remove,
+    /// It takes or is something else.
+    Resign,
+    /// Only its inside changes: nobody may be told that anything breaks.
+    Body,
+}
+
+impl Mutation {
+    pub(super) const ALL: [Self; 4] = [Self::Rename, Self::Remove, Self::Resign, Self::Body];
+
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            Self::Rename => "rename",
+            Self::Remove => "removal",
+            Self::Resign => "signature",
+            Self::Body => "body only",
+        }
+    }
+}
+
+/// A language that is measured.
+pub(super) trait Subject {
+    fn language(&self) -> &'static str;
+
+    fn packages(&self) -> &'static [Package];
+
+    /// Fetches a package into the cache, if it is not there, and lets the compiler accept it once.
+    fn prepare(&self, package: &Package, cache: &Path) -> Outcome<Prepared>;
+
+    /// The text with one definition changed; `None` where that cannot be done to it.
+    fn mutate(&self, text: &str, definition: &Definition, mutation: Mutation) -> Option<String>;
+
+    /// The files other than the changed one that the compiler rejects when a case is applied. Leaves the package as it was.
+    fn truth(&self, prepared: &Prepared, case: &Case) -> Outcome<BTreeSet<String>>;
+}
+
+/// Replaces a file's content for as long as it lives.
+pub(super) struct Applied {
+    path: PathBuf,
+    old: String,
+}
+
+impl Applied {
+    pub(super) fn new(path: PathBuf, old: &str, new: &str) -> Outcome<Self> {
+        fs::write(&path, new).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Self { path, old: old.to_owned() })
+    }
+}
+
+impl Drop for Applied {
+    fn drop(&mut self) {
+        if let Err(error) = fs::write(&self.path, &self.old) {
+            eprintln!("{}: {error}; delete the package from the cache", self.path.display());
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! The scores as tables.
+
+use std::collections::BTreeSet;
+
+use super::score::{Answer, Judged, Score};
+use super::subject::Mutation;
+
+/// Everything, for the page.
+pub(super) fn all(judged: &[Judged]) -> String {
+    let mut out = String::new();
+    let languages: BTreeSet<&str> = judged.iter().map(|judged| judged.language).collect();
+    for language in languages {
+        let of: Vec<&Judged> = judged.iter().filter(|judged| judged.language == language).collect();
+        out.push_str(&format!("### {language}: the files that break\n\n"));
+        out.push_str(&sets(&of));
+        out.push('\n');
+        out.push_str(&rows("change", &kinds(&of)));
+        out.push('\n');
+        out.push_str(&rows("package", &packages(&of)));
+        out.push('\n');
+    }
+    out
+}
+
+/// Everybody, on the packages that rules were made with and on the others.
+fn sets(judged: &[&Judged]) -> String {
+    let mut groups = Vec::new();
+    for (held_out, name) in [(false, "known"), (true, "held out")] {
+        let set: Vec<&Judged> = judged.iter().copied().filter(|judged| judged.held_out == held_out).collect();
+        if !set.is_empty() {
+            groups.extend(
+                Answer::ALL.map(|who| (format!("{}, {name} packages", who.word()), set.clone(), who)),
+            );
+        }
+    }
+    table("who", &groups)
+}
+
+fn kinds<'j>(judged: &[&'j Judged]) -> Vec<(String, Vec<&'j Judged>)> {
+    let of = |mutation: Mutation| {
+        let cases = judged.iter().copied().filter(|judged| judged.case.mutation == mutation).collect();
+        (mutation.word().to_owned(), cases)
+    };
+    Mutation::ALL.into_iter().map(of).collect()
+}
+
+fn packages<'j>(judged: &[&'j Judged]) -> Vec<(String, Vec<&'j Judged>)> {
+    let names: BTreeSet<(bool, &str)> =
+        judged.iter().map(|judged| (judged.held_out, judged.package)).collect();
+    let of = |(held_out, name): (bool, &str)| {
+        let cases = judged.iter().copied().filter(|judged| judged.package == name).collect();
+        (if held_out { format!("{name} (held out)") } else { name.to_owned() }, cases)
+    };
+    names.into_iter().map(of).collect()
+}
+
+fn rows(title: &str, groups: &[(String, Vec<&Judged>)]) -> String {
+    let ours: Vec<_> =
+        groups.iter().map(|(name, cases)| (name.clone(), cases.clone(), Answer::Ours)).collect();
+    table(title, &ours)
+}
+
+fn table(title: &str, groups: &[(String, Vec<&Judged>, Answer)]) -> String {
+    let mut out = format!(
+        "| {title} | cases | true files | answered | recall | precision | recall per case | precision per case |\n\
+         |---|--:|--:|--:|--:|--:|--:|--:|\n"
+    );
+    for (name, cases, who) in groups {
+        let score = Score::of(cases.iter().copied(), *who);
+        out.push_str(&format!(
+            "| {name} | {} | {} | {} | {} | {} | {} | {} |\n",
+            score.cases,
+            score.true_files,
+            score.answered,
+            shown(score.recall()),
+            shown(score.precision()),
+            shown(score.case_recall()),
+            shown(score.case_precision()),
+        ));
+    }
+    out
+}
+
+fn shown(ratio: Option<f64>) -> String {
+    ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.3}"))
+}
+
+/// Every wrong answer of ours, for those who make it better.
+pub(super) fn wrong(judged: &[Judged]) -> String {
+    let mut out = String::new();
+    for judged in judged {
+        let (missed, wrong) = (judged.missed(Answer::Ours), judged.wrong(Answer::Ours));
+        if missed.is_empty() && wrong.is_empty() {
+            continue;
+        }
+        out.push_str(&format!("{} {}\n", judged.package, judged.case.shown()));
+        for (sign, files) in [("missed", missed), ("wrong", wrong)] {
+            for file in files {
+                out.push_str(&format!("    {sign} {file}\n"));
+            }
+        }
+    }
+    out
+}
