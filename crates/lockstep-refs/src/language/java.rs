@@ -9,7 +9,7 @@ use crate::language::Language;
 use crate::package;
 use crate::reference::{Outgoing, Reference, Target};
 use crate::scope;
-use crate::syntax::children;
+use crate::syntax::{children, line_of};
 use crate::walk::{self, Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
 use crate::world::{FileId, World};
 
@@ -91,6 +91,12 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             }
         }
         "lambda_expression" => lambda(walk, node),
+        "object_creation_expression" => {
+            let Some(body) = children(node).into_iter().find(|child| child.kind() == "class_body") else {
+                return false;
+            };
+            anonymous(walk, node, body);
+        }
         "formal_parameter" | "spread_parameter" => {
             let named = field("name");
             let parts = children(node)
@@ -243,6 +249,22 @@ fn locals(walk: &mut Walk<'_>, node: Node<'_>) {
             walk.local(name, declared, value);
         }
     }
+}
+
+/// `new T(…) { … }`: a type without a name that extends T.
+fn anonymous(walk: &mut Walk<'_>, node: Node<'_>, body: Node<'_>) {
+    let Some(made) = node.child_by_field_name("type") else { return };
+    walk.creation(made, node.child_by_field_name("arguments"));
+    let name = format!("_{}", line_of(node));
+    let mut definition = walk.collector.definition(&name, DefinitionKind::Type, node);
+    definition.reach = Reach::File;
+    definition.extends = vec![dotted(walk.text(walk.head(made))).into()];
+    let before = walk.collector.within;
+    walk.collector.within = walk.collector.define(definition);
+    let container = walk.collector.enter(&name);
+    walk.children(body);
+    walk.collector.leave(container);
+    walk.collector.within = before;
 }
 
 fn lambda(walk: &mut Walk<'_>, node: Node<'_>) {

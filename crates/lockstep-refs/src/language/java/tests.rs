@@ -74,6 +74,19 @@ class Wild extends Store {
 
     String twice() { return tag() + tag(); }
 }
+=== src/main/java/com/shop/app/Anonymous.java
+package com.shop.app;
+
+import com.shop.store.*;
+
+class Anonymous {
+    Base make(Item item) {
+        return new Base("x") {
+            @Override
+            public Item get(int id) { item.cost(7); tag(); return item; }
+        };
+    }
+}
 === src/main/java/com/other/Store.java
 package com.other;
 
@@ -131,12 +144,19 @@ fn members_follow_the_types_of_their_values() {
             "shop/app/Wild.java:9 Override",
         ]
     );
-    assert_eq!(to(BASE, "Base.get"), ["shop/app/Wild.java:9 Override", "shop/store/Store.java:12 Override"]);
+    assert_eq!(to(BASE, "Base.get"), ["shop/app/Wild.java:9 Override", "shop/store/Store.java:12 Override",]);
     assert_eq!(
         to(BASE, "Base.tag"),
         ["other/User.java:5 Call(0)", "shop/app/Main.java:16 Call(0)", "shop/app/Wild.java:11 Call(0)"]
     );
-    assert_eq!(to(ITEM, "Item.cost"), ["shop/app/Main.java:15 Call(1)", "shop/app/Main.java:17 Call(1)"]);
+    assert_eq!(
+        to(ITEM, "Item.cost"),
+        [
+            "shop/app/Anonymous.java:9 Call(1)",
+            "shop/app/Main.java:15 Call(1)",
+            "shop/app/Main.java:17 Call(1)"
+        ]
+    );
     assert_eq!(to(ITEM, "Item.price"), ["shop/app/Main.java:16 Value"]);
     assert_eq!(to(STORE, "Store.first"), ["shop/store/Item.java:8 Value"]);
     assert_eq!(to(STORE, "Store.LIMIT"), ["shop/app/Main.java:5 Import", "shop/app/Main.java:13 Value"]);
