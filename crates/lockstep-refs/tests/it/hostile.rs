@@ -102,12 +102,12 @@ fn scraps() -> impl Strategy<Value = String> {
 
 fn holds(facts: &Facts, text: &str) {
     // A text that ends in the middle of a line has one line more than ends.
-    let lines = u32::try_from(text.split('\n').count()).unwrap();
+    let lines = u32::try_from(text.split('\n').count()).expect("a small text");
     for definition in &facts.definitions {
         assert!(definition.line >= 1 && definition.line <= definition.end_line, "{definition:?}");
         assert!(definition.end_line <= lines + 1, "{definition:?} of {lines} lines");
     }
-    let count = u32::try_from(facts.definitions.len()).unwrap();
+    let count = u32::try_from(facts.definitions.len()).expect("a small text");
     for it in &facts.uses {
         assert!(it.line >= 1 && it.line <= lines && it.within.is_none_or(|at| at < count), "{it:?}");
     }
