@@ -235,12 +235,12 @@ impl Project<'_> {
             return self.member_type(&Module::of_file(*file), &target, name, called, steps + 1);
         }
         match name {
-            // What a result or an option of ours would give, had it been wrapped.
+            // What a result or an option of ours would give, had it been wrapped; and what pin-project makes of a type: one
+            // with the same fields.
             "unwrap" | "expect" | "clone" | "as_ref" | "as_mut" | "borrow" | "borrow_mut"
             | "unwrap_or_default" | "to_owned" | "unwrap_or_else" | "unwrap_or" | "lock" | "by_ref"
-            | "into_iter" | "ok_or" | "ok_or_else" | "map_err" | "get_mut" | "get_ref" | "default" => {
-                Ty::Function(Box::new(of.clone()))
-            }
+            | "into_iter" | "ok_or" | "ok_or_else" | "map_err" | "get_mut" | "get_ref" | "default"
+            | "project" | "project_ref" => Ty::Function(Box::new(of.clone())),
             _ => match self.iterated(of, steps) {
                 Ty::Unknown => self
                     .provided(name)
