@@ -138,7 +138,7 @@ pub(crate) fn call(of: Shape) -> Shape {
 pub(crate) fn position(of: Shape, at: usize) -> Shape {
     match of {
         Shape::Untyped => Shape::Untyped,
-        of => member(of, &format!("#{at}")),
+        of => member(of, &format!("@{at}")),
     }
 }
 

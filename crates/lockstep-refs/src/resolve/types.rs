@@ -251,7 +251,7 @@ impl Resolver<'_> {
 
     /// A member of a value.
     pub(crate) fn member(&self, of: &Type, name: &str) -> Vec<Type> {
-        if let Some(hidden) = name.strip_prefix('#') {
+        if let Some(hidden) = name.strip_prefix('@') {
             return self.hidden(of, hidden);
         }
         match of {

@@ -63,7 +63,7 @@ impl<'t> Walk<'t> {
                 }
                 match value {
                     Shape::Untyped => Shape::Untyped,
-                    value => member(value, "#item"),
+                    value => member(value, "@item"),
                 }
             }
             "lambda" => self.lambda(node),

@@ -167,7 +167,7 @@ impl<'t> Walk<'t> {
                     continue;
                 }
                 let manager = value.named_child(0).map_or(Shape::Unknown, |it| self.expression(it));
-                let entered = crate::scope::member(manager, if is_async { "#aenter" } else { "#enter" });
+                let entered = crate::scope::member(manager, if is_async { "@aenter" } else { "@enter" });
                 if let Some(name) = alias(value) {
                     self.assign(name, Some(entered), None, value);
                 }

@@ -160,7 +160,7 @@ impl<'t> Walk<'t> {
             return member(of, self.found.text(key));
         }
         self.expression(index);
-        member(of, "#item")
+        member(of, "@item")
     }
 
     fn call(&mut self, node: Node<'t>) -> Shape {

@@ -221,3 +221,19 @@ fn broken_text_gives_facts_and_problems() {
     let facts = facts("a.ts", "export function f( { \n class C { m( } \n import { x from");
     assert!(facts.problems > 0);
 }
+
+#[test]
+fn private_fields_are_followed_to_what_they_hold() {
+    let files = "\
+=== a.ts
+export class Queue { push(n: number) {} }
+=== b.ts
+import { Queue } from './a';
+class Holder {
+  #queue: Queue;
+  #all: Queue[] = [];
+  go() { this.#queue.push(1); this.#all.forEach((one) => one.push(2)); this.#all[0].push(3); }
+}
+";
+    assert_eq!(referrers(files, "a.ts", "Queue.push"), ["b.ts:5 Call(1)"]);
+}
