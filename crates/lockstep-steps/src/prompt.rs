@@ -1,5 +1,7 @@
 //! Checking a prompt: its markers, its sections, and what must stand in them. All errors at once, in one pass over the text.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use crate::commands::{CommandTable, Scope};
@@ -185,8 +187,9 @@ impl Starts {
                 return Some("");
             }
         }
-        let line_squeezed = squeezed(line);
-        let listed = self.markers.iter().any(|marker| whole_prefix(&line_squeezed, marker).is_some());
+        // Only comments are spelt in several ways; any other line is compared as it is.
+        let spelt = if line.starts_with("<!--") { Cow::Owned(squeezed(line)) } else { Cow::Borrowed(line) };
+        let listed = self.markers.iter().any(|marker| whole_prefix(&spelt, marker).is_some());
         // A comment that is a marker has no text of its own, but the line says something.
         listed.then_some(if level > 0 { "" } else { line })
     }

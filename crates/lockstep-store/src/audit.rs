@@ -58,19 +58,20 @@ impl Trail {
         Ok(self.dir.join(newest.unwrap_or(name)))
     }
 
-    /// Appends a record; gives the end of the chain after it. A crash after the line and before the end is remembered is no harm:
+    /// Appends a record; gives the file it is in. A crash after the line and before the end is remembered is no harm:
     /// the line itself says where the chain goes on.
-    pub fn append(&self, record: &Record) -> Result<Head, StoreError> {
+    pub fn append(&self, record: &Record) -> Result<PathBuf, StoreError> {
         let memory = self.memory()?;
         rustix::fs::flock(&memory, FlockOperation::LockExclusive)
             .map_err(|error| StoreError::io("lock", &self.memory_path())(error.into()))?;
         let head = self.end(read_head(&memory))?;
         let (line, next) = record.line(&head);
         fs::create_dir_all(&self.dir).map_err(StoreError::io("create", &self.dir))?;
-        append_once(&self.file(record)?, line.as_bytes())?;
+        let file = self.file(record)?;
+        append_once(&file, line.as_bytes())?;
         let text = format!("{:020} {}\n", next.seq, next.hash);
         memory.write_all_at(text.as_bytes(), 0).map_err(StoreError::io("write", &self.memory_path()))?;
-        Ok(next)
+        Ok(file)
     }
 
     /// The files, in the order of their days.

@@ -1,8 +1,9 @@
 //! What the audit trail says about steps, and writing to it.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use lockstep_index::accounts;
 use lockstep_steps::audit::{Entry, Record};
 use lockstep_steps::gate::{Judged, Recorded};
 use lockstep_steps::step::Step;
@@ -87,7 +88,7 @@ fn recorded(state: Option<&(String, String, String)>, step: &Step) -> Recorded {
 impl Steps<'_> {
     /// The trail of a step.
     pub(crate) fn trail_of(&self, file: &StepFile) -> Trail {
-        let beside = || file.path.parent().map_or_else(|| self.dir(), std::path::Path::to_owned);
+        let beside = || file.path.parent().map_or_else(|| self.dir(), Path::to_owned);
         let dir = self.project.config().audit.dir.resolve(&self.project.root).unwrap_or_else(beside);
         Trail::new(dir, &self.project.state)
     }
@@ -136,11 +137,17 @@ impl Steps<'_> {
     pub(crate) fn audit(&self, file: Option<&StepFile>, record: &Record) {
         let trail = file.map_or_else(|| self.trail(), |file| self.trail_of(file));
         let noted = file.map_or(Ok(()), |file| self.note_known(&file.name));
-        if let Err(error) = trail.append(record).and(noted) {
+        let written = trail.append(record).inspect(|path| self.account_for(path));
+        if let Err(error) = written.and(noted) {
             let message = format!("the audit entry {} was not written: {error}", record.event);
             complain(&format!("lockstep: {message}\n"));
             let _ = lockstep_store::log::write(&self.project.state, &self.now, "audit", &message);
         }
+    }
+
+    /// What Lockstep writes itself is no change that a sweep has to find and tell the Lead of. Where it cannot be noted, it is found.
+    pub(crate) fn account_for(&self, path: &Path) {
+        let _ = accounts::note(&self.project.root, &self.project.state, path);
     }
 
     /// What the trail says about a step's present state.

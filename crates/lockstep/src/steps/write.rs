@@ -96,7 +96,10 @@ impl Steps<'_> {
 
     fn put(&self, file: &StepFile, step: &Step, record: &Record) -> Result<(), StepsError> {
         self.note_known(&file.name)?;
-        self.trail_of(file).append(record)?;
-        Ok(write_atomically(&file.path, step.to_text().as_bytes(), 0o644)?)
+        let trail = self.trail_of(file).append(record)?;
+        self.account_for(&trail);
+        write_atomically(&file.path, step.to_text().as_bytes(), 0o644)?;
+        self.account_for(&file.path);
+        Ok(())
     }
 }

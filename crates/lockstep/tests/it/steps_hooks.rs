@@ -450,6 +450,18 @@ fn what_the_gate_failed_by_hand_stays_unrecorded() {
 }
 
 #[test]
+fn what_lockstep_writes_itself_is_no_news_for_the_lead() {
+    let env = with_step();
+    env.hook(&Event::session_start()).silent();
+    running(&env, "a1");
+    ready(&env);
+    env.hook(&Event::bash().by("a1", "implementer")).silent();
+    env.hook(&stop(&env, "a1", false)).silent();
+    env.hook(&Event::agent_done()).silent();
+    assert_eq!(env.journaled("s1"), "");
+}
+
+#[test]
 fn a_step_that_is_ready_ends_in_silence() {
     let env = with_step();
     running(&env, "a1");
