@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::cases::Case;
 use super::checker::{self, Messages};
-use super::subject::{Applied, Mutation, Package, Prepared, Subject};
+use super::subject::{Applied, Mutation, Package, Prepared, Subject, lock};
 use crate::{Outcome, workspace};
 
 mod mutate;
@@ -49,7 +49,7 @@ impl Subject for Python {
         let stamp = format!("{} {} pyright {PYRIGHT}", package.name, package.version);
         let target = folder.join("checked").join(format!("{}-{}", package.name, package.version));
         fs::create_dir_all(&target)?;
-        let prepared = Prepared { root, files, target, stamp };
+        let prepared = Prepared { _lock: lock(&root)?, root, files, target, options: &[], stamp };
         checker::baseline(&prepared.target.join("baseline.json"), || {
             check(&prepared, &pyright, &prepared.files)
         })?;

@@ -8,7 +8,7 @@ use lockstep_refs::facts::Definition;
 
 use super::cases::Case;
 use super::checker::{self, Messages};
-use super::subject::{Applied, Mutation, Package, Prepared, Subject};
+use super::subject::{Applied, Mutation, Package, Prepared, Subject, lock};
 use crate::{Outcome, workspace};
 
 mod mutate;
@@ -65,7 +65,7 @@ impl Subject for TypeScript {
         let stamp = format!("{} {} tsc {TSC}", package.name, package.version);
         let target = cache.join("typescript").join("checked").join(format!("{name}-{}", package.version));
         fs::create_dir_all(&target)?;
-        let prepared = Prepared { root, files, target, stamp };
+        let prepared = Prepared { _lock: lock(&root)?, root, files, target, options: &[], stamp };
         checker::baseline(&prepared.target.join("baseline.json"), || check(&prepared, &tsc))?;
         Ok(prepared)
     }
