@@ -2,7 +2,8 @@
 
 use lockstep_testkit::{Event, TestEnv};
 
-use crate::planted::{list, rust, status};
+use crate::active;
+use crate::planted::{commit, list, rust, status};
 
 fn agent_changes(env: &TestEnv, file: &str, agent: &str) {
     env.hook(&Event::edit(file).by(agent, "implementer")).silent();
@@ -11,30 +12,37 @@ fn agent_changes(env: &TestEnv, file: &str, agent: &str) {
 
 #[test]
 fn alerts_about_its_own_files_are_held_back_and_listed_in_its_report() {
-    let env = rust(1, 1);
+    let env = active();
+    env.write("src/lib.rs", "pub mod f0;\npub mod own;\npub mod other;\npub mod user;\npub mod behind;\n");
+    env.write("src/f0.rs", "pub fn f0_old() {}\n");
+    env.write("src/own.rs", "use crate::f0::f0_old;\n\npub fn own_old() {\n    f0_old()\n}\n");
+    env.write("src/behind.rs", "use crate::own::own_old;\n\npub fn behind() {\n    own_old()\n}\n");
+    env.write("src/other.rs", "pub fn other_old() {}\n");
+    env.write("src/user.rs", "use crate::other::other_old;\n\npub fn user() {\n    other_old()\n}\n");
+    commit(&env);
+    env.lockstep(["index"]).succeeded();
+    env.write("src/f0.rs", "pub fn f0_new() {}\n");
     env.hook(&Event::session_start()).silent();
     env.lockstep(["cascade", "start"]).succeeded();
     env.lockstep(["cascade", "next"]).succeeded();
-    env.shell("sed -i s/_old/_new/g src/r1/m0.rs");
-    agent_changes(&env, "src/r1/m0.rs", "a1");
+    env.shell("sed -i s/_old/_new/g src/own.rs");
+    agent_changes(&env, "src/own.rs", "a1");
     env.hook(&Event::prompt()).silent();
     // Others' files are told as ever, without its own.
-    env.write("README.md", "hello\n");
-    env.hook(&Event::edit("src/r1/m0.rs").by("a2", "implementer")).silent();
-    env.shell("echo '// more' >> src/r1/m0.rs");
-    agent_changes(&env, "README.md", "a2");
+    env.shell("echo '// more' >> src/own.rs; sed -i s/_old/_new/g src/other.rs");
+    env.hook(&Event::edit("src/own.rs").by("a2", "implementer")).silent();
+    agent_changes(&env, "src/other.rs", "a2");
     let (_, alert) = env.hook(&Event::prompt()).context().expect("an alert about the other file");
-    assert!(alert.contains("README.md") && !alert.contains("m0.rs"), "{alert}");
-    env.lockstep(["cascade", "done", "1a", "--status", "complete"]).succeeded();
-    assert_eq!(status(&env)["status"], "converged");
+    assert!(alert.contains("other.rs") && alert.contains("user.rs") && !alert.contains("own.rs"), "{alert}");
+    env.lockstep(["cascade", "abort", "--why", "seen enough"]).succeeded();
     let report = env.lockstep(["cascade", "report"]).succeeded();
     let held = report.split("## Alerts Held Back").nth(1).unwrap();
     assert!(held.contains("- `.lockstep/reports/s1/1.md`"), "{report}");
     // It is over: its files are everybody's again.
-    env.shell("echo '// again' >> src/r1/m0.rs");
-    agent_changes(&env, "src/r1/m0.rs", "a3");
+    env.shell("sed -i s/own_old/own_new/g src/behind.rs; sed -i s/own_new/own_newer/g src/own.rs");
+    agent_changes(&env, "src/own.rs", "a3");
     let (_, alert) = env.hook(&Event::prompt()).context().expect("an alert");
-    assert!(alert.contains("m0.rs"), "{alert}");
+    assert!(alert.contains("own.rs") && alert.contains("behind.rs"), "{alert}");
 }
 
 #[test]
