@@ -32,6 +32,7 @@ const KILLING: Duration = Duration::from_secs(10);
 
 /// Keep an agent from outliving its run
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Example:\n  lockstep cascade supervise --run 1 --prompt p.md --lock l 'sh agent.sh'")]
 pub(crate) struct SuperviseArgs {
     /// The process that must live
     #[arg(long, value_name = "PID")]

@@ -5,8 +5,9 @@ use lockstep_testkit::{Event, TestEnv};
 use crate::active;
 use crate::planted::{commit, list, rust, status};
 
-fn agent_changes(env: &TestEnv, file: &str, agent: &str) {
-    env.hook(&Event::edit(file).by(agent, "implementer")).silent();
+/// An agent has changed files with its shell, and stops.
+fn agent_stops(env: &TestEnv, agent: &str) {
+    env.hook(&Event::bash().by(agent, "implementer")).silent();
     env.hook(&Event::subagent_stop(agent, "implementer")).silent();
 }
 
@@ -26,12 +27,11 @@ fn alerts_about_its_own_files_are_held_back_and_listed_in_its_report() {
     env.lockstep(["cascade", "start"]).succeeded();
     env.lockstep(["cascade", "next"]).succeeded();
     env.shell("sed -i s/_old/_new/g src/own.rs");
-    agent_changes(&env, "src/own.rs", "a1");
+    agent_stops(&env, "a1");
     env.hook(&Event::prompt()).silent();
     // Others' files are told as ever, without its own.
     env.shell("echo '// more' >> src/own.rs; sed -i s/_old/_new/g src/other.rs");
-    env.hook(&Event::edit("src/own.rs").by("a2", "implementer")).silent();
-    agent_changes(&env, "src/other.rs", "a2");
+    agent_stops(&env, "a2");
     let (_, alert) = env.hook(&Event::prompt()).context().expect("an alert about the other file");
     assert!(alert.contains("other.rs") && alert.contains("user.rs") && !alert.contains("own.rs"), "{alert}");
     env.lockstep(["cascade", "abort", "--why", "seen enough"]).succeeded();
@@ -40,7 +40,7 @@ fn alerts_about_its_own_files_are_held_back_and_listed_in_its_report() {
     assert!(held.contains("- `.lockstep/reports/s1/1.md`"), "{report}");
     // It is over: its files are everybody's again.
     env.shell("sed -i s/own_old/own_new/g src/behind.rs; sed -i s/own_new/own_newer/g src/own.rs");
-    agent_changes(&env, "src/own.rs", "a3");
+    agent_stops(&env, "a3");
     let (_, alert) = env.hook(&Event::prompt()).context().expect("an alert");
     assert!(alert.contains("own.rs") && alert.contains("behind.rs"), "{alert}");
 }

@@ -192,6 +192,24 @@ fn a_file_outside_the_group_is_warned_about_and_checked_for_impacts() {
     env.write("src/user.rs", "use crate::other::other_old;\n\npub fn user() {\n    other_old()\n}\n");
     commit(&env);
     env.write("src/f0.rs", "pub fn f0_new() {}\n");
+    let agent =
+        format!("{RENAMER}[ \"$LOCKSTEP_GROUP\" != 1a ] || sed -i s/other_old/other_new/ src/other.rs\n");
+    run(&env, &agent, &[]).succeeded();
+    let status = status(&env);
+    let warnings = list(&status, "warnings").join("\n");
+    assert!(
+        warnings.contains("src/other.rs is outside the scope and changed while group 1a was at work."),
+        "{warnings}"
+    );
+    assert_eq!(status["iteration_details"][0]["new_impact_files"][0], "src/user.rs", "{status:#}");
+    assert!(!list(&status, "updated").contains(&"src/other.rs".to_owned()), "it is not counted");
+    assert_eq!(status["iteration_details"][0]["scope_violations"][0]["path"], "src/other.rs");
+}
+
+#[test]
+fn an_isolated_agent_brings_back_only_its_own_files() {
+    let env = rust(2, 1);
+    env.write("untracked.txt", "not committed\n");
     let agent = format!(
         "{RENAMER}pwd >> ../places.log\ntest -e untracked.txt && grep -q f0_new src/f0.rs || exit 3\necho x > outside.txt\necho >> src/lib.rs\n"
     );
