@@ -4,7 +4,7 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lockstep_testkit::TestEnv;
+use lockstep_testkit::{Output, TestEnv};
 
 use crate::planted::{RENAMER, list, run, run_command, rust, status, touched};
 
@@ -46,15 +46,28 @@ fn project() -> TestEnv {
 const FILES: [&str; 6] =
     ["src/r1/m0.rs", "src/r1/m1.rs", "src/r2/m0.rs", "src/r2/m1.rs", "src/x/mod.rs", "src/y/mod.rs"];
 
+/// How long the agent takes for a file, in seconds.
+const PACE: &str = "0.02";
+
+fn run_paced(env: &TestEnv) -> Output {
+    let mut command = run_command(env, RENAMER, &[]);
+    command.env("PACE", PACE);
+    env.run(command, b"")
+}
+
 #[test]
 fn a_run_that_is_killed_anywhere_goes_on_where_it_was() {
-    let mut life = Duration::from_secs(2);
+    // How long a run lives where nobody kills it: the points are spread over that.
+    let whole = project();
+    let started = Instant::now();
+    run_paced(&whole).succeeded();
+    let mut life = started.elapsed();
     let mut killed = 0;
     for point in 0..POINTS {
         let env = project();
         let mark = env.root().display().to_string();
         let mut command = run_command(&env, RENAMER, &[]);
-        command.env("LOCKSTEP_TEST_MARK", &mark).env("PACE", "0.02");
+        command.env("LOCKSTEP_TEST_MARK", &mark).env("PACE", PACE);
         let mut child = command.spawn().unwrap();
         thread::sleep(life.mul_f64(f64::from(point * 37 % 100) / 100.0));
         child.kill().unwrap();
