@@ -1,3 +1,5 @@
+//! Whom a change concerns, in small worlds; and what every report promises.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! PHP in small projects of several files: what resolves, what does not, and what a change does.
+
 use crate::fixture::{outgoing, referrers};
 use crate::language::facts;
 

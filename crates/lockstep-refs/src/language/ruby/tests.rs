@@ -1,3 +1,5 @@
+//! Ruby in small projects of several files: what resolves, what does not, and what a change does.
+
 use super::snake;
 use crate::fixture::{outgoing, referrers};
 use crate::language::facts;
