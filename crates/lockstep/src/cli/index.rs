@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use lockstep_index::index::{Built, Condition, Holder, Index, Order, Stats, Verdict, build, verify};
+use lockstep_index::index::{
+    Built, Condition, Effort, Holder, Home, Index, Order, Stats, Unwatched, Verdict, build, verify,
+};
 use serde::Serialize;
 
 use super::{Answer, Context};
@@ -62,9 +64,21 @@ pub(crate) fn run(args: &IndexArgs, context: &Context) -> Result<Answer, Command
         Built::Done(index) => show(args, context, &index),
         // Whoever is at it does the same.
         Built::Busy(_) if args.detached => {}
-        Built::Busy(holder) => return Err(busy(&holder)),
+        Built::Busy(holder) => match meanwhile(args, &project)? {
+            Some(index) => show(args, context, &index),
+            None => return Err(busy(&holder)),
+        },
     }
     Ok(Answer::Yes)
+}
+
+/// What can be counted while another process is writing: the index as it is.
+fn meanwhile(args: &IndexArgs, project: &ActiveProject) -> Result<Option<Index>, CommandError> {
+    if !args.stats || args.rebuild {
+        return Ok(None);
+    }
+    let home = Home::State(&project.state);
+    Ok(Index::open(&project.root, home, &project.index_settings(), Effort::Few, &Unwatched)?)
 }
 
 fn busy(holder: &Holder) -> CommandError {

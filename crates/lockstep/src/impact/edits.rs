@@ -16,11 +16,16 @@ pub(crate) struct Edits {
     pub(crate) origin: String,
 }
 
+/// What lies in the state directory.
+const STATE: &str = ".lockstep/";
+
 impl Tree {
     /// What differs between two states.
     pub(crate) fn edits_between(&self, between: &Between, origin: String) -> Result<Edits, CommandError> {
         let repository = self.repository()?;
-        let changed = repository.changed(between)?;
+        let mut changed = repository.changed(between)?;
+        // Our own state hides itself from git, but a moment after it is made.
+        changed.retain(|change| !change.path.starts_with(STATE));
         Ok(Edits { edits: self.edits_of(repository, between, &changed)?, origin })
     }
 
