@@ -29,7 +29,7 @@ pub trait World: Sync {
     /// The files with this basename, sorted by path.
     fn named(&self, basename: &str) -> Vec<FileId>;
 
-    /// The files in whose text all [words](words) of `name` stand, sorted by path; possibly some more, never fewer.
+    /// The files in whose text all [`words`] of `name` stand, sorted by path; possibly some more, never fewer.
     fn containing(&self, name: &str) -> Vec<FileId>;
 
     /// The text of a file; `None` where it is no text, too large or gone.
