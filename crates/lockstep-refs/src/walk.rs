@@ -48,8 +48,9 @@ pub(crate) struct Grammar {
     pub(crate) functions: &'static [&'static str],
     /// Whether a file is itself like a function: a script.
     pub(crate) script: bool,
-    /// What only this language has in expressions: what a node is worth.
-    pub(crate) worth: fn(&Walk<'_>, Node<'_>) -> Option<Shape>,
+    /// What only this language has in expressions: what a node is worth, which stands that deep in the expression. What it
+    /// holds is asked with [`Walk::shape_within`], so that the depth stays counted.
+    pub(crate) worth: fn(&Walk<'_>, Node<'_>, usize) -> Option<Shape>,
     /// What only this language has. `true` where the node is done with.
     pub(crate) special: fn(&mut Walk<'_>, Node<'_>) -> bool,
 }
@@ -318,12 +319,17 @@ impl<'t> Walk<'t> {
         self.shape_at(node, 0)
     }
 
+    /// What a part of an expression is worth, whose whole stands that deep.
+    pub(crate) fn shape_within(&self, node: Node<'_>, depth: usize) -> Shape {
+        self.shape_at(node, depth + 1)
+    }
+
     fn shape_at(&self, node: Node<'_>, depth: usize) -> Shape {
         let (grammar, kind) = (self.grammar, node.kind());
         if depth > 24 {
             return Shape::Unknown;
         }
-        if let Some(shape) = (grammar.worth)(self, node) {
+        if let Some(shape) = (grammar.worth)(self, node, depth) {
             return shape;
         }
         if grammar.itself.contains(&kind) {

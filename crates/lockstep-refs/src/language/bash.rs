@@ -33,7 +33,7 @@ static GRAMMAR: Grammar = Grammar {
     skipped: &["raw_string", "word", "heredoc_content"],
     functions: &["function_definition"],
     script: false,
-    worth: |_, _| None,
+    worth: |_, _, _| None,
     special,
 };
 

@@ -42,7 +42,7 @@ const fn grammar(language: Language, parser: fn() -> tree_sitter::Language) -> G
         ],
         functions: &["function_definition"],
         script: false,
-        worth: |_, _| None,
+        worth: |_, _, _| None,
         special,
     }
 }

@@ -44,7 +44,7 @@ static GRAMMAR: Grammar = Grammar {
         "operator_declaration",
     ],
     script: false,
-    worth: |_, _| None,
+    worth: |_, _, _| None,
     special,
 };
 

@@ -37,7 +37,7 @@ static GRAMMAR: Grammar = Grammar {
     skipped: &["interpreted_string_literal", "raw_string_literal", "label_name"],
     functions: &["method_elem"],
     script: false,
-    worth: |_, _| None,
+    worth: |_, _, _| None,
     special,
 };
 

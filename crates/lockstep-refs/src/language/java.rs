@@ -34,7 +34,7 @@ static GRAMMAR: Grammar = Grammar {
     skipped: &["string_literal", "character_literal"],
     functions: &["method_declaration", "constructor_declaration", "compact_constructor_declaration"],
     script: false,
-    worth: |_, _| None,
+    worth: |_, _, _| None,
     special,
 };
 

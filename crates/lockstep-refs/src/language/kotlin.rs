@@ -34,7 +34,7 @@ static GRAMMAR: Grammar = Grammar {
     skipped: &["string_content", "label"],
     functions: &["function_declaration", "secondary_constructor"],
     script: false,
-    worth: |_, _| None,
+    worth: |_, _, _| None,
     special,
 };
 

@@ -121,7 +121,7 @@ fn is_own(world: &dyn World, module: &str) -> bool {
     })
 }
 
-fn worth(walk: &Walk<'_>, node: Node<'_>) -> Option<Shape> {
+fn worth(walk: &Walk<'_>, node: Node<'_>, depth: usize) -> Option<Shape> {
     match node.kind() {
         "variable_name" => match walk.text(node) {
             "$this" => Some(Shape::Itself),
@@ -137,7 +137,9 @@ fn worth(walk: &Walk<'_>, node: Node<'_>) -> Option<Shape> {
                 .find(|part| part.kind() == "name" || part.kind() == "qualified_name");
             Some(made.map_or(Shape::Unknown, |made| Shape::Of(dotted(walk.text(made)).into())))
         }
-        "assignment_expression" => node.child_by_field_name("right").map(|right| walk.shape(right)),
+        "assignment_expression" => {
+            node.child_by_field_name("right").map(|right| walk.shape_within(right, depth))
+        }
         _ => None,
     }
 }

@@ -113,7 +113,7 @@ fn snake(name: &str) -> String {
     out
 }
 
-fn worth(walk: &Walk<'_>, node: Node<'_>) -> Option<Shape> {
+fn worth(walk: &Walk<'_>, node: Node<'_>, depth: usize) -> Option<Shape> {
     match node.kind() {
         "call" => {
             let method = node.child_by_field_name("method").map(|it| walk.text(it));
@@ -126,7 +126,7 @@ fn worth(walk: &Walk<'_>, node: Node<'_>) -> Option<Shape> {
             let local = walk.collector.scopes.get(name).cloned();
             Some(local.unwrap_or_else(|| Shape::Call(Box::new(Shape::Name(name.into())))))
         }
-        "assignment" => node.child_by_field_name("right").map(|right| walk.shape(right)),
+        "assignment" => node.child_by_field_name("right").map(|right| walk.shape_within(right, depth)),
         _ => None,
     }
 }

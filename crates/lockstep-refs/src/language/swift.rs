@@ -106,16 +106,16 @@ fn member_parts(node: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
     Some((target, suffix))
 }
 
-fn worth(walk: &Walk<'_>, node: Node<'_>) -> Option<Shape> {
+fn worth(walk: &Walk<'_>, node: Node<'_>, depth: usize) -> Option<Shape> {
     match node.kind() {
         "call_expression" => {
             let (callee, _, element) = call_parts(node)?;
-            let callee = walk.shape(callee);
+            let callee = walk.shape_within(callee, depth);
             Some(if element { scope::element(callee) } else { scope::call(callee) })
         }
         "navigation_expression" => {
             let (target, name) = member_parts(node)?;
-            Some(scope::member(walk.shape(target), walk.text(name)))
+            Some(scope::member(walk.shape_within(target, depth), walk.text(name)))
         }
         _ => None,
     }
