@@ -2,24 +2,18 @@
 
 use tree_sitter::Node;
 
-use super::Rules;
 use crate::facts::{Definition, DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape};
 use crate::language::Language;
-use crate::package::{self, Bindings, Bound, Leads, Packages, Query, full_name};
-use crate::reference::{Outgoing, Reference, Target};
+use crate::package::{Bindings, Bound, Leads, Packaged, Packages, Query, full_name};
 use crate::scope;
 use crate::syntax::children;
-use crate::walk::{self, Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
+use crate::walk::{Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
 use crate::world::{FileId, World, join, parent};
 
-pub(super) struct Php;
+struct Php;
 
 static GRAMMAR: Grammar = Grammar {
-    language: Language::Php,
-    parser: || tree_sitter_php::LANGUAGE_PHP.into(),
     names: &["name"],
-    types: &[],
-    generics: &[],
     paths: &["qualified_name"],
     calls: &[("function_call_expression", "function", "arguments")],
     invocations: &[
@@ -32,32 +26,17 @@ static GRAMMAR: Grammar = Grammar {
         ("nullsafe_member_access_expression", "object", "name"),
         ("class_constant_access_expression", "", ""),
     ],
-    creations: &[],
-    itself: &[],
-    parent: &[],
     elements: &[("subscript_expression", "")],
-    casts: &[],
     transparent: &["parenthesized_expression", "clone_expression"],
     skipped: &["string", "heredoc", "nowdoc", "text", "primitive_type", "relative_scope"],
     functions: &["method_declaration"],
     script: true,
     worth,
-    special,
+    ..Grammar::of(Language::Php, || tree_sitter_php::LANGUAGE_PHP.into(), special)
 };
 
-impl Rules for Php {
-    fn facts(&self, _path: &str, text: &str) -> Facts {
-        walk::facts(&GRAMMAR, text)
-    }
-
-    fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
-        package::referrers(world, self, target)
-    }
-
-    fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {
-        package::outgoing(world, self, file)
-    }
-}
+/// The rules of the language.
+pub(super) static RULES: Packaged = Packaged { grammar: &GRAMMAR, packages: &Php };
 
 impl Packages for Php {
     fn speaks(&self, language: Language) -> bool {
