@@ -121,6 +121,7 @@ fn included(world: &dyn World, from: FileId, path: &str, system: bool) -> Option
     found.max_by_key(|file| (common(file), custom(file), std::cmp::Reverse(*file)))
 }
 
+/// Imports and definitions; what is neither is [inside] of one.
 fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     let field = |name| node.child_by_field_name(name);
     match node.kind() {
@@ -161,6 +162,15 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             field("type").into_iter().for_each(|type_| walk.visit_type(type_));
             field("default_value").into_iter().for_each(|value| walk.visit(value));
         }
+        _ => return inside(walk, node),
+    }
+    true
+}
+
+/// Statements and expressions.
+fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
+    let field = |name| node.child_by_field_name(name);
+    match node.kind() {
         "for_range_loop" => {
             field("right").into_iter().for_each(|right| walk.visit(right));
             let declared = field("type").filter(|type_| type_.kind() != "placeholder_type_specifier");

@@ -33,6 +33,7 @@ fn child<'n>(node: Node<'n>, kind: &str) -> Option<Node<'n>> {
     children(node).into_iter().find(|child| child.kind() == kind)
 }
 
+/// Imports and definitions; what is neither is [inside] of one.
 fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     match node.kind() {
         "package_header" => {
@@ -78,6 +79,14 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             walk.collector.scopes.close();
         }
         "property_declaration" => property(walk, node),
+        _ => return inside(walk, node),
+    }
+    true
+}
+
+/// Statements and expressions.
+fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
+    match node.kind() {
         "for_statement" => {
             let parts = children(node);
             let (Some(name), Some(over)) = (parts.first(), parts.get(1)) else { return false };

@@ -127,6 +127,7 @@ fn child<'n>(node: Node<'n>, kind: &str) -> Option<Node<'n>> {
     children(node).into_iter().find(|child| child.kind() == kind)
 }
 
+/// Imports and definitions; what is neither is [inside] of one.
 fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     let field = |name| node.child_by_field_name(name);
     match node.kind() {
@@ -170,6 +171,15 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             field("value").into_iter().for_each(|value| walk.visit(value));
         }
         "property_declaration" => property(walk, node),
+        _ => return inside(walk, node),
+    }
+    true
+}
+
+/// Statements and expressions.
+fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
+    let field = |name| node.child_by_field_name(name);
+    match node.kind() {
         "assignment_expression" => {
             let (Some(left), Some(right)) = (field("left"), field("right")) else { return false };
             walk.visit(right);

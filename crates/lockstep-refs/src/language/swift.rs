@@ -100,6 +100,7 @@ fn worth(walk: &Walk<'_>, node: Node<'_>, depth: usize) -> Option<Shape> {
     }
 }
 
+/// Imports and definitions; what is neither is [inside] of one.
 fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     let field = |name| node.child_by_field_name(name);
     match node.kind() {
@@ -129,6 +130,15 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         }
         "function_declaration" | "protocol_function_declaration" | "init_declaration" => function(walk, node),
         "property_declaration" | "protocol_property_declaration" => property(walk, node),
+        _ => return inside(walk, node),
+    }
+    true
+}
+
+/// Statements and expressions.
+fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
+    let field = |name| node.child_by_field_name(name);
+    match node.kind() {
         "call_expression" => call(walk, node),
         "navigation_expression" => {
             let Some((target, name)) = member_parts(node) else { return false };
