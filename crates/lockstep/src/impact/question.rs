@@ -80,7 +80,10 @@ impl Question {
                 tree.edits_of_files(&paths)
             }
             Changed::Range(range) => {
-                let between = tree.repository()?.range(range)?;
+                let between = tree.repository()?.range(range).map_err(|error| {
+                    CommandError::from(error)
+                        .hint("commits are named as git names them: A..B, A...B, or A alone")
+                })?;
                 tree.edits_between(&between, range.clone())
             }
             Changed::Staged => {

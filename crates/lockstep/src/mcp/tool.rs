@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rmcp::model::{JsonObject, ToolAnnotations};
 use schemars::JsonSchema;
-use schemars::generate::SchemaSettings;
+use schemars::generate::{Contract, SchemaSettings};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
@@ -107,7 +107,7 @@ pub(super) struct Definition {
 
 impl Definition {
     pub(super) fn of<T: Tool>() -> Self {
-        let mut input = schema::<T::Input>();
+        let mut input = schema::<T::Input>(Contract::Deserialize);
         let description = match input.remove("description") {
             Some(Value::String(text)) => {
                 text.replace("\n\n", "\u{0}").replace('\n', " ").replace('\u{0}', "\n\n")
@@ -116,7 +116,7 @@ impl Definition {
         };
         let cursor = "The next_cursor of an earlier result of this tool: gives its next page; other arguments are then ignored";
         property(&mut input, CURSOR, cursor);
-        let mut output = schema::<T::Output>();
+        let mut output = schema::<T::Output>(Contract::Serialize);
         output.remove("description");
         property(&mut output, NEXT_CURSOR, "There is more: call the tool again with this as its cursor");
         let (input, output) = (Arc::new(input), Arc::new(output));
@@ -144,7 +144,7 @@ fn call<T: Tool>(arguments: JsonObject, work: &Work) -> Result<Outcome, ToolErro
 
 /// The arguments; what is wrong with them, all at once as far as names go.
 fn read<T: Tool>(arguments: JsonObject) -> Result<T::Input, CommandError> {
-    let schema = schema::<T::Input>();
+    let schema = schema::<T::Input>(Contract::Deserialize);
     let empty = Map::new();
     let known = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
     let required: Vec<&str> = schema
@@ -182,15 +182,32 @@ fn read<T: Tool>(arguments: JsonObject) -> Result<T::Input, CommandError> {
     Err(CommandError::new(Kind::Usage, what).hint(format!("it takes {takes}")))
 }
 
-/// The schema of a type, in one piece: not every client follows references.
-pub(super) fn schema<T: JsonSchema>() -> JsonObject {
+/// The schema of a type as it is read or written, in one piece: not every client follows references.
+fn schema<T: JsonSchema>(contract: Contract) -> JsonObject {
     let mut settings = SchemaSettings::draft2020_12();
     settings.inline_subschemas = true;
     settings.meta_schema = None;
-    let schema = settings.into_generator().into_root_schema_for::<T>();
-    let Value::Object(mut schema) = schema.to_value() else { return Map::new() };
+    settings.contract = contract;
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    drop_widths(&mut schema);
+    let Value::Object(mut schema) = schema else { return Map::new() };
     schema.remove("title");
     schema
+}
+
+/// Takes away how wide Rust's numbers are: no standard knows these formats, and clients complain.
+fn drop_widths(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            let is_number = matches!(fields.get("type"), Some(kind) if kind != "string");
+            if is_number && matches!(fields.get("format"), Some(Value::String(_))) {
+                fields.remove("format");
+            }
+            fields.values_mut().for_each(drop_widths);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_widths),
+        _ => {}
+    }
 }
 
 fn property(schema: &mut JsonObject, name: &str, description: &str) {

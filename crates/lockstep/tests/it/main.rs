@@ -25,6 +25,7 @@ mod hostile_system;
 mod impact;
 mod inactive;
 mod index;
+mod mcp_guide;
 mod mcp_protocol;
 mod mcp_real_client;
 mod mcp_sdk;

@@ -86,7 +86,7 @@ fn a_thousand_mixed_requests_leave_nothing_behind() {
         let ((method, params), good) = match n % 11 {
             0 => (("ping", json!({})), true),
             1 => (("tools/list", json!({})), true),
-            2 => (call("references", json!({"name": "f0_old"})), true),
+            2 => (call("references", json!({"name": "src/f0.rs"})), true),
             3 => (call("references", json!({"name": ""})), true),
             4 => (call("no_such_tool", json!({})), false),
             5 => (("no/such/method", json!({"n": n})), false),

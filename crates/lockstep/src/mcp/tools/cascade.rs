@@ -68,9 +68,13 @@ impl Tool for CascadeStart {
         let usage = |what: String| CommandError::new(Kind::Usage, what);
         let mut cascades = Cascades::of_command(&work.directory)?;
         let session = input.session.as_deref().map(SessionId::new).transpose();
-        let session = session.map_err(|error| usage(format!("session is none: {error}")))?;
+        let session = session.map_err(|error| {
+            usage(format!("the session is none: {error}")).hint("`lockstep changes` lists the sessions")
+        })?;
         let tier = input.tier.as_deref().map(str::parse::<Tier>).transpose();
-        let tier = tier.map_err(|error| usage(format!("tier is none: {error}")))?;
+        let tier = tier.map_err(|error| {
+            usage(error.to_string()).hint("leave it out to have it decided by the dependents")
+        })?;
         let source = match (input.report, &session) {
             (Some(_), Some(_)) => {
                 return Err(usage("report and session were given".to_owned()).hint("leave one out").into());

@@ -68,8 +68,9 @@ impl ImpactInput {
             given.push(("patch", Changed::Patch { text, name: "the patch".to_owned() }));
         }
         if let Some(id) = self.session {
-            let session =
-                SessionId::new(&id).map_err(|error| usage(format!("{id:?} is no session: {error}")))?;
+            let session = SessionId::new(&id).map_err(|error| {
+                usage(format!("{id:?} is no session: {error}")).hint("`lockstep changes` lists the sessions")
+            })?;
             given.push(("session", Changed::Session { session, agent: self.agent.clone() }));
         } else if self.agent.is_some() {
             return Err(usage("agent is given, but no session".to_owned()).hint("name the agent's session"));

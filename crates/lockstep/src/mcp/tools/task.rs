@@ -103,6 +103,7 @@ impl UpdateInput {
         let place = |text: &String| {
             text.parse().map_err(|error| {
                 CommandError::new(Kind::Usage, format!("{text:?} in drop is no place: {error}"))
+                    .hint("a place is a section, or a path in it: phase_status.P2.l2_path")
             })
         };
         self.drop.iter().map(place).collect()
