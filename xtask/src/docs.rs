@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use lockstep_cli::reference::{cli_page, configuration_page};
+use lockstep_cli::reference::{cli_page, configuration_page, mcp_page};
 
 use crate::{Outcome, workspace};
 
@@ -17,8 +17,12 @@ pub(crate) struct DocsArgs {
 const REPEAT: &str = "cargo xtask docs";
 
 /// Each page with what it must say.
-fn pages() -> [(&'static str, String); 2] {
-    [("docs/reference/cli.md", cli_page()), ("docs/reference/configuration.md", configuration_page())]
+fn pages() -> [(&'static str, String); 3] {
+    [
+        ("docs/reference/cli.md", cli_page()),
+        ("docs/reference/configuration.md", configuration_page()),
+        ("docs/reference/mcp.md", mcp_page()),
+    ]
 }
 
 pub(crate) fn run(args: &DocsArgs) -> Outcome {

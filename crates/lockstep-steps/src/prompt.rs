@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::{CommandTable, Scope};
@@ -12,7 +13,7 @@ use crate::sections::{Definitions, Section};
 use crate::words::{has_word, is_word};
 
 /// What a check of a prompt found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PromptCheck {
     /// Whether nothing must be mended.
     pub valid: bool,
