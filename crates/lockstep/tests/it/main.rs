@@ -27,6 +27,7 @@ mod inactive;
 mod index;
 mod paths;
 mod planted;
+mod plugin_lint;
 mod projects;
 mod real_client;
 mod sessions;
