@@ -27,6 +27,7 @@ mod inactive;
 mod index;
 mod paths;
 mod planted;
+mod plugin_client;
 mod plugin_lint;
 mod plugin_setup;
 mod projects;
