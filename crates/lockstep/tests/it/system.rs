@@ -13,7 +13,9 @@ use lockstep_rehearsal::transcript::{Agent, Kind};
 use lockstep_testkit::{Output, TestEnv};
 use serde_json::{Value, json};
 
-use crate::inactive;
+use crate::planted::commit;
+use crate::task_pipeline::{gate, l2};
+use crate::{active, inactive};
 
 /// The first words of an alert.
 const ALERT: &str = "SRC IMPACT ALERT:";
@@ -202,5 +204,166 @@ fn b_a_step_from_the_prompt_gate_to_the_commit_gate() {
             .unwrap();
     assert_ne!(step["state"]["status"], "FAILED", "it was mended: {step}");
     assert!(stage.run("audit verify").succeeded().contains("whole"));
+    assert!(stage.env.logged().is_empty(), "{:?}", stage.env.logged());
+}
+
+#[test]
+fn d_a_session_starts_after_a_compaction_during_an_active_cascade() {
+    let Some(stage) = Stage::with_plugin() else { return };
+    let first = stage.play("system-compaction-1-begins", &[]);
+    assert_eq!(first.transcript.lead().count(ALERT), 1, "{}", first.transcript);
+    assert_eq!(stage.json("cascade status")["active"], true);
+    let resumed =
+        |scenario: &str| stage.content(stage.rehearsal(scenario, &[]).arg("--continue").run().unwrap());
+    let _ = resumed("system-compaction-2-compacts");
+    let last = resumed("system-compaction-3-goes-on");
+    let (transcript, lead) = (&last.transcript, last.transcript.lead());
+    let first = lead.requests()[0];
+    // What the conversation was is gone; what is under way is told as it is compacted, and as it is resumed.
+    assert_eq!(first.count("The user asked for a rename."), 1, "{transcript}");
+    assert_eq!(first.count("==> 1a for implementer") + first.count(ALERT), 0, "{transcript}");
+    let mention = "A cascade is active in this project: cascade 1, iteration 1 of at most 3, after changes in store.py. \
+                   Open groups: 1a (handed, report.py).";
+    assert_eq!(first.count(mention), 2, "{transcript}");
+    assert_eq!(lead.count("==> 1a for implementer, attempt 1, handed out before"), 1, "{transcript}");
+    let status = stage.json("cascade status");
+    assert_eq!(
+        (&status["status"], &status["updated"]),
+        (&"converged".into(), &json!(["report.py"])),
+        "{status:#}"
+    );
+    // Alerts about the cascade's own files are held back.
+    assert!(transcript.who_saw(ALERT).is_empty(), "{transcript}");
+    assert!(stage.env.logged().is_empty(), "{:?}", stage.env.logged());
+}
+
+/// This text was told to this agent, and to nobody else.
+#[track_caller]
+fn saw(outcome: &Outcome, who: Agent, text: &str) {
+    let transcript = &outcome.transcript;
+    assert_eq!(transcript.who_saw(text), [who].into(), "{text}\n{transcript}");
+}
+
+/// Who wrote which version of the task; nobody is the Lead.
+fn writers(stage: &Stage) -> Vec<(u64, Option<String>)> {
+    let history = stage.json("task history");
+    let versions = history.as_array().unwrap().iter();
+    let of = |version: &Value| {
+        (version["version"].as_u64().unwrap(), version["agent"].as_str().map(str::to_owned))
+    };
+    versions.map(of).collect()
+}
+
+#[test]
+fn c_a_pipeline_from_the_idea_to_the_delivery() {
+    let Some(stage) = Stage::with_plugin() else { return };
+    for file in ["src/auth.rs", "plan/index.md", "out/index.md"] {
+        stage.env.write(file, "x\n");
+    }
+    for n in 1..=9 {
+        stage.env.write(format!("work/{n}/L2-summary.md"), l2(&format!("P{n}-work")));
+        stage.env.write(format!("work/{n}/gate-record.yaml"), gate(n));
+    }
+    let outcome = stage.play("system-pipeline", &[]);
+
+    // Handoffs: each phase is entered through what the one before left, by whoever enters it.
+    saw(&outcome, Agent::Lead, "not ready, for ");
+    saw(&outcome, Agent::subagent("PLANNER"), "P3-work is decided");
+    for before in 4..=7 {
+        saw(&outcome, Agent::Lead, &format!("## Handoff from P{before} (work/{before}/L2-summary.md)"));
+        saw(&outcome, Agent::Lead, &format!("P{before}-work is decided"));
+    }
+    saw(&outcome, Agent::subagent("DELIVERER"), "P8-work is decided");
+
+    // Access: each refusal names the rule, to the one that was refused.
+    saw(&outcome, Agent::subagent("PLANNER"), "No such tool available: TaskUpdate");
+    saw(&outcome, Agent::subagent("PLANNER"), "planning-coordinator may not update the task");
+    saw(&outcome, Agent::Lead, "agent-teams-execution-plan may write only implementation_results");
+    saw(&outcome, Agent::subagent("DELIVERER"), "delivery-agent may not change user_intent");
+
+    let by = |version| match version {
+        10 => Some("pt-manager".to_owned()),
+        18 | 19 => Some("delivery-agent".to_owned()),
+        _ => None,
+    };
+    let expected: Vec<_> = (1..=19).map(|version| (version, by(version))).collect();
+    assert_eq!(writers(&stage), expected, "{}", outcome.transcript);
+    let task = stage.json("task show");
+    assert!(task["subject"].as_str().unwrap().ends_with("DELIVERED"), "{task:#}");
+    assert!(stage.env.logged().is_empty(), "{:?}", stage.env.logged());
+}
+
+#[test]
+fn the_rules_of_the_task_know_the_plugins_agents() {
+    let Some(stage) = Stage::with_plugin() else { return };
+    let outcome = stage.play("system-task-list", &[]);
+    saw(&outcome, Agent::subagent("WORKER"), "No such tool available: TaskUpdate");
+    saw(&outcome, Agent::subagent("REVIEWER"), "rsil-agent may not change user_intent");
+    saw(&outcome, Agent::Lead, "the store and the client's list agree");
+    let expected = [(1, None), (2, Some("pt-manager".to_owned())), (3, Some("rsil-agent".to_owned()))];
+    assert_eq!(writers(&stage), expected, "{}", outcome.transcript);
+    assert!(stage.env.logged().is_empty(), "{:?}", stage.env.logged());
+}
+
+/// The prompts of the cascade after the scenario's rename, from a twin of its project: the engine writes the same for the same files.
+fn prompts_of_twin(scenario: &Scenario) -> Vec<String> {
+    let twin = active();
+    scenario.lay_out(&twin.project()).unwrap();
+    commit(&twin);
+    let renamed = scenario.files["src/store.rs"].replace("load", "fetch");
+    twin.write("src/store.rs", renamed);
+    twin.lockstep(["cascade", "start", "--quiet"]).succeeded();
+    let next: Value =
+        serde_json::from_str(&twin.lockstep(["cascade", "next", "--format", "json"]).succeeded()).unwrap();
+    let groups = next["groups"].as_array().unwrap();
+    groups.iter().map(|group| group["prompt"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_a_rename_by_a_subagent_converges_through_the_skills() {
+    let Some(stage) = Stage::with_plugin() else { return };
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios/system-cascade.toml");
+    let prompts: [String; 2] =
+        prompts_of_twin(&Scenario::read(&path).unwrap()).try_into().expect("two folders, two groups");
+    let has_map = lockstep_cli::cli::command().get_subcommands().any(|command| command.get_name() == "map");
+    let map = if has_map { "lockstep map && lockstep map check" } else { "true" };
+    let fill = [("prompt_1a", prompts[0].as_str()), ("prompt_1b", prompts[1].as_str()), ("map", map)];
+    let outcome = stage.play("system-cascade", &fill);
+    let (transcript, lead) = (&outcome.transcript, outcome.transcript.lead());
+
+    // The rename is the implementer's, the alert the Lead's, once; what the cascade's own agents changed is held back.
+    saw(&outcome, Agent::Lead, ALERT);
+    assert_eq!(lead.count(ALERT), 1, "{transcript}");
+    assert_eq!(lead.first_with(ALERT), Some(1), "{transcript}");
+    // The skills were found by their bare names, which is what the alert says.
+    assert_eq!(lead.count("# Impact of what changed"), 1, "{transcript}");
+    assert_eq!(lead.count("\n# Cascade\n"), 1, "{transcript}");
+    assert_eq!(lead.count("\"next\": \"execution-impact\""), 1, "{transcript}");
+    // The prompts that the agents got are those that the engine printed to the Lead, word for word.
+    for (prompt, tag) in prompts.iter().zip(["Cascade 1a", "Cascade 1b"]) {
+        let printed = serde_json::to_string(prompt).unwrap();
+        assert!(lead.count(&printed) >= 1, "{printed}\n{transcript}");
+        let agents = transcript.subagents(tag);
+        assert_eq!((agents.len(), agents[0].count(prompt.trim())), (1, 1), "{transcript}");
+    }
+    let status = stage.json("cascade status");
+    assert_eq!(status["status"], "converged", "{status:#}");
+    assert_eq!(
+        status["updated"],
+        json!(["src/api/one.rs", "src/api/two.rs", "src/web/one.rs", "src/web/two.rs"]),
+        "{status:#}"
+    );
+    assert_eq!(status["warnings"], json!([]), "{status:#}");
+    let by_implementer =
+        |(_, _, agent): &(String, String, Option<String>)| agent.as_deref() == Some("implementer");
+    assert!(
+        stage.changes().iter().filter(|(tool, _, _)| tool == "Edit").all(by_implementer),
+        "{:?}",
+        stage.changes()
+    );
+    if has_map {
+        let entry = stage.json("map show src/store.rs").to_string();
+        assert!(entry.contains("api/one.rs") && entry.contains("web/two.rs"), "{entry}");
+    }
     assert!(stage.env.logged().is_empty(), "{:?}", stage.env.logged());
 }
