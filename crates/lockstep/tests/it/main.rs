@@ -25,6 +25,7 @@ mod hostile_system;
 mod impact;
 mod inactive;
 mod index;
+mod invariants;
 mod paths;
 mod planted;
 mod plugin_client;
