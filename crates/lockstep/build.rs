@@ -1,4 +1,4 @@
-//! Links the program so that it starts soon.
+//! Lists the files of the plugin, which the program carries, and links the program so that it starts soon.
 //!
 //! Clients start a hook for every tool call and wait for it. Finding, mapping and relocating shared libraries, and relocating the
 //! tables of fifteen grammars, is most of what a hook takes (see docs/benchmarks.md). So where the machine's C library is there as
@@ -8,6 +8,7 @@
 //! Nothing here asks for a name service, a locale or a plugin, which a static C library would have to load.
 
 use std::env;
+use std::fmt::Write as _;
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
@@ -29,6 +30,39 @@ const PACKED: (u32, u32) = (2, 36);
 
 fn main() -> io::Result<()> {
     println!("cargo:rerun-if-changed=build.rs");
+    list_plugin();
+    link()
+}
+
+/// `plugin_files.rs`: every file of `plugin/` with its text, in the order of their paths.
+fn list_plugin() {
+    let folder = Path::new(&env::var("CARGO_MANIFEST_DIR").expect("cargo says it")).join("../../plugin");
+    println!("cargo:rerun-if-changed={}", folder.display());
+    let mut files = Vec::new();
+    collect(&folder, "", &mut files);
+    files.sort();
+    let mut table = "&[\n".to_owned();
+    for file in files {
+        let path = folder.join(&file);
+        let _ = writeln!(table, "    ({file:?}, include_str!({:?})),", path.display().to_string());
+    }
+    table.push_str("]\n");
+    let out = Path::new(&env::var("OUT_DIR").expect("cargo says it")).join("plugin_files.rs");
+    fs::write(out, table).expect("cargo's folder can be written");
+}
+
+fn collect(folder: &Path, prefix: &str, files: &mut Vec<String>) {
+    for entry in fs::read_dir(folder).expect("the plugin is part of the repository") {
+        let entry = entry.expect("a folder that was opened can be read");
+        let name = format!("{prefix}{}", entry.file_name().into_string().expect("its names are plain"));
+        match entry.path().is_dir() {
+            true => collect(&entry.path(), &format!("{name}/"), files),
+            false => files.push(name),
+        }
+    }
+}
+
+fn link() -> io::Result<()> {
     println!("cargo:rerun-if-env-changed=CC");
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
     // The compiler and the library that are asked below are those of the machine that this runs on.
