@@ -58,16 +58,20 @@ impl<'a> Meanings<'a> {
 
     /// The place of the path with this name; `None` where there is none, or more than one.
     pub fn find(&self, name: &str) -> Option<usize> {
-        let group = self.by_base.get(base(name))?;
-        if let Some((at, _)) = group.iter().find(|(_, path)| *path == name) {
-            return Some(*at);
-        }
-        let ends = |path: &str| path.strip_suffix(name).is_some_and(|before| before.ends_with('/'));
-        let mut fitting = group.iter().filter(|(_, path)| ends(path));
-        match (fitting.next(), fitting.next()) {
-            (Some((at, _)), None) => Some(*at),
+        match *self.all(name) {
+            [only] => Some(only),
             _ => None,
         }
+    }
+
+    /// The places of all paths that may be meant: the one that is the name, else all that end so.
+    pub fn all(&self, name: &str) -> Vec<usize> {
+        let Some(group) = self.by_base.get(base(name)) else { return Vec::new() };
+        if let Some((at, _)) = group.iter().find(|(_, path)| *path == name) {
+            return vec![*at];
+        }
+        let ends = |path: &str| path.strip_suffix(name).is_some_and(|before| before.ends_with('/'));
+        group.iter().filter(|(_, path)| ends(path)).map(|(at, _)| *at).collect()
     }
 }
 

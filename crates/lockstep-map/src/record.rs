@@ -11,6 +11,7 @@ use lockstep_refs::entity::EntityKind;
 
 use crate::digest::{digest, short};
 use crate::encode::{In, Out};
+use crate::view::Limit;
 
 const MAGIC: &[u8; 8] = b"LSMAP\0\0\x01";
 
@@ -38,6 +39,8 @@ pub struct About {
     pub scope: String,
     /// The commit that was checked out; empty where it could not be told.
     pub commit: String,
+    /// How large the document may be: other limits make another.
+    pub limit: Option<Limit>,
     /// The document as it was written last.
     pub written: Written,
     /// The number of the file of answers.
@@ -111,6 +114,7 @@ impl Record {
             incremental: today,
             scope: String::new(),
             commit: String::new(),
+            limit: None,
             written: Written::default(),
             answers: 0,
             answer_bytes: 0,
@@ -129,6 +133,9 @@ impl Record {
         out.date(about.incremental);
         out.text(&about.scope);
         out.text(&about.commit);
+        let limit =
+            about.limit.map_or([0, 0], |limit| [limit.lines, limit.bytes.map_or(0, |bytes| bytes + 1)]);
+        limit.into_iter().for_each(|it| out.u64(it as u64));
         let written = about.written;
         [written.size, written.changed, written.inode, written.digest].into_iter().for_each(|it| out.u64(it));
         out.u32(about.answers);
@@ -154,6 +161,11 @@ impl Record {
             incremental: bytes.date()?,
             scope: bytes.text()?.to_owned(),
             commit: bytes.text()?.to_owned(),
+            limit: {
+                let (lines, most) =
+                    (usize::try_from(bytes.u64()?).ok()?, usize::try_from(bytes.u64()?).ok()?);
+                (lines > 0).then(|| Limit { lines, bytes: most.checked_sub(1) })
+            },
             written: Written {
                 size: bytes.u64()?,
                 changed: bytes.u64()?,
@@ -306,6 +318,7 @@ mod tests {
             let mut record = Record::empty(date(2026, 2, 14));
             record.about.scope = ".claude/".to_owned();
             record.about.written.digest = numbers[3];
+            record.about.limit = flag.then_some(Limit { lines: 300, bytes: Some(15_360) });
             let count = u32::try_from(paths.len()).unwrap();
             for (at, path) in (0_u32..).zip(paths) {
                 let mut piece = Vec::new();

@@ -8,6 +8,7 @@ mod memory;
 mod paper;
 mod place;
 mod renames;
+mod start;
 mod truth;
 
 pub(crate) use bring::{Done, Order, Way};

@@ -6,6 +6,7 @@ use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
 use lockstep_map::hotspot::Hotspot;
 use lockstep_map::names::Meanings;
+use lockstep_map::scope::WHOLE;
 use lockstep_map::shape::Shape;
 use lockstep_map::view::View;
 use serde::Serialize;
@@ -73,13 +74,24 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Answer, CommandE
 fn find(tree: &Tree, context: &Context, current: &Current, path: &str) -> Result<usize, CommandError> {
     let record = &current.record;
     let by_path = tree.relative(&context.directory, path.as_ref()).ok().and_then(|path| record.find(&path));
-    let short = || Meanings::new(record.entries.iter().map(|entry| &*entry.path)).find(path);
-    by_path.or_else(|| record.find(path)).or_else(short).ok_or_else(|| {
-        let scope = current.scope.text();
-        let of = if scope == "." { String::new() } else { format!(" of {scope}") };
-        CommandError::new(Kind::Usage, format!("the map{of} has no entry for {path:?}"))
-            .hint("give the path of a text file in the map's scope, or an end of it that no other file has")
-    })
+    if let Some(place) = by_path.or_else(|| record.find(path)) {
+        return Ok(place);
+    }
+    let paths = || record.entries.iter().map(|entry| &*entry.path);
+    let scope = current.scope.text();
+    let of = if scope == WHOLE { String::new() } else { format!(" of {scope}") };
+    match *Meanings::new(paths()).all(path) {
+        [only] => Ok(only),
+        [] => Err(CommandError::new(Kind::Usage, format!("the map{of} has no entry for {path:?}"))
+            .hint("give the path of a text file in the map's scope, or an end of it that no other file has")),
+        ref several => {
+            let told: Vec<&str> = several.iter().take(5).map(|at| &*record.entries[*at].path).collect();
+            let more = if several.len() > told.len() { ", …" } else { "" };
+            let message =
+                format!("{path:?} may be any of {} files: {}{more}", several.len(), told.join(", "));
+            Err(CommandError::new(Kind::Usage, message).hint("give more of the path"))
+        }
+    }
 }
 
 fn drawn(graph: Graph, shape: &Shape<'_>) -> String {
