@@ -37,12 +37,15 @@ use crate::exit_code;
 use crate::reply::Reply;
 use crate::terminal::{ColorChoice, Terminal, complain};
 
+/// The version, with the commit in a release.
+pub(crate) const VERSION: &str = env!("LOCKSTEP_VERSION");
+
 /// Keep a coding agent's changes in view
 ///
 /// Lockstep stands beside a coding agent and journals every change it makes. In a project without `lockstep.toml` it does
 /// nothing at all.
 #[derive(Debug, Parser)]
-#[command(name = "lockstep", version, propagate_version = true, arg_required_else_help = true)]
+#[command(name = "lockstep", version = VERSION, propagate_version = true, arg_required_else_help = true)]
 #[command(after_help = "Start with `lockstep init` in a project, then `lockstep doctor`.")]
 struct Args {
     #[command(flatten)]
@@ -128,8 +131,7 @@ pub fn command() -> clap::Command {
 pub fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
         complain(&format!(
-            "error: a bug in lockstep {}: {panic}\nhint: please report it with the command and its output\n",
-            env!("CARGO_PKG_VERSION")
+            "error: a bug in lockstep {VERSION}: {panic}\nhint: please report it with the command and its output\n"
         ));
         std::process::exit(exit_code::BUG.into());
     }));
