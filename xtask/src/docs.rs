@@ -4,7 +4,7 @@
 use std::fs;
 
 use lockstep_cli::plugin::hooks_json;
-use lockstep_cli::reference::{cli_page, configuration_page};
+use lockstep_cli::reference::{cli_page, configuration_page, mcp_page};
 
 use crate::{Outcome, workspace};
 
@@ -19,10 +19,11 @@ pub(crate) struct DocsArgs {
 const REPEAT: &str = "cargo xtask docs";
 
 /// Each page with what it must say.
-fn pages() -> [(&'static str, String); 3] {
+fn pages() -> [(&'static str, String); 4] {
     [
         ("docs/reference/cli.md", cli_page()),
         ("docs/reference/configuration.md", configuration_page()),
+        ("docs/reference/mcp.md", mcp_page()),
         ("plugin/hooks/hooks.json", hooks_json()),
     ]
 }

@@ -55,6 +55,38 @@ pub(crate) struct Grammar {
     pub(crate) special: fn(&mut Walk<'_>, Node<'_>) -> bool,
 }
 
+impl Grammar {
+    /// A grammar of a language that names nothing yet.
+    pub(crate) const fn of(
+        language: Language,
+        parser: fn() -> Parser,
+        special: fn(&mut Walk<'_>, Node<'_>) -> bool,
+    ) -> Self {
+        Self {
+            language,
+            parser,
+            names: &[],
+            types: &[],
+            generics: &[],
+            paths: &[],
+            calls: &[],
+            invocations: &[],
+            members: &[],
+            creations: &[],
+            itself: &[],
+            parent: &[],
+            elements: &[],
+            casts: &[],
+            transparent: &[],
+            skipped: &[],
+            functions: &[],
+            script: false,
+            worth: |_, _, _| None,
+            special,
+        }
+    }
+}
+
 /// The facts of a text.
 pub(crate) fn facts(grammar: &'static Grammar, text: &str) -> Facts {
     let Some(tree) = parse(&(grammar.parser)(), text) else {

@@ -6,6 +6,7 @@
 
 pub(crate) mod delivery;
 pub(crate) mod entry;
+pub(crate) mod extract;
 mod plugins;
 mod provider;
 pub(crate) mod receipt;
