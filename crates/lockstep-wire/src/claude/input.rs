@@ -289,6 +289,24 @@ mod tests {
     }
 
     #[test]
+    fn agents_of_our_plugin_are_known_by_their_names_and_no_others() {
+        for (told, known) in [
+            ("lockstep:pt-manager", "pt-manager"),
+            ("pt-manager", "pt-manager"),
+            ("other:pt-manager", "other:pt-manager"),
+            ("other:lockstep:pt-manager", "other:lockstep:pt-manager"),
+        ] {
+            let json = samples::SUBAGENT_STOP.replace("\"implementer\"", &format!("{told:?}"));
+            let Actor::Subagent { agent_type, .. } = event(&json).actor else { panic!("a subagent") };
+            assert_eq!(agent_type.as_deref(), Some(known));
+            let json = samples::PRE_TOOL_USE_AGENT.replace("\"implementer\"", &format!("{told:?}"));
+            let EventKind::PreToolUse(call) = event(&json).kind else { panic!("PreToolUse") };
+            let Tool::Agent { agent_type, .. } = call.tool else { panic!("Agent") };
+            assert_eq!(agent_type.as_deref(), Some(known));
+        }
+    }
+
+    #[test]
     fn a_notebook_is_known_by_its_own_path_field() {
         let EventKind::PostToolUse { call, .. } = event(samples::POST_TOOL_USE_NOTEBOOK_EDIT).kind else {
             panic!("PostToolUse")

@@ -15,7 +15,10 @@ pub(super) fn check(entries: &[Entry]) -> Vec<Check> {
 
 fn check_program(program: &str) -> Check {
     const NAME: &str = "binary";
-    let asked = Command::new("sh").arg("-c").arg(format!("{program} --version")).output();
+    let line = format!("{program} --version");
+    // The plugin asks first whether it is there.
+    let program = program.rsplit("exec ").next().unwrap_or(program);
+    let asked = Command::new("sh").arg("-c").arg(line).output();
     let fix = "install lockstep where the client's PATH finds it, then run `lockstep init`";
     match asked {
         Err(error) => Check::skipped(NAME, format!("`{program}` was not asked: {error}")),

@@ -111,6 +111,11 @@ fn the_tour_is_true() {
     play("docs/guide/tour.md");
 }
 
+#[test]
+fn the_guide_to_the_plugin_is_true() {
+    play("docs/guide/plugin.md");
+}
+
 /// Every Markdown file at the root and below `docs`.
 fn documents() -> Vec<PathBuf> {
     let mut folders = vec![repository().to_owned(), repository().join("docs")];
