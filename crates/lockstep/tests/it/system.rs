@@ -367,3 +367,16 @@ fn a_a_rename_by_a_subagent_converges_through_the_skills() {
     }
     assert!(stage.env.logged().is_empty(), "{:?}", stage.env.logged());
 }
+
+#[test]
+fn the_plugins_analyst_asks_its_server_and_can_change_nothing() {
+    let Some(stage) = Stage::with_plugin() else { return };
+    let outcome = stage.play("system-analyst", &[]);
+    let reader = Agent::subagent("READER");
+    saw(&outcome, reader.clone(), "from store import load");
+    for tool in ["Bash", "Write"] {
+        saw(&outcome, reader.clone(), &format!("No such tool available: {tool}"));
+    }
+    assert!(fs::read_to_string(stage.env.project().join("report.py")).unwrap().starts_with("from store"));
+    assert!(stage.changes().is_empty());
+}
