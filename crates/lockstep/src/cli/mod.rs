@@ -14,6 +14,7 @@ mod hook;
 mod impact;
 mod index;
 mod init;
+mod map;
 mod mcp;
 mod phase;
 mod planned;
@@ -83,6 +84,7 @@ enum Verb {
     Impact(impact::ImpactArgs),
     Refs(refs::RefsArgs),
     Index(index::IndexArgs),
+    Map(map::MapArgs),
     Task(task::TaskArgs),
     Phase(phase::PhaseArgs),
     Handoff(handoff::HandoffArgs),
@@ -187,6 +189,7 @@ fn answer(verb: Verb, context: &Context) -> Result<Answer, CommandError> {
         Verb::Impact(args) => impact::run(&args, context),
         Verb::Refs(args) => refs::run(&args, context),
         Verb::Index(args) => index::run(&args, context),
+        Verb::Map(args) => map::run(&args, context),
         Verb::Task(args) => task::run(&args, context),
         Verb::Phase(args) => phase::run(&args, context),
         Verb::Handoff(args) => handoff::run(&args, context),

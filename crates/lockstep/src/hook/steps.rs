@@ -273,8 +273,10 @@ fn ask(run: &Run, judged: &Judged) -> String {
 }
 
 fn usage_of(path: &Path) -> Option<Usage> {
-    let mut bytes = Vec::new();
-    File::open(path).ok()?.take(MAX_TRANSCRIPT).read_to_end(&mut bytes).ok()?;
+    let file = File::open(path).ok()?;
+    let size = file.metadata().ok()?.len().min(MAX_TRANSCRIPT);
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default() + 1);
+    file.take(MAX_TRANSCRIPT).read_to_end(&mut bytes).ok()?;
     Some(transcript::usage(&bytes))
 }
 

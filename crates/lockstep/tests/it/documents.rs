@@ -8,7 +8,7 @@ use lockstep_testkit::{Event, TestEnv};
 
 use crate::inactive;
 
-fn repository() -> &'static Path {
+pub(crate) fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
 }
 
@@ -109,6 +109,11 @@ fn the_readme_is_true() {
 #[test]
 fn the_tour_is_true() {
     play("docs/guide/tour.md");
+}
+
+#[test]
+fn the_guide_to_the_plugin_is_true() {
+    play("docs/guide/plugin.md");
 }
 
 /// Every Markdown file at the root and below `docs`.
