@@ -264,7 +264,7 @@ fn every_row_agrees_with_the_access_configuration() {
 }
 
 /// Every `lockstep …` of a text: lines of its shell blocks, and code spans.
-fn commands(body: &str) -> Vec<String> {
+pub(crate) fn commands(body: &str) -> Vec<String> {
     let mut commands = Vec::new();
     let mut in_block = false;
     for line in body.lines() {
@@ -281,7 +281,7 @@ fn commands(body: &str) -> Vec<String> {
 }
 
 /// The words of a command; `<placeholder>` and `$VARIABLE` become something that fits.
-fn words(command: &str) -> Vec<String> {
+pub(crate) fn words(command: &str) -> Vec<String> {
     let of = |word: &str| match word.trim_matches('"') {
         "<version>" => "1".to_owned(),
         "<phase>" => "P1".to_owned(),
