@@ -27,6 +27,7 @@ pub(crate) enum Bench {
     Cascade(cascade::CascadeArgs),
     Hooks(HooksArgs),
     Impact(truth::ImpactArgs),
+    Map(speed::map::MapArgs),
     Speed(speed::SpeedArgs),
 }
 
@@ -77,6 +78,7 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
         Bench::Cascade(args) => cascade::run(args),
         Bench::Hooks(args) => hooks(args),
         Bench::Impact(args) => truth::run(args),
+        Bench::Map(args) => speed::map::run(args),
         Bench::Speed(args) => speed::run(args),
     }
 }

@@ -13,6 +13,7 @@ use lockstep_task::access::{AgentRule, SkillRule};
 use crate::cache::{CacheBudget, CachePath, CachePreset, CacheSection, Deliver, Places};
 use crate::cascade::ContextTokens;
 use crate::impact::AliasTable;
+use crate::map::{MapLines, MapPath, MapScope};
 use crate::scope::{FileBytes, Patterns, ScopePreset};
 use crate::steps::{EvidenceTable, OptionalPath, OverBudget, PhaseSetName, StepsDir};
 use crate::table::sections;
@@ -152,6 +153,22 @@ sections! {
 
         /// How long an agent that `lockstep cascade run` starts may take; then it is ended, and counts as failed.
         time_limit: Duration = Duration::from_secs(30 * 60);
+    }
+
+    /// The codebase map: which file references which, and how hot each is, in one document.
+    [map] Map {
+        /// The document, relative to the project's root. An empty string means
+        /// `.claude/agent-memory/analyst/codebase-map.md` where there is a `.claude` directory, else
+        /// `.lockstep/codebase-map.md`.
+        path: MapPath = MapPath::default();
+
+        /// The files that have an entry, of those that are indexed: a directory, a file, or a pattern with `*`, `?` and
+        /// `**`. An empty string means all of them.
+        scope: MapScope = MapScope::default();
+
+        /// The most lines the document may have; over it, low entries with the oldest `updated` are left out. `0`: no
+        /// limit. `"auto"`: the scope decides, 300 lines and 15 KB for one below `.claude/`, no limit for any other.
+        max_lines: MapLines = MapLines::default();
     }
 
     /// The session cache: a framework's static content, built once and given to every session. Without a cache that

@@ -9,6 +9,7 @@ pub mod cascade;
 pub mod discover;
 pub mod impact;
 pub mod keys;
+pub mod map;
 pub mod parse;
 pub mod problem;
 pub mod reference;

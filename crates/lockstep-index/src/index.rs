@@ -119,6 +119,11 @@ impl Index {
         }
     }
 
+    /// What it is of.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
     /// Whether a part of the index was found damaged. Answers are right all the same, only slower.
     pub fn is_damaged(&self) -> bool {
         self.damaged.load(Ordering::Relaxed)

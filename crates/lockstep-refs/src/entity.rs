@@ -194,6 +194,15 @@ impl Names {
         Self(names)
     }
 
+    /// From names that are known already: whose, of which kind, what.
+    pub fn from_entities(entities: impl IntoIterator<Item = (FileId, EntityKind, Box<str>)>) -> Self {
+        let mut names = BTreeMap::<Box<str>, Vec<_>>::new();
+        for (file, kind, name) in entities {
+            names.entry(name).or_default().push((file, kind));
+        }
+        Self(names)
+    }
+
     /// The files with a name.
     pub fn get(&self, name: &str) -> &[(FileId, EntityKind)] {
         self.0.get(name).map_or(&[], Vec::as_slice)

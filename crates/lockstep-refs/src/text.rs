@@ -153,7 +153,7 @@ fn path_referrers(world: &dyn World, subject: &Subject<'_>, path: &str, found: &
 
 /// The files that may hold a path to this one: those with its name, and where that is generic, only if they also have the name
 /// of its directory or are near.
-fn path_candidates(world: &dyn World, path: &str) -> Vec<FileId> {
+pub fn path_candidates(world: &dyn World, path: &str) -> Vec<FileId> {
     let name = base(path);
     if !is_generic(name) {
         return world.containing(name);

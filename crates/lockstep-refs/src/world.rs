@@ -38,6 +38,16 @@ pub trait World: Sync {
     /// The facts of a file; `None` as for [`text`](Self::text).
     fn facts(&self, file: FileId) -> Option<Arc<Facts>>;
 
+    /// The same text, for who goes through all files and asks once for each: a world need not keep it.
+    fn text_once(&self, file: FileId) -> Option<Arc<str>> {
+        self.text(file)
+    }
+
+    /// The same facts, as [`text_once`](Self::text_once).
+    fn facts_once(&self, file: FileId) -> Option<Arc<Facts>> {
+        self.facts(file)
+    }
+
     /// Says that the facts of all these files will be asked for: a world that has to parse them can do so at once.
     fn prepare(&self, _files: &[FileId]) {}
 }

@@ -1,7 +1,7 @@
 //! Whole files or nothing: temporary file, fsync, rename.
 
 use std::fs::{self, File, Permissions};
-use std::io::Write as _;
+use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
@@ -19,6 +19,24 @@ pub fn write_atomically(path: &Path, content: &[u8], mode: u32) -> Result<(), St
     let mode = fs::metadata(path).map_or(mode, |meta| meta.permissions().mode() & 0o7777);
     Prepared::new(dir, content, mode)?.put(path)?;
     sync(dir)
+}
+
+/// The same, for a file among other people's: what a killed process leaves behind lies in `staging`, a directory of ours on the
+/// same disk. Where it is another disk, the file is made beside its place.
+pub fn write_atomically_from(
+    staging: &Path,
+    path: &Path,
+    content: &[u8],
+    mode: u32,
+) -> Result<(), StoreError> {
+    let mode = fs::metadata(path).map_or(mode, |meta| meta.permissions().mode() & 0o7777);
+    match Prepared::new(staging, content, mode)?.put(path) {
+        Ok(()) => sync(path.parent().unwrap_or(Path::new("."))),
+        Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::CrossesDevices => {
+            write_atomically(path, content, mode)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// A file whose content is on disk and which has no name yet.

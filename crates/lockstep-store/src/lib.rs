@@ -16,6 +16,7 @@ pub mod journal;
 mod leftovers;
 pub mod log;
 pub mod mailbox;
+pub mod map_runs;
 mod notices;
 mod private_file;
 pub mod readings;
@@ -27,7 +28,7 @@ mod state_dir;
 pub mod step_lock;
 pub mod tasks;
 
-pub use atomic::write_atomically;
+pub use atomic::{write_atomically, write_atomically_from};
 pub use database::{FORMAT, Store};
 pub use private_file::append_once;
 pub use state_dir::StateDir;

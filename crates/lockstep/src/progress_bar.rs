@@ -58,6 +58,7 @@ fn line(phase: Phase, done: usize, all: usize) -> String {
     let what = match phase {
         Phase::Words => "reading",
         Phase::Facts => "parsing",
+        Phase::References => "resolving",
     };
     let full = (WIDTH * done).checked_div(all).unwrap_or(0).min(WIDTH);
     format!("{what} [{}{}] {done} of {all} files", "=".repeat(full), " ".repeat(WIDTH - full))

@@ -1,6 +1,7 @@
 //! `cargo xtask bench speed`: what the index costs and what it saves, on large generated repositories, beside ripgrep.
 
 mod forest;
+pub(super) mod map;
 mod ripgrep;
 mod scene;
 mod tables;

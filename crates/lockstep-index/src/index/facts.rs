@@ -49,6 +49,20 @@ impl Index {
         Some(facts)
     }
 
+    /// The same without remembering either facts or text.
+    pub(super) fn find_facts_once(&self, file: u32) -> Option<Arc<Facts>> {
+        let record = &self.files.records[file as usize];
+        let differs = self.differs(file);
+        if record.state != State::Text && !differs {
+            return None;
+        }
+        if !differs && let Some(facts) = self.kept_facts(record.document) {
+            return Some(Arc::new(facts));
+        }
+        let text = self.text_once(FileId(file))?;
+        Some(Arc::new(language::facts(self.files.paths.get(file as usize), &text)))
+    }
+
     fn kept_facts(&self, document: u32) -> Option<Facts> {
         let bytes = self.facts_bytes(document)?;
         let facts = postcard::from_bytes(&bytes).ok();

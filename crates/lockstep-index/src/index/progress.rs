@@ -7,6 +7,8 @@ pub enum Phase {
     Words,
     /// Files are parsed for their facts.
     Facts,
+    /// The references of files are resolved.
+    References,
 }
 
 /// Somebody who is told. Called from several threads, often: it must be quick.

@@ -56,6 +56,16 @@ impl Version {
         if self.is_racy(now()) { Self { changed: 0, ..self } } else { self }
     }
 
+    /// All of it in one number, for who only wants to know whether it is another.
+    pub(crate) fn number(&self) -> u64 {
+        let parts = [self.size, self.changed.cast_unsigned(), self.inode, self.digest];
+        let number = parts
+            .iter()
+            .fold(0_u64, |number, part| (number.rotate_left(23) ^ part).wrapping_mul(0xff51_afd7_ed55_8ccd));
+        // Zero means "unknown" to who keeps it.
+        (number ^ (number >> 32)).max(1)
+    }
+
     /// Whether the time is too young to be trusted.
     pub(crate) fn is_racy(&self, at: i64) -> bool {
         self.changed >= at - RACY_NANOS

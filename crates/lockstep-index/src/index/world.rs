@@ -74,6 +74,16 @@ impl World for Index {
         self.known_facts.get(at)?.get_or_init(|| self.find_facts(file.0)).clone()
     }
 
+    fn text_once(&self, file: FileId) -> Option<Arc<str>> {
+        let known = self.texts.get(file.0 as usize)?.get();
+        known.cloned().unwrap_or_else(|| self.read(file.0).0)
+    }
+
+    fn facts_once(&self, file: FileId) -> Option<Arc<Facts>> {
+        let known = self.known_facts.get(file.0 as usize)?.get();
+        known.cloned().unwrap_or_else(|| self.find_facts_once(file.0))
+    }
+
     fn prepare(&self, files: &[FileId]) {
         let is_new =
             |file: &&FileId| self.known_facts.get(file.0 as usize).is_some_and(|it| it.get().is_none());
@@ -93,6 +103,11 @@ fn id(file: usize) -> FileId {
 }
 
 impl Index {
+    /// The version of every file that is a text, in the order of paths: another number means that the file must be looked at.
+    pub fn versions(&self) -> impl Iterator<Item = (FileId, u64)> {
+        self.texts().map(|file| (FileId(file), self.files.records[file as usize].version.number()))
+    }
+
     /// All files that are texts.
     pub(super) fn texts(&self) -> impl Iterator<Item = u32> {
         let numbered = self.files.records.iter().zip(0_u32..);

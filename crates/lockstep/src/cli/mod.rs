@@ -14,6 +14,7 @@ mod hook;
 mod impact;
 mod index;
 mod init;
+mod map;
 mod mcp;
 mod phase;
 mod planned;
@@ -36,12 +37,15 @@ use crate::exit_code;
 use crate::reply::Reply;
 use crate::terminal::{ColorChoice, Terminal, complain};
 
+/// The version, with the commit in a release.
+pub(crate) const VERSION: &str = env!("LOCKSTEP_VERSION");
+
 /// Keep a coding agent's changes in view
 ///
 /// Lockstep stands beside a coding agent and journals every change it makes. In a project without `lockstep.toml` it does
 /// nothing at all.
 #[derive(Debug, Parser)]
-#[command(name = "lockstep", version, propagate_version = true, arg_required_else_help = true)]
+#[command(name = "lockstep", version = VERSION, propagate_version = true, arg_required_else_help = true)]
 #[command(after_help = "Start with `lockstep init` in a project, then `lockstep doctor`.")]
 struct Args {
     #[command(flatten)]
@@ -80,6 +84,7 @@ enum Verb {
     Impact(impact::ImpactArgs),
     Refs(refs::RefsArgs),
     Index(index::IndexArgs),
+    Map(map::MapArgs),
     Task(task::TaskArgs),
     Phase(phase::PhaseArgs),
     Handoff(handoff::HandoffArgs),
@@ -126,8 +131,7 @@ pub fn command() -> clap::Command {
 pub fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
         complain(&format!(
-            "error: a bug in lockstep {}: {panic}\nhint: please report it with the command and its output\n",
-            env!("CARGO_PKG_VERSION")
+            "error: a bug in lockstep {VERSION}: {panic}\nhint: please report it with the command and its output\n"
         ));
         std::process::exit(exit_code::BUG.into());
     }));
@@ -185,6 +189,7 @@ fn answer(verb: Verb, context: &Context) -> Result<Answer, CommandError> {
         Verb::Impact(args) => impact::run(&args, context),
         Verb::Refs(args) => refs::run(&args, context),
         Verb::Index(args) => index::run(&args, context),
+        Verb::Map(args) => map::run(&args, context),
         Verb::Task(args) => task::run(&args, context),
         Verb::Phase(args) => phase::run(&args, context),
         Verb::Handoff(args) => handoff::run(&args, context),

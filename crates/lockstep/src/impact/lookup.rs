@@ -1,7 +1,6 @@
 //! A look at references: who references something, what it references, what leads to nothing.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::path::Path;
 
 use lockstep_index::index::{Index, Progress};
@@ -121,19 +120,20 @@ impl References {
 
 impl Reply for References {
     fn text(&self) -> String {
-        let mut out = String::new();
+        let mut lines: Vec<String> = Vec::new();
         let mut group = None;
         for found in &self.references {
             let key = (&found.file, found.kind);
             if group.replace(key) != Some(key) {
                 let target = found.target.as_ref().map(|target| format!(" → {target}")).unwrap_or_default();
-                let _ =
-                    writeln!(out, "{}", one_line(&format!("{} ({}{target})", found.file, found.kind.word())));
+                lines.push(one_line(&format!("{} ({}{target})", found.file, found.kind.word())));
             }
             let doubt = if found.certainty == Certainty::Resolved { "" } else { "  (perhaps)" };
-            let _ = writeln!(out, "{}{doubt}", one_line(&format!("  {}: {}", found.line, found.text.trim())));
+            lines.push(one_line(&format!("  {}: {}", found.line, found.text.trim())) + doubt);
         }
-        out + &self.summary()
+        // A line that names several things is shown once.
+        lines.dedup();
+        lines.iter().map(|line| format!("{line}\n")).collect::<String>() + &self.summary()
     }
 }
 

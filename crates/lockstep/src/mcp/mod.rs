@@ -22,6 +22,7 @@ use std::path::PathBuf;
 
 use rmcp::service::{QuitReason, ServerInitializeError, ServiceExt as _};
 
+use crate::cli::VERSION;
 use crate::error::{CommandError, Kind};
 use crate::terminal::complain;
 
@@ -34,7 +35,7 @@ const BLOCKING_THREADS: usize = work::AT_ONCE + 4;
 pub(crate) fn serve(directory: PathBuf, caller: Caller) -> Result<(), CommandError> {
     // A bug in one request must not end the session: the request is answered with an error, and this is what is left of it.
     std::panic::set_hook(Box::new(|panic| {
-        complain(&format!("lockstep mcp: a bug in lockstep {}: {panic}\n", env!("CARGO_PKG_VERSION")));
+        complain(&format!("lockstep mcp: a bug in lockstep {VERSION}: {panic}\n"));
     }));
     let failed = |error: &dyn std::fmt::Display| {
         CommandError::new(Kind::Store, format!("the MCP server ended: {error}"))

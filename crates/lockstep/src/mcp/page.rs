@@ -36,7 +36,8 @@ fn description(tool: &Definition) -> String {
 
 /// The first sentence.
 fn first(text: &str) -> &str {
-    text.find(". ").or_else(|| text.find(".\n")).map_or(text, |end| &text[..=end])
+    let paragraph = text.split("\n\n").next().unwrap_or(text);
+    paragraph.find(". ").map_or(paragraph, |end| &paragraph[..=end])
 }
 
 fn section(out: &mut String, tool: &Definition) {

@@ -21,6 +21,7 @@ use super::resources;
 use super::tool::{CURSOR, Definition, Effect};
 use super::tools;
 use super::work::{AT_ONCE, Step, Watcher, Work};
+use crate::cli::VERSION;
 
 /// What a model is told of the server as a whole.
 const INSTRUCTIONS: &str = "Lockstep knows which files depend on what changed (impact, references, dangling_references), brings \
@@ -144,9 +145,8 @@ impl Lost {
             Self::Cancelled => Err(ErrorData::internal_error("cancelled", None)),
             Self::Panicked => Ok(failed(
                 &format!(
-                    "error: a bug in lockstep {} ended {tool}\nhint: the server goes on; its standard error says where, please \
-                     report it with the arguments\n",
-                    env!("CARGO_PKG_VERSION")
+                    "error: a bug in lockstep {VERSION} ended {tool}\nhint: the server goes on; its standard error says where, please \
+                     report it with the arguments\n"
                 ),
                 limits,
             )),
@@ -173,7 +173,7 @@ fn failed(text: &str, limits: Limits) -> CallToolResult {
 impl ServerHandler for Server {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder().enable_tools().enable_resources().build();
-        let own = Implementation::new("lockstep", env!("CARGO_PKG_VERSION")).with_title("Lockstep");
+        let own = Implementation::new("lockstep", VERSION).with_title("Lockstep");
         ServerConfig::new(capabilities).with_server_info(own).with_instructions(INSTRUCTIONS)
     }
 

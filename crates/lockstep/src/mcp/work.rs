@@ -72,11 +72,13 @@ impl Progress for Work {
     fn report(&self, phase: Phase, done: usize, all: usize) {
         let Some(watcher) = &self.watcher else { return };
         let (done, all) = (done as u64, all as u64);
-        // Parsing comes after reading, of no more files.
-        watcher.tell(match phase {
-            Phase::Words => Step { done, all: all * 2, what: "reading files" },
-            Phase::Facts => Step { done: all + done, all: all * 2, what: "parsing files" },
-        });
+        // Each comes after the one before it, of no more files.
+        let (before, what) = match phase {
+            Phase::Words => (0, "reading files"),
+            Phase::Facts => (1, "parsing files"),
+            Phase::References => (2, "resolving references"),
+        };
+        watcher.tell(Step { done: before * all + done, all: all * 3, what });
     }
 
     fn is_abandoned(&self) -> bool {

@@ -1,11 +1,7 @@
-//! `docs/guide/cascade.md` is true: each of its commands is run by a shell, and what it prints is compared.
-
-use std::fs;
-use std::os::unix::fs::symlink;
-use std::path::Path;
-use std::process::Command;
+//! `docs/guide/cascade.md` is true.
 
 use crate::active;
+use crate::guide::Guide;
 use crate::planted::commit;
 
 #[test]
@@ -19,33 +15,5 @@ fn the_guide_to_the_cascade_is_true() {
         "use crate::report::render;\n\npub fn page() -> String {\n    render(\"front\")\n}\n",
     );
     commit(&env);
-    symlink(env!("CARGO_BIN_EXE_lockstep"), env.elsewhere().join("lockstep")).unwrap();
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/guide/cascade.md");
-    let guide = fs::read_to_string(&path).unwrap();
-    let mut played = String::new();
-    let mut commands = 0;
-    for (at, block) in guide.split("````console\n").enumerate() {
-        let Some((lines, rest)) = block.split_once("````\n").filter(|_| at > 0) else {
-            played += block;
-            continue;
-        };
-        played += "````console\n";
-        for command in lines.lines().filter_map(|line| line.strip_prefix("$ ")) {
-            let mut shell = Command::new("sh");
-            shell.args(["-c", command]).current_dir(env.project()).env_clear();
-            shell.env("PATH", format!("{}:/usr/bin:/bin", env.elsewhere().display()));
-            let output = shell.env("HOME", env.home()).env("LOCKSTEP_NOW", env.now()).output().unwrap();
-            assert!(output.stderr.is_empty(), "$ {command}\n{}", String::from_utf8_lossy(&output.stderr));
-            let said = env.neutral(&String::from_utf8(output.stdout).unwrap());
-            let end = if said.is_empty() || said.ends_with('\n') { "" } else { "\n" };
-            played += &format!("$ {command}\n{said}{end}");
-            commands += 1;
-        }
-        played += &format!("````\n{rest}");
-    }
-    assert!(commands > 8, "{commands}");
-    if std::env::var_os("INSTA_UPDATE").is_some_and(|value| value == "always") {
-        fs::write(&path, &played).unwrap();
-    }
-    assert_eq!(played, guide, "`INSTA_UPDATE=always cargo test` writes what is printed into the guide");
+    Guide::new(&env, "cascade.md").wide().is_true(9);
 }

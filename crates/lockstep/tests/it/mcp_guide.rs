@@ -18,7 +18,7 @@ fn the_guide_to_the_server_is_true() {
         let block = block.split("```\n").next().unwrap();
         for part in format!("\n{block}").split("\n$ ").skip(1) {
             // A command with a document behind it goes on to that document's end.
-            let end = part.find("\nEND\n").map_or_else(|| part.find('\n').unwrap_or(part.len()), |at| at + 4);
+            let end = part.find("\nEND").map_or_else(|| part.find('\n').unwrap_or(part.len()), |at| at + 4);
             let (command, shown) = part.split_at(end);
             let output = Command::new("sh")
                 .args(["-c", command])

@@ -94,7 +94,7 @@ impl<'a> Scene<'a> {
         command
     }
 
-    fn lockstep(&self, arguments: &[&str]) -> Command {
+    pub(super) fn lockstep(&self, arguments: &[&str]) -> Command {
         self.command(&self.programs.lockstep, arguments)
     }
 
@@ -151,7 +151,7 @@ impl<'a> Scene<'a> {
     }
 
     /// Two runs that do not count, then those that do.
-    fn times(&self, runs: u32, mut prepared: impl FnMut() -> Outcome<Command>) -> Outcome<Times> {
+    pub(super) fn times(&self, runs: u32, mut prepared: impl FnMut() -> Outcome<Command>) -> Outcome<Times> {
         let mut times = Vec::new();
         for turn in 0..runs + 2 {
             let mut command = prepared()?;
@@ -174,10 +174,22 @@ impl<'a> Scene<'a> {
         Ok(String::from_utf8(command.output()?.stdout)?.trim().parse()?)
     }
 
-    fn edit(&self, addition: &str) -> Outcome {
+    pub(super) fn edit(&self, addition: &str) -> Outcome {
         use std::io::Write as _;
         let path = self.root.join(&self.forest.file);
         Ok(File::options().append(true).open(path)?.write_all(addition.as_bytes())?)
+    }
+
+    /// Writes a file that was not there.
+    pub(super) fn create(&self, path: &str, text: &str) -> Outcome {
+        let path = self.root.join(path);
+        fs::create_dir_all(path.parent().ok_or("a file has a folder")?)?;
+        Ok(fs::write(path, text)?)
+    }
+
+    /// How many bytes a file has.
+    pub(super) fn size(&self, path: &str) -> u64 {
+        fs::metadata(self.root.join(path)).map_or(0, |meta| meta.len())
     }
 
     fn rename(&self) -> Outcome {

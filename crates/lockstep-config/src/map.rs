@@ -1,0 +1,61 @@
+//! The types of `[map]`.
+
+use toml::de::DeValue;
+
+use crate::value::{Kind, Value, Wrong, quoted, string, whole_number};
+
+const AUTO: &str = "auto";
+
+/// `[map] path`: the document, relative to the root; `None` where the project's kind decides.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MapPath(pub Option<String>);
+
+impl Value for MapPath {
+    const KIND: Kind = Kind::Path;
+
+    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+        let text = string(value)?;
+        crate::value::plain_path(text)?;
+        Ok(Self((!text.is_empty()).then(|| text.to_owned())))
+    }
+
+    fn to_toml(&self) -> String {
+        quoted(self.0.as_deref().unwrap_or_default())
+    }
+}
+
+/// `[map] scope`: which files have an entry; `None` for all that are indexed. What a scope can be is the map's to say.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MapScope(pub Option<String>);
+
+impl Value for MapScope {
+    const KIND: Kind = Kind::Text(r#"a directory, a file or a pattern, such as ".claude/" or "src/**/*.rs""#);
+
+    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+        let text = string(value)?;
+        Ok(Self((!text.is_empty()).then(|| text.to_owned())))
+    }
+
+    fn to_toml(&self) -> String {
+        quoted(self.0.as_deref().unwrap_or_default())
+    }
+}
+
+/// `[map] max_lines`: `None` where the scope decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MapLines(pub Option<usize>);
+
+impl Value for MapLines {
+    const KIND: Kind = Kind::Text(r#""auto", or a whole number"#);
+
+    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+        match value.as_str() {
+            Some(AUTO) => Ok(Self(None)),
+            _ => whole_number(value, 0..=10_000_000).map(|lines| Self(Some(lines))),
+        }
+    }
+
+    fn to_toml(&self) -> String {
+        self.0.map_or_else(|| quoted(AUTO), |lines| lines.to_string())
+    }
+}

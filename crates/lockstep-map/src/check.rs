@@ -1,0 +1,389 @@
+//! The check of a document: everything in it that is wrong, compared with the files as they are.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use jiff::civil::Date;
+use jiff::{Span, ToSpan as _};
+use lockstep_refs::world::base;
+use serde::Serialize;
+
+use crate::document::{Document, Listed, ParseError};
+use crate::hotspot::Hotspot;
+use crate::l1::Staleness;
+use crate::names::Meanings;
+use crate::scope::Scope;
+use crate::view::{Limit, View};
+
+/// An entry may be behind its file for so long.
+const PATIENCE_DAYS: i64 = 7;
+
+/// What a document is compared with.
+pub struct Truth<'a> {
+    /// The map as it should be.
+    pub view: &'a View<'a>,
+    /// Its scope.
+    pub scope: &'a Scope,
+    /// How large it may be.
+    pub limit: Option<Limit>,
+    /// The day.
+    pub today: Date,
+    /// Whether there is a file at a path of the project, in scope or not.
+    pub exists: &'a dyn Fn(&str) -> bool,
+    /// Whether a file changed after a day.
+    pub changed_since: &'a dyn Fn(&str, Date) -> bool,
+    /// Whether a file changed in each of the last runs.
+    pub is_hot: &'a dyn Fn(&str) -> bool,
+}
+
+/// Something that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Finding {
+    /// What kind of wrong.
+    pub kind: Defect,
+    /// The entry, or the file that has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<String>,
+    /// What is wrong, in words.
+    pub what: String,
+}
+
+/// What can be wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Defect {
+    /// The text is no map, or there is none.
+    Unparseable,
+    /// The header says another number of entries, or of entries left out.
+    Count,
+    /// The header says another scope.
+    Scope,
+    /// It is larger than it may be.
+    Size,
+    /// Entries are not sorted by path, or there are two of one path.
+    Order,
+    /// An entry whose file is gone.
+    Orphaned,
+    /// A file without an entry.
+    Missing,
+    /// An entry of a file that has none.
+    Excluded,
+    /// A reference that the other side does not have.
+    OneSided,
+    /// A reference to what has no entry.
+    Unknown,
+    /// References that are not those of the file.
+    References,
+    /// Another hotspot than the references give.
+    Hotspot,
+    /// A day to come.
+    Future,
+    /// An entry older than seven days whose file changed since.
+    Stale,
+}
+
+impl fmt::Display for Defect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Unparseable => "unparseable",
+            Self::Count => "count",
+            Self::Scope => "scope",
+            Self::Size => "size",
+            Self::Order => "order",
+            Self::Orphaned => "orphaned",
+            Self::Missing => "missing",
+            Self::Excluded => "excluded",
+            Self::OneSided => "one-sided",
+            Self::Unknown => "unknown",
+            Self::References => "references",
+            Self::Hotspot => "hotspot",
+            Self::Future => "future",
+            Self::Stale => "stale",
+        })
+    }
+}
+
+/// What to do about what was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Recommendation {
+    /// Nothing.
+    None,
+    /// `lockstep map update`.
+    Incremental,
+    /// `lockstep map build`.
+    FullRegeneration,
+}
+
+/// What a check found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checked {
+    /// Everything, sorted by kind and path.
+    pub findings: Vec<Finding>,
+    /// The same in numbers, with what to do.
+    pub report: Staleness,
+}
+
+/// Compares a document with the truth.
+pub fn check(text: &str, truth: &Truth<'_>) -> Checked {
+    match Document::parse(text) {
+        Ok(document) => Check { document: &document, truth, findings: Vec::new() }.run(text),
+        Err(error) => unparseable(&error),
+    }
+}
+
+/// What a check finds where there is no document.
+pub fn absent() -> Checked {
+    let finding = Finding { kind: Defect::Unparseable, path: None, what: "there is no map".to_owned() };
+    let recommendation = Recommendation::FullRegeneration;
+    Checked {
+        findings: vec![finding],
+        report: Staleness { total_entries: 0, stale_count: 0, missing_count: 0, recommendation },
+    }
+}
+
+fn unparseable(error: &ParseError) -> Checked {
+    let finding = Finding { kind: Defect::Unparseable, path: None, what: error.to_string() };
+    let recommendation = Recommendation::FullRegeneration;
+    Checked {
+        findings: vec![finding],
+        report: Staleness { total_entries: 0, stale_count: 0, missing_count: 0, recommendation },
+    }
+}
+
+struct Check<'a> {
+    document: &'a Document,
+    truth: &'a Truth<'a>,
+    findings: Vec<Finding>,
+}
+
+impl Check<'_> {
+    fn run(mut self, text: &str) -> Checked {
+        self.size(text);
+        self.order();
+        self.presence();
+        self.mirrors();
+        for entry in &self.document.entries {
+            self.entry(entry);
+        }
+        self.findings.sort();
+        self.findings.dedup();
+        let count =
+            |kinds: &[Defect]| self.findings.iter().filter(|finding| kinds.contains(&finding.kind)).count();
+        let total = self.document.entries.len();
+        let stale = count(&[Defect::Stale]);
+        let recommendation = match self.findings.is_empty() {
+            true => Recommendation::None,
+            false if stale * 10 > total * 3 => Recommendation::FullRegeneration,
+            false => Recommendation::Incremental,
+        };
+        let report = Staleness {
+            total_entries: total,
+            stale_count: stale,
+            missing_count: count(&[Defect::Orphaned, Defect::Missing]),
+            recommendation,
+        };
+        Checked { findings: self.findings, report }
+    }
+
+    fn add(&mut self, kind: Defect, path: Option<&str>, what: impl Into<String>) {
+        self.findings.push(Finding { kind, path: path.map(str::to_owned), what: what.into() });
+    }
+
+    fn size(&mut self, text: &str) {
+        let Header { count, scope, .. } = Header::of(self.document);
+        let entries = self.document.entries.len();
+        if count != entries {
+            self.add(Defect::Count, None, format!("the header counts {count} entries, there are {entries}"));
+        }
+        let wanted = self.truth.scope.text();
+        if scope != wanted {
+            self.add(Defect::Scope, None, format!("the header says the scope {scope:?}, it is {wanted:?}"));
+        }
+        let lines = text.lines().count();
+        if let Some(limit) = self.truth.limit
+            && !limit.allows(lines, text.len())
+        {
+            let bytes = limit.bytes.map(|bytes| format!(" and {bytes} bytes")).unwrap_or_default();
+            let what =
+                format!("{lines} lines and {} bytes, of at most {} lines{bytes}", text.len(), limit.lines);
+            self.add(Defect::Size, None, what);
+        }
+        let header = &self.document.header;
+        for (what, day) in [("last full scan", header.full), ("last incremental", header.incremental)] {
+            if day > self.truth.today {
+                self.add(Defect::Future, None, format!("the {what}, {day}, is yet to come"));
+            }
+        }
+    }
+
+    fn order(&mut self) {
+        for pair in self.document.entries.windows(2) {
+            let (before, after) = (&pair[0].path, &pair[1].path);
+            if before == after {
+                self.add(Defect::Order, Some(after), "has two entries");
+            } else if before > after {
+                self.add(Defect::Order, Some(after), format!("stands behind {before}"));
+            }
+        }
+    }
+
+    /// Entries without a file, and files without an entry.
+    fn presence(&mut self) {
+        let record = self.truth.view.record;
+        let listed: BTreeSet<&str> = self.document.entries.iter().map(|entry| entry.path.as_str()).collect();
+        for path in &listed {
+            if record.find(path).is_some() {
+                continue;
+            }
+            if (self.truth.exists)(path) {
+                let why = if self.truth.scope.holds(path) {
+                    "is ignored, or no text"
+                } else {
+                    "is not in the map's scope"
+                };
+                self.add(Defect::Excluded, Some(path), why);
+            } else {
+                self.add(Defect::Orphaned, Some(path), "its file is gone");
+            }
+        }
+        let (mut cold, mut missing) = (Vec::new(), Vec::new());
+        for (entry, hotspot) in record.entries.iter().zip(&self.truth.view.hotspots) {
+            if !listed.contains(&*entry.path) {
+                if *hotspot == Hotspot::Low { cold.push(&*entry.path) } else { missing.push(&*entry.path) }
+            }
+        }
+        let pruned = self.document.header.pruned;
+        if pruned > cold.len() {
+            let what = format!("the header says that {pruned} low entries were left out, {} are", cold.len());
+            self.add(Defect::Count, None, what);
+        }
+        // Which of them were left out nobody says; those that are too many are named.
+        missing.extend(cold.into_iter().skip(pruned));
+        missing.iter().for_each(|path| self.add(Defect::Missing, Some(path), "has no entry"));
+    }
+
+    /// References that only one side has, as far as both are listed.
+    fn mirrors(&mut self) {
+        let entries = &self.document.entries;
+        let meanings = Meanings::new(entries.iter().map(|entry| entry.path.as_str()));
+        let pairs = |of: fn(&Listed) -> &Vec<String>| -> BTreeSet<(usize, usize)> {
+            let all = entries.iter().enumerate();
+            all.flat_map(|(at, entry)| {
+                of(entry).iter().filter_map(|name| meanings.find(name)).map(move |to| (at, to))
+            })
+            .collect()
+        };
+        let refs = pairs(|entry| &entry.refs);
+        let refd_by = pairs(|entry| &entry.refd_by);
+        for (from, to) in &refs {
+            if !refd_by.contains(&(*to, *from)) {
+                let (from, to) = (&entries[*from].path, &entries[*to].path);
+                self.add(
+                    Defect::OneSided,
+                    Some(from),
+                    format!("references {to}, whose refd_by does not say so"),
+                );
+            }
+        }
+        for (to, from) in &refd_by {
+            if !refs.contains(&(*from, *to)) {
+                let (from, to) = (&entries[*from].path, &entries[*to].path);
+                self.add(
+                    Defect::OneSided,
+                    Some(to),
+                    format!("is referenced by {from}, whose refs do not say so"),
+                );
+            }
+        }
+        self.unknown(&meanings);
+    }
+
+    /// Names that mean no entry. Where entries were left out, names of theirs are none of them.
+    fn unknown(&mut self, listed: &Meanings<'_>) {
+        let record = self.truth.view.record;
+        let all = Meanings::new(record.entries.iter().map(|entry| &*entry.path));
+        let mut found: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for entry in &self.document.entries {
+            for name in entry.refs.iter().chain(&entry.refd_by) {
+                let known = listed.find(name).is_some() || all.find(name).is_some();
+                if !known {
+                    found.entry(&entry.path).or_default().insert(name);
+                }
+            }
+        }
+        for (path, names) in found {
+            let names: Vec<&str> = names.into_iter().collect();
+            self.add(Defect::Unknown, Some(path), format!("names what has no entry: {}", names.join(", ")));
+        }
+    }
+
+    /// What is wrong with one entry by itself.
+    fn entry(&mut self, entry: &Listed) {
+        let path = Some(entry.path.as_str());
+        let expected = Hotspot::of(entry.refd_by.len(), (self.truth.is_hot)(&entry.path));
+        if expected != entry.hotspot {
+            self.add(Defect::Hotspot, path, format!("is {}, but should be {expected}", entry.hotspot));
+        }
+        if entry.updated > self.truth.today {
+            self.add(Defect::Future, path, format!("{} is yet to come", entry.updated));
+        }
+        let Some(at) = self.truth.view.record.find(&entry.path) else { return };
+        let age: Span = entry.updated.until(self.truth.today).unwrap_or_else(|_| 0.days());
+        let since = (self.truth.changed_since)(&entry.path, entry.updated);
+        if i64::from(age.get_days()) > PATIENCE_DAYS && since {
+            let what = format!("was scanned on {}, and its file changed since", entry.updated);
+            self.add(Defect::Stale, path, what);
+        }
+        let view = self.truth.view;
+        let sides = [
+            ("refs", &entry.refs, &view.record.entries[at].refs),
+            ("refd_by", &entry.refd_by, &view.referring[at]),
+        ];
+        for (key, listed, places) in sides {
+            let wanted = view.names_of(places);
+            if !is_same(listed, &wanted) {
+                self.add(Defect::References, path, difference(key, listed, &wanted));
+            }
+        }
+    }
+}
+
+/// The parts of a header that are compared.
+struct Header<'a> {
+    count: usize,
+    scope: &'a str,
+}
+
+impl<'a> Header<'a> {
+    fn of(document: &'a Document) -> Self {
+        Self { count: document.header.count, scope: &document.header.scope }
+    }
+}
+
+fn is_same(listed: &[String], wanted: &[&str]) -> bool {
+    listed.len() == wanted.len() && listed.iter().zip(wanted).all(|(listed, wanted)| listed == wanted)
+}
+
+/// What a list has too many and too few; where it has neither, it is not sorted, or has longer names than it needs.
+fn difference(key: &str, listed: &[String], wanted: &[&str]) -> String {
+    let ends = |name: &str, end: &str| {
+        name == end || name.strip_suffix(end).is_some_and(|before| before.ends_with('/'))
+    };
+    let same = |a: &str, b: &str| base(a) == base(b) && (ends(a, b) || ends(b, a));
+    let many: Vec<&str> =
+        listed.iter().map(String::as_str).filter(|name| !wanted.iter().any(|it| same(name, it))).collect();
+    let few: Vec<&str> =
+        wanted.iter().copied().filter(|name| !listed.iter().any(|it| same(it, name))).collect();
+    let mut parts = Vec::new();
+    if !few.is_empty() {
+        parts.push(format!("lacks {}", few.join(", ")));
+    }
+    if !many.is_empty() {
+        parts.push(format!("has {}, which it should not", many.join(", ")));
+    }
+    if parts.is_empty() {
+        parts.push("is not sorted, or not in the shortest names".to_owned());
+    }
+    format!("{key} {}", parts.join("; "))
+}

@@ -1,0 +1,80 @@
+//! Numbers and texts as bytes, and back. Every step of reading is checked: damage is `None`, never a panic.
+
+use jiff::civil::Date;
+
+/// Bytes in the making.
+#[derive(Debug, Default)]
+pub(crate) struct Out(pub(crate) Vec<u8>);
+
+impl Out {
+    pub(crate) fn u32(&mut self, number: u32) {
+        self.0.extend_from_slice(&number.to_le_bytes());
+    }
+
+    pub(crate) fn u64(&mut self, number: u64) {
+        self.0.extend_from_slice(&number.to_le_bytes());
+    }
+
+    pub(crate) fn date(&mut self, date: Date) {
+        let year = u32::from(date.year().cast_unsigned());
+        self.u32(
+            year << 16 | u32::from(date.month().cast_unsigned()) << 8 | u32::from(date.day().cast_unsigned()),
+        );
+    }
+
+    /// A text behind its length.
+    pub(crate) fn text(&mut self, text: &str) {
+        self.count(text.len());
+        self.0.extend_from_slice(text.as_bytes());
+    }
+
+    pub(crate) fn count(&mut self, count: usize) {
+        self.u32(u32::try_from(count).expect("no project has 4 G of anything"));
+    }
+}
+
+/// What remains to be read.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct In<'a>(pub(crate) &'a [u8]);
+
+impl<'a> In<'a> {
+    pub(crate) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+        let (head, tail) = self.0.split_at_checked(count)?;
+        self.0 = tail;
+        Some(head)
+    }
+
+    pub(crate) fn u8(&mut self) -> Option<u8> {
+        self.take(1)?.first().copied()
+    }
+
+    pub(crate) fn u32(&mut self) -> Option<u32> {
+        Some(u32::from_le_bytes(self.take(4)?.try_into().ok()?))
+    }
+
+    pub(crate) fn u64(&mut self) -> Option<u64> {
+        Some(u64::from_le_bytes(self.take(8)?.try_into().ok()?))
+    }
+
+    pub(crate) fn date(&mut self) -> Option<Date> {
+        let [day, month, low, high] = self.u32()?.to_le_bytes();
+        Date::new(i16::from_le_bytes([low, high]), month.cast_signed(), day.cast_signed()).ok()
+    }
+
+    pub(crate) fn text(&mut self) -> Option<&'a str> {
+        let length = self.count()?;
+        std::str::from_utf8(self.take(length)?).ok()
+    }
+
+    /// A count of things that take at least a byte each.
+    pub(crate) fn count(&mut self) -> Option<usize> {
+        usize::try_from(self.u32()?).ok().filter(|count| *count <= self.0.len())
+    }
+
+    /// Numbers behind their count.
+    pub(crate) fn numbers(&mut self) -> Option<impl Iterator<Item = u32> + use<'a>> {
+        let count = self.count()?;
+        let (numbers, _) = self.take(count.checked_mul(4)?)?.as_chunks::<4>();
+        Some(numbers.iter().map(|number| u32::from_le_bytes(*number)))
+    }
+}

@@ -1,0 +1,97 @@
+//! What a file offers to the resolution of others: its facts without what only concerns itself. The same interface gives the
+//! same answers, so a change inside a function touches nobody else's references.
+
+use lockstep_refs::facts::{Definition, Facts, Import, ImportForm};
+use lockstep_refs::world::words;
+
+use crate::digest::digest;
+use crate::question::word;
+
+/// The facts of a file as others see them: no uses, no bodies, and instead of lines, which every edit above moves, the order
+/// of definitions.
+pub(crate) fn interface(facts: &Facts) -> Facts {
+    let definition = |(place, it): (u32, &Definition)| Definition {
+        line: place,
+        end_line: place,
+        signature: 0,
+        body: 0,
+        ..it.clone()
+    };
+    let import = |it: &Import| {
+        let mut import = Import { line: 0, ..it.clone() };
+        import.names.iter_mut().for_each(|name| name.line = 0);
+        import
+    };
+    let mut implementations = facts.implementations.clone();
+    implementations.iter_mut().for_each(|implementation| implementation.line = 0);
+    Facts {
+        language: facts.language,
+        package: facts.package.clone(),
+        definitions: (1_u32..).zip(&facts.definitions).map(definition).collect(),
+        imports: facts.imports.iter().map(import).collect(),
+        uses: Vec::new(),
+        implementations,
+        problems: 0,
+    }
+}
+
+/// Tells one interface from another.
+pub(crate) fn fingerprint(interface: &Facts) -> u64 {
+    let bytes = postcard::to_stdvec(interface).expect("facts are plain data");
+    digest(&bytes)
+}
+
+/// The words by which others can ask for something that the file offers, as sorted numbers.
+pub(crate) fn offered(facts: &Facts) -> Vec<u32> {
+    let mut found = Vec::new();
+    let mut add = |text: &str| found.extend(words(text).map(word));
+    facts.package.iter().for_each(|package| add(package));
+    for definition in &facts.definitions {
+        add(&definition.name);
+        definition.container.iter().for_each(|container| add(container));
+    }
+    for implementation in &facts.implementations {
+        add(&implementation.of);
+        implementation.interface.iter().for_each(|interface| add(interface));
+    }
+    let handed = |it: &&Import| it.reexport || matches!(it.form, ImportForm::Child | ImportForm::System);
+    for import in facts.imports.iter().filter(handed) {
+        add(&import.module);
+        import.names.iter().for_each(|name| add(&name.name));
+        if import.form == ImportForm::System {
+            // How C# says that all files import it.
+            add("global using");
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use lockstep_refs::language::facts;
+
+    use super::*;
+
+    fn of(text: &str) -> u64 {
+        fingerprint(&interface(&facts("a.py", text)))
+    }
+
+    #[test]
+    fn only_what_others_see_counts() {
+        let one = of("import os\n\ndef load(key):\n    return key\n");
+        assert_eq!(one, of("# why\nimport os\n\ndef load(key):\n    print(os.sep)\n    return key + key\n"));
+        assert_ne!(one, of("import os\n\ndef read(key):\n    return key\n"));
+        assert_ne!(one, of("import sys\n\ndef load(key):\n    return key\n"));
+    }
+
+    #[test]
+    fn a_file_is_asked_for_by_the_names_it_offers() {
+        let facts = facts("A.java", "package a.b;\nclass Store { void loadAll() { other(); } }\n");
+        let offered = offered(&facts);
+        for (name, is_offered) in [("Store", true), ("loadAll", true), ("b", true), ("other", false)] {
+            assert_eq!(offered.contains(&word(name)), is_offered, "{name}");
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! L1: what came of a run, for programs. The keys and their order are a contract.
+
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::check::Recommendation;
+
+/// What came of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct L1 {
+    domain: &'static str,
+    skill: &'static str,
+    /// Whether every entry was processed.
+    pub status: Status,
+    /// What was done.
+    pub mode: Mode,
+    /// How many entries the map lists.
+    pub entries: usize,
+    /// Entries that went, because their file is gone.
+    pub stale_entries_removed: usize,
+    /// Entries that came.
+    pub new_entries_added: usize,
+    /// Entries whose file changed.
+    pub entries_updated: usize,
+    /// The document, relative to the root.
+    pub map_path: String,
+    /// Only where it was checked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub staleness_report: Option<Staleness>,
+}
+
+/// Whether every entry was processed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// Yes.
+    Complete,
+    /// Files changed while it was made; the next run looks at them again.
+    Partial,
+}
+
+/// What was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// The whole map was made.
+    FullGeneration,
+    /// What changed was.
+    IncrementalUpdate,
+    /// The map was checked.
+    StalenessCheck,
+}
+
+/// What a check found, counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Staleness {
+    /// Entries that the document lists.
+    pub total_entries: usize,
+    /// Entries older than seven days whose file changed since.
+    pub stale_count: usize,
+    /// Entries whose file is gone, and files without an entry.
+    pub missing_count: usize,
+    /// What to do.
+    pub recommendation: Recommendation,
+}
+
+impl L1 {
+    /// Of a run that changed nothing yet.
+    pub fn new(mode: Mode, status: Status, entries: usize, map_path: String) -> Self {
+        Self {
+            domain: "homeostasis",
+            skill: "manage-codebase",
+            status,
+            mode,
+            entries,
+            stale_entries_removed: 0,
+            new_entries_added: 0,
+            entries_updated: 0,
+            map_path,
+            staleness_report: None,
+        }
+    }
+
+    /// As YAML.
+    pub fn to_yaml(&self) -> String {
+        let word = |value: &dyn erased::Word| value.word();
+        let mut out = format!("domain: {}\nskill: {}\n", self.domain, self.skill);
+        let _ = writeln!(out, "status: {}\nmode: {}", word(&self.status), word(&self.mode));
+        let _ = writeln!(out, "entries: {}", self.entries);
+        let _ = writeln!(out, "stale_entries_removed: {}", self.stale_entries_removed);
+        let _ = writeln!(out, "new_entries_added: {}", self.new_entries_added);
+        let _ = writeln!(out, "entries_updated: {}", self.entries_updated);
+        // A JSON string is a YAML string.
+        let _ = writeln!(out, "map_path: {}", serde_json::Value::from(self.map_path.as_str()));
+        if let Some(report) = &self.staleness_report {
+            let _ = write!(
+                out,
+                "staleness_report:\n  total_entries: {}\n  stale_count: {}\n  missing_count: {}\n  recommendation: {}\n",
+                report.total_entries,
+                report.stale_count,
+                report.missing_count,
+                word(&report.recommendation)
+            );
+        }
+        out
+    }
+}
+
+/// Enums by the word that serde writes.
+mod erased {
+    /// Something with a word.
+    pub(super) trait Word {
+        fn word(&self) -> String;
+    }
+
+    impl<T: serde::Serialize> Word for T {
+        fn word(&self) -> String {
+            let value = serde_json::to_value(self).unwrap_or_default();
+            value.as_str().unwrap_or_default().to_owned()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_written_as_agreed_and_any_yaml_reader_reads_the_same() {
+        let mut l1 = L1::new(
+            Mode::IncrementalUpdate,
+            Status::Complete,
+            71,
+            ".claude/agent-memory/analyst/codebase-map.md".to_owned(),
+        );
+        l1.entries_updated = 2;
+        let head = "domain: homeostasis\nskill: manage-codebase\nstatus: complete\nmode: incremental-update\n\
+                    entries: 71\nstale_entries_removed: 0\nnew_entries_added: 0\nentries_updated: 2\n\
+                    map_path: \".claude/agent-memory/analyst/codebase-map.md\"\n";
+        assert_eq!(l1.to_yaml(), head);
+        l1.mode = Mode::StalenessCheck;
+        l1.staleness_report = Some(Staleness {
+            total_entries: 71,
+            stale_count: 0,
+            missing_count: 0,
+            recommendation: Recommendation::FullRegeneration,
+        });
+        let report = "staleness_report:\n  total_entries: 71\n  stale_count: 0\n  missing_count: 0\n  \
+                      recommendation: full-regeneration\n";
+        assert_eq!(l1.to_yaml(), head.replace("incremental-update", "staleness-check") + report);
+        let read: serde_json::Value = serde_saphyr::from_str(&l1.to_yaml()).unwrap();
+        assert_eq!(read, serde_json::to_value(&l1).unwrap());
+    }
+}

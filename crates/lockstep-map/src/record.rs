@@ -1,0 +1,370 @@
+//! The record of a map: what is remembered of every file between two runs, so that the next one need only look at what
+//! changed. Losing it loses time, nothing else.
+//!
+//! Two pieces. The record proper is small and replaced whole: paths, versions, references, dates. What resolution asked about
+//! each file ([`Answers`]) is larger and seldom needed: it is appended to, and the record says where each piece is.
+
+use std::ops::Range;
+
+use jiff::civil::Date;
+use lockstep_refs::entity::EntityKind;
+
+use crate::digest::{digest, short};
+use crate::encode::{In, Out};
+use crate::view::Limit;
+
+const MAGIC: &[u8; 8] = b"LSMAP\0\0\x01";
+
+/// What is remembered of a map.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Record {
+    /// About the map as a whole.
+    pub about: About,
+    /// Every file with an entry, sorted by path.
+    pub entries: Vec<Entry>,
+}
+
+/// About a map as a whole.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct About {
+    /// Tells what the references depend on besides the files: the program, the scope, aliases.
+    pub settings: u64,
+    /// The number under which the next run is recorded: one that dies halfway is recorded once.
+    pub next_run: u64,
+    /// The day of the last full scan.
+    pub full: Date,
+    /// The day of the last update.
+    pub incremental: Date,
+    /// The scope, as written.
+    pub scope: String,
+    /// The commit that was checked out; empty where it could not be told.
+    pub commit: String,
+    /// How large the document may be: other limits make another.
+    pub limit: Option<Limit>,
+    /// The document as it was written last.
+    pub written: Written,
+    /// The number of the file of answers.
+    pub answers: u32,
+    /// How many bytes of it count.
+    pub answer_bytes: u64,
+}
+
+/// What tells a document that was written from one that somebody changed since.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Written {
+    /// Its size in bytes.
+    pub size: u64,
+    /// When its inode changed, in nanoseconds since 1970; zero where that is too young to be trusted.
+    pub changed: u64,
+    /// Its inode.
+    pub inode: u64,
+    /// A digest of its content.
+    pub digest: u64,
+}
+
+/// What is remembered of one file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Where it is.
+    pub path: Box<str>,
+    /// Its version on disk; another one means that it must be looked at.
+    pub version: u64,
+    /// A digest of its content; another one means that it changed.
+    pub content: u64,
+    /// A fingerprint of what it offers to others; another one means that who asked must be resolved again.
+    pub interface: u64,
+    /// The day it was last scanned because it changed.
+    pub updated: Date,
+    /// Whether the resolution of another file read its text.
+    pub is_read: bool,
+    /// The places of the entries it references, sorted.
+    pub refs: Vec<u32>,
+    /// The names it has in a framework, or from the project.
+    pub names: Vec<(EntityKind, Box<str>)>,
+    /// Where its answers are.
+    pub answers: Answers,
+}
+
+/// Where a piece of the file of answers is: the numbers of the questions that the resolution of a file asked, then those of
+/// the words that it offers; both sorted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Answers {
+    offset: u32,
+    asked: u32,
+    offered: u32,
+    check: u32,
+}
+
+const KINDS: [EntityKind; 6] = [
+    EntityKind::Path,
+    EntityKind::Skill,
+    EntityKind::Agent,
+    EntityKind::Command,
+    EntityKind::Named,
+    EntityKind::Alias,
+];
+
+impl Record {
+    /// The record of a map without an entry, of nothing that this program knows: everything must be looked at.
+    pub fn empty(today: Date) -> Self {
+        let about = About {
+            settings: 0,
+            next_run: 0,
+            full: today,
+            incremental: today,
+            scope: String::new(),
+            commit: String::new(),
+            limit: None,
+            written: Written::default(),
+            answers: 0,
+            answer_bytes: 0,
+        };
+        Self { about, entries: Vec::new() }
+    }
+
+    /// As bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Out(Vec::with_capacity(self.entries.len() * 128 + 256));
+        out.0.extend_from_slice(MAGIC);
+        let about = &self.about;
+        out.u64(about.settings);
+        out.u64(about.next_run);
+        out.date(about.full);
+        out.date(about.incremental);
+        out.text(&about.scope);
+        out.text(&about.commit);
+        let limit =
+            about.limit.map_or([0, 0], |limit| [limit.lines, limit.bytes.map_or(0, |bytes| bytes + 1)]);
+        limit.into_iter().for_each(|it| out.u64(it as u64));
+        let written = about.written;
+        [written.size, written.changed, written.inode, written.digest].into_iter().for_each(|it| out.u64(it));
+        out.u32(about.answers);
+        out.u64(about.answer_bytes);
+        out.count(self.entries.len());
+        self.entries.iter().for_each(|entry| entry.encode(&mut out));
+        let check = digest(&out.0);
+        out.u64(check);
+        out.0
+    }
+
+    /// From bytes; `None` where they are damaged, or of another program.
+    pub fn decode(bytes: &[u8]) -> Option<Self> {
+        let (body, check) = bytes.split_last_chunk::<8>()?;
+        let mut bytes = In(body.strip_prefix(MAGIC)?);
+        if digest(body) != u64::from_le_bytes(*check) {
+            return None;
+        }
+        let about = About {
+            settings: bytes.u64()?,
+            next_run: bytes.u64()?,
+            full: bytes.date()?,
+            incremental: bytes.date()?,
+            scope: bytes.text()?.to_owned(),
+            commit: bytes.text()?.to_owned(),
+            limit: {
+                let (lines, most) =
+                    (usize::try_from(bytes.u64()?).ok()?, usize::try_from(bytes.u64()?).ok()?);
+                (lines > 0).then(|| Limit { lines, bytes: most.checked_sub(1) })
+            },
+            written: Written {
+                size: bytes.u64()?,
+                changed: bytes.u64()?,
+                inode: bytes.u64()?,
+                digest: bytes.u64()?,
+            },
+            answers: bytes.u32()?,
+            answer_bytes: bytes.u64()?,
+        };
+        let count = bytes.count()?;
+        let entries = (0..count).map(|_| Entry::decode(&mut bytes)).collect::<Option<Vec<_>>>()?;
+        let fits = |place: &u32| (*place as usize) < count;
+        let whole = bytes.0.is_empty()
+            && entries.is_sorted_by(|a, b| a.path < b.path)
+            && entries.iter().all(|entry| entry.refs.iter().all(fits));
+        whole.then_some(Self { about, entries })
+    }
+
+    /// Which entries reference each one, sorted.
+    pub fn referring(&self) -> Vec<Vec<u32>> {
+        let mut counts = vec![0_usize; self.entries.len()];
+        let all = || self.entries.iter().flat_map(|entry| &entry.refs);
+        all().for_each(|to| counts[*to as usize] += 1);
+        let mut referring: Vec<Vec<u32>> = counts.into_iter().map(Vec::with_capacity).collect();
+        for (from, entry) in (0_u32..).zip(&self.entries) {
+            entry.refs.iter().for_each(|to| referring[*to as usize].push(from));
+        }
+        referring
+    }
+
+    /// The entry of a path.
+    pub fn find(&self, path: &str) -> Option<usize> {
+        self.entries.binary_search_by(|entry| (*entry.path).cmp(path)).ok()
+    }
+}
+
+impl Entry {
+    fn encode(&self, out: &mut Out) {
+        out.text(&self.path);
+        out.u64(self.version);
+        out.u64(self.content);
+        out.u64(self.interface);
+        out.date(self.updated);
+        out.0.push(u8::from(self.is_read));
+        out.count(self.refs.len());
+        self.refs.iter().for_each(|to| out.u32(*to));
+        out.count(self.names.len());
+        for (kind, name) in &self.names {
+            let kind = KINDS.iter().position(|known| known == kind).unwrap_or(0);
+            out.0.push(u8::try_from(kind).unwrap_or(0));
+            out.text(name);
+        }
+        let answers = self.answers;
+        [answers.offset, answers.asked, answers.offered, answers.check]
+            .into_iter()
+            .for_each(|it| out.u32(it));
+    }
+
+    fn decode(bytes: &mut In<'_>) -> Option<Self> {
+        Some(Self {
+            path: bytes.text()?.into(),
+            version: bytes.u64()?,
+            content: bytes.u64()?,
+            interface: bytes.u64()?,
+            updated: bytes.date()?,
+            is_read: bytes.u8()? == 1,
+            refs: bytes.numbers()?.collect(),
+            names: {
+                let count = bytes.count()?;
+                let name =
+                    |bytes: &mut In<'_>| Some((*KINDS.get(usize::from(bytes.u8()?))?, bytes.text()?.into()));
+                (0..count).map(|_| name(bytes)).collect::<Option<_>>()?
+            },
+            answers: Answers {
+                offset: bytes.u32()?,
+                asked: bytes.u32()?,
+                offered: bytes.u32()?,
+                check: bytes.u32()?,
+            },
+        })
+    }
+}
+
+impl Answers {
+    /// Appends a piece to bytes of which `before` are on disk already.
+    pub(crate) fn put(out: &mut Vec<u8>, before: u64, asked: &[u32], offered: &[u32]) -> Option<Self> {
+        let start = out.len();
+        asked.iter().chain(offered).for_each(|number| out.extend_from_slice(&number.to_le_bytes()));
+        Some(Self {
+            offset: u32::try_from((before + start as u64) / 4).ok()?,
+            asked: u32::try_from(asked.len()).ok()?,
+            offered: u32::try_from(offered.len()).ok()?,
+            check: short(&out[start..]),
+        })
+    }
+
+    /// The same piece in another place.
+    pub(crate) fn moved(self, out: &mut Vec<u8>, piece: &[u8]) -> Option<Self> {
+        let offset = u32::try_from(out.len() / 4).ok()?;
+        out.extend_from_slice(piece);
+        Some(Self { offset, ..self })
+    }
+
+    fn range(self) -> Range<usize> {
+        let start = self.offset as usize * 4;
+        start..start + self.bytes()
+    }
+
+    pub(crate) fn bytes(self) -> usize {
+        (self.asked as usize + self.offered as usize) * 4
+    }
+
+    /// The piece in the file; `None` where it is damaged.
+    pub(crate) fn whole(self, file: &[u8]) -> Option<&[u8]> {
+        file.get(self.range()).filter(|piece| short(piece) == self.check)
+    }
+
+    /// The questions in a whole piece.
+    pub(crate) fn asked(self, piece: &[u8]) -> impl Iterator<Item = u32> {
+        numbers(&piece[..self.asked as usize * 4])
+    }
+
+    /// The offered words in a whole piece.
+    pub(crate) fn offered(self, piece: &[u8]) -> impl Iterator<Item = u32> {
+        numbers(&piece[self.asked as usize * 4..])
+    }
+
+    /// Whether the word is offered, by the bytes of the file, damaged or not.
+    pub(crate) fn offers(self, file: &[u8], word: u32) -> bool {
+        let piece = file.get(self.range()).unwrap_or_default();
+        let (offered, _) = piece.get(self.asked as usize * 4..).unwrap_or_default().as_chunks::<4>();
+        offered.binary_search_by(|number| u32::from_le_bytes(*number).cmp(&word)).is_ok()
+    }
+}
+
+fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> {
+    bytes.as_chunks::<4>().0.iter().map(|number| u32::from_le_bytes(*number))
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn records() -> impl Strategy<Value = Record> {
+        let paths = proptest::collection::btree_set("[a-zé/]{1,9}", 0..9);
+        (paths, any::<[u64; 4]>(), any::<bool>()).prop_map(|(paths, numbers, flag)| {
+            let mut record = Record::empty(date(2026, 2, 14));
+            record.about.scope = ".claude/".to_owned();
+            record.about.written.digest = numbers[3];
+            record.about.limit = flag.then_some(Limit { lines: 300, bytes: Some(15_360) });
+            let count = u32::try_from(paths.len()).unwrap();
+            for (at, path) in (0_u32..).zip(paths) {
+                let mut piece = Vec::new();
+                record.entries.push(Entry {
+                    path: path.into(),
+                    version: numbers[0],
+                    content: numbers[1],
+                    interface: numbers[2],
+                    updated: date(2025, 12, 31),
+                    is_read: flag,
+                    refs: (0..count).filter(|to| *to % 3 == at % 3).collect(),
+                    names: flag.then(|| (EntityKind::Skill, "name".into())).into_iter().collect(),
+                    answers: Answers::put(&mut piece, 8, &[1, 2], &[at]).unwrap(),
+                });
+            }
+            record
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_kept_is_read_back(record in records()) {
+            prop_assert_eq!(Record::decode(&record.encode()), Some(record));
+        }
+
+        #[test]
+        fn damage_is_noticed(record in records(), at in any::<prop::sample::Index>(), bit in 0..8_u32) {
+            let mut bytes = record.encode();
+            let at = at.index(bytes.len());
+            bytes[at] ^= 1_u8 << bit;
+            prop_assert_eq!(Record::decode(&bytes), None);
+            bytes.truncate(at);
+            prop_assert_eq!(Record::decode(&bytes), None);
+        }
+    }
+
+    #[test]
+    fn answers_are_found_where_they_were_put_and_damage_is_noticed() {
+        let mut file = vec![0; 4];
+        let answers = Answers::put(&mut file, 0, &[3, 5], &[7, 9]).unwrap();
+        let piece = answers.whole(&file).unwrap();
+        assert_eq!(answers.asked(piece).collect::<Vec<_>>(), [3, 5]);
+        assert_eq!(answers.offered(piece).collect::<Vec<_>>(), [7, 9]);
+        assert!(answers.offers(&file, 9) && !answers.offers(&file, 3));
+        file[6] ^= 1;
+        assert_eq!(answers.whole(&file), None);
+        assert_eq!(answers.whole(&file[..8]), None);
+    }
+}

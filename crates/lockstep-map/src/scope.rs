@@ -1,0 +1,146 @@
+//! Which files have entries: those of the project that lie in the map's scope, but not what a framework's agents write down
+//! for themselves.
+
+/// Where agents keep what they learnt: no part of what the project is made of.
+const EXCLUDED: &[&str] = &[
+    ".claude/agent-memory/**",
+    ".claude/agent-memory-local/**",
+    ".claude/projects/*/memory/cc-reference/**",
+];
+
+/// The scope of a map of the whole project.
+pub const WHOLE: &str = ".";
+
+/// The scope of a map of an agent framework's files.
+pub const CLAUDE: &str = ".claude/";
+
+/// A scope: a directory, a file, or a pattern of paths with `*`, `?` and `**`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scope {
+    text: String,
+    /// The map's own path: it is not part of itself.
+    own: Option<String>,
+}
+
+/// Why a text is no scope: completes "… is no scope: it …".
+pub fn problem(text: &str) -> Option<&'static str> {
+    match text {
+        "" => Some("is empty; `.` is the whole project"),
+        _ if text.chars().any(char::is_control) => Some("has control characters"),
+        _ if text.contains("--") => Some("cannot stand in a comment"),
+        _ if text.starts_with('/') => Some("must be relative to the project's root"),
+        _ if text.split('/').any(|part| part == "..") => Some("leads out of the project"),
+        // Each may take any number of directories, and all ways to share them out are tried.
+        _ if text.split('/').filter(|part| *part == "**").count() > 4 => Some("has more than four `**`"),
+        _ => None,
+    }
+}
+
+impl Scope {
+    /// The scope that `text` says, of a map at the path `own` inside the project, or elsewhere.
+    pub fn new(text: &str, own: Option<&str>) -> Self {
+        Self { text: text.to_owned(), own: own.map(str::to_owned) }
+    }
+
+    /// As it is written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it is that of an agent framework's files, whose map a model reads whole.
+    pub fn is_claude(&self) -> bool {
+        self.text == ".claude" || self.text.starts_with(CLAUDE)
+    }
+
+    /// Whether a file of the project has an entry.
+    pub fn holds(&self, path: &str) -> bool {
+        !self.excludes(path) && (self.text == WHOLE || covers(&self.text, path))
+    }
+
+    /// Whether a path never has an entry, whatever the scope.
+    pub fn excludes(&self, path: &str) -> bool {
+        let inside = path.starts_with(CLAUDE) && EXCLUDED.iter().any(|pattern| covers(pattern, path));
+        inside || self.own.as_deref() == Some(path)
+    }
+}
+
+/// Whether a pattern covers a path: names it, or a directory above it.
+fn covers(pattern: &str, path: &str) -> bool {
+    fn parts(text: &str) -> Vec<&str> {
+        text.split('/').filter(|part| !part.is_empty() && *part != ".").collect()
+    }
+    matches(&parts(pattern), &parts(path))
+}
+
+fn matches(pattern: &[&str], path: &[&str]) -> bool {
+    match (pattern.split_first(), path.split_first()) {
+        // What remains of the path is below what the pattern names.
+        (None, _) => true,
+        (Some((&"**", rest)), _) => {
+            !path.is_empty() && (0..=path.len()).any(|skipped| matches(rest, &path[skipped..]))
+        }
+        (Some((first, rest)), Some((name, below))) => {
+            name_matches(first.as_bytes(), name.as_bytes()) && matches(rest, below)
+        }
+        (Some(_), None) => false,
+    }
+}
+
+/// One name against one part of a pattern: a star takes as little as it can, and more when it must.
+fn name_matches(pattern: &[u8], name: &[u8]) -> bool {
+    let (mut p, mut n) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while n < name.len() {
+        match pattern.get(p) {
+            Some(b'*') => {
+                star = Some((p, n));
+                p += 1;
+            }
+            Some(c) if *c == b'?' || *c == name[n] => (p, n) = (p + 1, n + 1),
+            _ => match star {
+                Some((at, taken)) => {
+                    star = Some((at, taken + 1));
+                    (p, n) = (at + 1, taken + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|c| *c == b'*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scope_is_a_directory_a_file_or_a_pattern() {
+        let holds = |scope: &str, path: &str| Scope::new(scope, None).holds(path);
+        for (scope, path, expected) in [
+            (".", "a/b.rs", true),
+            ("src", "src/a/b.rs", true),
+            ("src/", "src/a.rs", true),
+            ("src", "source/a.rs", false),
+            ("src/**/*.rs", "src/a/b/c.rs", true),
+            ("src/**/*.rs", "src/c.rs", true),
+            ("src/*.rs", "src/a/c.rs", false),
+            ("**/*.md", "docs/x.md", true),
+            ("a.md", "a.md", true),
+            (".claude/", ".claude/agents/x.md", true),
+            (".claude/", ".claude/agent-memory/analyst/notes.md", false),
+            (".", ".claude/projects/p/memory/cc-reference/x.md", false),
+            (".", ".claude/projects/p/memory/MEMORY.md", true),
+        ] {
+            assert_eq!(holds(scope, path), expected, "{scope} {path}");
+        }
+        assert!(!Scope::new(".", Some("docs/map.md")).holds("docs/map.md"));
+    }
+
+    #[test]
+    fn what_is_no_scope_is_told() {
+        for text in ["", "/etc", "../x", "a\nb", "a --> b", "**/a/**/b/**/c/**/d/**/e"] {
+            assert!(problem(text).is_some(), "{text:?}");
+        }
+        assert_eq!(problem("src/**/*.rs"), None);
+    }
+}

@@ -1,0 +1,174 @@
+//! The graph in the languages of other programs: Graphviz, Mermaid, JSON.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::hotspot::Hotspot;
+use crate::view::View;
+
+/// A part of the graph, or all of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Shape<'v> {
+    /// The files, sorted by path.
+    pub nodes: Vec<Node<'v>>,
+    /// Who references whom, sorted.
+    pub edges: Vec<Edge<'v>>,
+}
+
+/// A file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Node<'v> {
+    /// Where it is.
+    pub path: &'v str,
+    /// Its short name.
+    pub name: &'v str,
+    /// How much hangs on it.
+    pub hotspot: Hotspot,
+    /// The day it was last scanned because it changed.
+    pub updated: String,
+}
+
+/// A reference.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Edge<'v> {
+    /// The file that references.
+    pub from: &'v str,
+    /// What it references.
+    pub to: &'v str,
+}
+
+impl<'v> View<'v> {
+    /// All of the graph.
+    pub fn shape(&self) -> Shape<'v> {
+        self.among(&(0..self.record.entries.len()).collect())
+    }
+
+    /// A file with those that it references, those that reference it, and what is between all of them.
+    pub fn around(&self, place: usize) -> Shape<'v> {
+        let near = self.record.entries[place].refs.iter().chain(&self.referring[place]);
+        self.among(&near.map(|near| *near as usize).chain([place]).collect())
+    }
+
+    fn among(&self, places: &BTreeSet<usize>) -> Shape<'v> {
+        let entries = &self.record.entries;
+        let node = |at: &usize| Node {
+            path: &entries[*at].path,
+            name: self.names[*at],
+            hotspot: self.hotspots[*at],
+            updated: entries[*at].updated.to_string(),
+        };
+        let edges = places.iter().flat_map(|from| {
+            let within = entries[*from].refs.iter().filter(|to| places.contains(&(**to as usize)));
+            within.map(|to| Edge { from: &entries[*from].path, to: &entries[*to as usize].path })
+        });
+        Shape { nodes: places.iter().map(node).collect(), edges: edges.collect() }
+    }
+}
+
+impl Shape<'_> {
+    /// For Graphviz.
+    pub fn to_dot(&self) -> String {
+        let mut out = String::from(
+            "digraph map {\n  rankdir=LR;\n  node [shape=box, style=filled, fillcolor=white];\n",
+        );
+        for node in &self.nodes {
+            let colour = match node.hotspot {
+                Hotspot::Low => "",
+                Hotspot::Medium => ", fillcolor=\"#ffe8a3\"",
+                Hotspot::High => ", fillcolor=\"#ffb3a3\"",
+            };
+            let _ = writeln!(out, "  {} [label={}{colour}];", quoted(node.path), quoted(node.name));
+        }
+        for edge in &self.edges {
+            let _ = writeln!(out, "  {} -> {};", quoted(edge.from), quoted(edge.to));
+        }
+        out + "}\n"
+    }
+
+    /// For Mermaid.
+    pub fn to_mermaid(&self) -> String {
+        let place = |path: &str| self.nodes.binary_search_by(|node| node.path.cmp(path)).unwrap_or_default();
+        let mut out = String::from("graph LR\n");
+        for (at, node) in self.nodes.iter().enumerate() {
+            let class = match node.hotspot {
+                Hotspot::Low => "",
+                Hotspot::Medium => ":::medium",
+                Hotspot::High => ":::high",
+            };
+            let _ = writeln!(out, "  f{at}[\"{}\"]{class}", entities(node.name));
+        }
+        for edge in &self.edges {
+            let _ = writeln!(out, "  f{} --> f{}", place(edge.from), place(edge.to));
+        }
+        out + "  classDef medium fill:#ffe8a3\n  classDef high fill:#ffb3a3\n"
+    }
+}
+
+/// A string of Graphviz.
+fn quoted(text: &str) -> String {
+    let plain: String = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    format!("\"{}\"", plain.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// A text of Mermaid, in which quotes and the like end something.
+fn entities(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '"' | '#' | ';' | '<' | '>' | '&' | '`' => {
+                let _ = write!(out, "#{};", u32::from(c));
+            }
+            c if c.is_control() => out.push('\u{fffd}'),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+
+    use super::*;
+    use crate::record::{Entry, Record};
+
+    fn record() -> Record {
+        let mut record = Record::empty(date(2026, 2, 14));
+        for (path, refs) in [("a\"b.md", vec![1]), ("c.md", vec![2]), ("d.md", vec![]), ("e.md", vec![2])] {
+            record.entries.push(Entry {
+                path: path.into(),
+                version: 1,
+                content: 1,
+                interface: 1,
+                updated: date(2026, 2, 1),
+                is_read: false,
+                refs,
+                names: Vec::new(),
+                answers: Default::default(),
+            });
+        }
+        record
+    }
+
+    #[test]
+    fn names_are_quoted_as_each_language_wants_it() {
+        let record = record();
+        let view = View::new(&record, &|path| path == "d.md");
+        let shape = view.around(1);
+        assert_eq!(shape.nodes.len(), 3);
+        assert_eq!(shape.edges.len(), 2);
+        let dot = shape.to_dot();
+        assert!(dot.contains("\"a\\\"b.md\" -> \"c.md\";\n"), "{dot}");
+        assert!(dot.contains("\"d.md\" [label=\"d.md\", fillcolor=\"#ffb3a3\"];\n"), "{dot}");
+        let mermaid = shape.to_mermaid();
+        assert!(
+            mermaid.contains("  f0[\"a#34;b.md\"]\n  f1[\"c.md\"]\n  f2[\"d.md\"]:::high\n"),
+            "{mermaid}"
+        );
+        assert!(mermaid.contains("  f0 --> f1\n  f1 --> f2\n"), "{mermaid}");
+        assert_eq!(view.shape().nodes.len(), 4);
+        assert_eq!(view.shape().edges.len(), 3);
+    }
+}

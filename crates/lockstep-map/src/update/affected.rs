@@ -1,0 +1,157 @@
+//! Whose references may be others because of what changed, besides those of the changed files themselves.
+
+use std::collections::HashSet;
+
+use lockstep_refs::entity::EntityKind;
+use lockstep_refs::text::path_candidates;
+use lockstep_refs::world::{base, parent};
+
+use super::{AnswersFile, Damaged, Plan, Present, Scanned};
+use crate::ask::Terrain;
+use crate::question::Question;
+use crate::record::{Entry, Record};
+
+pub(super) struct Affected<'a> {
+    pub(super) old: &'a Record,
+    pub(super) plan: &'a Plan,
+    pub(super) scans: &'a [(usize, Scanned)],
+    pub(super) present: &'a Present<'a>,
+    pub(super) terrain: &'a Terrain<'a>,
+    pub(super) answers: &'a dyn AnswersFile,
+}
+
+/// What the changes touch.
+#[derive(Debug, Default)]
+struct Touched {
+    /// Questions with other answers.
+    questions: HashSet<u32>,
+    /// Paths that came or went.
+    paths: Vec<String>,
+    /// Names that came or went.
+    names: Vec<Box<str>>,
+}
+
+impl Affected<'_> {
+    /// Adds the files to be resolved again.
+    pub(super) fn add_to(&self, files: &mut HashSet<usize>) -> Result<(), Damaged> {
+        let touched = self.touched()?;
+        self.add_askers(&touched.questions, files)?;
+        let mut add = |found: Vec<lockstep_refs::world::FileId>| {
+            files.extend(found.into_iter().filter_map(|file| Some(self.terrain.entry(file)? as usize)));
+        };
+        for path in &touched.paths {
+            add(path_candidates(self.present.world, path));
+        }
+        for name in &touched.names {
+            add(self.present.world.containing(name));
+        }
+        Ok(())
+    }
+
+    fn touched(&self) -> Result<Touched, Damaged> {
+        let mut touched = Touched::default();
+        for at in &self.plan.removed {
+            let entry = &self.old.entries[*at];
+            touched.came_or_went(&entry.path, self.offered(entry)?);
+            touched.names.extend(entry.names.iter().map(|(_, name)| name.clone()));
+        }
+        for (at, scanned) in self.scans {
+            let path = self.present.world.path(self.present.files[*at].0);
+            match self.plan.before[*at].map(|before| &self.old.entries[before]) {
+                None => {
+                    touched.came_or_went(path, scanned.offered.iter().copied());
+                    touched.names.extend(scanned.names.iter().map(|(_, name)| name.clone()));
+                }
+                Some(before) if before.content != scanned.content => {
+                    self.modified(&mut touched, before, scanned)?;
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(touched)
+    }
+
+    fn modified(&self, touched: &mut Touched, before: &Entry, now: &Scanned) -> Result<(), Damaged> {
+        if before.is_read {
+            touched.questions.insert(Question::Text(&before.path).number());
+        }
+        if before.interface != now.interface {
+            touched.questions.insert(Question::Interface(&before.path).number());
+            let former: HashSet<u32> = self.offered(before)?.collect();
+            let present: HashSet<u32> = now.offered.iter().copied().collect();
+            let other = former.symmetric_difference(&present);
+            touched.questions.extend(other.map(|word| Question::Word(*word).number()));
+        }
+        let is_in = |names: &[(EntityKind, Box<str>)], name: &(EntityKind, Box<str>)| names.contains(name);
+        let gone = before.names.iter().filter(|name| !is_in(&now.names, name));
+        let new = now.names.iter().filter(|name| !is_in(&before.names, name));
+        touched.names.extend(gone.chain(new).map(|(_, name)| name.clone()));
+        Ok(())
+    }
+
+    /// The words that an entry offered.
+    fn offered(&self, entry: &Entry) -> Result<impl Iterator<Item = u32>, Damaged> {
+        let piece = entry.answers.whole(self.answers.bytes()).ok_or(Damaged)?;
+        Ok(entry.answers.offered(piece))
+    }
+
+    /// Adds the files whose resolution asked one of these questions.
+    fn add_askers(&self, questions: &HashSet<u32>, files: &mut HashSet<usize>) -> Result<(), Damaged> {
+        if questions.is_empty() {
+            return Ok(());
+        }
+        let filter = Filter::new(questions);
+        let bytes = self.answers.bytes();
+        for (at, before) in self.plan.before.iter().enumerate() {
+            let Some(before) = before.map(|before| &self.old.entries[before]) else { continue };
+            let piece = before.answers.whole(bytes).ok_or(Damaged)?;
+            let mut asked = before.answers.asked(piece).filter(|question| filter.may_have(*question));
+            if asked.any(|question| questions.contains(&question)) {
+                files.insert(at);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Touched {
+    fn came_or_went(&mut self, path: &str, offered: impl Iterator<Item = u32>) {
+        let about = [
+            Question::Path(path),
+            Question::Named(base(path)),
+            Question::Directory(parent(path)),
+            Question::Files,
+            Question::Interface(path),
+            Question::Text(path),
+        ];
+        self.questions.extend(about.map(Question::number));
+        self.questions.extend(offered.map(|word| Question::Word(word).number()));
+        self.paths.push(path.to_owned());
+    }
+}
+
+/// Tells at a glance what is not among some numbers: millions are asked about.
+struct Filter(Vec<u64>);
+
+impl Filter {
+    const BITS: u32 = 16;
+
+    fn new(numbers: &HashSet<u32>) -> Self {
+        let mut bits = vec![0; 1 << (Self::BITS - 6)];
+        for number in numbers {
+            let (word, bit) = Self::place(*number);
+            bits[word] |= bit;
+        }
+        Self(bits)
+    }
+
+    fn place(number: u32) -> (usize, u64) {
+        let at = number >> (32 - Self::BITS);
+        ((at >> 6) as usize, 1 << (at & 63))
+    }
+
+    fn may_have(&self, number: u32) -> bool {
+        let (word, bit) = Self::place(number);
+        self.0[word] & bit != 0
+    }
+}

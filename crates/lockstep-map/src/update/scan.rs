@@ -1,0 +1,88 @@
+//! One file: what it is by itself, and what it references.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use lockstep_refs::entity::{EntityKind, Names, entities};
+use lockstep_refs::facts::Facts;
+use lockstep_refs::language::{Language, rules};
+use lockstep_refs::reference::Kind;
+use lockstep_refs::text;
+use lockstep_refs::world::{FileId, World};
+
+use super::Present;
+use crate::ask::{Asker, Terrain};
+use crate::digest::content;
+use crate::interface::{fingerprint, interface, offered};
+
+/// What a file is by itself.
+#[derive(Debug)]
+pub(super) struct Scanned {
+    pub(super) content: u64,
+    pub(super) interface: u64,
+    /// The words it offers, sorted.
+    pub(super) offered: Vec<u32>,
+    pub(super) names: Vec<(EntityKind, Box<str>)>,
+}
+
+/// What a file references.
+#[derive(Debug)]
+pub(super) struct Resolved {
+    /// Entries, sorted.
+    pub(super) refs: Vec<u32>,
+    /// The numbers of what was asked, sorted.
+    pub(super) asked: Vec<u32>,
+    /// Entries whose text was read.
+    pub(super) read: Vec<u32>,
+}
+
+/// The text and the facts of a file, kept by the world or not.
+fn read(world: &dyn World, file: FileId, keep: bool) -> (Option<Arc<str>>, Option<Arc<Facts>>) {
+    match keep {
+        true => (world.text(file), world.facts(file)),
+        false => (world.text_once(file), world.facts_once(file)),
+    }
+}
+
+/// Looks at one file.
+pub(super) fn scan(present: &Present<'_>, file: FileId, keep: bool) -> Scanned {
+    let world = present.world;
+    let path = world.path(file);
+    let (text, facts) = read(world, file, keep);
+    let named = entities(path, text.as_deref(), present.aliases);
+    let others = named.into_iter().filter(|entity| entity.kind != EntityKind::Path);
+    Scanned {
+        content: text.as_deref().map_or(0, content),
+        interface: facts.as_deref().map_or(0, |facts| fingerprint(&interface(facts))),
+        offered: facts.as_deref().map(offered).unwrap_or_default(),
+        names: others.map(|entity| (entity.kind, entity.name)).collect(),
+    }
+}
+
+/// Finds what a file references: what its language's rules tell, and what it names in its text. A mention is no reference.
+pub(super) fn resolve(
+    terrain: &Terrain<'_>,
+    world: &dyn World,
+    names: &Names,
+    file: FileId,
+    keep: bool,
+) -> Resolved {
+    let (text, facts) = read(world, file, keep);
+    let language = facts.as_ref().map_or(Language::Text, |facts| facts.language);
+    let asker = Asker::new(terrain, file, text.clone(), facts.clone());
+    let by_rules = rules(language).outgoing(&asker, file);
+    let asked = asker.into_asked();
+    // What is asked about text is known by the words of the text: it need not be remembered.
+    let in_text = text::outgoing(&Asker::new(terrain, file, text, facts), names, file);
+    let all = by_rules.references.iter().chain(&in_text.references);
+    let meant = all.filter(|(_, place)| place.kind < Kind::Mention);
+    let refs: BTreeSet<u32> = meant.filter_map(|(to, _)| terrain.entry(*to)).collect();
+    let own = terrain.entry(file);
+    let mut questions: Vec<u32> = asked.questions.into_iter().collect();
+    questions.sort_unstable();
+    Resolved {
+        refs: refs.into_iter().filter(|to| Some(*to) != own).collect(),
+        asked: questions,
+        read: asked.texts.iter().filter_map(|file| terrain.entry(*file)).collect(),
+    }
+}

@@ -1,0 +1,216 @@
+//! The map as it is written: every entry with its names, or as many as a limit allows.
+
+use jiff::civil::Date;
+
+use crate::document::{ENTRY_LINES, Header, escaped, write_entry};
+use crate::hotspot::Hotspot;
+use crate::names::short_names;
+use crate::record::Record;
+
+/// How large a document may be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limit {
+    /// Lines.
+    pub lines: usize,
+    /// Bytes, where a model reads it whole.
+    pub bytes: Option<usize>,
+}
+
+impl Limit {
+    /// The lines of a framework's map, unless something else is set.
+    pub const LINES: usize = 300;
+    /// The bytes that go with them.
+    const BYTES: usize = 15 * 1024;
+
+    /// The limit of a map: `lines` where that is set, zero for none. A framework's map has one by itself, and one of bytes in
+    /// proportion.
+    pub fn of(lines: Option<usize>, is_claude: bool) -> Option<Self> {
+        let lines = lines.or(is_claude.then_some(Self::LINES)).filter(|lines| *lines > 0)?;
+        Some(Self { lines, bytes: is_claude.then_some(lines.saturating_mul(Self::BYTES) / Self::LINES) })
+    }
+
+    /// Whether a document of this size is within it.
+    pub fn allows(&self, lines: usize, bytes: usize) -> bool {
+        lines <= self.lines && self.bytes.is_none_or(|most| bytes <= most)
+    }
+}
+
+/// The graph of a record, with everything that follows from it.
+#[derive(Debug)]
+pub struct View<'r> {
+    /// The record.
+    pub record: &'r Record,
+    /// Who references each entry.
+    pub referring: Vec<Vec<u32>>,
+    /// The short name of each entry.
+    pub names: Vec<&'r str>,
+    /// How hot each is.
+    pub hotspots: Vec<Hotspot>,
+}
+
+/// A document that was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Made {
+    /// Its text.
+    pub text: String,
+    /// How many entries it lists.
+    pub listed: usize,
+    /// How many were left out.
+    pub pruned: usize,
+}
+
+impl<'r> View<'r> {
+    /// Of a record; `hot` are the paths that changed in each of the last runs.
+    pub fn new(record: &'r Record, hot: &dyn Fn(&str) -> bool) -> Self {
+        let referring = record.referring();
+        let paths: Vec<&str> = record.entries.iter().map(|entry| &*entry.path).collect();
+        let heat = |(entry, by): (&crate::record::Entry, &Vec<u32>)| Hotspot::of(by.len(), hot(&entry.path));
+        let hotspots = record.entries.iter().zip(&referring).map(heat).collect();
+        Self { record, names: short_names(&paths), referring, hotspots }
+    }
+
+    /// The names of some entries, sorted.
+    pub fn names_of(&self, places: &[u32]) -> Vec<&'r str> {
+        let mut names: Vec<&str> = places.iter().map(|place| self.names[*place as usize]).collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// The document, within a limit.
+    pub fn document(&self, limit: Option<Limit>) -> Made {
+        match limit {
+            None => self.whole(),
+            Some(limit) => self.limited(limit),
+        }
+    }
+
+    fn header(&self, count: usize, pruned: usize) -> Header {
+        let about = &self.record.about;
+        Header { full: about.full, incremental: about.incremental, count, scope: about.scope.clone(), pruned }
+    }
+
+    fn whole(&self) -> Made {
+        let count = self.record.entries.len();
+        let mut text = String::with_capacity(count * 200 + 400);
+        self.header(count, 0).write(&mut text);
+        let mut names = (Vec::new(), Vec::new());
+        (0..count).for_each(|at| self.write(&mut text, at, &mut names));
+        Made { text, listed: count, pruned: 0 }
+    }
+
+    /// Leaves out cold entries, those first that were scanned longest ago, until the rest is within the limit.
+    fn limited(&self, limit: Limit) -> Made {
+        let count = self.record.entries.len();
+        let mut buffers = (Vec::new(), Vec::new());
+        let entry = |at: usize| {
+            let mut text = String::new();
+            self.write(&mut text, at, &mut buffers);
+            text
+        };
+        let texts: Vec<String> = (0..count).map(entry).collect();
+        let mut bytes: usize = texts.iter().map(String::len).sum();
+        let mut candidates: Vec<usize> = (0..count).filter(|at| self.hotspots[*at] == Hotspot::Low).collect();
+        let key = |at: &usize| -> (Date, usize, &str) {
+            (self.record.entries[*at].updated, self.referring[*at].len(), &self.record.entries[*at].path)
+        };
+        candidates.sort_by(|a, b| key(a).cmp(&key(b)));
+        let mut pruned = vec![false; count];
+        let mut left_out = 0;
+        let fits = |left_out: usize, bytes: usize| {
+            let (lines, header) = self.header(count - left_out, left_out).size();
+            limit.allows(lines + (count - left_out) * ENTRY_LINES, header + bytes)
+        };
+        for at in candidates {
+            if fits(left_out, bytes) {
+                break;
+            }
+            pruned[at] = true;
+            left_out += 1;
+            bytes -= texts[at].len();
+        }
+        let mut text = String::with_capacity(bytes + 400);
+        self.header(count - left_out, left_out).write(&mut text);
+        texts.iter().zip(&pruned).filter(|(_, pruned)| !**pruned).for_each(|(entry, _)| text.push_str(entry));
+        Made { text, listed: count - left_out, pruned: left_out }
+    }
+
+    fn write(&self, out: &mut String, at: usize, names: &mut (Vec<&'r str>, Vec<&'r str>)) {
+        let entry = &self.record.entries[at];
+        for (names, places) in [(&mut names.0, &entry.refs), (&mut names.1, &self.referring[at])] {
+            names.clear();
+            names.extend(places.iter().map(|place| self.names[*place as usize]));
+            names.sort_unstable();
+        }
+        let (hotspot, updated) = (self.hotspots[at], entry.updated);
+        let is_plain = |name: &&str| !name.contains(|c: char| c == ',' || c == '%' || c.is_control());
+        if is_plain(&&*entry.path) && names.0.iter().chain(&names.1).all(is_plain) {
+            return write_entry(out, &entry.path, &names.0, &names.1, hotspot, updated);
+        }
+        let escape = |names: &[&'r str]| names.iter().map(|name| escaped(name)).collect::<Vec<_>>();
+        write_entry(out, &escaped(&entry.path), &escape(&names.0), &escape(&names.1), hotspot, updated);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+
+    use super::*;
+    use crate::document::Document;
+    use crate::record::Entry;
+
+    /// Twelve entries that all reference the first; each is older than the one before.
+    fn record() -> Record {
+        let mut record = Record::empty(date(2026, 2, 14));
+        record.about.scope = ".claude/".to_owned();
+        for at in 0..12 {
+            record.entries.push(Entry {
+                path: format!("f{at:02}, odd.md").into(),
+                version: 1,
+                content: 1,
+                interface: 1,
+                updated: date(2026, 2, 28 - at),
+                is_read: false,
+                refs: if at > 0 { vec![0] } else { Vec::new() },
+                names: Vec::new(),
+                answers: Default::default(),
+            });
+        }
+        record
+    }
+
+    #[test]
+    fn over_its_limit_a_document_leaves_out_the_oldest_cold_entries_and_says_so() {
+        let record = record();
+        let view = View::new(&record, &|_| false);
+        let whole = view.document(None);
+        assert_eq!((whole.listed, whole.pruned), (12, 0));
+        assert_eq!(Document::parse(&whole.text).unwrap().write(), whole.text);
+        let limit = Limit { lines: 40, bytes: None };
+        let made = view.document(Some(limit));
+        assert!(made.text.lines().count() <= 40);
+        assert!(
+            made.text.contains("<!-- Pruned: 7 low entries; lockstep map show lists all -->"),
+            "{}",
+            made.text
+        );
+        let document = Document::parse(&made.text).unwrap();
+        let paths: Vec<&str> = document.entries.iter().map(|entry| entry.path.as_str()).collect();
+        assert_eq!(paths, ["f00, odd.md", "f01, odd.md", "f02, odd.md", "f03, odd.md", "f04, odd.md"]);
+        assert_eq!(document.header.count, 5);
+        assert_eq!(document.entries[0].refd_by.len(), 11, "what was left out is still referred to");
+        let tight = view.document(Some(Limit { lines: 1_000, bytes: Some(700) }));
+        assert!(tight.text.len() <= 700 && tight.pruned > 0);
+        let hopeless = view.document(Some(Limit { lines: 5, bytes: None }));
+        assert_eq!(hopeless.listed, 1, "what is hot stays");
+    }
+
+    #[test]
+    fn a_framework_has_a_limit_by_itself_and_zero_is_none() {
+        assert_eq!(Limit::of(None, true), Some(Limit { lines: 300, bytes: Some(15_360) }));
+        assert_eq!(Limit::of(None, false), None);
+        assert_eq!(Limit::of(Some(0), true), None);
+        assert_eq!(Limit::of(Some(600), true), Some(Limit { lines: 600, bytes: Some(30_720) }));
+        assert_eq!(Limit::of(Some(600), false), Some(Limit { lines: 600, bytes: None }));
+    }
+}

@@ -1,0 +1,93 @@
+//! Runs of the map: which files changed in each of the last ones.
+
+use std::collections::HashSet;
+
+use jiff::Timestamp;
+
+use crate::{Store, StoreError};
+
+/// One run of the map.
+#[derive(Debug)]
+pub struct MapRun<'a> {
+    /// Its number. A run that is recorded again under the same number replaces what was recorded.
+    pub run: u64,
+    /// When.
+    pub at: Timestamp,
+    /// The paths that changed, relative to the root.
+    pub changed: &'a [&'a str],
+    /// Paths that files had before, with those they have now: what is recorded of the one counts for the other.
+    pub renamed: &'a [(&'a str, &'a str)],
+}
+
+/// How many runs are kept.
+const KEPT: u32 = 10;
+
+impl Store {
+    /// Records a run of the map.
+    pub fn record_map_run(&mut self, run: &MapRun<'_>) -> Result<(), StoreError> {
+        // SQLite's numbers have a sign.
+        let number = run.run.cast_signed();
+        self.write(|db| {
+            db.execute(
+                "DELETE FROM map_run_file WHERE run IN (SELECT id FROM map_run WHERE run = ?1)",
+                [number],
+            )?;
+            db.execute("DELETE FROM map_run WHERE run = ?1", [number])?;
+            for (from, to) in run.renamed {
+                db.execute("UPDATE OR REPLACE map_run_file SET path = ?2 WHERE path = ?1", [from, to])?;
+            }
+            db.execute("INSERT INTO map_run (run, at) VALUES (?1, ?2)", (number, run.at.as_second()))?;
+            let id = db.last_insert_rowid();
+            let mut insert = db.prepare("INSERT OR IGNORE INTO map_run_file (run, path) VALUES (?1, ?2)")?;
+            for path in run.changed {
+                insert.execute((id, path))?;
+            }
+            let old = "SELECT id FROM map_run ORDER BY id DESC LIMIT -1 OFFSET ?1";
+            db.execute(&format!("DELETE FROM map_run_file WHERE run IN ({old})"), [KEPT])?;
+            db.execute(&format!("DELETE FROM map_run WHERE id IN ({old})"), [KEPT]).map(drop)
+        })
+    }
+
+    /// The paths that changed in each of the last `runs` runs of the map; none where there were not so many.
+    pub fn changed_in_map_runs(&self, runs: usize) -> Result<HashSet<String>, StoreError> {
+        let runs = i64::try_from(runs).unwrap_or(i64::MAX);
+        self.on(|db| {
+            let mut query = db.prepare(
+                "SELECT path FROM map_run_file WHERE run IN (SELECT id FROM map_run ORDER BY id DESC LIMIT ?1)
+                 GROUP BY path HAVING count(*) >= ?1",
+            )?;
+            query.query_map([runs], |row| row.get(0))?.collect()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::StateDir;
+
+    #[test]
+    fn a_path_that_changed_in_each_of_the_last_runs_is_told_under_its_present_name() {
+        let root = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&StateDir::of(root.path())).unwrap();
+        let record = |store: &mut Store, run: u64, changed: &[&str], renamed: &[(&str, &str)]| {
+            store.record_map_run(&MapRun { run, at: Timestamp::UNIX_EPOCH, changed, renamed }).unwrap();
+            let mut hot: Vec<String> = store.changed_in_map_runs(3).unwrap().into_iter().collect();
+            hot.sort();
+            hot
+        };
+        assert_eq!(record(&mut store, u64::MAX, &["a", "b"], &[]), [""; 0]);
+        assert_eq!(record(&mut store, 2, &["a", "b"], &[]), [""; 0]);
+        assert_eq!(record(&mut store, 2, &["a", "b"], &[]), [""; 0], "the same run again");
+        assert_eq!(record(&mut store, 3, &["a"], &[]), ["a"]);
+        assert_eq!(record(&mut store, 4, &["c"], &[("a", "c")]), ["c"]);
+        assert_eq!(record(&mut store, 5, &["b"], &[]), [""; 0]);
+        for run in 6..40 {
+            record(&mut store, run, &["b"], &[]);
+        }
+        assert_eq!(record(&mut store, 40, &["b"], &[]), ["b"]);
+        let kept: u32 =
+            store.on(|db| db.query_row("SELECT count(*) FROM map_run_file", [], |row| row.get(0))).unwrap();
+        assert_eq!(kept, KEPT);
+    }
+}

@@ -1,0 +1,87 @@
+//! `lockstep map check`.
+
+use std::fmt::Write as _;
+
+use lockstep_map::check::{Checked, Finding, Recommendation};
+use lockstep_map::l1::{L1, Mode, Status};
+use serde::Serialize;
+
+use super::count;
+use crate::cli::{Answer, Context};
+use crate::document::Format;
+use crate::error::CommandError;
+use crate::impact::tree::Tree;
+use crate::map::Current;
+use crate::progress_bar::ProgressBar;
+use crate::project::ActiveProject;
+
+/// Check that the map is right, and change nothing
+///
+/// Finds entries whose file is gone, files without an entry, entries of files that have none, references that one side lacks,
+/// that mean nothing or that are not those of the file, wrong hotspots and counts, days to come, entries older than seven days
+/// whose file changed since, and a document larger than it may be. Exit code 1 where anything is wrong.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep map check
+  lockstep map check --format yaml       the L1 report with `staleness_report`, for programs
+  lockstep map check --format json       the same, and every finding")]
+pub(crate) struct CheckArgs {}
+
+#[derive(Serialize)]
+struct Data<'a> {
+    #[serde(flatten)]
+    l1: &'a L1,
+    findings: &'a [Finding],
+}
+
+pub(super) fn run(_: &CheckArgs, context: &Context) -> Result<Answer, CommandError> {
+    // Says what is wrong with a directory or a configuration.
+    drop(ActiveProject::of_command(&context.directory)?);
+    let tree = Tree::of_command(&context.directory)?;
+    let current = Current::of(&tree, &ProgressBar::new(&context.terminal))?;
+    let checked = match current.check(&tree.root)? {
+        Some(checked) => checked,
+        None => missing(&current),
+    };
+    let entries = checked.report.total_entries;
+    let mut l1 = L1::new(Mode::StalenessCheck, Status::Complete, entries, current.shown().to_owned());
+    l1.staleness_report = Some(checked.report);
+    context.terminal.say(&match context.format {
+        Format::Yaml => l1.to_yaml(),
+        Format::Json => {
+            context.format.render(&Data { l1: &l1, findings: &checked.findings }).unwrap_or_default()
+        }
+        Format::Text | Format::Md => text(&checked, &l1.map_path),
+    });
+    Ok(if checked.findings.is_empty() { Answer::Yes } else { Answer::No })
+}
+
+/// A map that is not there is one that cannot be read.
+fn missing(current: &Current) -> Checked {
+    let mut checked = lockstep_map::check::absent();
+    checked.report.missing_count = current.record.entries.len();
+    checked
+}
+
+fn text(checked: &Checked, path: &str) -> String {
+    let entries = count(checked.report.total_entries, "entry", "entries");
+    if checked.findings.is_empty() {
+        return format!("{path} is right: {entries}.\n");
+    }
+    let mut out = String::new();
+    for finding in &checked.findings {
+        let at = finding.path.as_ref().map(|path| format!("{path} ")).unwrap_or_default();
+        let line: String = format!("{at}{}", finding.what)
+            .chars()
+            .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+            .collect();
+        let _ = writeln!(out, "{:<11} {line}", finding.kind.to_string());
+    }
+    let found = count(checked.findings.len(), "thing is", "things are");
+    let command = match checked.report.recommendation {
+        Recommendation::FullRegeneration => "`lockstep map build` makes it anew",
+        Recommendation::Incremental | Recommendation::None => "`lockstep map update` mends it",
+    };
+    let _ = writeln!(out, "\n{path}: {entries}, {found} wrong; {command}.");
+    out
+}

@@ -1,0 +1,269 @@
+//! Making and updating the map of a project.
+
+use std::collections::HashSet;
+
+use jiff::civil::Date;
+use lockstep_git::Repository;
+use lockstep_index::index::{Built, Condition, Home, Index, Order as IndexOrder, Phase, Progress, build};
+use lockstep_map::hotspot::RUNS;
+use lockstep_map::l1::{L1, Mode, Status};
+use lockstep_map::record::{About, Record};
+use lockstep_map::update::{Changes, Present, Updated, update};
+use lockstep_map::view::{Made, View};
+use lockstep_refs::world::FileId;
+use lockstep_store::Store;
+use lockstep_store::map_runs::MapRun;
+
+use super::answers::Answers;
+use super::lock::MapLock;
+use super::memory::Memory;
+use super::paper::{self, Paper};
+use super::place::Place;
+use super::renames::{by_git, renames};
+use super::start::Start;
+use super::truth::files_in;
+use crate::clock;
+use crate::error::CommandError;
+use crate::progress_bar::ProgressBar;
+use crate::project::ActiveProject;
+use crate::terminal::Terminal;
+
+/// What is to be done.
+pub(crate) struct Order {
+    pub(crate) way: Way,
+    /// The scope, where it is told.
+    pub(crate) scope: Option<String>,
+    /// Files to be looked at whatever is known of them.
+    pub(crate) files: HashSet<String>,
+}
+
+/// How.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// All of it.
+    Full,
+    /// What changed; all of it where nothing is known.
+    Incremental,
+}
+
+/// What was done.
+pub(crate) struct Done {
+    pub(crate) l1: L1,
+    pub(crate) changes: Changes,
+    pub(crate) renamed: Vec<(String, String)>,
+    /// How many entries the document leaves out.
+    pub(crate) pruned: usize,
+    /// Whether the document was written.
+    pub(crate) is_written: bool,
+    pub(crate) notes: Vec<String>,
+}
+
+impl ActiveProject {
+    /// Makes the map, or brings it up to date.
+    pub(crate) fn bring_map(&self, order: &Order, terminal: &Terminal) -> Result<Done, CommandError> {
+        let what = if order.way == Way::Full { "build" } else { "update" };
+        let _lock = MapLock::take(&self.state, what, terminal)?;
+        let place = self.map_place()?;
+        let today = clock::now().date();
+        let bar = ProgressBar::new(terminal);
+        let start = Start::look(self, &place, order, today)?;
+        let index = self.index_for_map(start.mode, &bar)?;
+        Bringing { project: self, place, today, order, bar: &bar }.run(start, index)
+    }
+
+    /// The index; for a whole map with the facts of all files.
+    fn index_for_map(&self, mode: Mode, bar: &ProgressBar) -> Result<Index, CommandError> {
+        let settings = self.index_settings();
+        if mode == Mode::FullGeneration {
+            let order = IndexOrder { anew: false, facts: true };
+            if let Built::Done(index) = build(&self.root, &self.state, &settings, order, bar)? {
+                return Ok(*index);
+            }
+        }
+        Ok(Index::open_or_build(&self.root, Home::State(&self.state), &settings, bar)?)
+    }
+}
+
+struct Bringing<'a> {
+    project: &'a ActiveProject,
+    place: Place,
+    today: Date,
+    order: &'a Order,
+    bar: &'a ProgressBar,
+}
+
+impl Bringing<'_> {
+    fn run(&self, mut start: Start, mut index: Index) -> Result<Done, CommandError> {
+        let before = start.old.about.clone();
+        let is_ahead = self.is_ahead(&start.old);
+        let files = files_in(&index, &start.scope);
+        let updated = self.update(&index, &files, &mut start);
+        let full = start.mode == Mode::FullGeneration;
+        let condition = index.condition();
+        let renamed = if full { Vec::new() } else { self.renamed(&updated, &before, &condition) };
+        let Updated { mut record, changes, answers, resolved, looked_at, .. } = updated;
+        let is_idle = changes.is_empty() && resolved == 0 && !is_ahead;
+        if !condition.fresh {
+            distrust(&mut record, &changes);
+        }
+        record.about.scope = start.scope.text().to_owned();
+        record.about.commit = condition.commit.clone().unwrap_or_default();
+        self.date(&mut record.about, full, is_idle);
+        let hot = self.hot(&mut record.about, &changes, &renamed, full)?;
+        let is_as_written = start.paper == Paper::AsWritten;
+        let limit = self.place.limit(&start.scope);
+        record.about.limit = limit;
+        // A document that is not limited need not be made to know that it is as it was.
+        let is_known = is_idle && is_as_written && limit.is_none() && before.limit.is_none();
+        let made = (!is_known).then(|| View::new(&record, &|path| hot.contains(path)).document(limit));
+        let memory = Memory::of(&self.project.state);
+        memory.put_answers(&mut record, if full { 0 } else { before.answer_bytes }, &answers)?;
+        let is_written = self.write(&mut record.about, made.as_ref(), is_as_written, full)?;
+        if is_written || !is_idle || looked_at > 0 || record.about != before {
+            memory.put(&record)?;
+        }
+        // Facts that were parsed for this are there for the next; that they could not be kept harms nobody.
+        let _ = index.keep_parsed();
+        let (listed, pruned) = made.map_or((record.entries.len(), 0), |made| (made.listed, made.pruned));
+        let l1 = self.l1(start.mode, &condition, listed, &changes);
+        let mut notes = start.notes;
+        notes.extend(told(&condition));
+        Ok(Done { l1, changes, renamed, pruned, is_written, notes })
+    }
+
+    /// Whether something is of a day to come: a clock was set back.
+    fn is_ahead(&self, old: &Record) -> bool {
+        old.about.incremental > self.today || old.entries.iter().any(|entry| entry.updated > self.today)
+    }
+
+    /// Brings the record up to date; where what is remembered is damaged, from nothing.
+    fn update(&self, index: &Index, files: &[(FileId, u64)], start: &mut Start) -> Updated {
+        let aliases = self.project.aliases();
+        let report = |done, all| self.bar.report(Phase::References, done, all);
+        let present = Present {
+            world: index,
+            files,
+            again: &self.order.files,
+            aliases: &aliases,
+            today: self.today,
+            progress: &report,
+        };
+        let old = std::mem::replace(&mut start.old, Record::empty(self.today));
+        let mut empty = Record::empty(self.today);
+        (empty.about.settings, empty.about.answers) = (old.about.settings, old.about.answers);
+        if let Ok(updated) = update(old, &present, &start.answers) {
+            return updated;
+        }
+        start.mode = Mode::FullGeneration;
+        start.notes.push("what was remembered of the map was damaged, so it was made anew".to_owned());
+        let anew = update(empty, &present, &Answers::none());
+        anew.expect("without answers there is nothing to be damaged")
+    }
+
+    fn renamed(&self, updated: &Updated, before: &About, condition: &Condition) -> Vec<(String, String)> {
+        renames(updated, || {
+            let repository = Repository::at(&self.project.root).ok().flatten();
+            by_git(repository.as_ref(), &before.commit, condition.commit.as_deref())
+        })
+    }
+
+    fn date(&self, about: &mut About, full: bool, is_idle: bool) {
+        if full {
+            about.full = self.today;
+        }
+        if !is_idle || full {
+            about.incremental = self.today;
+        }
+        about.full = about.full.min(self.today);
+        about.incremental = about.incremental.min(self.today);
+    }
+
+    /// Records the run where it is one, and tells which paths changed in each of the last.
+    fn hot(
+        &self,
+        about: &mut About,
+        changes: &Changes,
+        renamed: &[(String, String)],
+        full: bool,
+    ) -> Result<HashSet<String>, CommandError> {
+        let is_run = !full && !changes.is_empty();
+        if is_run || full {
+            let number = std::mem::replace(&mut about.next_run, next_run());
+            if is_run {
+                let changed: Vec<&str> =
+                    changes.added.iter().chain(&changes.modified).map(String::as_str).collect();
+                let renamed: Vec<(&str, &str)> =
+                    renamed.iter().map(|(from, to)| (from.as_str(), to.as_str())).collect();
+                let at = clock::now().timestamp();
+                let run = MapRun { run: number, at, changed: &changed, renamed: &renamed };
+                Store::open(&self.project.state)?.record_map_run(&run)?;
+            }
+        }
+        match Store::open_existing(&self.project.state)? {
+            Some(store) => Ok(store.changed_in_map_runs(RUNS)?),
+            None => Ok(HashSet::new()),
+        }
+    }
+
+    /// Writes the document where it would be another; says whether it did.
+    fn write(
+        &self,
+        about: &mut About,
+        made: Option<&Made>,
+        is_as_written: bool,
+        full: bool,
+    ) -> Result<bool, CommandError> {
+        let is_same =
+            |made: &&Made| is_as_written && about.written.digest == paper::digest(made.text.as_bytes());
+        match made.filter(|made| full || !is_same(made)) {
+            Some(made) => {
+                about.written = paper::write(self.project, &self.place, &made.text, full)?;
+                Ok(true)
+            }
+            None => {
+                if let Some(settled) = paper::settled(&self.place, about.written) {
+                    about.written = settled;
+                }
+                Ok(false)
+            }
+        }
+    }
+
+    fn l1(&self, mode: Mode, condition: &Condition, listed: usize, changes: &Changes) -> L1 {
+        let status = if condition.fresh { Status::Complete } else { Status::Partial };
+        let mut l1 = L1::new(mode, status, listed, self.place.shown.clone());
+        l1.new_entries_added = changes.added.len();
+        l1.stale_entries_removed = changes.removed.len();
+        l1.entries_updated = changes.modified.len();
+        l1
+    }
+}
+
+/// Something changed after the look at the disk: whatever was read now is looked at again the next time.
+fn distrust(record: &mut Record, changes: &Changes) {
+    let read: HashSet<&str> = changes.added.iter().chain(&changes.modified).map(String::as_str).collect();
+    for entry in record.entries.iter_mut().filter(|entry| read.contains(&*entry.path)) {
+        (entry.version, entry.content) = (0, 0);
+    }
+}
+
+/// What cannot be said of all files.
+fn told(condition: &Condition) -> Vec<String> {
+    let mut notes = Vec::new();
+    let unseen = condition.unseen.total();
+    if unseen > 0 {
+        let files = if unseen == 1 { "1 file".to_owned() } else { format!("{unseen} files") };
+        notes.push(format!("{files} could not be looked into; what is no text has no entry"));
+    }
+    if !condition.fresh {
+        notes.push("files changed meanwhile; the next update looks at them again".to_owned());
+    }
+    notes
+}
+
+/// A number that no other run has.
+fn next_run() -> u64 {
+    let text = format!("{} {:?}", std::process::id(), std::time::SystemTime::now());
+    let hash = blake3::hash(text.as_bytes());
+    u64::from_le_bytes(hash.as_bytes().first_chunk().copied().unwrap_or_default())
+}

@@ -1,0 +1,79 @@
+//! The lock of a project's map: one process makes it at a time, the next waits and says for whom. It goes with its process.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read as _, Seek as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use lockstep_store::StateDir;
+use rustix::fs::OFlags;
+
+use crate::error::{CommandError, Kind};
+use crate::terminal::{Terminal, complain};
+
+/// So long another's build is waited for.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// A wait shorter than this is not worth a word.
+const SILENCE: Duration = Duration::from_millis(300);
+
+/// Leave to write the map; it ends with the value.
+pub(super) struct MapLock {
+    _file: File,
+}
+
+impl MapLock {
+    /// Takes the lock for `what`, waiting for whoever has it.
+    pub(super) fn take(state: &StateDir, what: &str, terminal: &Terminal) -> Result<Self, CommandError> {
+        let path = state.ensure("map")?.join("lock");
+        let failed = |doing: &str, error: std::io::Error| {
+            CommandError::new(Kind::Store, format!("cannot {doing} {}: {error}", path.display()))
+        };
+        let mut file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .mode(0o600)
+            // Not through a link that came with a cloned repository.
+            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+            .open(&path)
+            .map_err(|error| failed("open", error))?;
+        let started = Instant::now();
+        let mut told = false;
+        loop {
+            match file.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::Error(error)) => return Err(failed("lock", error)),
+                Err(TryLockError::WouldBlock) if started.elapsed() > PATIENCE => {
+                    let message =
+                        format!("{} has been making the map for {} s", holder(&mut file), PATIENCE.as_secs());
+                    return Err(
+                        CommandError::new(Kind::Store, message).hint("wait until it has ended, or end it")
+                    );
+                }
+                Err(TryLockError::WouldBlock) => {}
+            }
+            if !told && !terminal.quiet() && started.elapsed() > SILENCE {
+                complain(&format!("waiting for {}\n", holder(&mut file)));
+                told = true;
+            }
+            sleep(Duration::from_millis(2));
+        }
+        let note = format!("process {} (map {what})\n", std::process::id());
+        // For people: that it cannot be written does not matter.
+        let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(note.as_bytes()));
+        Ok(Self { _file: file })
+    }
+}
+
+/// Who has it, by what it wrote down.
+fn holder(file: &mut File) -> String {
+    let mut note = String::new();
+    let _ = file.rewind().and_then(|()| file.take(200).read_to_string(&mut note));
+    match note.trim() {
+        "" => "another process".to_owned(),
+        note => note.chars().filter(|c| !c.is_control()).collect(),
+    }
+}

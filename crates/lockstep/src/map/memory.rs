@@ -1,0 +1,103 @@
+//! What is remembered of a map, in `.lockstep/map/`: the record, replaced in one step, and its file of answers, appended to. Not
+//! synced: what a power failure damaged fails its checks, and the map is made anew.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::PathBuf;
+
+use lockstep_map::record::Record;
+use lockstep_map::update::NewAnswers;
+use lockstep_store::StateDir;
+use rustix::fs::OFlags;
+
+use super::answers::Answers;
+use crate::error::{CommandError, Kind};
+
+/// The record and its answers.
+pub(super) struct Memory {
+    state: StateDir,
+}
+
+const RECORD: &str = "record";
+
+impl Memory {
+    pub(super) fn of(state: &StateDir) -> Self {
+        Self { state: state.clone() }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.state.path().join("map").join(name)
+    }
+
+    fn answers(&self, number: u32) -> PathBuf {
+        self.path(&format!("{number}.answers"))
+    }
+
+    /// The record with its answers; `None` where there is none, or none that can be believed.
+    pub(super) fn load(&self) -> Option<(Record, Answers)> {
+        let record = Record::decode(&fs::read(self.path(RECORD)).ok()?)?;
+        let answers = self.answers(record.about.answers);
+        let length = fs::symlink_metadata(&answers).ok().filter(fs::Metadata::is_file)?.len();
+        (length >= record.about.answer_bytes).then(|| (record, Answers::at(answers)))
+    }
+
+    /// Writes the answers that go with a record, and says in it where they are. Nobody reads them before the record says so.
+    pub(super) fn put_answers(
+        &self,
+        record: &mut Record,
+        before: u64,
+        new: &NewAnswers,
+    ) -> Result<(), CommandError> {
+        self.state.ensure("map")?;
+        let (bytes, start) = match new {
+            NewAnswers::Append(bytes) if before > 0 => (bytes, before),
+            NewAnswers::Append(bytes) | NewAnswers::Replace(bytes) => {
+                record.about.answers = record.about.answers.wrapping_add(1);
+                (bytes, 0)
+            }
+        };
+        if bytes.is_empty() && start > 0 {
+            return Ok(());
+        }
+        let path = self.answers(record.about.answers);
+        let write = || -> io::Result<()> {
+            let mut file = OpenOptions::new()
+                .create(true)
+                .truncate(false)
+                .write(true)
+                .mode(0o600)
+                .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+                .open(&path)?;
+            // What a killed process left behind the end goes.
+            file.set_len(start)?;
+            file.seek(SeekFrom::Start(start))?;
+            file.write_all(bytes)
+        };
+        write().map_err(|error| {
+            CommandError::new(Kind::Store, format!("cannot write {}: {error}", path.display()))
+        })
+    }
+
+    /// Makes a record the present one, and removes answers of earlier ones.
+    pub(super) fn put(&self, record: &Record) -> Result<(), CommandError> {
+        let dir = self.state.ensure("map")?;
+        let path = self.path(RECORD);
+        let write = || -> io::Result<()> {
+            let mut file = tempfile::NamedTempFile::new_in(&dir)?;
+            file.write_all(&record.encode())?;
+            file.persist(&path).map(drop).map_err(|error| error.error)
+        };
+        write().map_err(|error| {
+            CommandError::new(Kind::Store, format!("cannot write {}: {error}", path.display()))
+        })?;
+        let present = self.answers(record.about.answers);
+        for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.extension().is_some_and(|extension| extension == "answers") && path != present {
+                let _ = fs::remove_file(path);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,15 @@
+//! The map of a project on disk: where it is, what is remembered of it, and how both are brought up to date. What a map is
+//! stands in [`lockstep_map`].
+
+mod answers;
+mod bring;
+mod lock;
+mod memory;
+mod paper;
+mod place;
+mod renames;
+mod start;
+mod truth;
+
+pub(crate) use bring::{Done, Order, Way};
+pub(crate) use truth::Current;

@@ -1,0 +1,128 @@
+//! The document on disk: whether it is still the one that was written, and how another takes its place.
+
+use std::fs::{self, Metadata};
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use lockstep_map::record::Written;
+use lockstep_store::write_atomically_from;
+
+use super::place::Place;
+use crate::error::{CommandError, Kind};
+use crate::project::ActiveProject;
+
+/// A file changed this shortly ago may be changed again within the same tick of the file system's clock.
+const RACY_NANOS: u64 = 20_000_000;
+
+/// What became of the document.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Paper {
+    /// There is none.
+    Missing,
+    /// It is as it was written.
+    AsWritten,
+    /// It is another, or nobody knows what was written: this is its text.
+    Other(String),
+}
+
+/// Looks at the document; `written` is what is remembered of it.
+pub(super) fn look(place: &Place, written: Option<Written>) -> Result<Paper, CommandError> {
+    let meta = match fs::symlink_metadata(&place.path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Paper::Missing),
+        Err(error) => return Err(unreadable(place, &error.to_string())),
+        Ok(meta) if !meta.is_file() => return Err(unreadable(place, "it is a link or no file")),
+        Ok(meta) => meta,
+    };
+    let stamp = stamp(&meta);
+    let same = |written: &Written| stamp.changed != 0 && Written { digest: 0, ..*written } == stamp;
+    if written.as_ref().is_some_and(same) {
+        return Ok(Paper::AsWritten);
+    }
+    let bytes = fs::read(&place.path).map_err(|error| unreadable(place, &error.to_string()))?;
+    if written.is_some_and(|written| written.digest == digest(&bytes)) {
+        return Ok(Paper::AsWritten);
+    }
+    // What is no UTF-8 is no map either, and is told as such.
+    Ok(Paper::Other(String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+fn unreadable(place: &Place, why: &str) -> CommandError {
+    CommandError::new(Kind::Store, format!("cannot read the map {}: {why}", place.shown))
+        .hint("remove it, or name another file in `[map] path`")
+}
+
+fn stamp(meta: &Metadata) -> Written {
+    let changed = meta
+        .ctime()
+        .cast_unsigned()
+        .wrapping_mul(1_000_000_000)
+        .wrapping_add(meta.ctime_nsec().cast_unsigned());
+    Written { size: meta.len(), changed, inode: meta.ino(), digest: 0 }
+}
+
+pub(super) fn digest(bytes: &[u8]) -> u64 {
+    let hash = blake3::hash(bytes);
+    u64::from_le_bytes(hash.as_bytes().first_chunk().copied().unwrap_or_default())
+}
+
+/// Puts a text in the place of the document, whole or not at all. Until it is there, the former one is kept as `.bak` too, where
+/// `keep` says so.
+pub(super) fn write(
+    project: &ActiveProject,
+    place: &Place,
+    text: &str,
+    keep: bool,
+) -> Result<Written, CommandError> {
+    let failed = |doing: &str, path: &Path, error: std::io::Error| {
+        CommandError::new(Kind::Store, format!("cannot {doing} {}: {error}", path.display()))
+    };
+    let parent = place.path.parent().unwrap_or(&project.root);
+    let staging = project.state.ensure("map")?;
+    fs::create_dir_all(parent).map_err(|error| failed("create", parent, error))?;
+    let real = parent.canonicalize().map_err(|error| failed("look at", parent, error))?;
+    let root = project.root.canonicalize().map_err(|error| failed("look at", &project.root, error))?;
+    if !real.starts_with(&root) {
+        let message =
+            format!("the map {} is not written: a link on the way leads out of the project", place.shown);
+        return Err(CommandError::new(Kind::Store, message).hint("name another file in `[map] path`"));
+    }
+    let backup = backup(&place.path);
+    if keep && place.path.exists() {
+        keep_as(&place.path, &backup).map_err(|error| failed("write", &backup, error))?;
+    }
+    write_atomically_from(&staging, &place.path, text.as_bytes(), 0o644)?;
+    // Also one that a killed process left.
+    let _ = fs::remove_file(&backup);
+    let meta = fs::symlink_metadata(&place.path).map_err(|error| failed("look at", &place.path, error))?;
+    let mut written = Written { digest: digest(text.as_bytes()), ..stamp(&meta) };
+    if written.changed.saturating_add(RACY_NANOS) >= now() {
+        written.changed = 0;
+    }
+    Ok(written)
+}
+
+/// The same of what is there, once its time can be trusted.
+pub(super) fn settled(place: &Place, written: Written) -> Option<Written> {
+    let meta = fs::symlink_metadata(&place.path).ok()?;
+    let now_written = Written { digest: written.digest, ..stamp(&meta) };
+    (written.changed == 0 && now_written.changed.saturating_add(RACY_NANOS) < now()).then_some(now_written)
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn backup(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".bak");
+    PathBuf::from(name)
+}
+
+/// Another name for the same file, or where the disk knows no such thing, a copy. The file itself stays where it is.
+fn keep_as(path: &Path, backup: &Path) -> std::io::Result<()> {
+    let _ = fs::remove_file(backup);
+    fs::hard_link(path, backup).or_else(|_| fs::copy(path, backup).map(drop))
+}

@@ -1,0 +1,62 @@
+//! Which of the files that are gone have another name now: those with the same content, and those that git says so of.
+
+use std::collections::{HashMap, HashSet};
+
+use lockstep_git::{Between, Repository, Status};
+use lockstep_map::update::Updated;
+
+/// Former paths with present ones, sorted.
+pub(super) fn renames(
+    updated: &Updated,
+    git: impl FnOnce() -> Vec<(String, String)>,
+) -> Vec<(String, String)> {
+    let (now, changes) = (&updated.record, &updated.changes);
+    let mut gone: HashSet<&str> = changes.removed.iter().map(String::as_str).collect();
+    let mut new: HashSet<&str> = changes.added.iter().map(String::as_str).collect();
+    let mut found: Vec<(String, String)> = Vec::new();
+    if gone.is_empty() || new.is_empty() {
+        return found;
+    }
+    for (from, to) in git() {
+        if gone.remove(from.as_str()) && new.remove(to.as_str()) {
+            found.push((from, to));
+        }
+    }
+    let content = |path: &str| now.find(path).map(|at| now.entries[at].content);
+    let mut by_content: HashMap<u64, &str> = HashMap::new();
+    let mut rest: Vec<&str> = new.into_iter().collect();
+    rest.sort_unstable();
+    for path in rest.into_iter().rev() {
+        by_content.extend(content(path).map(|content| (content, path)));
+    }
+    for (path, content) in changes.removed.iter().zip(&updated.removed_contents) {
+        if gone.contains(path.as_str())
+            && let Some(to) = by_content.remove(content)
+        {
+            found.push((path.clone(), to.to_owned()));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// What git takes for renamed: since the commit of the last run, and in the files since the last commit. A repository that does
+/// not answer renames nothing.
+pub(super) fn by_git(
+    repository: Option<&Repository>,
+    commit: &str,
+    head: Option<&str>,
+) -> Vec<(String, String)> {
+    let Some(repository) = repository else { return Vec::new() };
+    let mut states = vec![Between::HeadAndFiles];
+    if let Some(head) = head.filter(|head| !commit.is_empty() && *head != commit) {
+        states.insert(0, Between::Commits(commit.to_owned(), head.to_owned()));
+    }
+    let changed = states.iter().filter_map(|between| repository.changed(between).ok()).flatten();
+    changed
+        .filter_map(|changed| match changed.status {
+            Status::Renamed { from } => Some((from, changed.path)),
+            _ => None,
+        })
+        .collect()
+}

@@ -1,0 +1,169 @@
+//! The map as it should be now, computed without writing anything: for questions and for the check.
+
+use std::collections::{HashMap, HashSet};
+use std::path::Path;
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use lockstep_index::index::{Index, Progress};
+use lockstep_map::check::{Checked, Truth, check};
+use lockstep_map::document::Document;
+use lockstep_map::hotspot::RUNS;
+use lockstep_map::record::Record;
+use lockstep_map::scope::{Scope, WHOLE};
+use lockstep_map::update::{Present, update};
+use lockstep_map::view::{Limit, View};
+use lockstep_refs::entity::Aliases;
+use lockstep_refs::world::{FileId, World as _};
+use lockstep_store::Store;
+
+use super::answers::Answers;
+use super::memory::Memory;
+use super::paper::{self, Paper};
+use super::place::{Place, settings};
+use crate::clock;
+use crate::error::CommandError;
+use crate::impact::tree::Tree;
+use crate::project::ActiveProject;
+
+/// The map as it should be now.
+pub(crate) struct Current {
+    /// The whole graph.
+    pub(crate) record: Record,
+    /// Paths that changed in each of the last runs.
+    pub(crate) hot: HashSet<String>,
+    pub(crate) scope: Scope,
+    /// Files in scope that could not be looked into.
+    pub(crate) unseen: usize,
+    place: Option<Place>,
+    limit: Option<Limit>,
+    /// Of files that were known at the last run: their content, and the day they changed.
+    known: HashMap<String, (u64, Date)>,
+}
+
+/// The files of an index that have an entry, with their versions.
+pub(super) fn files_in(index: &Index, scope: &Scope) -> Vec<(FileId, u64)> {
+    index.versions().filter(|(file, _)| scope.holds(index.path(*file))).collect()
+}
+
+impl Current {
+    /// Of a tree, active or not.
+    pub(crate) fn of(tree: &Tree, progress: &dyn Progress) -> Result<Self, CommandError> {
+        let place = tree.project.as_ref().map(ActiveProject::map_place).transpose()?;
+        let kept = tree.project.as_ref().and_then(|project| Memory::of(&project.state).load());
+        let known_scope = kept.as_ref().map(|(record, _)| record.about.scope.clone());
+        let listed = || scope_on_paper(place.as_ref());
+        let scope = match &place {
+            Some(place) => place.scope_of(None, known_scope.or_else(listed).as_deref()),
+            None => Scope::new(WHOLE, None),
+        };
+        let today = clock::now().date();
+        let index = tree.open_index(progress)?;
+        let aliases = tree.aliases();
+        let ours = settings(&scope, index.settings(), &aliases);
+        let kept = kept.filter(|(record, _)| record.about.settings == ours);
+        let (old, answers) = kept.unwrap_or_else(|| (Record::empty(today), Answers::none()));
+        let known = old
+            .entries
+            .iter()
+            .map(|entry| (entry.path.to_string(), (entry.content, entry.updated)))
+            .collect();
+        let record = compute(&index, &scope, &aliases, today, old, &answers, progress);
+        let hot = match &tree.project {
+            Some(project) => match Store::open_existing(&project.state)? {
+                Some(store) => store.changed_in_map_runs(RUNS)?,
+                None => HashSet::new(),
+            },
+            None => HashSet::new(),
+        };
+        let limit = place.as_ref().and_then(|place| place.limit(&scope));
+        let unseen = index.condition().unseen.total();
+        let mut record = record;
+        record.about.scope = scope.text().to_owned();
+        Ok(Self { record, hot, scope, unseen, place, limit, known })
+    }
+
+    /// The graph with what follows from it.
+    pub(crate) fn view(&self) -> View<'_> {
+        View::new(&self.record, &|path| self.hot.contains(path))
+    }
+
+    /// Compares the document of a project with it; `None` where there is no document.
+    pub(crate) fn check(&self, root: &Path) -> Result<Option<Checked>, CommandError> {
+        let Some(place) = &self.place else { return Ok(None) };
+        let text = match paper::look(place, None)? {
+            Paper::Missing => return Ok(None),
+            Paper::Other(text) => text,
+            Paper::AsWritten => unreachable!("nothing is remembered of it"),
+        };
+        let view = self.view();
+        let exists = |path: &str| is_inside(path) && root.join(path).symlink_metadata().is_ok();
+        let truth = Truth {
+            view: &view,
+            scope: &self.scope,
+            limit: self.limit,
+            today: clock::now().date(),
+            exists: &exists,
+            changed_since: &|path, day| self.changed_since(root, path, day),
+            is_hot: &|path| self.hot.contains(path),
+        };
+        Ok(Some(check(&text, &truth)))
+    }
+
+    /// The document's path, relative to the root.
+    pub(crate) fn shown(&self) -> &str {
+        self.place.as_ref().map_or("", |place| &place.shown)
+    }
+
+    /// Whether a file changed after a day: by what was known at the last run, else by its time.
+    fn changed_since(&self, root: &Path, path: &str, day: Date) -> bool {
+        let now = self.record.find(path).map(|at| self.record.entries[at].content);
+        if let Some((content, updated)) = self.known.get(path) {
+            return now != Some(*content) || *updated > day;
+        }
+        let modified = root.join(path).symlink_metadata().and_then(|meta| meta.modified()).ok();
+        let zone: TimeZone = clock::now().time_zone().clone();
+        let at = modified.and_then(|time| jiff::Timestamp::try_from(time).ok());
+        at.is_some_and(|at| at.to_zoned(zone).date() > day)
+    }
+}
+
+/// Whether a path that somebody wrote stays inside the project.
+fn is_inside(path: &str) -> bool {
+    use std::path::Component;
+    !path.is_empty() && Path::new(path).components().all(|part| matches!(part, Component::Normal(_)))
+}
+
+/// The scope that a document names.
+pub(super) fn scope_on_paper(place: Option<&Place>) -> Option<String> {
+    match paper::look(place?, None).ok()? {
+        Paper::Other(text) => {
+            let scope = Document::parse(&text).ok()?.header.scope;
+            lockstep_map::scope::problem(&scope).is_none().then_some(scope)
+        }
+        _ => None,
+    }
+}
+
+fn compute(
+    index: &Index,
+    scope: &Scope,
+    aliases: &Aliases,
+    today: Date,
+    old: Record,
+    answers: &Answers,
+    progress: &dyn Progress,
+) -> Record {
+    let files = files_in(index, scope);
+    let report = |done, all| progress.report(lockstep_index::index::Phase::References, done, all);
+    let none = HashSet::new();
+    let present = Present { world: index, files: &files, again: &none, aliases, today, progress: &report };
+    match update(old, &present, answers) {
+        Ok(updated) => updated.record,
+        // What was remembered cannot be believed; the files can.
+        Err(_) => {
+            let anew = update(Record::empty(today), &present, &Answers::none());
+            anew.expect("without answers there is nothing to be damaged").record
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! `cargo xtask bench map`: what the map costs on a large generated repository.
+
+use std::fmt::Write as _;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::Duration;
+
+use super::super::programs::Programs;
+use super::super::statistics::Times;
+use super::super::{machine, page};
+use super::scene::Scene;
+use crate::{Outcome, workspace};
+
+/// What an update of one file may take.
+const UPDATE_MS: f64 = 50.0;
+
+/// The repository that the budget is about.
+const FILES: usize = 30_000;
+
+/// Measure builds and updates of the codebase map on a large generated repository
+///
+/// Everything happens in a temporary directory; nothing of the user's is touched.
+#[derive(Debug, clap::Args)]
+pub(crate) struct MapArgs {
+    /// A small repository and unoptimised programs, to see that the benchmark works
+    #[arg(long, conflicts_with = "write")]
+    smoke: bool,
+    /// How many files the repository has
+    #[arg(long, default_value_t = FILES)]
+    files: usize,
+    /// How often each update is run
+    #[arg(long, default_value_t = 21, value_parser = clap::value_parser!(u32).range(1..))]
+    runs: u32,
+    /// How often the map is built
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    builds: u32,
+    /// What the repository is made from
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Measure this program instead of building one
+    #[arg(long, value_name = "PROGRAM", conflicts_with = "write")]
+    program: Option<std::path::PathBuf>,
+    /// Put the results into docs/benchmarks.md
+    #[arg(long)]
+    write: bool,
+}
+
+/// What was measured.
+struct Measured {
+    build: Times,
+    idle: Times,
+    body: Times,
+    offer: Times,
+    created: Times,
+    bytes: u64,
+}
+
+pub(crate) fn run(args: &MapArgs) -> Outcome {
+    let mut programs = Programs::build(args.smoke || args.program.is_some())?;
+    if let Some(program) = &args.program {
+        programs.lockstep = program.canonicalize()?;
+    }
+    let files = if args.smoke { 300 } else { args.files };
+    let (runs, builds) = if args.smoke { (2, 1) } else { (args.runs, args.builds) };
+    let temp = tempfile::Builder::new().prefix("lockstep-map-").tempdir()?;
+    let scene = Scene::new(temp.path(), files, args.seed, &programs, Path::new("rg"))?;
+    let measured = measure(&scene, runs, builds)?;
+    let command = format!("cargo xtask bench map --files {files} --runs {runs} --builds {builds}");
+    let report = format!("{}\n{}", machine::describe(&command), table(files, &measured));
+    println!("{report}");
+    if args.write {
+        page::put(&workspace::root().join(page::PATH), "map", &report)?;
+        println!("wrote {}", page::PATH);
+    }
+    Ok(())
+}
+
+/// Times younger than this are not trusted: the look after them would read the file again.
+const SETTLED: Duration = Duration::from_millis(60);
+
+fn measure(scene: &Scene<'_>, runs: u32, builds: u32) -> Outcome<Measured> {
+    const UPDATE: &[&str] = &["map", "update", "--quiet"];
+    let build = scene.times(builds, || Ok(scene.lockstep(&["map", "build", "--quiet"])))?;
+    sleep(SETTLED);
+    let idle = scene.times(runs, || Ok(scene.lockstep(UPDATE)))?;
+    let mut turn = 0;
+    let mut after = |edit: &dyn Fn(u32) -> Outcome| {
+        scene.times(runs, || {
+            turn += 1;
+            edit(turn)?;
+            sleep(SETTLED);
+            Ok(scene.lockstep(UPDATE))
+        })
+    };
+    let body = after(&|turn| scene.edit(&format!("\n# note {turn}\n")))?;
+    let offer = after(&|turn| scene.edit(&format!("\nNOTE_{turn} = {turn}\n")))?;
+    let created = after(&|turn| scene.create(&format!("notes/note_{turn}.md"), "See README.md.\n"))?;
+    // A map that is wrong would be quick to make.
+    let status = scene.lockstep(&["map", "check", "--quiet"]).status()?;
+    if !status.success() {
+        return Err(format!("the map is wrong in the end: {status}").into());
+    }
+    Ok(Measured { build, idle, body, offer, created, bytes: scene.size(".lockstep/codebase-map.md") })
+}
+
+fn table(files: usize, measured: &Measured) -> String {
+    let mut out = String::new();
+    if files == FILES {
+        let slowest = measured.body.median().max(measured.offer.median()).max(measured.created.median());
+        let met = if slowest <= UPDATE_MS { "yes" } else { "**no**" };
+        let _ = writeln!(
+            out,
+            "| budget | measured | met |\n|---|---|---|\n| an update of one file takes at most {UPDATE_MS} ms | {slowest:.1} ms | {met} |\n"
+        );
+    }
+    let _ = writeln!(out, "| whole processes, {files} files | p50 ms | p95 ms |\n|---|--:|--:|");
+    for (name, times) in [
+        ("map build", &measured.build),
+        ("map update, nothing changed", &measured.idle),
+        ("map update of one file: inside a function of what most others import", &measured.body),
+        ("map update of one file: it offers a new name", &measured.offer),
+        ("map update of one file: it is new", &measured.created),
+    ] {
+        let _ = writeln!(out, "| {name} | {:.1} | {:.1} |", times.median(), times.percentile(95));
+    }
+    let _ = writeln!(out, "\nThe document has {:.1} MB.", measured.bytes as f64 / 1e6);
+    out
+}
