@@ -139,7 +139,9 @@ fn links_between_documents_lead_somewhere() {
         let text = fs::read_to_string(&path).unwrap();
         // What stands in a block is shown, not linked.
         let prose: String = text.split("```").step_by(2).collect();
-        for link in prose.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+        let links = prose.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        // What lies elsewhere is not looked at: a test reaches nothing outside of this machine.
+        for link in links.filter(|link| !link.starts_with("https://")) {
             let target = link.split('#').next().unwrap();
             assert!(path.parent().unwrap().join(target).exists(), "{} links to {link}", path.display());
         }
