@@ -7,7 +7,7 @@ use crate::mcp::{self, Caller};
 /// Serve the verbs as MCP tools and the documents as resources
 ///
 /// Speaks the Model Context Protocol on standard input and output, for the client that starts it, until standard input ends.
-/// impact, references and dangling_references work in any directory; the other tools need an active project.
+/// impact, references, dangling_references and map_entry work in any directory; the other tools need an active project.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   claude mcp add lockstep -- lockstep mcp        register it with Claude Code

@@ -1,4 +1,4 @@
-//! Resources: the task, sections of the session cache, and written reports, as they are.
+//! Resources: the task, the map, sections of the session cache, and written reports, as they are.
 //!
 //! A name in an address is checked before it becomes a path.
 
@@ -13,9 +13,12 @@ use rmcp::model::{
     ErrorData, ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
 
+use super::work::Work;
 use crate::cache::extract::Extract;
 use crate::clock;
 use crate::error::CommandError;
+use crate::impact::tree::Tree;
+use crate::map::Current;
 use crate::project::ActiveProject;
 use crate::reply::Reply as _;
 use crate::task::Tasks;
@@ -24,6 +27,7 @@ use crate::task::Tasks;
 pub(super) const KINDS: &[(&str, &str)] = &[
     ("lockstep://task", "The present version of the task, YAML"),
     ("lockstep://task/{version}", "A version of the task, YAML"),
+    ("lockstep://map", "The map of the codebase as of this moment, nothing left out, Markdown"),
     ("lockstep://cache/{section}", "A section of the session cache, exactly as it went in"),
     ("lockstep://reports/{session}/{number}.yaml", "An impact report of a session: L1, for programs"),
     ("lockstep://reports/{session}/{number}.md", "An impact report of a session: L2, for people and models"),
@@ -32,6 +36,8 @@ pub(super) const KINDS: &[(&str, &str)] = &[
 ];
 
 const SCHEME: &str = "lockstep://";
+
+const MAP: &str = "lockstep://map";
 
 /// So many are listed at once.
 const PAGE: usize = 100;
@@ -78,6 +84,7 @@ fn all(project: &ActiveProject) -> Result<Vec<Resource>, CommandError> {
     {
         found.push(resource("lockstep://task", &present.record.subject));
     }
+    found.push(resource(MAP, "The map of the codebase"));
     // A cache that cannot be used is told by whoever reads it.
     let cache = crate::cache::open(project).ok().and_then(|cache| cache.read().ok().flatten());
     if let Some(text) = &cache
@@ -117,16 +124,25 @@ fn mime(uri: &str) -> &'static str {
         Some("md") => "text/markdown",
         Some("yaml") => "application/yaml",
         _ if uri.starts_with("lockstep://task") => "application/yaml",
+        _ if uri == MAP => "text/markdown",
         _ => "text/plain",
     }
 }
 
 /// The content of a resource.
-pub(super) fn read(directory: &Path, uri: &str) -> Result<ReadResourceResult, ErrorData> {
-    let project = ActiveProject::of_command(directory).map_err(told)?;
-    let text = text(&project, uri)?;
+pub(super) fn read(work: &Work, uri: &str) -> Result<ReadResourceResult, ErrorData> {
+    let project = ActiveProject::of_command(&work.directory).map_err(told)?;
+    let text = match uri {
+        MAP => map(work).map_err(told)?,
+        uri => text(&project, uri)?,
+    };
     let contents = ResourceContents::text(text, uri).with_mime_type(mime(uri));
     Ok(ReadResourceResult::new(vec![contents]))
+}
+
+fn map(work: &Work) -> Result<String, CommandError> {
+    let current = Current::of(&Tree::of_command(&work.directory)?, work)?;
+    Ok(current.view().document(None).text)
 }
 
 fn text(project: &ActiveProject, uri: &str) -> Result<String, ErrorData> {

@@ -24,7 +24,7 @@ use super::work::{AT_ONCE, Step, Watcher, Work};
 use crate::cli::VERSION;
 
 /// What a model is told of the server as a whole.
-const INSTRUCTIONS: &str = "Lockstep knows which files depend on what changed (impact, references, dangling_references), brings \
+const INSTRUCTIONS: &str = "Lockstep knows which files depend on what changed (impact, references, dangling_references, map_entry), brings \
     dependents up to date (cascade_*), and keeps steps, the task and its phases. Results that are too long have a next_cursor: \
     call the same tool with it as cursor. A failed call says what, why and how to mend it.";
 
@@ -220,8 +220,7 @@ impl ServerHandler for Server {
         request: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
-        let read =
-            self.resources(context, move |work| resources::read(&work.directory, &request.uri)).await?;
+        let read = self.resources(context, move |work| resources::read(work, &request.uri)).await?;
         Ok(read.into())
     }
 }

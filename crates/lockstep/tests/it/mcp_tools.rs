@@ -32,6 +32,7 @@ pub(crate) fn calls() -> Vec<(&'static str, Value, Value)> {
         ("impact", json!({}), json!({"rev": "no..such", "history": true})),
         ("references", json!({"name": "src/f0.rs"}), json!({"name": "no_such_thing_anywhere"})),
         ("dangling_references", json!({}), json!({"surprise": 1})),
+        ("map_entry", json!({"path": "src/f0.rs"}), json!({"path": "no/such/file.rs"})),
         ("cascade_status", json!({}), json!({"id": "first"})),
         ("cascade_start", json!({"tier": "TRIVIAL"}), json!({"tier": "HUGE"})),
         ("cascade_next", json!({}), json!({"id": 99})),
@@ -131,6 +132,9 @@ fn a_tool_says_what_the_verb_says() {
         cli(&["refs", "--out", "src/r1/m0.rs"])
     );
     assert_eq!(session.data("dangling_references", json!({})), cli(&["refs", "--dangling"]));
+    let mut entry = session.data("map_entry", json!({"path": "src/r1/m0.rs"}));
+    assert_eq!(entry.as_object_mut().unwrap().remove("unseen_files"), Some(0.into()));
+    assert_eq!(entry, cli(&["map", "show", "src/r1/m0.rs"]));
     assert_eq!(session.data("cascade_status", json!({})), json!({"cascade": null}));
     session.data("cascade_start", json!({}));
     assert_eq!(session.data("cascade_status", json!({}))["cascade"], cli(&["cascade", "status"]));
@@ -274,8 +278,9 @@ fn without_a_project_questions_are_answered_and_the_rest_says_what_is_missing() 
     assert_eq!(session.data("impact", json!({}))["impacts"][0]["dependents"][0]["breaks"], true);
     assert_eq!(session.data("references", json!({"name": "a.py"}))["references"][0]["file"], "b.py");
     session.data("dangling_references", json!({}));
+    assert_eq!(session.data("map_entry", json!({"path": "a.py"}))["refd_by"], json!(["b.py"]));
     for (name, good, _) in calls() {
-        if !["impact", "references", "dangling_references"].contains(&name) {
+        if !["impact", "references", "dangling_references", "map_entry"].contains(&name) {
             let said = session.fails(name, good);
             assert!(said.contains("no lockstep.toml") && said.contains("lockstep init"), "{name}: {said}");
         }
@@ -311,6 +316,7 @@ fn resources_are_listed_and_read_and_names_do_not_lead_elsewhere() {
     let uris: Vec<&str> = listed.as_array().unwrap().iter().map(|one| one["uri"].as_str().unwrap()).collect();
     for uri in [
         "lockstep://task",
+        "lockstep://map",
         "lockstep://cache/CONSTITUTION",
         "lockstep://reports/s1/3.md",
         "lockstep://reports/s1/3.yaml",

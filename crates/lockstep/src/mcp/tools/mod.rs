@@ -3,6 +3,7 @@
 mod cache;
 mod cascade;
 mod impact;
+mod map;
 mod steps;
 mod task;
 
@@ -14,6 +15,7 @@ pub(super) fn all() -> Vec<Definition> {
         Definition::of::<impact::Impact>(),
         Definition::of::<impact::FindReferences>(),
         Definition::of::<impact::DanglingReferences>(),
+        Definition::of::<map::MapEntryOf>(),
         Definition::of::<cascade::CascadeStart>(),
         Definition::of::<cascade::CascadeNext>(),
         Definition::of::<cascade::CascadeDone>(),
