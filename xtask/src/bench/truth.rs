@@ -11,16 +11,17 @@ mod kept;
 mod python;
 mod rust;
 mod score;
+mod server;
 mod subject;
 mod tables;
 mod typescript;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lockstep_refs::entity::Aliases;
-use lockstep_refs::impact::{After, Before, Edit, Question, impact};
+use lockstep_refs::impact::{After, Before, Dependent, Edit, Question, impact};
 use lockstep_refs::world::{MemoryWorld, World};
 
 use super::{machine, page};
@@ -110,28 +111,30 @@ fn measure(
     let each = if args.smoke { 1 } else { args.cases };
     let cases = cases::choose(subject, &prepared, &world, args.seed, each);
     let mut judged = Vec::new();
-    for case in cases {
-        let truth = kept::truth(subject, &prepared, &case, cache)?;
+    let truths = kept::truths(subject, &prepared, &cases, cache)?;
+    for (case, truth) in cases.into_iter().zip(truths) {
         let seen = |answer: BTreeSet<String>| answer.into_iter().filter(|path| *path != case.file).collect();
+        let evidence = ours(&world, &case);
         judged.push(Judged {
             language: subject.language(),
             package: package.name,
             held_out: package.held_out,
             answers: [
-                (Answer::Ours, ours(&world, &case)),
+                (Answer::Ours, evidence.keys().cloned().collect()),
                 (Answer::Word, seen(baselines::word(&texts, &case.symbol.name))),
                 (Answer::Basename, seen(baselines::basename(&texts, &case.file))),
             ]
             .into(),
             truth,
+            evidence,
             case,
         });
     }
     Ok(judged)
 }
 
-/// What `lockstep impact` says breaks.
-fn ours(world: &dyn World, case: &Case) -> BTreeSet<String> {
+/// What `lockstep impact` says breaks, and the line by which.
+fn ours(world: &dyn World, case: &Case) -> BTreeMap<String, String> {
     let edits = [Edit {
         path: case.file.clone(),
         former: None,
@@ -141,7 +144,12 @@ fn ours(world: &dyn World, case: &Case) -> BTreeSet<String> {
     let aliases = Aliases::default();
     let impact = impact(world, &Question { edits: &edits, aliases: &aliases, is_over: &|| false });
     let breaking = impact.dependents().filter(|(_, dependent)| dependent.breaks);
-    breaking.map(|(_, dependent)| dependent.path.clone()).collect()
+    let shown = |dependent: &Dependent| {
+        let first = dependent.evidence.first();
+        let line = first.map(|it| format!("{} {} {:?}", it.line, it.text.trim(), it.certainty));
+        (dependent.path.clone(), line.unwrap_or_default())
+    };
+    breaking.map(|(_, dependent)| shown(dependent)).collect()
 }
 
 /// Where packages and what compilers said about them are kept.

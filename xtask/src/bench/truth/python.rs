@@ -2,7 +2,6 @@
 //!
 //! Only files in which the changed name, or the name of its class, stands are checked again: nothing else can get an error.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -11,7 +10,7 @@ use serde_json::Value;
 
 use super::cases::Case;
 use super::checker::{self, Messages};
-use super::subject::{Applied, Mutation, Package, Prepared, Subject, lock};
+use super::subject::{Applied, Keep, Mutation, Package, Prepared, Subject, Truth, lock};
 use crate::{Outcome, workspace};
 
 mod mutate;
@@ -60,22 +59,29 @@ impl Subject for Python {
         mutate::mutate(text, definition, mutation)
     }
 
-    fn truth(&self, prepared: &Prepared, case: &Case) -> Outcome<BTreeSet<String>> {
-        let cache = prepared.target.ancestors().nth(3).ok_or("the cache holds what was checked")?;
-        let pyright = checker::install(cache, "pyright", PYRIGHT)?;
-        let before = checker::baseline(&prepared.target.join("baseline.json"), || {
-            Err("the package was not checked before it was changed".into())
-        })?;
-        let candidates = candidates(prepared, case)?;
-        if candidates.is_empty() {
-            return Ok(BTreeSet::new());
+    fn truths(&self, prepared: &Prepared, cases: &[&Case], keep: Keep<'_>) -> Outcome {
+        for (at, case) in cases.iter().enumerate() {
+            keep(at, truth(prepared, case)?)?;
         }
-        let _applied = Applied::new(prepared.root.join(&case.file), &case.old, &case.new)?;
-        let after = check(prepared, &pyright, &candidates)?;
-        let mut rejected = checker::fresh(&before, &after);
-        rejected.remove(&case.file);
-        Ok(rejected)
+        Ok(())
     }
+}
+
+fn truth(prepared: &Prepared, case: &Case) -> Outcome<Truth> {
+    let cache = prepared.target.ancestors().nth(3).ok_or("the cache holds what was checked")?;
+    let pyright = checker::install(cache, "pyright", PYRIGHT)?;
+    let before = checker::baseline(&prepared.target.join("baseline.json"), || {
+        Err("the package was not checked before it was changed".into())
+    })?;
+    let candidates = candidates(prepared, case)?;
+    if candidates.is_empty() {
+        return Ok(Truth::new());
+    }
+    let _applied = Applied::new(prepared.root.join(&case.file), &case.old, &case.new)?;
+    let after = check(prepared, &pyright, &candidates)?;
+    let mut rejected = checker::fresh(&before, &after);
+    rejected.remove(&case.file);
+    Ok(rejected)
 }
 
 /// The other files in which the name stands, or that of its class.

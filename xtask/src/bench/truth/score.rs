@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cases::Case;
+use super::subject::Truth;
 
 /// Who answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -31,7 +32,9 @@ pub(super) struct Judged {
     pub(super) package: &'static str,
     pub(super) held_out: bool,
     pub(super) case: Case,
-    pub(super) truth: BTreeSet<String>,
+    pub(super) truth: Truth,
+    /// Why we say that a file breaks.
+    pub(super) evidence: BTreeMap<String, String>,
     pub(super) answers: BTreeMap<Answer, BTreeSet<String>>,
 }
 
@@ -41,11 +44,11 @@ impl Judged {
     }
 
     pub(super) fn missed(&self, of: Answer) -> Vec<&str> {
-        self.truth.difference(self.answer(of)).map(String::as_str).collect()
+        self.truth.keys().filter(|file| !self.answer(of).contains(*file)).map(String::as_str).collect()
     }
 
     pub(super) fn wrong(&self, of: Answer) -> Vec<&str> {
-        self.answer(of).difference(&self.truth).map(String::as_str).collect()
+        self.answer(of).iter().filter(|file| !self.truth.contains_key(*file)).map(String::as_str).collect()
     }
 }
 
@@ -68,7 +71,7 @@ impl Score {
         let mut score = Self::default();
         for judged in cases {
             let answer = judged.answer(who);
-            let hits = judged.truth.intersection(answer).count();
+            let hits = answer.iter().filter(|file| judged.truth.contains_key(*file)).count();
             score.cases += 1;
             score.true_files += judged.truth.len();
             score.answered += answer.len();

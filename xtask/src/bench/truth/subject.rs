@@ -1,6 +1,6 @@
 //! What a language brings along to be measured: packages, ways to change them, and a compiler that knows better.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -89,6 +89,12 @@ impl Mutation {
     }
 }
 
+/// The files that a compiler rejects, with the first thing it says about each.
+pub(super) type Truth = BTreeMap<String, String>;
+
+/// Takes the truth about the case at a position.
+pub(super) type Keep<'k> = &'k mut dyn FnMut(usize, Truth) -> Outcome;
+
 /// A language that is measured.
 pub(super) trait Subject {
     fn language(&self) -> &'static str;
@@ -101,8 +107,9 @@ pub(super) trait Subject {
     /// The text with one definition changed; `None` where that cannot be done to it.
     fn mutate(&self, text: &str, definition: &Definition, mutation: Mutation) -> Option<String>;
 
-    /// The files other than the changed one that the compiler rejects when a case is applied. Leaves the package as it was.
-    fn truth(&self, prepared: &Prepared, case: &Case) -> Outcome<BTreeSet<String>>;
+    /// The files other than the changed one that the compiler rejects when a case is applied, for each of some cases, given
+    /// to `keep` as soon as it is known. Leaves the package as it was.
+    fn truths(&self, prepared: &Prepared, cases: &[&Case], keep: Keep<'_>) -> Outcome;
 }
 
 /// Replaces a file's content for as long as it lives.

@@ -94,9 +94,10 @@ pub(super) fn wrong(judged: &[Judged]) -> String {
             continue;
         }
         out.push_str(&format!("{} {}\n", judged.package, judged.case.shown()));
-        for (sign, files) in [("missed", missed), ("wrong", wrong)] {
+        for (sign, files, why) in [("missed", missed, &judged.truth), ("wrong", wrong, &judged.evidence)] {
             for file in files {
-                out.push_str(&format!("    {sign} {file}\n"));
+                let why = why.get(file).map_or("", String::as_str);
+                out.push_str(&format!("    {sign} {file}: {why}\n"));
             }
         }
     }
