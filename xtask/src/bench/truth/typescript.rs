@@ -79,7 +79,7 @@ impl Subject for TypeScript {
         let asked = cases.iter().map(|case| json!({ "file": case.file, "text": case.new }));
         let mut before = None;
         server::ask(server(prepared)?, asked, &mut |answer| {
-            let messages = messages(&answer)?;
+            let messages: Messages = serde_json::from_value(answer)?;
             let Some((at, before)) = &mut before else {
                 before = Some((0, messages));
                 return Ok(());
@@ -102,14 +102,4 @@ fn server(prepared: &Prepared) -> Outcome<Command> {
     command.args(["-n", "10", "node"]).arg(script).arg(checker::install(cache, "typescript", TSC)?);
     command.arg(&prepared.root);
     Ok(command)
-}
-
-/// What the compiler says about each file: `{"src/a.ts": [{"message": "TS2304: …", "line": 1}]}`.
-fn messages(answer: &Value) -> Outcome<Messages> {
-    let mut messages = Messages::new();
-    for (file, said) in answer.as_object().ok_or("the compiler's answer is no object")? {
-        let text = |it: &Value| it["message"].as_str().map(str::to_owned);
-        messages.insert(file.clone(), said.as_array().into_iter().flatten().filter_map(text).collect());
-    }
-    Ok(messages)
 }

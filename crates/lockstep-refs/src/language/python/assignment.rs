@@ -75,7 +75,13 @@ impl<'t> Walk<'t> {
     }
 
     /// A variable of the module or of a class.
-    pub(super) fn value(&mut self, name: Node<'t>, declared: Option<Shape>, value: Option<Shape>, whole: Node<'t>) {
+    pub(super) fn value(
+        &mut self,
+        name: Node<'t>,
+        declared: Option<Shape>,
+        value: Option<Shape>,
+        whole: Node<'t>,
+    ) {
         let text = self.found.text(name);
         let in_class = self.in_class();
         if in_class {
@@ -87,7 +93,13 @@ impl<'t> Walk<'t> {
     }
 
     /// `self.x = …`: a field of the class around.
-    pub(super) fn field(&mut self, name: Node<'t>, declared: Option<Shape>, value: Option<Shape>, whole: Node<'t>) {
+    pub(super) fn field(
+        &mut self,
+        name: Node<'t>,
+        declared: Option<Shape>,
+        value: Option<Shape>,
+        whole: Node<'t>,
+    ) {
         let text = self.found.text(name);
         let Some(class) = self.class_around() else { return };
         // Where it is defined already, by a base perhaps, this is a use of it.

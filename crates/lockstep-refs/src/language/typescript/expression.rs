@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::Walk;
-use crate::facts::{Role, Shape};
+use crate::facts::{Role, Shape, WHOLE};
 use crate::scope::{awaited, call, either, member};
 use crate::syntax::children;
 
@@ -141,8 +141,16 @@ impl<'t> Walk<'t> {
 
     /// `x.m`
     pub(super) fn member_access(&mut self, node: Node<'t>, role: Role, arguments: Option<u16>) -> Shape {
-        let of = node.child_by_field_name("object").map_or(Shape::Unknown, |it| self.expression(it));
-        let Some(name) = node.child_by_field_name("property") else { return Shape::Unknown };
+        let name = node.child_by_field_name("property");
+        let of = match (node.child_by_field_name("object"), name.map(|it| self.found.text(it))) {
+            // What is only bound or named is not called yet: any signature does.
+            (Some(of), Some("bind" | "name" | "length")) if of.kind() == "member_expression" => {
+                self.member_access(of, Role::Type, None)
+            }
+            (Some(of), _) => self.expression(of),
+            (None, _) => Shape::Unknown,
+        };
+        let Some(name) = name else { return Shape::Unknown };
         self.found.use_name(name, role, Some(of.clone()), arguments);
         if let Some(narrowed) = self.found.scopes.get(self.found.text(node)) {
             return narrowed.clone();
@@ -218,7 +226,7 @@ impl<'t> Walk<'t> {
             );
             let expected = match callee {
                 Shape::Unknown | Shape::Untyped => Some(Shape::Unknown),
-                callee => Some(Shape::Parameter(Box::new(callee.clone()), at, u16::MAX)),
+                callee => Some(Shape::Parameter(Box::new(callee.clone()), at, WHOLE)),
             };
             let value = self.expected(argument, expected.clone().filter(|_| wants));
             self.conform(argument, &value, expected.as_ref());

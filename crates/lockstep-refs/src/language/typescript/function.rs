@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::statement::reach;
 use super::{Returns, Walk};
-use crate::facts::{Arity, DefinitionKind, Shape};
+use crate::facts::{Arity, DefinitionKind, Shape, THIS, THIS_PARAMETER, WHOLE};
 use crate::scope::{awaited, either};
 use crate::syntax::children;
 
@@ -66,7 +66,8 @@ impl<'t> Walk<'t> {
         if !is_arrow
             && matches!(node.kind(), "function_expression" | "function_declaration" | "generator_function")
         {
-            self.this.push(self.found.scopes.get("this").cloned().unwrap_or(Shape::Untyped));
+            let this = declared_this(&takes).or_else(|| expected_this(expected));
+            self.this.push(this.unwrap_or(Shape::Untyped));
         }
         let depth = self.this.len();
         match node.child_by_field_name("body") {
@@ -104,6 +105,7 @@ impl<'t> Walk<'t> {
     /// Binds the parameters of a function: their types.
     pub(super) fn parameters(&mut self, list: Node<'t>, expected: Option<&Shape>) -> Vec<Shape> {
         let mut takes = Vec::new();
+        let mut this = None;
         let mut at = 0;
         for parameter in children(list) {
             if parameter.kind() == "comment" {
@@ -122,7 +124,7 @@ impl<'t> Walk<'t> {
                 .or_else(|| parameter.child_by_field_name("right"))
                 .map(|it| self.expected(it, annotation.clone()));
             if pattern.kind() == "this" {
-                self.found.scopes.bind("this", annotation.unwrap_or(Shape::Untyped));
+                this = annotation;
                 continue;
             }
             let shape = annotation.unwrap_or_else(|| match (parameter_shape(expected, at), default) {
@@ -139,6 +141,7 @@ impl<'t> Walk<'t> {
             takes.push(shape);
             at += 1;
         }
+        takes.extend(this.map(|this| Shape::Applied(Box::new(Shape::Of(THIS_PARAMETER.into())), vec![this])));
         takes
     }
 
@@ -169,11 +172,29 @@ impl<'t> Walk<'t> {
 /// The shape of a parameter, from what is expected of the function.
 fn parameter_shape(expected: Option<&Shape>, at: u16) -> Shape {
     match expected {
-        Some(Shape::Parameter(call, argument, u16::MAX)) => Shape::Parameter(call.clone(), *argument, at),
+        Some(Shape::Parameter(call, argument, WHOLE)) => Shape::Parameter(call.clone(), *argument, at),
         Some(Shape::Function(takes, _)) => takes.get(usize::from(at)).cloned().unwrap_or(Shape::Unknown),
         // What the callable takes: as an argument of a call of it.
         Some(Shape::Unknown) => Shape::Unknown,
-        Some(expected) => Shape::Parameter(Box::new(expected.clone()), at, u16::MAX),
+        Some(expected) => Shape::Parameter(Box::new(expected.clone()), at, WHOLE),
         None => Shape::Untyped,
+    }
+}
+
+/// What a function says that it is called on: `function (this: T)`.
+fn declared_this(takes: &[Shape]) -> Option<Shape> {
+    takes.iter().find_map(|taken| match taken {
+        Shape::Applied(head, held) if **head == Shape::Of(THIS_PARAMETER.into()) => held.first().cloned(),
+        _ => None,
+    })
+}
+
+/// What a function is called on, by what is expected of it.
+fn expected_this(expected: Option<&Shape>) -> Option<Shape> {
+    match expected? {
+        Shape::Parameter(call, argument, WHOLE) => Some(Shape::Parameter(call.clone(), *argument, THIS)),
+        Shape::Function(takes, _) => declared_this(takes),
+        Shape::Unknown | Shape::Untyped => None,
+        expected => Some(Shape::Parameter(Box::new(expected.clone()), THIS, WHOLE)),
     }
 }

@@ -4,6 +4,7 @@ use tree_sitter::Node;
 
 use super::Walk;
 use crate::facts::{DefinitionKind, Role, Shape};
+use crate::scope::{awaited, call, member};
 
 impl<'t> Walk<'t> {
     /// The content of a string.
@@ -42,7 +43,7 @@ impl<'t> Walk<'t> {
                         let class = self.quietly(|walk| walk.expression(right));
                         let shape = match class {
                             Shape::Name(name) => Shape::Of(name),
-                            other => crate::scope::call(other),
+                            other => call(other),
                         };
                         self.found.scopes.bind(self.found.text(left), shape);
                     }
@@ -69,6 +70,39 @@ impl<'t> Walk<'t> {
         }
         self.found.use_name(node, role, None, arguments);
         Shape::Name(self.in_scope(name).into())
+    }
+
+    /// What an expression is worth, from its outside alone: nothing in it counts as used.
+    pub(super) fn outline(&mut self, node: Node<'t>) -> Shape {
+        if !self.found.descend() {
+            return Shape::Unknown;
+        }
+        let part = |field: &str| node.child_by_field_name(field);
+        let shape = match (node.kind(), node.named_child(0)) {
+            ("identifier", _) => {
+                let name = self.found.text(node);
+                let bound = self.found.scopes.get(name).cloned();
+                bound.unwrap_or_else(|| Shape::Name(self.in_scope(name).into()))
+            }
+            ("this", _) => self.this.last().cloned().unwrap_or(Shape::Untyped),
+            ("member_expression", _) => match (part("object"), part("property")) {
+                (Some(of), Some(name)) => member(self.outline(of), self.found.text(name)),
+                _ => Shape::Unknown,
+            },
+            ("call_expression", _) => part("function").map_or(Shape::Unknown, |it| call(self.outline(it))),
+            ("new_expression", _) => part("constructor").map_or(Shape::Unknown, |it| call(self.outline(it))),
+            ("await_expression", Some(of)) => awaited(self.outline(of)),
+            ("parenthesized_expression" | "non_null_expression" | "satisfies_expression", Some(of)) => {
+                self.outline(of)
+            }
+            ("as_expression", _) => match node.named_child(1) {
+                Some(declared) => self.quietly(|walk| walk.annotation(declared)),
+                None => Shape::Unknown,
+            },
+            _ => Shape::Unknown,
+        };
+        self.found.ascend();
+        shape
     }
 
     /// A name as it is known in the file: inside a namespace its own names come first.

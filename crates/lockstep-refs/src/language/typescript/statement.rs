@@ -28,7 +28,7 @@ impl<'t> Walk<'t> {
         self.found.ascend();
     }
 
-    /// A function is known in its whole block.
+    /// A function is known in its whole block; so is a variable, to the functions in it.
     pub(super) fn hoist(&mut self, statement: Node<'t>) {
         if matches!(
             statement.kind(),
@@ -36,6 +36,22 @@ impl<'t> Walk<'t> {
         ) && let Some(name) = statement.child_by_field_name("name")
         {
             self.found.scopes.bind(self.found.text(name), Shape::Unknown);
+        }
+        if !matches!(statement.kind(), "lexical_declaration" | "variable_declaration") {
+            return;
+        }
+        for declarator in children(statement).into_iter().filter(|it| it.kind() == "variable_declarator") {
+            let Some(name) = declarator.child_by_field_name("name").filter(|it| it.kind() == "identifier")
+            else {
+                continue;
+            };
+            let declared = declarator.child_by_field_name("type");
+            let shape = match (declared, declarator.child_by_field_name("value")) {
+                (Some(declared), _) => self.quietly(|walk| walk.annotation(declared)),
+                (None, Some(value)) => self.outline(value),
+                (None, None) => Shape::Unknown,
+            };
+            self.found.scopes.bind(self.found.text(name), shape);
         }
     }
 

@@ -35,16 +35,14 @@ host.getSourceFile = (name, options) => {
 function check(before) {
   const builder = ts.createSemanticDiagnosticsBuilderProgram(config.fileNames, config.options, host, before);
   const said = {};
-  for (const source of builder.getSourceFiles()) {
-    if (source.isDeclarationFile && source.fileName.includes('/node_modules/')) continue;
-    const diagnostics = [...builder.getSyntacticDiagnostics(source), ...builder.getSemanticDiagnostics(source)];
-    for (const it of diagnostics) {
-      if (it.category !== ts.DiagnosticCategory.Error || !it.file) continue;
-      const file = path.relative(root, it.file.fileName);
-      const text = ts.flattenDiagnosticMessageText(it.messageText, '\n').split('\n')[0];
-      const line = it.file.getLineAndCharacterOfPosition(it.start ?? 0).line + 1;
-      (said[file] ??= []).push({ message: `TS${it.code}: ${text}`, line });
-    }
+  const sources = builder.getSourceFiles().filter((it) => !it.isDeclarationFile || !it.fileName.includes('/node_modules/'));
+  // Asked for all files at once: asked for one, the builder gives what it remembers.
+  const diagnostics = [...sources.flatMap((it) => builder.getSyntacticDiagnostics(it)), ...builder.getSemanticDiagnostics()];
+  for (const it of diagnostics) {
+    if (it.category !== ts.DiagnosticCategory.Error || !it.file) continue;
+    const file = path.relative(root, it.file.fileName);
+    const text = ts.flattenDiagnosticMessageText(it.messageText, '\n').split('\n')[0];
+    (said[file] ??= []).push(`TS${it.code}: ${text}`);
   }
   return [builder, said];
 }
