@@ -3,10 +3,12 @@
 //! A package is taken from a registry, one definition of it is changed, and the compiler says which other files it now
 //! rejects: that is the truth. A language takes part by implementing [`Subject`]; everything else is the same for all.
 
+mod applied;
 mod baselines;
 mod cases;
 mod checker;
 mod edits;
+mod graph;
 mod kept;
 mod python;
 mod rust;
@@ -27,8 +29,9 @@ use lockstep_refs::world::{MemoryWorld, World};
 use super::{machine, page};
 use crate::{Outcome, workspace};
 use cases::Case;
+use graph::Tool;
 use score::{Answer, Judged};
-use subject::{Package, Subject};
+use subject::{Package, Prepared, Subject};
 
 /// Measure how well the impact of a change is known, against compilers
 ///
@@ -111,26 +114,43 @@ fn measure(
     let each = if args.smoke { 1 } else { args.cases };
     let cases = cases::choose(subject, &prepared, &world, args.seed, each);
     let mut judged = Vec::new();
+    let tools = ready(subject.language(), &prepared, cache);
     let truths = kept::truths(subject, &prepared, &cases, cache)?;
     for (case, truth) in cases.into_iter().zip(truths) {
         let seen = |answer: BTreeSet<String>| answer.into_iter().filter(|path| *path != case.file).collect();
         let evidence = ours(&world, &case);
+        let mut answers: BTreeMap<Answer, BTreeSet<String>> = [
+            (Answer::Ours, evidence.keys().cloned().collect()),
+            (Answer::Word, seen(baselines::word(&texts, &case.symbol.name))),
+            (Answer::Basename, seen(baselines::basename(&texts, &case.file))),
+        ]
+        .into();
+        for (who, tool) in &tools {
+            answers.insert(*who, tool.answer(&prepared, &case)?);
+        }
         judged.push(Judged {
             language: subject.language(),
             package: package.name,
             held_out: package.held_out,
-            answers: [
-                (Answer::Ours, evidence.keys().cloned().collect()),
-                (Answer::Word, seen(baselines::word(&texts, &case.symbol.name))),
-                (Answer::Basename, seen(baselines::basename(&texts, &case.file))),
-            ]
-            .into(),
+            answers,
             truth,
             evidence,
             case,
         });
     }
     Ok(judged)
+}
+
+/// The graph tools that can be asked about a package. Who cannot is told, and missing from the answers.
+fn ready(language: &str, prepared: &Prepared, cache: &Path) -> Vec<(Answer, Tool)> {
+    let mut tools = Vec::new();
+    for which in Answer::tools(language) {
+        match Tool::ready(*which, prepared, cache) {
+            Ok(tool) => tools.push((*which, tool)),
+            Err(error) => eprintln!("  {} is not there: {error}", which.word()),
+        }
+    }
+    tools
 }
 
 /// What `lockstep impact` says breaks, and the line by which.

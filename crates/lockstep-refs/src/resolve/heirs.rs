@@ -1,4 +1,5 @@
-//! Types that extend a wanted one: when it vanishes, so does what they have from it, and whoever uses that never names it.
+//! Who loses something with a type that vanishes, without ever naming it: users of what other types have from it, and
+//! callers of functions that are known by it.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -6,7 +7,7 @@ use super::names::{Entity, Mode};
 use super::search::{Search, is_member, last};
 use super::types::{Place, Type};
 use super::{Symbol, path_of};
-use crate::facts::{Definition, DefinitionKind, Role, Use};
+use crate::facts::{Definition, DefinitionKind, Role, Shape, THIS, Use, WHOLE};
 use crate::reference::Certainty;
 use crate::world::FileId;
 
@@ -24,6 +25,8 @@ pub(super) struct Extended {
     heirs: BTreeSet<Box<str>>,
     /// What their members are called, and those of what they extend themselves.
     members: HashSet<Box<str>>,
+    /// Whether some generic function gives values of them.
+    given: bool,
 }
 
 impl Search<'_, '_> {
@@ -38,10 +41,18 @@ impl Search<'_, '_> {
         for (symbol, at) in types {
             let Some(name) = self.target.symbols.get(at).map(|it| it.name.clone()) else { continue };
             let heirs = self.heirs_of(&name);
+            let makers = self.makers_of(&name);
+            if heirs.is_empty() && makers.is_empty() {
+                continue;
+            }
+            self.extended.given |= !makers.is_empty();
+            for maker in makers {
+                self.take_files(&maker);
+            }
+            self.extended.types.push((symbol, at));
             if heirs.is_empty() {
                 continue;
             }
-            self.extended.types.push((symbol, at));
             self.extended.heirs.extend(heirs);
             self.members_of(symbol, &mut Vec::new());
         }
@@ -70,6 +81,104 @@ impl Search<'_, '_> {
             }
         }
         heirs
+    }
+
+    /// The names of generic functions that give values of a type, and say so.
+    fn makers_of(&mut self, name: &str) -> BTreeSet<Box<str>> {
+        let mut makers = BTreeSet::new();
+        for file in self.take_files(name) {
+            let Some(view) = self.resolver.view(file) else { continue };
+            for definition in &view.facts.definitions {
+                let gives = match &definition.gives {
+                    Some(Shape::Function(takes, gives)) if takes.iter().any(takes_open) => gives,
+                    _ => continue,
+                };
+                if matches!(&**gives, Shape::Applied(head, _) if matches!(&**head, Shape::Of(it) if *last(it) == *name))
+                {
+                    makers.insert(definition.name.clone());
+                }
+            }
+        }
+        makers
+    }
+
+    /// A parameter of a function that is given to a generic function: where only the type of what that one gives tells what
+    /// the parameter is, nothing tells it any more when the type is gone.
+    pub(super) fn infers(&mut self, file: FileId, it: &Use, value: &Shape, expected: &Shape) {
+        let Shape::Parameter(callee, argument, parameter) = value else { return };
+        if !self.extended.given || matches!(*parameter, WHOLE | THIS) {
+            return;
+        }
+        let place = Place { file, within: it.within, this: None };
+        for (gone, at) in self.extended.types.clone() {
+            let made = self.resolver.types(&place, callee).iter().any(|callee| {
+                let Some((there, takes, gives)) = self.resolver.signature(callee) else { return false };
+                let open = takes.get(usize::from(*argument)).is_some_and(|taken| match taken {
+                    Shape::Function(takes, _) => takes.get(usize::from(*parameter)) == Some(&Shape::Unknown),
+                    _ => false,
+                });
+                // What is given besides would tell.
+                let told = takes.iter().any(|taken| !matches!(taken, Shape::Function(..)) && has_open(taken));
+                open && !told && self.resolver.types(&there, &gives).contains(&Type::Instance(gone))
+            });
+            if made && !self.is_given_to(&place, expected, gone) {
+                let pattern = self.target.symbols.get(at).map(|it| it.name.clone()).unwrap_or_default();
+                let it = Use { name: pattern, role: Role::Inherited, ..it.clone() };
+                self.keep_use(file, &it, at, Certainty::Resolved, None);
+            }
+        }
+    }
+
+    /// Whether what is expected is so by the type that is gone: then nothing is expected any more.
+    fn is_given_to(&self, place: &Place, expected: &Shape, gone: Symbol) -> bool {
+        // Nor is it where anything does, or where a function takes whatever it is given.
+        let anything = |it: &Type| match it {
+            Type::Untyped => true,
+            Type::Outside(name, held) => name.is_empty() && held.is_empty(),
+            _ => false,
+        };
+        if self.resolver.types(place, expected).iter().all(anything) {
+            return true;
+        }
+        if let Shape::Parameter(callee, argument, WHOLE) = expected {
+            let takes_any = |callee: &Type| {
+                let signature =
+                    self.resolver.signature(callee).filter(|_| matches!(callee, Type::Symbol(..)));
+                signature.is_some_and(|(_, takes, _)| {
+                    takes.get(usize::from(*argument)).is_none_or(|taken| *taken == Shape::Unknown)
+                })
+            };
+            if self.resolver.types(place, callee).iter().any(takes_any) {
+                return true;
+            }
+        }
+        let mut of = expected;
+        loop {
+            of = match of {
+                Shape::Parameter(of, ..) | Shape::Member(of, _) | Shape::Call(of) => of,
+                _ => return false,
+            };
+            let types = self.resolver.types(place, of);
+            let is_gone = |class: Symbol| {
+                let mut seen = vec![class];
+                let mut at = 0;
+                while let Some(class) = seen.get(at).copied() {
+                    if class == gone || at > MAX_HEIRS {
+                        return true;
+                    }
+                    at += 1;
+                    for base in self.resolver.bases(class, &mut false) {
+                        if !seen.contains(&base) {
+                            seen.push(base);
+                        }
+                    }
+                }
+                false
+            };
+            if types.iter().filter_map(class_of).any(is_gone) {
+                return true;
+            }
+        }
     }
 
     fn members_of(&mut self, class: Symbol, seen: &mut Vec<Symbol>) {
@@ -113,6 +222,20 @@ impl Search<'_, '_> {
                 self.keep_use(file, &Use { role, ..it.clone() }, at, Certainty::Resolved, None);
             }
         }
+    }
+}
+
+/// Whether a function takes a function that is given something of a type that is not told yet.
+fn takes_open(taken: &Shape) -> bool {
+    matches!(taken, Shape::Function(takes, _) if takes.contains(&Shape::Unknown))
+}
+
+/// Whether a type is not told yet, or holds such.
+fn has_open(shape: &Shape) -> bool {
+    match shape {
+        Shape::Unknown => true,
+        Shape::Applied(_, held) | Shape::Either(held) => held.iter().any(has_open),
+        _ => false,
     }
 }
 

@@ -138,6 +138,7 @@ impl<'r, 'w> Search<'r, 'w> {
     fn conforms(&mut self, file: FileId, it: &Use) {
         let Some(Shape::Function(value, expected)) = &it.of else { return };
         let Some(value) = value.first() else { return };
+        self.infers(file, it, value, expected);
         if !self.target.symbols.iter().any(is_member) {
             return;
         }
@@ -471,7 +472,13 @@ fn redeclared(resolver: &Resolver<'_>, target: &Target<'_>) -> HashSet<usize> {
         let class = it.container.as_deref().and_then(|path| view.at(path).first());
         class.is_some_and(|class| {
             let class = Symbol { file: target.file, at: *class };
-            !resolver.inherited(class, &it.name).symbols.is_empty()
+            let inherited = resolver.inherited(class, &it.name).symbols;
+            // A method must be called the same way; a field is there.
+            inherited.iter().filter_map(|symbol| resolver.definition(*symbol)).any(|other| {
+                it.kind != DefinitionKind::Method
+                    || !resolver.scheme.is_structural()
+                    || other.signature == it.signature
+            })
         })
     };
     members.filter(|(_, it)| has_another(it)).map(|(at, _)| at).collect()

@@ -288,6 +288,7 @@ impl Resolver<'_> {
             }
             (Type::Instance(class), "item") if self.scheme.is_structural() => self.any_member(*class, of),
             (Type::Instance(_), "item") => self.result(of, "__getitem__"),
+            (Type::Symbol(class, _), "item") if self.scheme.is_structural() => self.any_member(*class, of),
             (Type::Symbol(..), "item") => vec![of.clone()],
             (Type::Instance(_), _) => self.element(of),
             _ => vec![Type::Unknown],

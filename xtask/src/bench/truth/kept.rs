@@ -36,7 +36,7 @@ pub(super) fn truths(
     all.ok_or_else(|| "the compiler did not answer about every change".into())
 }
 
-fn key(prepared: &Prepared, case: &Case) -> PathBuf {
+pub(super) fn key(prepared: &Prepared, case: &Case) -> PathBuf {
     let mut hasher = DefaultHasher::new();
     (WAY, &prepared.stamp, &case.file, &case.old, &case.new, case.mutation).hash(&mut hasher);
     format!("{:016x}", hasher.finish()).into()

@@ -13,8 +13,9 @@ use std::process::{Command, Stdio};
 use lockstep_refs::facts::Definition;
 use serde_json::Value;
 
+use super::applied::{Applied, lock};
 use super::cases::Case;
-use super::subject::{Applied, Keep, Mutation, Package, Prepared, Subject, Truth, lock};
+use super::subject::{Keep, Mutation, Package, Prepared, Subject, Truth};
 use crate::{Outcome, workspace};
 
 mod mutate;
@@ -77,10 +78,9 @@ impl Subject for Rust {
 }
 
 fn truth(prepared: &Prepared, case: &Case) -> Outcome<Truth> {
-    let path = prepared.root.join(&case.file);
     let mut rejected = Truth::new();
     let hidden = {
-        let _applied = Applied::new(path.clone(), &case.old, &case.new)?;
+        let _applied = Applied::new(prepared, &case.file, &case.old, &case.new)?;
         let (messages, _) = check(prepared, true)?;
         errors(&messages).for_each(|error| note(error, prepared, &mut rejected));
         errors(&messages).any(|error| UNRESOLVED.contains(&code(error)))
@@ -91,7 +91,7 @@ fn truth(prepared: &Prepared, case: &Case) -> Outcome<Truth> {
         && mutate::is_member(&case.symbol)
         && let Some(marked) = mutate::deprecate(&case.old, &case.symbol)
     {
-        let _applied = Applied::new(path, &case.old, &marked)?;
+        let _applied = Applied::new(prepared, &case.file, &case.old, &marked)?;
         let (messages, _) = check(prepared, true)?;
         let uses = messages.iter().filter(|message| code(message) == "deprecated");
         uses.for_each(|message| note(message, prepared, &mut rejected));

@@ -48,21 +48,6 @@ impl Prepared {
     }
 }
 
-/// Takes a package for this run alone; waits for a run that has it.
-pub(super) fn lock(root: &Path) -> Outcome<fs::File> {
-    // Not by the extension: a version has dots.
-    let mut path = root.as_os_str().to_owned();
-    path.push(".lock");
-    let path = PathBuf::from(path);
-    let show = |error: std::io::Error| format!("{}: {error}", path.display());
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(show)?;
-    }
-    let file = fs::File::create(&path).map_err(show)?;
-    file.lock().map_err(show)?;
-    Ok(file)
-}
-
 /// What is done to a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Mutation {
@@ -110,25 +95,4 @@ pub(super) trait Subject {
     /// The files other than the changed one that the compiler rejects when a case is applied, for each of some cases, given
     /// to `keep` as soon as it is known. Leaves the package as it was.
     fn truths(&self, prepared: &Prepared, cases: &[&Case], keep: Keep<'_>) -> Outcome;
-}
-
-/// Replaces a file's content for as long as it lives.
-pub(super) struct Applied {
-    path: PathBuf,
-    old: String,
-}
-
-impl Applied {
-    pub(super) fn new(path: PathBuf, old: &str, new: &str) -> Outcome<Self> {
-        fs::write(&path, new).map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(Self { path, old: old.to_owned() })
-    }
-}
-
-impl Drop for Applied {
-    fn drop(&mut self) {
-        if let Err(error) = fs::write(&self.path, &self.old) {
-            eprintln!("{}: {error}; delete the package from the cache", self.path.display());
-        }
-    }
 }

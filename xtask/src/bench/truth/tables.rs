@@ -28,9 +28,10 @@ fn sets(judged: &[&Judged]) -> String {
     for (held_out, name) in [(false, "known"), (true, "held out")] {
         let set: Vec<&Judged> = judged.iter().copied().filter(|judged| judged.held_out == held_out).collect();
         if !set.is_empty() {
-            groups.extend(
-                Answer::ALL.map(|who| (format!("{}, {name} packages", who.word()), set.clone(), who)),
-            );
+            let language = set.first().map_or("", |judged| judged.language);
+            for who in Answer::all(language) {
+                groups.push((format!("{}, {name} packages", who.word()), set.clone(), who));
+            }
         }
     }
     table("who", &groups)
@@ -67,6 +68,10 @@ fn table(title: &str, groups: &[(String, Vec<&Judged>, Answer)]) -> String {
     );
     for (name, cases, who) in groups {
         let score = Score::of(cases.iter().copied(), *who);
+        if score.cases == 0 {
+            out.push_str(&format!("| {name} | not installed | | | | | | |\n"));
+            continue;
+        }
         out.push_str(&format!(
             "| {name} | {} | {} | {} | {} | {} | {} | {} |\n",
             score.cases,

@@ -6,12 +6,13 @@ use std::path::Path;
 use std::process::Command;
 
 use lockstep_refs::facts::Definition;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::applied::lock;
 use super::cases::Case;
 use super::checker::{self, Messages};
 use super::server;
-use super::subject::{Keep, Mutation, Package, Prepared, Subject, lock};
+use super::subject::{Keep, Mutation, Package, Prepared, Subject};
 use crate::{Outcome, workspace};
 
 mod mutate;

@@ -3,6 +3,7 @@
 use tree_sitter::Node;
 
 use super::Walk;
+use super::variable::declared_mark;
 use crate::facts::{Role, Shape, WHOLE};
 use crate::scope::{awaited, call, either, member};
 use crate::syntax::children;
@@ -47,7 +48,16 @@ impl<'t> Walk<'t> {
                 }
                 shape
             }
-            "non_null_expression" => self.first(node, expected),
+            "non_null_expression" => {
+                let shape = self.first(node, expected);
+                // The grammar reads `a - b!` as `(a - b)!`.
+                match node.named_child(0).filter(|it| it.kind() == "binary_expression") {
+                    Some(inner) => {
+                        inner.child_by_field_name("right").map_or(shape, |right| self.outline(right))
+                    }
+                    None => shape,
+                }
+            }
             "as_expression" | "satisfies_expression" => self.cast(node),
             "type_assertion" => {
                 let parts = children(node);
@@ -241,6 +251,10 @@ impl<'t> Walk<'t> {
         else {
             return;
         };
+        self.keep_conform(node, value, expected);
+    }
+
+    fn keep_conform(&mut self, node: Node<'t>, value: &Shape, expected: &Shape) {
         let before = self.found.facts.uses.len();
         let both = Shape::Function(vec![value.clone()], Box::new(expected.clone()));
         self.found.use_name(node, Role::Conform, Some(both), None);
@@ -362,8 +376,18 @@ impl<'t> Walk<'t> {
             "object_pattern" | "array_pattern" => Shape::Unknown,
             _ => self.expression(left),
         });
-        let value =
-            node.child_by_field_name("right").map_or(Shape::Unknown, |it| self.expected(it, expected));
+        let right = node.child_by_field_name("right");
+        let value = right.map_or(Shape::Unknown, |it| self.expected(it, expected.clone()));
+        if let Some(right) = right {
+            let mark = left.map(|left| declared_mark(self.found.text(left)));
+            let is_declared = mark.is_some_and(|mark| self.found.scopes.get(&mark).is_some());
+            // A type parameter says nothing about a value, but not every value is of it.
+            if is_declared && expected == Some(Shape::Unknown) && matches!(value, Shape::Parameter(..)) {
+                self.keep_conform(right, &value, &Shape::Unknown);
+            } else {
+                self.conform(right, &value, expected.as_ref());
+            }
+        }
         // A variable without a type gets that of its first value.
         if let Some(left) = left.filter(|it| it.kind() == "identifier")
             && self.found.scopes.get(self.found.text(left)) == Some(&Shape::Unknown)

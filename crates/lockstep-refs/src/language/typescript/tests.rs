@@ -318,3 +318,49 @@ export const f = (one: One) => one.turn.bind(one);
 ";
     assert_eq!(referrers(files, "a.ts", "One.turn"), ["b.ts:2 Call(1)", "b.ts:3 Type"]);
 }
+
+#[test]
+fn a_callback_that_only_a_result_tells_the_type_of_is_lost_with_it() {
+    let files = "\
+=== a.ts
+export class Sink<T> { put(value: T) {} }
+=== b.ts
+import { Sink } from './a';
+export function sink<T>(each: (value: T) => void): Sink<T> { throw each; }
+export function told<T>(first: T, each: (value: T) => void): Sink<T> { throw each; }
+=== c.ts
+import { sink, told } from './b';
+export function all<T>(items: T[], anything: any[], test: (value: T) => boolean) {
+  let last: T;
+  sink((one) => items.push(one));
+  sink((one) => test(one));
+  sink((one) => { last = one; });
+  sink((one) => anything.push(one));
+  told(items[0], (one) => items.push(one));
+}
+";
+    let lines = [
+        "b.ts:1 Import",
+        "b.ts:2 Type",
+        "b.ts:3 Type",
+        "c.ts:4 Inherited",
+        "c.ts:5 Inherited",
+        "c.ts:6 Inherited",
+    ];
+    assert_eq!(referrers(files, "a.ts", "Sink"), lines);
+}
+
+#[test]
+fn a_type_without_a_name_is_known_by_its_variable() {
+    let files = "\
+=== a.ts
+export interface Plugin { load(n: number): void }
+const plugins: { one?: Plugin } = {};
+type Plugins = typeof plugins;
+export function add<K extends keyof Plugins>(key: K, plugin: Plugins[K]): void {}
+=== b.ts
+import { add } from './a';
+add('one', { load: (n) => {} });
+";
+    assert_eq!(referrers(files, "a.ts", "Plugin.load"), ["b.ts:2 Construct"]);
+}

@@ -26,8 +26,12 @@ impl<'t> Walk<'t> {
             if let (Some(node), Some(shape)) = (value, &shape) {
                 self.conform(node, shape, declared.as_ref());
             }
+            let is_declared = declared.is_some();
             let shape = declared.or(shape).unwrap_or(Shape::Unknown);
             if self.found.scopes.is_inside() {
+                if is_declared {
+                    self.found.scopes.bind(&declared_mark(self.found.text(name)), Shape::Unknown);
+                }
                 self.bind(name, shape);
             } else {
                 self.destructured(name, shape, exported, declarator);
@@ -65,6 +69,18 @@ impl<'t> Walk<'t> {
         definition.arity = function.map(|it| self.arity(it));
         let at = self.found.define(definition);
         let before = std::mem::replace(&mut self.found.within, at);
+        let literal = whole.child_by_field_name("type").and_then(|it| it.named_child(0));
+        let literal = literal.filter(|it| it.kind() == "object_type");
+        if let Some(literal) = literal {
+            // A type that has no name is known by the variable's.
+            let entered = self.found.enter(name);
+            let first = self.found.facts.definitions.len();
+            self.quietly(|walk| children(literal).into_iter().for_each(|it| walk.signature(it)));
+            for member in self.found.facts.definitions.iter_mut().skip(first) {
+                member.reach = member.reach.min(reach(exported));
+            }
+            self.found.leave(entered);
+        }
         let shape = match value {
             Some(value) => match unwrapped(value) {
                 object if object.kind() == "object" && declared.is_none() => {
@@ -80,7 +96,9 @@ impl<'t> Walk<'t> {
             None => Some(Shape::Unknown),
         };
         self.found.within = before;
-        if let Some(shape) = declared.or(shape) {
+        if literal.is_none()
+            && let Some(shape) = declared.or(shape)
+        {
             self.give(at, shape);
         }
     }
@@ -155,4 +173,9 @@ pub(super) fn unwrapped(node: Node<'_>) -> Node<'_> {
         }
         _ => node,
     }
+}
+
+/// The name under which it is kept that a variable has a declared type, even one that says nothing here.
+pub(super) fn declared_mark(name: &str) -> String {
+    format!("{name}:")
 }
