@@ -53,6 +53,9 @@ pub(crate) struct ImpactArgs {
     /// Only this language
     #[arg(long, value_name = "NAME")]
     language: Option<String>,
+    /// Ask codegraph too, which is a process for every change
+    #[arg(long)]
+    codegraph: bool,
     /// Show every wrong answer
     #[arg(long)]
     wrong: bool,
@@ -114,7 +117,7 @@ fn measure(
     let each = if args.smoke { 1 } else { args.cases };
     let cases = cases::choose(subject, &prepared, &world, args.seed, each);
     let mut judged = Vec::new();
-    let tools = ready(subject.language(), &prepared, cache);
+    let tools = ready(subject.language(), args, &prepared, cache);
     let truths = kept::truths(subject, &prepared, &cases, cache)?;
     for (case, truth) in cases.into_iter().zip(truths) {
         let seen = |answer: BTreeSet<String>| answer.into_iter().filter(|path| *path != case.file).collect();
@@ -142,9 +145,12 @@ fn measure(
 }
 
 /// The graph tools that can be asked about a package. Who cannot is told, and missing from the answers.
-fn ready(language: &str, prepared: &Prepared, cache: &Path) -> Vec<(Answer, Tool)> {
+fn ready(language: &str, args: &ImpactArgs, prepared: &Prepared, cache: &Path) -> Vec<(Answer, Tool)> {
     let mut tools = Vec::new();
     for which in Answer::tools(language) {
+        if *which == Answer::Codegraph && !args.codegraph {
+            continue;
+        }
         match Tool::ready(*which, prepared, cache) {
             Ok(tool) => tools.push((*which, tool)),
             Err(error) => eprintln!("  {} is not there: {error}", which.word()),
@@ -187,5 +193,9 @@ fn command_line(args: &ImpactArgs) -> String {
     let smoke = if args.smoke { " --smoke (too few cases to mean anything)" } else { "" };
     let package = args.package.as_ref().map(|name| format!(" --package {name}")).unwrap_or_default();
     let language = args.language.as_ref().map(|name| format!(" --language {name}")).unwrap_or_default();
-    format!("cargo xtask bench impact --seed {} --cases {}{language}{package}{smoke}", args.seed, args.cases)
+    let codegraph = if args.codegraph { " --codegraph" } else { "" };
+    format!(
+        "cargo xtask bench impact --seed {} --cases {}{language}{package}{codegraph}{smoke}",
+        args.seed, args.cases
+    )
 }

@@ -69,7 +69,8 @@ fn table(title: &str, groups: &[(String, Vec<&Judged>, Answer)]) -> String {
     for (name, cases, who) in groups {
         let score = Score::of(cases.iter().copied(), *who);
         if score.cases == 0 {
-            out.push_str(&format!("| {name} | not installed | | | | | | |\n"));
+            let why = if *who == Answer::Codegraph { "not asked" } else { "not installed" };
+            out.push_str(&format!("| {name} | {why} | | | | | | |\n"));
             continue;
         }
         out.push_str(&format!(
