@@ -14,6 +14,7 @@ mod hook;
 mod impact;
 mod index;
 mod init;
+mod mcp;
 mod phase;
 mod planned;
 mod prompt;
@@ -32,6 +33,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use crate::document::Format;
 use crate::error::{CommandError, Kind};
 use crate::exit_code;
+use crate::reply::Reply;
 use crate::terminal::{ColorChoice, Terminal, complain};
 
 /// Keep a coding agent's changes in view
@@ -90,6 +92,7 @@ enum Verb {
     Cache(cache::CacheArgs),
     Config(config::ConfigArgs),
     Hook(hook::HookArgs),
+    Mcp(mcp::McpArgs),
     Completions(completions::CompletionsArgs),
 }
 
@@ -99,6 +102,13 @@ pub(crate) struct Context {
     pub(crate) directory: PathBuf,
     pub(crate) format: Format,
     pub(crate) terminal: Terminal,
+}
+
+impl Context {
+    /// Prints an answer, in the format that was asked for.
+    fn say(&self, reply: &impl Reply) {
+        self.terminal.say(&self.format.render(reply).unwrap_or_else(|| reply.text()));
+    }
 }
 
 /// The answer of a command that did what was asked.
@@ -186,6 +196,7 @@ fn answer(verb: Verb, context: &Context) -> Result<Answer, CommandError> {
         Verb::Schema(args) => schema::run(&args, context),
         Verb::Cache(args) => cache::run(&args, context),
         Verb::Config(args) => config::run(&args, context),
+        Verb::Mcp(args) => mcp::run(&args, context),
         Verb::Hook(_) => unreachable!("a hook is answered before"),
         Verb::Completions(args) => completions::run(&args, context),
     }

@@ -8,7 +8,7 @@ use lockstep_testkit::{Event, TestEnv};
 
 use crate::inactive;
 
-fn repository() -> &'static Path {
+pub(crate) fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
 }
 

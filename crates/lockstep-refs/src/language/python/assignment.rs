@@ -22,7 +22,10 @@ impl<'t> Walk<'t> {
         let value = match right {
             // `a = b = c`
             Some(right) if right.kind() == "assignment" => {
-                self.assignment(right);
+                if self.found.descend() {
+                    self.assignment(right);
+                    self.found.ascend();
+                }
                 let inner = right.child_by_field_name("left");
                 Some(inner.map_or(Shape::Unknown, |it| self.quietly(|walk| walk.expression(it))))
             }
