@@ -50,6 +50,9 @@ pub(crate) struct ImpactArgs {
     /// Only packages whose name contains this
     #[arg(long, value_name = "NAME")]
     package: Option<String>,
+    /// Only packages that rules were made with, without those that are held out
+    #[arg(long)]
+    known: bool,
     /// Only this language
     #[arg(long, value_name = "NAME")]
     language: Option<String>,
@@ -85,17 +88,23 @@ pub(crate) fn run(args: &ImpactArgs) -> Outcome {
     if args.wrong {
         print!("{}", tables::wrong(&judged));
     }
-    let report = format!("{}\n{}", machine::describe(&command_line(args)), tables::all(&judged));
-    println!("{report}");
-    if args.write {
-        page::put(&workspace::root().join(page::PATH), "impact", &report)?;
-        println!("wrote {}", page::PATH);
+    let languages: BTreeSet<&str> = judged.iter().map(|judged| judged.language).collect();
+    for language in languages {
+        let report = format!("{}\n{}", machine::describe(&command_line(args)), tables::of(language, &judged));
+        println!("{report}");
+        if args.write {
+            // Each by itself: to ask a compiler about all packages of a language takes long enough.
+            let place = format!("impact --language {}", language.to_lowercase());
+            page::put(&workspace::root().join(page::PATH), &place, &report)?;
+            println!("wrote {}", page::PATH);
+        }
     }
     Ok(())
 }
 
 fn packages<'s>(subject: &'s dyn Subject, args: &ImpactArgs) -> Vec<&'s Package> {
-    let wanted = |package: &&Package| args.package.as_deref().is_none_or(|part| package.name.contains(part));
+    let named = |package: &Package| args.package.as_deref().is_none_or(|part| package.name.contains(part));
+    let wanted = |package: &&Package| named(package) && !(args.known && package.held_out);
     let mut packages: Vec<&Package> = subject.packages().iter().filter(wanted).collect();
     if args.smoke {
         packages.sort_by_key(|package| !package.small);
@@ -193,9 +202,10 @@ fn command_line(args: &ImpactArgs) -> String {
     let smoke = if args.smoke { " --smoke (too few cases to mean anything)" } else { "" };
     let package = args.package.as_ref().map(|name| format!(" --package {name}")).unwrap_or_default();
     let language = args.language.as_ref().map(|name| format!(" --language {name}")).unwrap_or_default();
+    let known = if args.known { " --known" } else { "" };
     let codegraph = if args.codegraph { " --codegraph" } else { "" };
     format!(
-        "cargo xtask bench impact --seed {} --cases {}{language}{package}{codegraph}{smoke}",
+        "cargo xtask bench impact --seed {} --cases {}{language}{package}{known}{codegraph}{smoke}",
         args.seed, args.cases
     )
 }

@@ -142,8 +142,7 @@ impl Search<'_, '_> {
         }
         if let Shape::Parameter(callee, argument, WHOLE) = expected {
             let takes_any = |callee: &Type| {
-                let signature =
-                    self.resolver.signature(callee).filter(|_| matches!(callee, Type::Symbol(..)));
+                let signature = self.resolver.signature(callee).filter(|_| self.is_generic(callee));
                 signature.is_some_and(|(_, takes, _)| {
                     takes.get(usize::from(*argument)).is_none_or(|taken| *taken == Shape::Unknown)
                 })
@@ -179,6 +178,14 @@ impl Search<'_, '_> {
                 return true;
             }
         }
+    }
+
+    /// Whether a function's open parameters are its own to tell, not those of a value that it is called on.
+    fn is_generic(&self, callee: &Type) -> bool {
+        let Type::Symbol(symbol, of) = callee else { return false };
+        let Some(definition) = self.resolver.definition(*symbol) else { return false };
+        let on_a_value = matches!(of.as_deref(), Some(Type::Instance(_)));
+        !on_a_value || self.resolver.scheme.constructors().contains(&&*definition.name)
     }
 
     fn members_of(&mut self, class: Symbol, seen: &mut Vec<Symbol>) {

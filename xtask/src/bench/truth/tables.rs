@@ -5,21 +5,11 @@ use std::collections::BTreeSet;
 use super::score::{Answer, Judged, Score};
 use super::subject::Mutation;
 
-/// Everything, for the page.
-pub(super) fn all(judged: &[Judged]) -> String {
-    let mut out = String::new();
-    let languages: BTreeSet<&str> = judged.iter().map(|judged| judged.language).collect();
-    for language in languages {
-        let of: Vec<&Judged> = judged.iter().filter(|judged| judged.language == language).collect();
-        out.push_str(&format!("### {language}: the files that break\n\n"));
-        out.push_str(&sets(&of));
-        out.push('\n');
-        out.push_str(&rows("change", &kinds(&of)));
-        out.push('\n');
-        out.push_str(&rows("package", &packages(&of)));
-        out.push('\n');
-    }
-    out
+/// Everything about a language, for the page.
+pub(super) fn of(language: &str, judged: &[Judged]) -> String {
+    let of: Vec<&Judged> = judged.iter().filter(|judged| judged.language == language).collect();
+    let parts = [sets(&of), rows("change", &kinds(&of)), rows("package", &packages(&of))];
+    format!("### {language}: the files that break\n\n{}", parts.join("\n"))
 }
 
 /// Everybody, on the packages that rules were made with and on the others.

@@ -3,6 +3,7 @@
 use tree_sitter::Node;
 
 use super::Walk;
+use super::function::declared_this;
 use super::variable::declared_mark;
 use crate::facts::{Role, Shape, WHOLE};
 use crate::scope::{awaited, call, either, member};
@@ -193,7 +194,11 @@ impl<'t> Walk<'t> {
         }
         let callee = match function.kind() {
             "identifier" => self.named(function, Role::Call, count),
-            "member_expression" => self.member_access(function, Role::Call, count),
+            "member_expression" => {
+                let callee = self.member_access(function, Role::Call, count);
+                self.conform_receiver(function, &callee);
+                callee
+            }
             "super" => {
                 // The constructor of what is extended is called.
                 let before = self.found.facts.uses.len();
@@ -212,6 +217,22 @@ impl<'t> Walk<'t> {
             self.arguments(list, &callee);
         }
         call(callee)
+    }
+
+    /// `this.work()`, where `work` says what it must be called on.
+    fn conform_receiver(&mut self, node: Node<'t>, callee: &Shape) {
+        let Shape::Member(of, name) = callee else { return };
+        if **of != Shape::Itself {
+            return;
+        }
+        let container = self.found.container();
+        let own = |it: &&crate::facts::Definition| it.name == *name && it.container == container;
+        let gives = self.found.facts.definitions.iter().find(own).and_then(|it| it.gives.as_ref());
+        if let Some(Shape::Function(takes, _)) = gives
+            && let Some(this) = declared_this(takes)
+        {
+            self.conform(node, &Shape::Itself, Some(&this));
+        }
     }
 
     /// Walks the arguments of a call: what is expected of each is what the callee takes.
@@ -382,7 +403,12 @@ impl<'t> Walk<'t> {
             let mark = left.map(|left| declared_mark(self.found.text(left)));
             let is_declared = mark.is_some_and(|mark| self.found.scopes.get(&mark).is_some());
             // A type parameter says nothing about a value, but not every value is of it.
-            if is_declared && expected == Some(Shape::Unknown) && matches!(value, Shape::Parameter(..)) {
+            let is_open = match &expected {
+                Some(Shape::Unknown) => true,
+                Some(Shape::Either(parts)) => parts.contains(&Shape::Unknown),
+                _ => false,
+            };
+            if is_declared && is_open && matches!(value, Shape::Parameter(..)) {
                 self.keep_conform(right, &value, &Shape::Unknown);
             } else {
                 self.conform(right, &value, expected.as_ref());

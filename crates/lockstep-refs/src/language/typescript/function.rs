@@ -182,7 +182,7 @@ fn parameter_shape(expected: Option<&Shape>, at: u16) -> Shape {
 }
 
 /// What a function says that it is called on: `function (this: T)`.
-fn declared_this(takes: &[Shape]) -> Option<Shape> {
+pub(super) fn declared_this(takes: &[Shape]) -> Option<Shape> {
     takes.iter().find_map(|taken| match taken {
         Shape::Applied(head, held) if **head == Shape::Of(THIS_PARAMETER.into()) => held.first().cloned(),
         _ => None,

@@ -337,7 +337,11 @@ export function all<T>(items: T[], anything: any[], test: (value: T) => boolean)
   sink((one) => { last = one; });
   sink((one) => anything.push(one));
   told(items[0], (one) => items.push(one));
+  const cell = new Cell<T>();
+  sink((one) => cell.set(one));
+  sink((one) => new Cell(one));
 }
+class Cell<T> { constructor(value?: T) {} set(value: T) {} }
 ";
     let lines = [
         "b.ts:1 Import",
@@ -346,6 +350,7 @@ export function all<T>(items: T[], anything: any[], test: (value: T) => boolean)
         "c.ts:4 Inherited",
         "c.ts:5 Inherited",
         "c.ts:6 Inherited",
+        "c.ts:10 Inherited",
     ];
     assert_eq!(referrers(files, "a.ts", "Sink"), lines);
 }
@@ -363,4 +368,20 @@ import { add } from './a';
 add('one', { load: (n) => {} });
 ";
     assert_eq!(referrers(files, "a.ts", "Plugin.load"), ["b.ts:2 Construct"]);
+}
+
+#[test]
+fn what_a_function_is_called_on_must_fit_what_it_says() {
+    let files = "\
+=== a.ts
+export interface Action { plan(n: number): void }
+=== b.ts
+import { Action } from './a';
+export class Task {
+  constructor(protected work: (this: Action) => void) {}
+  plan(n: number) {}
+  run() { this.work(); }
+}
+";
+    assert_eq!(referrers(files, "a.ts", "Action.plan"), ["b.ts:5 Conform"]);
 }
