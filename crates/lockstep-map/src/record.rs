@@ -67,6 +67,8 @@ pub struct Written {
 pub struct Entry {
     /// Where it is.
     pub path: Box<str>,
+    /// How many bytes at the end of the path are its short name.
+    pub name_bytes: u32,
     /// Its version on disk; another one means that it must be looked at.
     pub version: u64,
     /// A digest of its content; another one means that it changed.
@@ -203,8 +205,15 @@ impl Record {
 }
 
 impl Entry {
+    /// Its short name.
+    pub fn name(&self) -> &str {
+        let start = self.path.len().checked_sub(self.name_bytes as usize);
+        start.and_then(|start| self.path.get(start..)).unwrap_or(&self.path)
+    }
+
     fn encode(&self, out: &mut Out) {
         out.text(&self.path);
+        out.u32(self.name_bytes);
         out.u64(self.version);
         out.u64(self.content);
         out.u64(self.interface);
@@ -227,6 +236,7 @@ impl Entry {
     fn decode(bytes: &mut In<'_>) -> Option<Self> {
         Some(Self {
             path: bytes.text()?.into(),
+            name_bytes: bytes.u32()?,
             version: bytes.u64()?,
             content: bytes.u64()?,
             interface: bytes.u64()?,
@@ -323,6 +333,7 @@ mod tests {
             for (at, path) in (0_u32..).zip(paths) {
                 let mut piece = Vec::new();
                 record.entries.push(Entry {
+                    name_bytes: u32::try_from(path.len()).unwrap(),
                     path: path.into(),
                     version: numbers[0],
                     content: numbers[1],

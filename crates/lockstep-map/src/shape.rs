@@ -139,6 +139,7 @@ mod tests {
         for (path, refs) in [("a\"b.md", vec![1]), ("c.md", vec![2]), ("d.md", vec![]), ("e.md", vec![2])] {
             record.entries.push(Entry {
                 path: path.into(),
+                name_bytes: u32::try_from(path.len()).unwrap(),
                 version: 1,
                 content: 1,
                 interface: 1,

@@ -12,10 +12,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::civil::Date;
 use lockstep_refs::entity::{Aliases, Names};
-use lockstep_refs::world::{FileId, World};
+use lockstep_refs::world::{FileId, World, base};
 use rayon::prelude::*;
 
 use crate::ask::{Offers, Terrain};
+use crate::names::short_names;
 use crate::record::{Answers, Entry, Record};
 use affected::Affected;
 use scan::{Resolved, Scanned, resolve, scan};
@@ -132,7 +133,8 @@ pub fn update(old: Record, present: &Present<'_>, answers: &dyn AnswersFile) -> 
     let looked_at = plan.unknown.len() + plan.removed.len();
     let removed_contents = plan.removed.iter().map(|at| old.entries[*at].content).collect();
     let resolved_count = resolved.len();
-    let (record, answers) = assemble(old, &plan, present, scans, resolved, answers)?;
+    let (mut record, answers) = assemble(old, &plan, present, scans, resolved, answers)?;
+    name(&mut record, &changes);
     Ok(Updated { record, changes, answers, resolved: resolved_count, looked_at, removed_contents })
 }
 
@@ -265,6 +267,7 @@ fn assemble(
             }
             None => Entry {
                 path: present.world.path(*file).into(),
+                name_bytes: 0,
                 version: 0,
                 content: 0,
                 interface: 0,
@@ -311,6 +314,21 @@ fn assemble(
         false => NewAnswers::Append(appended),
     };
     Ok((record, answers))
+}
+
+/// Gives short names to the files that need others: those with the basename of a file that came or went.
+fn name(record: &mut Record, changes: &Changes) {
+    let bases: HashSet<&str> = changes.added.iter().chain(&changes.removed).map(|path| base(path)).collect();
+    if bases.is_empty() {
+        return;
+    }
+    let concerned = |entry: &&mut Entry| bases.contains(base(&entry.path));
+    let mut entries: Vec<&mut Entry> = record.entries.iter_mut().filter(concerned).collect();
+    let paths: Vec<&str> = entries.iter().map(|entry| &*entry.path).collect();
+    let lengths: Vec<usize> = short_names(&paths).into_iter().map(str::len).collect();
+    for (entry, length) in entries.iter_mut().zip(lengths) {
+        entry.name_bytes = u32::try_from(length).unwrap_or(u32::MAX);
+    }
 }
 
 /// So many bytes of answers that nobody needs any more do no harm.

@@ -4,7 +4,6 @@ use jiff::civil::Date;
 
 use crate::document::{ENTRY_LINES, Header, escaped, write_entry};
 use crate::hotspot::Hotspot;
-use crate::names::short_names;
 use crate::record::Record;
 
 /// How large a document may be.
@@ -46,6 +45,8 @@ pub struct View<'r> {
     pub names: Vec<&'r str>,
     /// How hot each is.
     pub hotspots: Vec<Hotspot>,
+    /// Whether no path has to be escaped.
+    is_plain: bool,
 }
 
 /// A document that was made.
@@ -63,10 +64,12 @@ impl<'r> View<'r> {
     /// Of a record; `hot` are the paths that changed in each of the last runs.
     pub fn new(record: &'r Record, hot: &dyn Fn(&str) -> bool) -> Self {
         let referring = record.referring();
-        let paths: Vec<&str> = record.entries.iter().map(|entry| &*entry.path).collect();
         let heat = |(entry, by): (&crate::record::Entry, &Vec<u32>)| Hotspot::of(by.len(), hot(&entry.path));
         let hotspots = record.entries.iter().zip(&referring).map(heat).collect();
-        Self { record, names: short_names(&paths), referring, hotspots }
+        let names = record.entries.iter().map(|entry| entry.name()).collect();
+        // What many paths never have is looked for once, not wherever they are named.
+        let is_plain = record.entries.iter().all(|entry| is_plain(&entry.path));
+        Self { record, names, referring, hotspots, is_plain }
     }
 
     /// The names of some entries, sorted.
@@ -142,13 +145,17 @@ impl<'r> View<'r> {
             names.sort_unstable();
         }
         let (hotspot, updated) = (self.hotspots[at], entry.updated);
-        let is_plain = |name: &&str| !name.contains(|c: char| c == ',' || c == '%' || c.is_control());
-        if is_plain(&&*entry.path) && names.0.iter().chain(&names.1).all(is_plain) {
+        if self.is_plain {
             return write_entry(out, &entry.path, &names.0, &names.1, hotspot, updated);
         }
         let escape = |names: &[&'r str]| names.iter().map(|name| escaped(name)).collect::<Vec<_>>();
         write_entry(out, &escaped(&entry.path), &escape(&names.0), &escape(&names.1), hotspot, updated);
     }
+}
+
+/// Whether a path stands in the document as it is; perhaps not for some that do.
+fn is_plain(path: &str) -> bool {
+    path.bytes().all(|byte| byte >= 0x20 && !matches!(byte, b',' | b'%' | 0x7f | 0xc2))
 }
 
 #[cfg(test)]
@@ -166,6 +173,7 @@ mod tests {
         for at in 0..12 {
             record.entries.push(Entry {
                 path: format!("f{at:02}, odd.md").into(),
+                name_bytes: 11,
                 version: 1,
                 content: 1,
                 interface: 1,

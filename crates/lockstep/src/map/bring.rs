@@ -7,7 +7,7 @@ use lockstep_git::Repository;
 use lockstep_index::index::{Built, Condition, Home, Index, Order as IndexOrder, Phase, Progress, build};
 use lockstep_map::hotspot::RUNS;
 use lockstep_map::l1::{L1, Mode, Status};
-use lockstep_map::record::{About, Record};
+use lockstep_map::record::{About, Record, Written};
 use lockstep_map::update::{Changes, Present, Updated, update};
 use lockstep_map::view::{Made, View};
 use lockstep_refs::world::FileId;
@@ -125,6 +125,8 @@ impl Bringing<'_> {
         // Facts that were parsed for this are there for the next; that they could not be kept harms nobody.
         let _ = index.keep_parsed();
         let (listed, pruned) = made.map_or((record.entries.len(), 0), |made| (made.listed, made.pruned));
+        // The process ends soon; giving back a hundred thousand pieces of memory would only take time.
+        std::mem::forget(record);
         let l1 = self.l1(start.mode, &condition, listed, &changes);
         let mut notes = start.notes;
         notes.extend(told(&condition));
@@ -213,11 +215,12 @@ impl Bringing<'_> {
         is_as_written: bool,
         full: bool,
     ) -> Result<bool, CommandError> {
-        let is_same =
-            |made: &&Made| is_as_written && about.written.digest == paper::digest(made.text.as_bytes());
-        match made.filter(|made| full || !is_same(made)) {
-            Some(made) => {
-                about.written = paper::write(self.project, &self.place, &made.text, full)?;
+        let digested = made.map(|made| (made, paper::digest(made.text.as_bytes())));
+        let is_same = |digest: u64| is_as_written && about.written.digest == digest;
+        match digested.filter(|(_, digest)| full || !is_same(*digest)) {
+            Some((made, digest)) => {
+                let stamp = paper::write(self.project, &self.place, &made.text, full)?;
+                about.written = Written { digest, ..stamp };
                 Ok(true)
             }
             None => {

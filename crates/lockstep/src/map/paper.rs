@@ -67,7 +67,7 @@ pub(super) fn digest(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(hash.as_bytes().first_chunk().copied().unwrap_or_default())
 }
 
-/// Puts a text in the place of the document, whole or not at all. Until it is there, the former one is kept as `.bak` too, where
+/// Puts a text in the place of the document, whole or not at all; its stamp comes back, without a digest. Until it is there, the former one is kept as `.bak` too, where
 /// `keep` says so.
 pub(super) fn write(
     project: &ActiveProject,
@@ -96,7 +96,7 @@ pub(super) fn write(
     // Also one that a killed process left.
     let _ = fs::remove_file(&backup);
     let meta = fs::symlink_metadata(&place.path).map_err(|error| failed("look at", &place.path, error))?;
-    let mut written = Written { digest: digest(text.as_bytes()), ..stamp(&meta) };
+    let mut written = stamp(&meta);
     if written.changed.saturating_add(RACY_NANOS) >= now() {
         written.changed = 0;
     }
