@@ -1,33 +1,16 @@
-//! Links the unwinder into the program where that is possible, so that starting it loads one library less.
-//!
-//! Clients start a hook for every tool call and wait for it; finding, mapping and relocating `libgcc_s.so` is a measurable part
-//! of that (see docs/benchmarks.md). Without the static library everything works as before.
+//! What is done before the program is compiled: its version is found, the files of its plugin are listed, and how it is linked is chosen.
 
-use std::env;
-use std::path::Path;
-use std::process::Command;
+#[path = "build/link.rs"]
+mod link;
+#[path = "build/plugin.rs"]
+mod plugin;
+#[path = "build/version.rs"]
+mod version;
 
-fn main() {
+fn main() -> std::io::Result<()> {
     println!("cargo:rerun-if-changed=build.rs");
-    println!("cargo:rerun-if-env-changed=CC");
-    let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
-    // The compiler that is asked below knows the libraries of the machine that it runs on.
-    let native = env::var("HOST").is_ok_and(|host| is("TARGET", &host));
-    if !native || !is("CARGO_CFG_TARGET_OS", "linux") || !is("CARGO_CFG_TARGET_ENV", "gnu") {
-        return;
-    }
-    if let Some(folder) = unwinder_folder() {
-        println!("cargo:rustc-link-search=native={folder}");
-        println!("cargo:rustc-link-lib=static:-bundle=gcc_eh");
-    }
-}
-
-/// Where the C compiler has `libgcc_eh.a`, if it has it.
-fn unwinder_folder() -> Option<String> {
-    let compiler = env::var("CC").unwrap_or_else(|_| "cc".to_owned());
-    let output = Command::new(compiler).arg("-print-file-name=libgcc_eh.a").output().ok()?;
-    let path = String::from_utf8(output.stdout).ok()?;
-    // A name without a folder means that there is none.
-    let folder = Path::new(path.trim()).parent().filter(|folder| folder.is_absolute())?;
-    Some(folder.to_str()?.to_owned())
+    println!("cargo:rerun-if-changed=build");
+    println!("cargo:rustc-env=LOCKSTEP_VERSION={}", version::version());
+    plugin::list();
+    link::link()
 }

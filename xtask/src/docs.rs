@@ -1,8 +1,10 @@
-//! `cargo xtask docs`: writes the reference pages that are made from the program, or checks that they are what it would write.
+//! `cargo xtask docs`: writes the reference pages and the plugin's hooks, which are made from the program, or checks that they are
+//! what it would write.
 
 use std::fs;
 
-use lockstep_cli::reference::{cli_page, configuration_page};
+use lockstep_cli::plugin::hooks_json;
+use lockstep_cli::reference::{cli_page, configuration_page, mcp_page};
 
 use crate::{Outcome, workspace};
 
@@ -17,8 +19,13 @@ pub(crate) struct DocsArgs {
 const REPEAT: &str = "cargo xtask docs";
 
 /// Each page with what it must say.
-fn pages() -> [(&'static str, String); 2] {
-    [("docs/reference/cli.md", cli_page()), ("docs/reference/configuration.md", configuration_page())]
+fn pages() -> [(&'static str, String); 4] {
+    [
+        ("docs/reference/cli.md", cli_page()),
+        ("docs/reference/configuration.md", configuration_page()),
+        ("docs/reference/mcp.md", mcp_page()),
+        ("plugin/hooks/hooks.json", hooks_json()),
+    ]
 }
 
 pub(crate) fn run(args: &DocsArgs) -> Outcome {

@@ -7,6 +7,7 @@ mod ci;
 mod docs;
 mod licences;
 mod metadata;
+mod release;
 mod tidy;
 mod workspace;
 
@@ -35,6 +36,7 @@ enum Verb {
     Tidy,
     /// Check that every dependency has a licence that the project may ship
     Licences,
+    Release(release::ReleaseArgs),
     #[command(subcommand)]
     Bench(bench::Bench),
 }
@@ -45,6 +47,7 @@ fn main() -> ExitCode {
         Verb::Docs(args) => docs::run(&args),
         Verb::Tidy => tidy::run(),
         Verb::Licences => licences::run(),
+        Verb::Release(args) => release::run(&args),
         Verb::Bench(bench) => bench::run(&bench),
     };
     match done {

@@ -36,8 +36,14 @@ struct Rule {
     breaches: fn(&SourceFile) -> Vec<Breach>,
 }
 
-const RULES: &[Rule] =
-    &[names::HEADER, names::NO_DRAWERS, purity::PURE, words::NO_REGISTRIES, words::NO_MACHINES];
+const RULES: &[Rule] = &[
+    names::HEADER,
+    names::NO_DRAWERS,
+    purity::PURE,
+    layers::RUNTIME_APART,
+    words::NO_REGISTRIES,
+    words::NO_MACHINES,
+];
 
 pub(crate) fn run() -> Outcome {
     let files = workspace::files()?;

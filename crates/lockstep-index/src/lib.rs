@@ -14,6 +14,7 @@ pub mod scope;
 pub mod snapshot;
 mod stamp;
 pub mod sweep;
+mod threads;
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -13,6 +13,7 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 use crate::catalogue::{Catalogue, Directory};
 use crate::scope::{is_rule_file, walk};
 use crate::stamp::{Stamp, digest, nanos};
+use crate::threads;
 
 /// Directories by path, while a catalogue is being taken.
 type Directories = BTreeMap<PathBuf, Directory>;
@@ -111,8 +112,7 @@ const BATCH: usize = 8;
 /// Looks at all known directories, on as many threads as there are cores, and gives those that differ. What is as before costs
 /// no memory: that is nearly everything.
 fn look<'a>(root: &Path, old: &'a Catalogue, taken_at: i64) -> Vec<(&'a Directory, Look)> {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let helpers = (old.len() / FILES_PER_THREAD).min(cores - 1);
+    let helpers = threads::besides(old.len() / FILES_PER_THREAD);
     let next = AtomicUsize::new(0);
     let work = || {
         let mut differing = Vec::new();

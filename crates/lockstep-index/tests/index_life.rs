@@ -11,7 +11,9 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use lockstep_index::index::{Built, Effort, Home, Index, Order, Settings, Unwatched, Verdict, build, verify};
+use lockstep_index::index::{
+    Built, Effort, Home, Index, Order, Phase, Progress, Settings, Unwatched, Verdict, build, verify,
+};
 use lockstep_refs::world::World;
 use lockstep_store::StateDir;
 
@@ -338,4 +340,30 @@ fn the_scope_of_a_framework_is_its_own_files() {
     assert_eq!(paths(&narrow), ["src/main.rs"]);
     let wrong = Settings { exclude: vec!["a{".into()], ..Settings::default() };
     assert!(Index::open_or_build(tree.root(), Home::Memory, &wrong, &Unwatched).is_err());
+}
+
+/// Somebody who goes away after a look at the first files.
+#[derive(Default)]
+struct Impatient(AtomicBool);
+
+impl Progress for Impatient {
+    fn report(&self, _: Phase, _: usize, _: usize) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    fn is_abandoned(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+#[test]
+fn a_build_that_nobody_waits_for_ends_and_leaves_what_was_there() {
+    let tree = Tree::new(&[]);
+    (0..2_000).for_each(|n| tree.write(&format!("m{n}.py"), &format!("alpha = {n}\n")));
+    let home = || Home::State(&tree.state);
+    let opened = Index::open_or_build(tree.root(), home(), &Settings::default(), &Impatient::default());
+    assert!(opened.is_err_and(|error| error.to_string().contains("index")));
+    assert_eq!(tree.verdict(), Verdict::Missing);
+    // The next one is as if nothing had been.
+    tree.assert_true(&["alpha"], "after a build that was abandoned");
 }

@@ -60,19 +60,30 @@ impl What {
 impl SymbolChange {
     /// Whether a place that uses the definition no longer fits it.
     pub fn breaks(&self, reference: &Reference) -> bool {
-        // Nothing but running it would tell: a dependent, but not one that is known to break.
-        if reference.certainty == Certainty::Untyped {
+        // A dependent, but not one that is known to break: only types, or running it, would tell.
+        if reference.certainty >= Certainty::Untyped {
             return false;
         }
         match &self.what {
-            What::Removed | What::Renamed(_) | What::Narrowed => reference.role != Role::Redefine,
+            What::Removed => reference.role != Role::Redefine,
+            What::Renamed(_) | What::Narrowed => {
+                !matches!(reference.role, Role::Redefine | Role::InheritedBeside)
+            }
             What::Body => false,
             What::Resigned { arity, deeper } => match reference.role {
                 Role::Import | Role::Reexport | Role::Require => false,
-                Role::Call => match (reference.arguments, arity) {
-                    (Some(arguments), Some(arity)) if !deeper => !arity.takes(arguments),
-                    _ => true,
-                },
+                Role::Inherited | Role::InheritedBeside => false,
+                Role::Call | Role::Redefine if reference.arguments.is_some() => {
+                    match (reference.arguments, arity) {
+                        (Some(arguments), Some(arity)) if !deeper => !arity.takes(arguments),
+                        _ => true,
+                    }
+                }
+                Role::Call => true,
+                // A pattern says all that a variant or a constant is.
+                Role::Pattern if matches!(self.was.kind, DefinitionKind::Variant | DefinitionKind::Value) => {
+                    true
+                }
                 // A type whose fields or variants changed still is a type.
                 Role::Type | Role::Pattern => false,
                 Role::Construct | Role::Extend | Role::Override | Role::Redefine | Role::Conform => true,
@@ -87,8 +98,9 @@ impl SymbolChange {
 pub fn compare(old: &Facts, new: &Facts) -> Vec<SymbolChange> {
     let renamed_types = renamed_types(old, new);
     let gone: BTreeSet<&str> = gone_types(old, new);
+    let outermost = new.imports.iter().filter(|import| import.container.is_none());
     let offered: BTreeSet<&str> =
-        new.imports.iter().flat_map(|import| &import.names).map(|name| &*name.local).collect();
+        outermost.flat_map(|import| &import.names).map(|name| &*name.local).collect();
     let mut now = group(new, |container| container.map(str::to_owned));
     let mut changes = Vec::new();
     let mut resigned = Vec::new();

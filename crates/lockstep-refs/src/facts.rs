@@ -222,6 +222,10 @@ pub enum Role {
     Conform,
     /// The same the other way round: a value of another type stands where its type is expected.
     Require,
+    /// A member that a value only has because its type extends it: when the type vanishes, so does the member.
+    Inherited,
+    /// The same, where the type that extends it stands in the same file: a new name is given to both.
+    InheritedBeside,
     /// Read, passed on, or written.
     Value,
 }
@@ -253,10 +257,17 @@ pub enum Shape {
     /// What waiting for it gives.
     Awaited(Box<Shape>),
     /// A parameter of a function written as an argument: `x` of `call(0, x => …)`. Which argument, then which parameter;
-    /// `u16::MAX` for what the call takes as that argument.
+    /// [`WHOLE`] for what the call takes as that argument, [`THIS`] for what the function is called on.
     Parameter(Box<Shape>, u16, u16),
     /// A value that nothing in the text gives a type, not even for a type checker: a parameter without annotation.
     Untyped,
     /// Nothing that can be followed.
     Unknown,
 }
+
+/// See [`Shape::Parameter`].
+pub const WHOLE: u16 = u16::MAX;
+/// See [`Shape::Parameter`].
+pub const THIS: u16 = u16::MAX - 1;
+/// What a function declares that it is called on, as the head of an [`Shape::Applied`] behind its parameters.
+pub(crate) const THIS_PARAMETER: &str = "@this";

@@ -12,7 +12,7 @@ pub(crate) fn world(files: &str) -> MemoryWorld {
     MemoryWorld::new(parts.map(|(path, text)| (path.trim(), text)))
 }
 
-/// Who references `symbol` of `path`, one per line: path, line, role; `?` where it is only possible, `~` where it has no
+/// Who references `symbol` of `path`, one per line: path, line, role; `?` where it is only possible, `??` where that is undecided, `~` where it has no
 /// type, `via` where another file hands it on.
 pub(crate) fn referrers(files: &str, path: &str, symbol: &str) -> Vec<String> {
     let world = world(files);
@@ -30,6 +30,7 @@ pub(crate) fn referrers(files: &str, path: &str, symbol: &str) -> Vec<String> {
                 Certainty::Resolved => "",
                 Certainty::Possible => "?",
                 Certainty::Untyped => "~",
+                Certainty::Undecided => "??",
             };
             let arguments = it.arguments.map(|count| format!("({count})")).unwrap_or_default();
             let through = it.through.map(|file| format!(" via {}", world.path(file))).unwrap_or_default();

@@ -17,7 +17,7 @@ use crate::entity::Aliases;
 use crate::facts::{Definition, Facts, Reach};
 use crate::language;
 use crate::overlay::Overlay;
-use crate::reference::{Kind, Reference, Target};
+use crate::reference::{Certainty, Kind, Reference, Target};
 use crate::world::World;
 use dependents::{Collector, Place};
 
@@ -57,6 +57,8 @@ pub struct FileImpact {
     pub whole_file: bool,
     /// Who depends on it, the most affected first.
     pub dependents: Vec<Dependent>,
+    /// How many more files only use a member of a changed one's name, on values of which nothing is known.
+    pub undecided: usize,
 }
 
 /// What is asked.
@@ -115,6 +117,7 @@ fn file_impact(
         symbols: Vec::new(),
         whole_file: matches!(edit.before, Before::Unknown),
         dependents: Vec::new(),
+        undecided: 0,
     };
     // What did not exist before, nobody depends on.
     let Some((facts, text)) = edit.former_content(world) else { return (found, false) };
@@ -122,10 +125,11 @@ fn file_impact(
     let after = edit.present_facts(world);
     found.symbols = edit.symbol_changes(&facts, after.as_deref());
     let mut collector = Collector::new(world, edit, before.file());
-    collect_direct(&before, edit, &facts, &found.symbols, &mut collector);
+    let handed_on = after.as_deref().map(handed_on).unwrap_or_default();
+    collect_direct(&before, edit, &facts, &found.symbols, &handed_on, &mut collector);
     in_text::collect(&before, edit, text.as_deref(), &found.symbols, aliases, &mut collector);
     let truncated = is_over() || collect_transitive(world, &mut collector, is_over);
-    found.dependents = collector.finish();
+    (found.dependents, found.undecided) = collector.finish();
     (found, truncated)
 }
 
@@ -135,6 +139,7 @@ fn collect_direct(
     edit: &Edit,
     facts: &Facts,
     changes: &[SymbolChange],
+    handed_on: &BTreeSet<&str>,
     collector: &mut Collector<'_>,
 ) {
     let moved = edit.is_moved();
@@ -153,10 +158,29 @@ fn collect_direct(
             if change.is_some_and(|change| matches!(change.what, What::Resigned { .. })) {
                 reference.through = None;
             }
-            let breaks = moved || change.is_some_and(|change| change.breaks(&reference));
+            let breaks = match moved {
+                true => reference.certainty < Certainty::Untyped,
+                false => change.is_some_and(|change| change.breaks(&reference)),
+            };
+            // Where the file still hands the name on, it is itself that breaks.
+            let shielded =
+                reference.through == Some(before.file()) && handed_on.contains(&*reference.pattern);
+            let breaks = breaks && !shielded;
+            // Where nothing can break, it need not be told who may be meant.
+            if reference.certainty == Certainty::Undecided
+                && change.is_some_and(|change| change.what == What::Body)
+            {
+                continue;
+            }
             collector.add(Place { breaks, reference });
         }
     }
+}
+
+/// The names that a file hands on.
+fn handed_on(facts: &Facts) -> BTreeSet<&str> {
+    let imports = facts.imports.iter().filter(|import| import.reexport && import.container.is_none());
+    imports.flat_map(|import| &import.names).map(|name| &*name.local).collect()
 }
 
 /// The dependents of dependents: who uses the definitions in which a direct dependent uses what changed.
@@ -172,7 +196,9 @@ fn collect_transitive(world: &dyn World, collector: &mut Collector<'_>, is_over:
         }
         let target = Target { file, symbols: &symbols, module: false };
         for reference in language::rules(facts.language).referrers(world, &target) {
-            collector.add_transitive(file, reference);
+            if reference.certainty != Certainty::Undecided {
+                collector.add_transitive(file, reference);
+            }
         }
     }
     false
@@ -192,7 +218,7 @@ fn reached_symbols(facts: &Facts, within: &BTreeSet<u32>) -> Vec<Definition> {
 
 /// Whether a reference hands a change on to those who reference its file.
 fn hands_on(reference: &Reference) -> bool {
-    reference.kind <= Kind::Name
+    reference.kind <= Kind::Name && reference.certainty != Certainty::Undecided
 }
 
 #[cfg(test)]

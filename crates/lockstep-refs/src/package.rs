@@ -7,6 +7,7 @@
 
 mod meaning;
 mod names;
+mod packaged;
 mod search;
 mod types;
 mod wanted;
@@ -16,6 +17,7 @@ use crate::language::Language;
 use crate::world::{FileId, World};
 
 pub(crate) use names::{Query, full_name};
+pub(crate) use packaged::Packaged;
 pub(crate) use search::{outgoing, referrers};
 
 /// How a language shares names among files. Full names have `.` between their parts.

@@ -47,6 +47,8 @@ pub enum Certainty {
     Possible,
     /// It may mean the target, but the value has no type that any checker could know: only running it would tell.
     Untyped,
+    /// A member of that name of a value of which nothing is known, where many types have such a member.
+    Undecided,
 }
 
 /// Whose referrers are asked for. The file is in the world with the content that the referrers were written against.

@@ -149,9 +149,10 @@ impl Report<'_> {
         let direct: BTreeSet<&str> = self
             .impact
             .dependents()
-            .filter(|(_, dependent)| dependent.hop == Hop::Direct)
+            .filter(|(_, dependent)| dependent.hop == Hop::Direct && !dependent.is_undecided())
             .map(|(_, dependent)| &*dependent.path)
             .collect();
+        let undecided = self.impact.dependents().filter(|(_, dependent)| dependent.is_undecided()).count();
         let breaking: BTreeSet<&str> = self
             .impact
             .dependents()
@@ -165,6 +166,10 @@ impl Report<'_> {
                 count(candidates, "dependent")
             ),
             Status::Complete if candidates == 0 => "No file depends on what changed.".to_owned(),
+            Status::Complete if direct.is_empty() && undecided > 0 => format!(
+                "{} what changed: only types would tell.",
+                count_verb(undecided, "file may reference", "files may reference")
+            ),
             Status::Complete if direct.is_empty() => {
                 format!(
                     "Only transitive dependents ({candidates}): for information, nothing to update directly."
@@ -225,6 +230,14 @@ impl Report<'_> {
             notes.push(format!(
                 "{} included that cannot be decided without types.",
                 count_verb(possible, "dependent is", "dependents are")
+            ));
+        }
+        let more: usize = self.impact.files.iter().map(|file| file.undecided).sum();
+        if more > 0 {
+            notes.push(format!(
+                "{} a member of a changed one's name on values of unknown type: too many types have one to say \
+                 more, and they are not listed.",
+                count_verb(more, "more file uses", "more files use")
             ));
         }
         notes.extend(self.notes.iter().cloned());

@@ -5,6 +5,7 @@
 //! candidate for a target.
 
 mod conform;
+mod heirs;
 mod names;
 mod outside;
 mod search;

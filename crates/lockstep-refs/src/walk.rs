@@ -48,10 +48,43 @@ pub(crate) struct Grammar {
     pub(crate) functions: &'static [&'static str],
     /// Whether a file is itself like a function: a script.
     pub(crate) script: bool,
-    /// What only this language has in expressions: what a node is worth.
-    pub(crate) worth: fn(&Walk<'_>, Node<'_>) -> Option<Shape>,
+    /// What only this language has in expressions: what a node is worth, which stands that deep in the expression. What it
+    /// holds is asked with [`Walk::shape_within`], so that the depth stays counted.
+    pub(crate) worth: fn(&Walk<'_>, Node<'_>, usize) -> Option<Shape>,
     /// What only this language has. `true` where the node is done with.
     pub(crate) special: fn(&mut Walk<'_>, Node<'_>) -> bool,
+}
+
+impl Grammar {
+    /// A grammar of a language that names nothing yet.
+    pub(crate) const fn of(
+        language: Language,
+        parser: fn() -> Parser,
+        special: fn(&mut Walk<'_>, Node<'_>) -> bool,
+    ) -> Self {
+        Self {
+            language,
+            parser,
+            names: &[],
+            types: &[],
+            generics: &[],
+            paths: &[],
+            calls: &[],
+            invocations: &[],
+            members: &[],
+            creations: &[],
+            itself: &[],
+            parent: &[],
+            elements: &[],
+            casts: &[],
+            transparent: &[],
+            skipped: &[],
+            functions: &[],
+            script: false,
+            worth: |_, _, _| None,
+            special,
+        }
+    }
 }
 
 /// The facts of a text.
@@ -318,12 +351,17 @@ impl<'t> Walk<'t> {
         self.shape_at(node, 0)
     }
 
+    /// What a part of an expression is worth, whose whole stands that deep.
+    pub(crate) fn shape_within(&self, node: Node<'_>, depth: usize) -> Shape {
+        self.shape_at(node, depth + 1)
+    }
+
     fn shape_at(&self, node: Node<'_>, depth: usize) -> Shape {
         let (grammar, kind) = (self.grammar, node.kind());
         if depth > 24 {
             return Shape::Unknown;
         }
-        if let Some(shape) = (grammar.worth)(self, node) {
+        if let Some(shape) = (grammar.worth)(self, node, depth) {
             return shape;
         }
         if grammar.itself.contains(&kind) {

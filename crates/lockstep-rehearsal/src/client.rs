@@ -47,7 +47,7 @@ pub enum ClientError {
     #[error("npm is not on PATH; install Node.js, or set {CLIENT_VAR} to a claude binary")]
     NoNpm,
     /// npm ran and failed: offline, a full disk, a version that the registry does not have.
-    #[error("npm could not install {PACKAGE}@{VERSION}: {0}")]
+    #[error("npm could not install {0}")]
     Npm(String),
     /// npm installed the package, but no binary for this platform came with it, or it does not start.
     #[error("{PACKAGE}@{VERSION} has no working binary for this machine: {0}")]
@@ -93,24 +93,29 @@ impl Client {
     /// The client for a test, or `None` when it cannot be had, after one line on stderr that says so.
     ///
     /// Panics instead when `LOCKSTEP_REQUIRE_CLIENT=1`, and when `LOCKSTEP_CLIENT` names something that is no client.
-    #[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
     pub fn obtain_or_skip() -> Option<Self> {
-        let required = env::var_os(REQUIRE_VAR).is_some_and(|value| value == "1");
-        match Self::obtain() {
-            Ok(client) => Some(client),
-            Err(error) if required || matches!(error, ClientError::BadOverride(_)) => {
-                panic!("the real client is required: {}", with_causes(&error))
-            }
-            Err(error) => {
-                eprintln!("SKIPPED real client: {}", with_causes(&error));
-                None
-            }
-        }
+        or_skip("real client", Self::obtain())
     }
 
     /// The binary.
     pub fn program(&self) -> &Path {
         &self.program
+    }
+}
+
+/// What was obtained for a test, or `None` after one line on stderr that says so; a panic where it is required.
+#[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
+pub(crate) fn or_skip<T>(what: &str, obtained: Result<T, ClientError>) -> Option<T> {
+    let required = env::var_os(REQUIRE_VAR).is_some_and(|value| value == "1");
+    match obtained {
+        Ok(found) => Some(found),
+        Err(error) if required || matches!(error, ClientError::BadOverride(_)) => {
+            panic!("the {what} is required: {}", with_causes(&error))
+        }
+        Err(error) => {
+            eprintln!("SKIPPED {what}: {}", with_causes(&error));
+            None
+        }
     }
 }
 
@@ -121,7 +126,8 @@ fn with_causes(error: &dyn std::error::Error) -> String {
         .join(": ")
 }
 
-fn cache_folder(var: &impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+/// Where clients are installed.
+pub(crate) fn cache_folder(var: &impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let in_cache = |base: PathBuf| base.join("lockstep/clients");
     var(CACHE_VAR)
         .map(PathBuf::from)
@@ -157,7 +163,7 @@ fn install(cache: &Path, home: &Path, path: Option<OsString>) -> Result<Client, 
     }
     let staging =
         tempfile::Builder::new().prefix(&format!("{VERSION}.")).tempdir_in(cache).map_err(at(cache))?;
-    npm_install(staging.path(), path)?;
+    npm_install(staging.path(), path, &format!("{PACKAGE}@{VERSION}"))?;
     let program = binary_in(staging.path())
         .ok_or_else(|| ClientError::NoBinary("npm installed none; the platform may be unsupported".into()))?;
     prove_version(&program)?;
@@ -172,14 +178,15 @@ fn install(cache: &Path, home: &Path, path: Option<OsString>) -> Result<Client, 
         .ok_or_else(|| ClientError::NoBinary("it vanished after installing".into()))
 }
 
-fn npm_install(folder: &Path, path: Option<OsString>) -> Result<(), ClientError> {
+/// Installs a package into a folder.
+pub(crate) fn npm_install(folder: &Path, path: Option<OsString>, package: &str) -> Result<(), ClientError> {
     let log_path = folder.join("npm.log");
     let cache_error = |source| ClientError::Cache { path: log_path.clone(), source };
     let log = File::create(&log_path).map_err(cache_error)?;
     let mut npm = Command::new("npm");
     npm.arg("install").arg("--prefix").arg(folder);
     npm.args(["--ignore-scripts", "--include=optional", "--no-audit", "--no-fund", "--loglevel=error"]);
-    npm.arg(format!("{PACKAGE}@{VERSION}"));
+    npm.arg(package);
     // The folder's own settings would otherwise be those of whatever project we were started in.
     npm.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
     if let Some(path) = path {
@@ -188,12 +195,16 @@ fn npm_install(folder: &Path, path: Option<OsString>) -> Result<(), ClientError>
     let ended = match Group::spawn(npm) {
         Ok(group) => group.wait(INSTALL_LIMIT).map_err(cache_error)?,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(ClientError::NoNpm),
-        Err(error) => return Err(ClientError::Npm(error.to_string())),
+        Err(error) => return Err(ClientError::Npm(format!("{package}: {error}"))),
     };
     match ended {
         Ended::Exited(status) if status.success() => Ok(()),
-        Ended::Exited(status) => Err(ClientError::Npm(format!("{status}; {}", first_lines(&log_path)))),
-        Ended::TimeLimit => Err(ClientError::Npm(format!("it took more than {} s", INSTALL_LIMIT.as_secs()))),
+        Ended::Exited(status) => {
+            Err(ClientError::Npm(format!("{package}: {status}; {}", first_lines(&log_path))))
+        }
+        Ended::TimeLimit => {
+            Err(ClientError::Npm(format!("{package}: it took more than {} s", INSTALL_LIMIT.as_secs())))
+        }
     }
 }
 

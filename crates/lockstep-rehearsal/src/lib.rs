@@ -28,6 +28,7 @@ pub mod network;
 mod process;
 pub mod run;
 pub mod scenario;
+pub mod sdk;
 pub mod transcript;
 
 pub use client::{Client, ClientError};
@@ -35,4 +36,5 @@ pub use model::Model;
 pub use network::Network;
 pub use run::{Ended, Outcome, Rehearsal, RunError, Running};
 pub use scenario::{Scenario, ScenarioError, ToolCall, Turn};
+pub use sdk::Sdk;
 pub use transcript::{Agent, Conversation, Kind, Request, Text, Transcript};

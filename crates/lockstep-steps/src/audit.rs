@@ -67,17 +67,22 @@ impl Record {
         let seq = head.seq + 1;
         entry.insert("seq".to_owned(), seq.into());
         entry.insert("prev".to_owned(), head.hash.as_str().into());
-        let hash = hash(&entry);
-        entry.insert("hash".to_owned(), hash.as_str().into());
-        (Value::Object(entry).to_string() + "\n", Head { seq, hash })
+        let mut line = Value::Object(entry).to_string();
+        line.pop();
+        let hash = hash(&line);
+        line.push_str(&format!(r#","hash":"{hash}"}}"#));
+        line.push('\n');
+        (line, Head { seq, hash })
     }
 }
 
 const RESERVED: [&str; 6] = ["timestamp", "event", "step_file", "seq", "prev", "hash"];
 
-fn hash(entry: &Map<String, Value>) -> String {
-    let text = serde_json::to_string(entry).expect("an entry has only text keys");
-    blake3::hash(text.as_bytes()).to_hex().to_string()
+/// The hash of an entry, from what stands before the end of its object.
+fn hash(before_end: &str) -> String {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(before_end.as_bytes()).update(b"}");
+    hasher.finalize().to_hex().to_string()
 }
 
 /// One line, read.
@@ -100,10 +105,11 @@ impl Entry {
             return Err("it has no seq".to_owned());
         }
         let entry = Self { fields };
-        let mut without = entry.fields.clone();
-        without.shift_remove("hash");
         let written = serde_json::to_string(&entry.fields).expect("an entry has only text keys");
-        if hash(&without) != entry.text("hash") || written != line {
+        // The hash comes last, so what it is of is all before it.
+        let end = format!(r#","hash":"{}"}}"#, entry.text("hash"));
+        let whole = line.strip_suffix(&end).is_some_and(|before| hash(before) == entry.text("hash"));
+        if !whole || written != line {
             return Err("it was edited: its hash is not that of its content".to_owned());
         }
         Ok(entry)

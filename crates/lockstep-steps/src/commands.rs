@@ -5,7 +5,7 @@ use serde::Deserialize;
 use crate::yaml;
 
 /// The table of the documents.
-pub const BUILT_IN: &str = include_str!("../data/des-commands.yaml");
+const BUILT_IN: &str = include_str!(concat!(env!("OUT_DIR"), "/des-commands.json"));
 
 /// Which command is checked how far.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -74,7 +74,7 @@ pub enum CommandsError {
 impl CommandTable {
     /// The table of the documents.
     pub fn built_in() -> Self {
-        Self::parse(BUILT_IN).expect("the built-in table is tested")
+        yaml::built_in(BUILT_IN)
     }
 
     /// Reads a table.

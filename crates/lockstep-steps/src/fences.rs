@@ -32,7 +32,7 @@ impl<'a> Iterator for Lines<'a> {
             return None;
         }
         let start = self.at;
-        let (whole, rest) = match self.rest.find('\n') {
+        let (whole, rest) = match memchr::memchr(b'\n', self.rest.as_bytes()) {
             Some(end) => self.rest.split_at(end + 1),
             None => (self.rest, ""),
         };

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::yaml;
 
 /// The machines of the documents.
-pub const BUILT_IN: &str = include_str!("../data/step-execution-fsm.yaml");
+const BUILT_IN: &str = include_str!(concat!(env!("OUT_DIR"), "/step-execution-fsm.json"));
 
 /// The phase set of a step that names none.
 pub const DEFAULT_SET: &str = "tdd-14";
@@ -118,8 +118,7 @@ struct File {
 impl Machine {
     /// The machines of the documents.
     pub fn built_in() -> Self {
-        let (machine, problems) =
-            Self::of(yaml::read(BUILT_IN).expect("the built-in machines are tested"), None);
+        let (machine, problems) = Self::of(yaml::built_in(BUILT_IN), None);
         assert!(problems.is_empty(), "the built-in machines are tested: {problems:?}");
         machine
     }

@@ -102,7 +102,7 @@ pub fn read(prompt: &str) -> Markers {
     if !may_have_markers(prompt) {
         return markers;
     }
-    for line in Lines::of(prompt).filter(|line| !line.fenced) {
+    for line in Lines::of(prompt).filter(|line| !line.fenced && may_have_marker(line.text)) {
         read_line(line.text, &mut markers);
     }
     markers.agree();
@@ -113,6 +113,11 @@ fn may_have_markers(prompt: &str) -> bool {
     let bytes = prompt.as_bytes();
     prompt.contains("<!--")
         || bytes.windows(4).any(|w| w[..3].eq_ignore_ascii_case(b"DES") && b"-_ ".contains(&w[3]))
+}
+
+/// A marker stands in a comment or begins its line; a look at single bytes tells for nearly every line that it has none.
+fn may_have_marker(line: &str) -> bool {
+    memchr::memchr(b'<', line.as_bytes()).is_some() || line.trim_start().starts_with("DES-")
 }
 
 /// A line may hold several comments. One that is a marker without its comment is told too.

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::commands::{CommandTable, Scope};
@@ -12,7 +13,7 @@ use crate::sections::{Definitions, Section};
 use crate::words::{has_word, is_word};
 
 /// What a check of a prompt found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PromptCheck {
     /// Whether nothing must be mended.
     pub valid: bool,
@@ -115,9 +116,10 @@ fn bodies(prompt: &str, sections: &[&Section], phases: &[String]) -> Vec<Option<
     let mut bodies: Vec<Option<String>> = vec![None; sections.len()];
     // The sections that the present line belongs to, with the level of their heading.
     let mut open: Vec<(usize, usize)> = Vec::new();
+    let firsts = Firsts::of(&starts);
     for line in Lines::of(prompt) {
         let level = if line.fenced { 0 } else { heading_level(line.text) };
-        let begun: Vec<(usize, &str)> = if line.fenced || !may_start(line.text, level) {
+        let begun: Vec<(usize, &str)> = if line.fenced || !firsts.may_begin(line.text) {
             Vec::new()
         } else {
             let starts = starts.iter().enumerate();
@@ -151,9 +153,22 @@ fn heading_level(line: &str) -> usize {
     if (1..=6).contains(&level) && line[level..].starts_with([' ', '\t']) { level } else { 0 }
 }
 
-/// Most lines of a prompt are no heading and no comment; definitions may list other beginnings, which are rare.
-fn may_start(line: &str, level: usize) -> bool {
-    level > 0 || line.starts_with(|c: char| !c.is_whitespace())
+/// The bytes that a line can begin with which begins a section: few lines of a prompt do.
+struct Firsts([bool; 256]);
+
+impl Firsts {
+    fn of(starts: &[Starts]) -> Self {
+        let mut firsts = [false; 256];
+        // Headings and comments; definitions may list other beginnings.
+        let listed =
+            starts.iter().flat_map(|starts| &starts.markers).filter_map(|marker| marker.bytes().next());
+        listed.chain(*b"#<").for_each(|byte| firsts[usize::from(byte)] = true);
+        Self(firsts)
+    }
+
+    fn may_begin(&self, line: &str) -> bool {
+        line.bytes().next().is_some_and(|byte| self.0[usize::from(byte)])
+    }
 }
 
 /// How the first line of a section can look.

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::yaml;
 
 /// The definitions of the documents.
-pub const BUILT_IN: &str = include_str!("../data/_section-definitions.yaml");
+const BUILT_IN: &str = include_str!(concat!(env!("OUT_DIR"), "/_section-definitions.json"));
 
 /// The template whose sections are asked for.
 const TEMPLATE: &str = "execute_step";
@@ -67,12 +67,15 @@ struct Template {
 impl Definitions {
     /// The definitions of the documents.
     pub fn built_in() -> Self {
-        Self::parse(BUILT_IN).expect("the built-in definitions are tested")
+        Self::of(yaml::built_in(BUILT_IN)).expect("the built-in definitions are tested")
     }
 
     /// Reads definitions: the template `execute_step`, or the only one there is.
     pub fn parse(text: &str) -> Result<Self, SectionsError> {
-        let mut templates: Map<String, Value> = yaml::read(text).map_err(SectionsError::Yaml)?;
+        Self::of(yaml::read(text).map_err(SectionsError::Yaml)?)
+    }
+
+    fn of(mut templates: Map<String, Value>) -> Result<Self, SectionsError> {
         let template = match (templates.remove(TEMPLATE), templates.len()) {
             (Some(template), _) => template,
             (None, 1) => templates.into_iter().next().map(|(_, template)| template).unwrap_or_default(),

@@ -1,4 +1,5 @@
-//! Reading the crate's YAML data files within bounds: a file of a project can cost neither a second nor the stack.
+//! Reading the crate's data files: those of a project, YAML, within bounds, since they can cost neither a second nor the stack; those
+//! that ship, from JSON.
 
 use serde::de::DeserializeOwned;
 use serde_saphyr::options::{DuplicateKeyPolicy, MergeKeyPolicy};
@@ -18,6 +19,11 @@ pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     })
 }
 
+/// Reads a table that ships, as the build made JSON of it.
+pub(crate) fn built_in<T: DeserializeOwned>(json: &str) -> T {
+    serde_json::from_str(json).expect("a table that ships is tested")
+}
+
 fn options() -> Options {
     let mut budget = Budget::default();
     budget.max_depth = 16;
@@ -31,4 +37,21 @@ fn options() -> Options {
     options.merge_keys = MergeKeyPolicy::Error;
     options.with_snippet = false;
     options
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::commands::CommandTable;
+    use crate::machine::Machine;
+    use crate::sections::Definitions;
+
+    #[test]
+    fn what_ships_is_what_people_read() {
+        let machine = Machine::parse(include_str!("../data/step-execution-fsm.yaml")).unwrap();
+        assert_eq!(Machine::built_in(), machine);
+        let commands = CommandTable::parse(include_str!("../data/des-commands.yaml")).unwrap();
+        assert_eq!(CommandTable::built_in(), commands);
+        let definitions = Definitions::parse(include_str!("../data/_section-definitions.yaml")).unwrap();
+        assert_eq!(Definitions::built_in(), definitions);
+    }
 }

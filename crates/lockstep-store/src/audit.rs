@@ -17,8 +17,8 @@ use crate::{StateDir, StoreError, append_once};
 const PREFIX: &str = "audit-";
 const SUFFIX: &str = ".log";
 
-/// How much of the end of a file is read to find its last line. A line is a few hundred bytes; evidence may make it a few thousand.
-const TAIL: u64 = 256 * 1024;
+/// How much of the end of a file is read at first: what is looked for is nearly always there, and a trail only grows.
+const TAIL: u64 = 64 * 1024;
 
 /// The trail of one directory.
 #[derive(Debug, Clone)]
@@ -92,23 +92,26 @@ impl Trail {
         Ok(verify(&texts, self.known()?.as_ref()))
     }
 
-    /// Looks at the entries that mention `needle`, the newest first, until `pick` takes one. Entries that were edited are passed over.
+    /// Looks at the entries in whose lines all `needles` stand, the newest first, until `pick` takes one. Entries that were edited are
+    /// passed over.
     pub fn newest<T>(
         &self,
-        needle: &str,
+        needles: &[&str],
         mut pick: impl FnMut(&Entry) -> Option<T>,
     ) -> Result<Option<T>, StoreError> {
-        // As it stands in a line of JSON.
-        let needle = serde_json::to_string(needle).expect("a text is JSON");
         for name in self.names()?.into_iter().rev() {
             let path = self.dir.join(&name);
-            let bytes = fs::read(&path).map_err(StoreError::io("read", &path))?;
-            let text = String::from_utf8_lossy(&bytes);
-            let lines = text.lines().rev().filter(|line| line.contains(&needle));
-            if let Some(found) =
-                lines.filter_map(|line| Entry::parse(line).ok()).find_map(|entry| pick(&entry))
-            {
-                return Ok(Some(found));
+            for length in lengths() {
+                let (text, is_all) = tail(&path, length)?;
+                let lines =
+                    text.lines().rev().filter(|line| needles.iter().all(|needle| line.contains(needle)));
+                let found = lines.filter_map(|line| Entry::parse(line).ok()).find_map(|entry| pick(&entry));
+                if found.is_some() {
+                    return Ok(found);
+                }
+                if is_all {
+                    break;
+                }
             }
         }
         Ok(None)
@@ -190,15 +193,35 @@ fn read_head(mut file: &File) -> Option<Head> {
 
 /// The last whole line of a file.
 fn last_line(path: &Path) -> Result<Option<String>, StoreError> {
+    for length in lengths() {
+        let (text, is_all) = tail(path, length)?;
+        let whole = text.rfind('\n').map_or("", |end| text[..end].trim_end_matches('\n'));
+        // Without one before it, it may be the end of a longer line.
+        match whole.rfind('\n') {
+            Some(before) => return Ok(Some(whole[before + 1..].to_owned())),
+            None if is_all => return Ok(Some(whole.to_owned()).filter(|line| !line.is_empty())),
+            None => {}
+        }
+    }
+    Ok(None)
+}
+
+fn lengths() -> impl Iterator<Item = u64> {
+    std::iter::successors(Some(TAIL), |length| length.checked_mul(8))
+}
+
+/// The last so many bytes of a file, and whether that is all of it.
+fn tail(path: &Path, length: u64) -> Result<(String, bool), StoreError> {
     let mut file = File::open(path).map_err(StoreError::io("read", path))?;
     let size = file.metadata().map_err(StoreError::io("look at", path))?.len();
     let mut bytes = Vec::new();
-    file.seek(SeekFrom::Start(size.saturating_sub(TAIL)))
+    file.seek(SeekFrom::Start(size.saturating_sub(length)))
         .and_then(|_| file.read_to_end(&mut bytes))
         .map_err(StoreError::io("read", path))?;
-    let text = String::from_utf8_lossy(&bytes);
-    let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-    Ok(whole.lines().rev().find(|line| !line.is_empty()).map(str::to_owned))
+    // Nearly always text: what is none is replaced, and then its hashes are wrong.
+    let text = String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+    Ok((text, length >= size))
 }
 
 #[cfg(test)]
@@ -224,6 +247,20 @@ mod tests {
         let names: Vec<_> = trail(root.path()).files().unwrap().into_iter().map(|file| file.name).collect();
         assert_eq!(names, ["audit-2026-02-14.log", "audit-2026-02-15.log"]);
         assert_eq!(trail(root.path()).verify().unwrap().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn a_line_longer_than_what_is_read_at_first_is_found() {
+        let root = tempfile::tempdir().unwrap();
+        let at = "2026-02-14T10:00:00Z";
+        let long = "x".repeat(usize::try_from(TAIL).unwrap() * 2);
+        let trail = trail(root.path());
+        for text in ["short", &long, &long] {
+            trail.append(&record(at).with("text", text)).unwrap();
+        }
+        assert_eq!(trail.verify().unwrap().unwrap().len(), 3);
+        let text = |entry: &Entry| Some(entry.text("text").to_owned()).filter(|text| text.len() < 9);
+        assert_eq!(trail.newest(&["short"], text).unwrap().as_deref(), Some("short"));
     }
 
     #[test]
@@ -283,7 +320,7 @@ mod tests {
             trail.append(&record(at).with("status", status)).unwrap();
         }
         let status = |entry: &Entry| Some(entry.text("status").to_owned());
-        assert_eq!(trail.newest("steps/01-01.json", status).unwrap().as_deref(), Some("DONE"));
-        assert_eq!(trail.newest("steps/02-01.json", status).unwrap(), None);
+        assert_eq!(trail.newest(&["\"steps/01-01.json\""], status).unwrap().as_deref(), Some("DONE"));
+        assert_eq!(trail.newest(&["\"steps/02-01.json\""], status).unwrap(), None);
     }
 }

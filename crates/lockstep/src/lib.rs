@@ -15,10 +15,13 @@ pub mod exit_code;
 pub mod hook;
 mod impact;
 mod map;
+mod mcp;
+pub mod plugin;
 mod program;
 mod progress_bar;
 mod project;
 pub mod reference;
+mod reply;
 mod setup;
 mod source_date;
 mod steps;
@@ -28,32 +31,34 @@ mod terminal;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use crate::cache::entry::HookPart;
-
 /// Runs the program with the process's own arguments.
 pub fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     // Clients start a hook for every tool call: it does not wait for the whole command line to be described.
     let first = arguments.next();
     if first.as_deref() == Some("hook".as_ref())
-        && let Some((client, part)) = hook_call(arguments)
+        && let Some(call) = hook_call(arguments)
     {
-        return hook::main(client, part);
+        return hook::main(call);
     }
     cli::main()
 }
 
-/// A call of the hook as `init` registers it; `None` where the command line has to explain: `--help`, an unknown client.
-fn hook_call(mut arguments: impl Iterator<Item = OsString>) -> Option<(hook::Client, HookPart)> {
+/// A call of the hook as `init` and the plugin register it; `None` where the command line has to explain: `--help`, an unknown
+/// client.
+fn hook_call(mut arguments: impl Iterator<Item = OsString>) -> Option<hook::Call> {
+    let mut call = hook::Call::default();
     match arguments.next() {
-        None => return Some((hook::Client::default(), HookPart::default())),
+        None => return Some(call),
         Some(client) if client == "claude" => {}
         Some(_) => return None,
     }
-    let part = match arguments.next() {
-        None => HookPart::default(),
-        Some(option) if option == "--part" => arguments.next()?.to_str()?.parse().ok()?,
-        Some(_) => return None,
-    };
-    arguments.next().is_none().then_some((hook::Client::Claude, part))
+    while let Some(option) = arguments.next() {
+        match option.to_str()? {
+            "--part" => call.part = arguments.next()?.to_str()?.parse().ok()?,
+            "--plugin" => call.by = hook::RegisteredBy::Plugin,
+            _ => return None,
+        }
+    }
+    Some(call)
 }

@@ -1,4 +1,5 @@
-//! The reference pages that are made from the program itself: `docs/reference/cli.md` and `configuration.md`.
+//! The reference pages that are made from the program itself: `docs/reference/cli.md`, `configuration.md` and
+//! `mcp.md`.
 //!
 //! `cargo xtask docs` writes them. What they say is said elsewhere: in the doc comments of the verbs, of the exit codes, the
 //! environment variables and the keys. Only how it looks on a page is decided here.
@@ -45,6 +46,11 @@ pub fn configuration_page() -> String {
     let page = lockstep_config::reference::reference_markdown();
     // Below the title, where the other page has it too.
     page.replacen("\n\n", &format!("\n\n{MADE}\n\n"), 1)
+}
+
+/// `docs/reference/mcp.md`.
+pub fn mcp_page() -> String {
+    format!("# MCP server\n\n{MADE}\n\n{}", crate::mcp::page::page())
 }
 
 fn verbs(command: &Command) -> impl Iterator<Item = &Command> {
@@ -185,8 +191,8 @@ mod tests {
     }
 
     #[test]
-    fn both_pages_say_where_they_come_from_below_their_title() {
-        for page in [cli_page(), configuration_page()] {
+    fn all_pages_say_where_they_come_from_below_their_title() {
+        for page in [cli_page(), configuration_page(), mcp_page()] {
             let mut lines = page.lines().filter(|line| !line.is_empty());
             assert!(lines.next().is_some_and(|title| title.starts_with("# ")));
             assert_eq!(lines.next(), Some(MADE));

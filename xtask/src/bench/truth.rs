@@ -3,31 +3,35 @@
 //! A package is taken from a registry, one definition of it is changed, and the compiler says which other files it now
 //! rejects: that is the truth. A language takes part by implementing [`Subject`]; everything else is the same for all.
 
+mod applied;
 mod baselines;
 mod cases;
 mod checker;
 mod edits;
+mod graph;
 mod kept;
 mod python;
 mod rust;
 mod score;
+mod server;
 mod subject;
 mod tables;
 mod typescript;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lockstep_refs::entity::Aliases;
-use lockstep_refs::impact::{After, Before, Edit, Question, impact};
+use lockstep_refs::impact::{After, Before, Dependent, Edit, Question, impact};
 use lockstep_refs::world::{MemoryWorld, World};
 
 use super::{machine, page};
 use crate::{Outcome, workspace};
 use cases::Case;
+use graph::Tool;
 use score::{Answer, Judged};
-use subject::{Package, Subject};
+use subject::{Package, Prepared, Subject};
 
 /// Measure how well the impact of a change is known, against compilers
 ///
@@ -46,9 +50,15 @@ pub(crate) struct ImpactArgs {
     /// Only packages whose name contains this
     #[arg(long, value_name = "NAME")]
     package: Option<String>,
+    /// Only packages that rules were made with, without those that are held out
+    #[arg(long)]
+    known: bool,
     /// Only this language
     #[arg(long, value_name = "NAME")]
     language: Option<String>,
+    /// Ask codegraph too, which is a process for every change
+    #[arg(long)]
+    codegraph: bool,
     /// Show every wrong answer
     #[arg(long)]
     wrong: bool,
@@ -78,17 +88,23 @@ pub(crate) fn run(args: &ImpactArgs) -> Outcome {
     if args.wrong {
         print!("{}", tables::wrong(&judged));
     }
-    let report = format!("{}\n{}", machine::describe(&command_line(args)), tables::all(&judged));
-    println!("{report}");
-    if args.write {
-        page::put(&workspace::root().join(page::PATH), "impact", &report)?;
-        println!("wrote {}", page::PATH);
+    let languages: BTreeSet<&str> = judged.iter().map(|judged| judged.language).collect();
+    for language in languages {
+        let report = format!("{}\n{}", machine::describe(&command_line(args)), tables::of(language, &judged));
+        println!("{report}");
+        if args.write {
+            // Each by itself: to ask a compiler about all packages of a language takes long enough.
+            let place = format!("impact --language {}", language.to_lowercase());
+            page::put(&workspace::root().join(page::PATH), &place, &report)?;
+            println!("wrote {}", page::PATH);
+        }
     }
     Ok(())
 }
 
 fn packages<'s>(subject: &'s dyn Subject, args: &ImpactArgs) -> Vec<&'s Package> {
-    let wanted = |package: &&Package| args.package.as_deref().is_none_or(|part| package.name.contains(part));
+    let named = |package: &Package| args.package.as_deref().is_none_or(|part| package.name.contains(part));
+    let wanted = |package: &&Package| named(package) && !(args.known && package.held_out);
     let mut packages: Vec<&Package> = subject.packages().iter().filter(wanted).collect();
     if args.smoke {
         packages.sort_by_key(|package| !package.small);
@@ -110,28 +126,50 @@ fn measure(
     let each = if args.smoke { 1 } else { args.cases };
     let cases = cases::choose(subject, &prepared, &world, args.seed, each);
     let mut judged = Vec::new();
-    for case in cases {
-        let truth = kept::truth(subject, &prepared, &case, cache)?;
+    let tools = ready(subject.language(), args, &prepared, cache);
+    let truths = kept::truths(subject, &prepared, &cases, cache)?;
+    for (case, truth) in cases.into_iter().zip(truths) {
         let seen = |answer: BTreeSet<String>| answer.into_iter().filter(|path| *path != case.file).collect();
+        let evidence = ours(&world, &case);
+        let mut answers: BTreeMap<Answer, BTreeSet<String>> = [
+            (Answer::Ours, evidence.keys().cloned().collect()),
+            (Answer::Word, seen(baselines::word(&texts, &case.symbol.name))),
+            (Answer::Basename, seen(baselines::basename(&texts, &case.file))),
+        ]
+        .into();
+        for (who, tool) in &tools {
+            answers.insert(*who, tool.answer(&prepared, &case)?);
+        }
         judged.push(Judged {
             language: subject.language(),
             package: package.name,
             held_out: package.held_out,
-            answers: [
-                (Answer::Ours, ours(&world, &case)),
-                (Answer::Word, seen(baselines::word(&texts, &case.symbol.name))),
-                (Answer::Basename, seen(baselines::basename(&texts, &case.file))),
-            ]
-            .into(),
+            answers,
             truth,
+            evidence,
             case,
         });
     }
     Ok(judged)
 }
 
-/// What `lockstep impact` says breaks.
-fn ours(world: &dyn World, case: &Case) -> BTreeSet<String> {
+/// The graph tools that can be asked about a package. Who cannot is told, and missing from the answers.
+fn ready(language: &str, args: &ImpactArgs, prepared: &Prepared, cache: &Path) -> Vec<(Answer, Tool)> {
+    let mut tools = Vec::new();
+    for which in Answer::tools(language) {
+        if *which == Answer::Codegraph && !args.codegraph {
+            continue;
+        }
+        match Tool::ready(*which, prepared, cache) {
+            Ok(tool) => tools.push((*which, tool)),
+            Err(error) => eprintln!("  {} is not there: {error}", which.word()),
+        }
+    }
+    tools
+}
+
+/// What `lockstep impact` says breaks, and the line by which.
+fn ours(world: &dyn World, case: &Case) -> BTreeMap<String, String> {
     let edits = [Edit {
         path: case.file.clone(),
         former: None,
@@ -141,7 +179,12 @@ fn ours(world: &dyn World, case: &Case) -> BTreeSet<String> {
     let aliases = Aliases::default();
     let impact = impact(world, &Question { edits: &edits, aliases: &aliases, is_over: &|| false });
     let breaking = impact.dependents().filter(|(_, dependent)| dependent.breaks);
-    breaking.map(|(_, dependent)| dependent.path.clone()).collect()
+    let shown = |dependent: &Dependent| {
+        let first = dependent.evidence.first();
+        let line = first.map(|it| format!("{} {} {:?}", it.line, it.text.trim(), it.certainty));
+        (dependent.path.clone(), line.unwrap_or_default())
+    };
+    breaking.map(|(_, dependent)| shown(dependent)).collect()
 }
 
 /// Where packages and what compilers said about them are kept.
@@ -159,5 +202,10 @@ fn command_line(args: &ImpactArgs) -> String {
     let smoke = if args.smoke { " --smoke (too few cases to mean anything)" } else { "" };
     let package = args.package.as_ref().map(|name| format!(" --package {name}")).unwrap_or_default();
     let language = args.language.as_ref().map(|name| format!(" --language {name}")).unwrap_or_default();
-    format!("cargo xtask bench impact --seed {} --cases {}{language}{package}{smoke}", args.seed, args.cases)
+    let known = if args.known { " --known" } else { "" };
+    let codegraph = if args.codegraph { " --codegraph" } else { "" };
+    format!(
+        "cargo xtask bench impact --seed {} --cases {}{language}{package}{known}{codegraph}{smoke}",
+        args.seed, args.cases
+    )
 }

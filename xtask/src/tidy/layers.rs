@@ -1,12 +1,36 @@
 //! Who may depend on whom, by what cargo resolves.
 
-use super::Breach;
 use super::purity::PURE_CRATES;
+use super::{Breach, Rule};
 use crate::metadata::Metadata;
+use crate::workspace::SourceFile;
 
-pub(super) const NO_RUNTIME: &str = "No async runtime is linked into what hooks run.";
+pub(super) const NO_RUNTIME: &str = "No library links an async runtime.";
 pub(super) const NO_RUNTIME_WHY: &str = "a client starts a hook for every tool call, and a runtime costs each of them a third of a millisecond and a set of \
-     threads. What needs one (a server) gets a crate of its own, named in MAY_HAVE_RUNTIME in xtask/src/tidy/layers.rs.";
+     threads. Only the program itself has one, for its MCP server; who else may is named in MAY_HAVE_RUNTIME in xtask/src/tidy/layers.rs.";
+
+pub(super) const RUNTIME_APART: Rule = Rule {
+    asks: "Only the MCP server names the async runtime.",
+    why: "what hooks and verbs run must not start one, nor become async: the server calls their functions on threads that may \
+          block. Give the server a plain function instead.",
+    breaches: runtime_names,
+};
+
+/// The one place where the runtime is at home.
+const SERVER: &str = "crates/lockstep/src/mcp/";
+
+fn runtime_names(file: &SourceFile) -> Vec<Breach> {
+    let bound =
+        file.path.starts_with("crates/") && file.path.ends_with(".rs") && !file.path.starts_with(SERVER);
+    let lines = file.text.lines().enumerate().filter(|_| bound);
+    lines
+        .filter_map(|(index, line)| {
+            let code = line.split("//").next().unwrap_or(line);
+            let named = ["tokio::", "rmcp::"].into_iter().find(|name| code.contains(name))?;
+            Some(Breach::on_line(file, index, format!("uses {named}")))
+        })
+        .collect()
+}
 
 pub(super) const PURE_BELOW: &str = "A pure crate depends on no crate of ours that is not pure.";
 pub(super) const PURE_BELOW_WHY: &str =
@@ -14,8 +38,8 @@ pub(super) const PURE_BELOW_WHY: &str =
 
 const RUNTIMES: &[&str] = &["tokio", "async-std", "smol"];
 
-/// Crates that serve and therefore wait for many things at once. None does yet.
-const MAY_HAVE_RUNTIME: &[&str] = &[];
+/// The program serves MCP and so waits for many things at once; `xtask` describes the program.
+const MAY_HAVE_RUNTIME: &[&str] = &["lockstep-cli", "xtask"];
 
 pub(super) fn runtimes(metadata: &Metadata) -> Vec<Breach> {
     let bound = metadata.members().filter(|member| !MAY_HAVE_RUNTIME.contains(&member.name.as_str()));
@@ -71,11 +95,24 @@ mod tests {
     }
 
     #[test]
+    fn only_the_server_names_the_runtime() {
+        let at = |path: &str| SourceFile {
+            path: path.to_owned(),
+            text: "use tokio::sync::mpsc;\n// tokio::time\n".to_owned(),
+        };
+        assert!(runtime_names(&at("crates/lockstep/src/mcp/server.rs")).is_empty());
+        let found = runtime_names(&at("crates/lockstep/src/hook/mod.rs"));
+        assert_eq!(found, [Breach::new("crates/lockstep/src/hook/mod.rs:1", "uses tokio::")]);
+    }
+
+    #[test]
     fn a_runtime_is_found_through_others_but_not_in_tests() {
         let members = ["lockstep-store", "lockstep-cli"];
-        let chain = [("lockstep-cli", "hyper", None), ("hyper", "tokio", None)];
+        let chain = [("lockstep-store", "hyper", None), ("hyper", "tokio", None)];
         let found = runtimes(&resolved(&members, &["hyper", "tokio"], &chain));
-        assert_eq!(found, [Breach::new("lockstep-cli", "reaches tokio through hyper")]);
+        assert_eq!(found, [Breach::new("lockstep-store", "reaches tokio through hyper")]);
+        let own = [("lockstep-cli", "tokio", None)];
+        assert!(runtimes(&resolved(&members, &["tokio"], &own)).is_empty());
         let in_tests = [("lockstep-store", "tokio", Some("dev"))];
         assert!(runtimes(&resolved(&members, &["tokio"], &in_tests)).is_empty());
     }

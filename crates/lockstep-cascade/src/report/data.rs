@@ -1,5 +1,6 @@
 //! Everything about a cascade as data.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::files_changed;
@@ -7,7 +8,7 @@ use crate::MAX_ITERATIONS;
 use crate::state::{Cascade, Group, Iteration, Outcome, Stage};
 
 /// A cascade as data: the L1, and what stands behind it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Data {
     /// `execution`.
     pub domain: &'static str,
@@ -52,7 +53,7 @@ pub struct Data {
 }
 
 /// What happened in one iteration.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct IterationLog {
     /// From 1 on.
     pub iteration: u8,
@@ -73,7 +74,7 @@ pub struct IterationLog {
 }
 
 /// An assigned file and what became of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ChangedFile {
     /// Relative to the root.
     pub path: String,
@@ -86,7 +87,7 @@ pub struct ChangedFile {
 }
 
 /// A file that changed although nobody was asked to change it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Violation {
     /// Relative to the root.
     pub path: String,
@@ -95,7 +96,7 @@ pub struct Violation {
 }
 
 /// A file and the reason for what became of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Named {
     /// Relative to the root.
     pub path: String,
@@ -104,7 +105,7 @@ pub struct Named {
 }
 
 /// Where a group stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct GroupData {
     /// `1a`.
     pub id: String,

@@ -52,12 +52,16 @@ pub(crate) fn harvest<P: AsRef<str> + Sync>(
             .par_chunks(BATCH)
             .enumerate()
             .map_init(Reader::default, |reader, (at, chunk)| {
+                let chunk = if progress.is_abandoned() { &[] } else { chunk };
                 let batch = reader.read(root, chunk, first + u32::try_from(at * BATCH).unwrap_or(0), limit);
                 let count = done.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len();
                 progress.report(Phase::Words, count, paths.len());
                 batch
             })
             .collect();
+        if progress.is_abandoned() {
+            return Err(io::Error::new(io::ErrorKind::Interrupted, "nobody waits for it any more"));
+        }
         for batch in read {
             harvest.files.extend(batch.files);
             batches.push(batch.heaps);

@@ -10,6 +10,7 @@ use super::content;
 use super::files::{ByDirectory, Files};
 use super::rules;
 use super::version::{Version, now};
+use crate::threads;
 
 /// What is not as the table says.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -52,8 +53,7 @@ const BATCH: usize = 8;
 /// Looks at everything the table knows, on as many threads as there are cores.
 pub(crate) fn look(root: &Path, files: &Files, limit: u64) -> Look {
     let by_directory = files.by_directory();
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let helpers = (files.len() / FILES_PER_THREAD).min(cores - 1);
+    let helpers = threads::besides(files.len() / FILES_PER_THREAD);
     let next = AtomicUsize::new(0);
     let eye = Eye { root, files, by_directory: &by_directory, limit };
     let work = || {

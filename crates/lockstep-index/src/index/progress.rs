@@ -15,6 +15,11 @@ pub enum Phase {
 pub trait Progress: Sync {
     /// `done` of `all` files have been through the phase.
     fn report(&self, phase: Phase, done: usize, all: usize);
+
+    /// Whether nobody waits for the outcome any more. Asked between files; what was begun then ends with an error.
+    fn is_abandoned(&self) -> bool {
+        false
+    }
 }
 
 /// Nobody.

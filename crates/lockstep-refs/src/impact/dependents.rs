@@ -8,6 +8,9 @@ use super::{Edit, hands_on};
 use crate::reference::{Certainty, Kind, Reference};
 use crate::world::{FileId, World};
 
+/// More undecided dependents of one file than this are counted and not listed: a name like `get` stands everywhere.
+const MAX_UNDECIDED: usize = 25;
+
 /// A file that depends on a changed one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dependent {
@@ -30,7 +33,13 @@ pub struct Dependent {
 impl Dependent {
     /// By what dependents are ranked, the strongest first.
     pub fn strength(&self) -> impl Ord + use<> {
-        (self.hop.count(), !self.breaks, self.kind, self.certainty, Reverse(self.evidence.len()))
+        let places = Reverse(self.evidence.len());
+        (self.is_undecided(), self.hop.count(), !self.breaks, self.kind, self.certainty, places)
+    }
+
+    /// Whether it has nothing but members of that name, which may be those of other types.
+    pub fn is_undecided(&self) -> bool {
+        self.certainty == Certainty::Undecided
     }
 }
 
@@ -139,8 +148,8 @@ impl<'w> Collector<'w> {
         self.direct.iter().map(|(file, places)| (*file, within(places))).collect()
     }
 
-    /// The dependents, the most affected first.
-    pub(super) fn finish(self) -> Vec<Dependent> {
+    /// The dependents, the most affected first; and how many undecided ones there are besides.
+    pub(super) fn finish(self) -> (Vec<Dependent>, usize) {
         let world = self.world;
         let transitive = self.transitive.into_iter().filter(|(file, _)| !self.direct.contains_key(file));
         let mut dependents: Vec<Dependent> = transitive
@@ -153,7 +162,10 @@ impl<'w> Collector<'w> {
             self.direct.iter().filter_map(|(file, places)| dependent(world, *file, Hop::Direct, places));
         dependents.extend(direct);
         dependents.sort_by(|a, b| (a.strength(), &a.path).cmp(&(b.strength(), &b.path)));
-        dependents
+        let decided = dependents.iter().take_while(|dependent| !dependent.is_undecided()).count();
+        let more = dependents.len().saturating_sub(decided + MAX_UNDECIDED);
+        dependents.truncate(decided + MAX_UNDECIDED);
+        (dependents, more)
     }
 }
 

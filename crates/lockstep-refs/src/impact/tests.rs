@@ -245,3 +245,76 @@ fn what_cannot_be_decided_is_labelled() {
     assert!(!dependent.breaks, "{dependent:?}");
     assert!(dependent.evidence.iter().any(|place| place.certainty == Certainty::Untyped), "{dependent:?}");
 }
+
+/// The files that break, and those that depend without breaking.
+fn broken(impact: &Impact) -> (Vec<&str>, Vec<&str>) {
+    let of = |breaks: bool| {
+        let those = impact.dependents().filter(|(_, dependent)| dependent.breaks == breaks);
+        those.map(|(_, dependent)| &*dependent.path).collect()
+    };
+    (of(true), of(false))
+}
+
+#[test]
+fn a_member_that_many_types_have_is_listed_last_and_breaks_nothing() {
+    let old = "class A:\n    def run(self):\n        pass\nclass B:\n    def run(self):\n        pass\nclass C:\n    def run(self):\n        pass\n";
+    let now = old.replacen("run", "start", 1);
+    let sure = "from a import A\nA().run()\n";
+    let unsure = "import lib\nlib_thing = lib.thing\nfor one in lib_thing():\n    other(one).run()\ndef other(x):\n    return x.y\n";
+    let world = MemoryWorld::new([("a.py", &*now), ("sure.py", sure), ("unsure.py", unsure)]);
+    let impact = ask(&world, &[edited("a.py", old)]);
+    let (broken, whole) = broken(&impact);
+    assert_eq!(broken, ["sure.py"]);
+    assert_eq!(whole, ["unsure.py"]);
+    let last = impact.files[0].dependents.last().unwrap();
+    assert!(last.is_undecided(), "{last:?}");
+}
+
+#[test]
+fn undecided_dependents_are_few_and_the_rest_is_counted() {
+    let old = "class A:\n    def run(self):\n        pass\nclass B:\n    def run(self):\n        pass\nclass C:\n    def run(self):\n        pass\n";
+    let now = old.replacen("run", "start", 1);
+    let body = old.replacen("pass", "return", 1);
+    let users: Vec<(String, &str)> = (0..40)
+        .map(|n| (format!("u{n}.py"), "def f(x):\n    return g(x).run()\ndef g(x):\n    return x.y\n"))
+        .collect();
+    let files = |first: &'static str| -> MemoryWorld {
+        let users = users.iter().map(|(path, text)| (path.as_str(), *text));
+        MemoryWorld::new(std::iter::once(("a.py", first)).chain(users))
+    };
+    let impact = ask(&files(Box::leak(now.into_boxed_str())), &[edited("a.py", old)]);
+    assert_eq!((impact.files[0].dependents.len(), impact.files[0].undecided), (25, 15));
+    // Where nothing can break, nobody is told.
+    let impact = ask(&files(Box::leak(body.into_boxed_str())), &[edited("a.py", old)]);
+    assert_eq!(impact.files[0].dependents, []);
+}
+
+#[test]
+fn a_file_that_still_hands_a_name_on_breaks_itself_and_not_others() {
+    let old = "pub use self::inner::Name;\nmod inner {\n    pub struct Name;\n}\n";
+    let now = old.replace("struct Name", "struct Other");
+    let manifest = "[package]\nname = \"a\"\n";
+    let world = MemoryWorld::new([
+        ("Cargo.toml", manifest),
+        ("src/lib.rs", "mod a;\nmod b;\n"),
+        ("src/a.rs", &*now),
+        ("src/b.rs", "use crate::a::Name;\nfn f(_: Name) {}\n"),
+    ]);
+    let impact = ask(&world, &[edited("src/a.rs", old)]);
+    assert_eq!(broken(&impact), (vec![], vec!["src/b.rs"]));
+}
+
+#[test]
+fn a_variant_that_holds_something_else_breaks_patterns() {
+    let old = "pub enum E { A, B }\n";
+    let now = "pub enum E { A(u8), B }\n";
+    let manifest = "[package]\nname = \"a\"\n";
+    let user = "use crate::a::E;\nfn f(e: E) -> u8 { match e { E::A => 1, _ => 2 } }\n";
+    let world = MemoryWorld::new([
+        ("Cargo.toml", manifest),
+        ("src/lib.rs", "mod a;\nmod b;\n"),
+        ("src/a.rs", now),
+        ("src/b.rs", user),
+    ]);
+    assert_eq!(broken(&ask(&world, &[edited("src/a.rs", old)])).0, ["src/b.rs"]);
+}

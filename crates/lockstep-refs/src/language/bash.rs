@@ -15,26 +15,10 @@ use crate::world::{FileId, World, base, join, parent};
 pub(super) struct Bash;
 
 static GRAMMAR: Grammar = Grammar {
-    language: Language::Bash,
-    parser: || tree_sitter_bash::LANGUAGE.into(),
     names: &["variable_name"],
-    types: &[],
-    generics: &[],
-    paths: &[],
-    calls: &[],
-    invocations: &[],
-    members: &[],
-    creations: &[],
-    itself: &[],
-    parent: &[],
-    elements: &[],
-    casts: &[],
-    transparent: &[],
     skipped: &["raw_string", "word", "heredoc_content"],
     functions: &["function_definition"],
-    script: false,
-    worth: |_, _| None,
-    special,
+    ..Grammar::of(Language::Bash, || tree_sitter_bash::LANGUAGE.into(), special)
 };
 
 impl Rules for Bash {

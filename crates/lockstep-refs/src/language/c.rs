@@ -3,33 +3,27 @@
 
 use tree_sitter::Node;
 
-use super::Rules;
 use crate::facts::{Definition, DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape};
 use crate::language::Language;
-use crate::package::{self, Bindings, Bound, Leads, Packages, Query};
-use crate::reference::{Outgoing, Reference, Target};
+use crate::package::{Bindings, Bound, Leads, Packaged, Packages, Query};
 use crate::scope;
 use crate::syntax::{children, digest};
-use crate::walk::{self, Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
+use crate::walk::{Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
 use crate::world::{FileId, World, base, join, parent};
 
-/// Both languages; which of them is told by the grammar.
-pub(super) struct C(pub(super) Language);
+/// How both languages share names.
+struct Includes;
 
 const fn grammar(language: Language, parser: fn() -> tree_sitter::Language) -> Grammar {
     Grammar {
-        language,
-        parser,
         names: &["identifier", "field_identifier"],
         types: &["type_identifier"],
         generics: &["template_type", "template_function", "template_method"],
         paths: &["qualified_identifier"],
         calls: &[("call_expression", "function", "arguments")],
-        invocations: &[],
         members: &[("field_expression", "argument", "field")],
         creations: &[("new_expression", "type", "arguments")],
         itself: &["this"],
-        parent: &[],
         elements: &[("subscript_expression", "argument")],
         casts: &[("cast_expression", "type"), ("compound_literal_expression", "type")],
         transparent: &["parenthesized_expression", "pointer_expression"],
@@ -41,30 +35,19 @@ const fn grammar(language: Language, parser: fn() -> tree_sitter::Language) -> G
             "statement_identifier",
         ],
         functions: &["function_definition"],
-        script: false,
-        worth: |_, _| None,
-        special,
+        ..Grammar::of(language, parser, special)
     }
 }
 
 static PLAIN: Grammar = grammar(Language::C, || tree_sitter_c::LANGUAGE.into());
 static PLUS: Grammar = grammar(Language::Cpp, || tree_sitter_cpp::LANGUAGE.into());
 
-impl Rules for C {
-    fn facts(&self, _path: &str, text: &str) -> Facts {
-        walk::facts(if self.0 == Language::C { &PLAIN } else { &PLUS }, text)
-    }
+/// The rules of C.
+pub(super) static C: Packaged = Packaged { grammar: &PLAIN, packages: &Includes };
+/// The rules of C++.
+pub(super) static CPP: Packaged = Packaged { grammar: &PLUS, packages: &Includes };
 
-    fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
-        package::referrers(world, self, target)
-    }
-
-    fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {
-        package::outgoing(world, self, file)
-    }
-}
-
-impl Packages for C {
+impl Packages for Includes {
     fn speaks(&self, language: Language) -> bool {
         matches!(language, Language::C | Language::Cpp)
     }
@@ -138,6 +121,7 @@ fn included(world: &dyn World, from: FileId, path: &str, system: bool) -> Option
     found.max_by_key(|file| (common(file), custom(file), std::cmp::Reverse(*file)))
 }
 
+/// Imports and definitions; what is neither is [inside] of one.
 fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     let field = |name| node.child_by_field_name(name);
     match node.kind() {
@@ -178,6 +162,15 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             field("type").into_iter().for_each(|type_| walk.visit_type(type_));
             field("default_value").into_iter().for_each(|value| walk.visit(value));
         }
+        _ => return inside(walk, node),
+    }
+    true
+}
+
+/// Statements and expressions.
+fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
+    let field = |name| node.child_by_field_name(name);
+    match node.kind() {
         "for_range_loop" => {
             field("right").into_iter().for_each(|right| walk.visit(right));
             let declared = field("type").filter(|type_| type_.kind() != "placeholder_type_specifier");

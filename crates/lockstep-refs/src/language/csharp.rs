@@ -2,27 +2,21 @@
 
 use tree_sitter::Node;
 
-use super::Rules;
 use crate::facts::{DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape, Use};
 use crate::language::Language;
-use crate::package::{self, Bindings, Bound, Leads, Packages, Query};
-use crate::reference::{Outgoing, Reference, Target};
+use crate::package::{Bindings, Bound, Leads, Packaged, Packages, Query};
 use crate::scope;
 use crate::syntax::{children, digest, line_of};
 use crate::walk::{self, Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
 use crate::world::{FileId, World};
 
-pub(super) struct CSharp;
+struct CSharp;
 
 static GRAMMAR: Grammar = Grammar {
-    language: Language::CSharp,
-    parser: || tree_sitter_c_sharp::LANGUAGE.into(),
     names: &["identifier"],
-    types: &[],
     generics: &["generic_name", "array_type"],
     paths: &["qualified_name", "alias_qualified_name"],
     calls: &[("invocation_expression", "function", "arguments")],
-    invocations: &[],
     members: &[("member_access_expression", "expression", "name")],
     creations: &[("object_creation_expression", "type", "arguments")],
     itself: &["this"],
@@ -43,24 +37,11 @@ static GRAMMAR: Grammar = Grammar {
         "destructor_declaration",
         "operator_declaration",
     ],
-    script: false,
-    worth: |_, _| None,
-    special,
+    ..Grammar::of(Language::CSharp, || tree_sitter_c_sharp::LANGUAGE.into(), special)
 };
 
-impl Rules for CSharp {
-    fn facts(&self, _path: &str, text: &str) -> Facts {
-        walk::facts(&GRAMMAR, text)
-    }
-
-    fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
-        package::referrers(world, self, target)
-    }
-
-    fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {
-        package::outgoing(world, self, file)
-    }
-}
+/// The rules of the language.
+pub(super) static RULES: Packaged = Packaged { grammar: &GRAMMAR, packages: &CSharp };
 
 impl Packages for CSharp {
     fn speaks(&self, language: Language) -> bool {
@@ -124,6 +105,7 @@ fn child<'n>(node: Node<'n>, kind: &str) -> Option<Node<'n>> {
     children(node).into_iter().find(|child| child.kind() == kind)
 }
 
+/// Imports and definitions; what is neither is [inside] of one.
 fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     let field = |name| node.child_by_field_name(name);
     match node.kind() {
@@ -168,6 +150,15 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             walk.collector.scopes.close();
         }
         "variable_declaration" => variables(walk, node),
+        _ => return inside(walk, node),
+    }
+    true
+}
+
+/// Statements and expressions.
+fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
+    let field = |name| node.child_by_field_name(name);
+    match node.kind() {
         "foreach_statement" => {
             let open = field("type").is_none_or(|type_| type_.kind() == "implicit_type");
             field("right").into_iter().for_each(|right| walk.visit(right));

@@ -2,31 +2,23 @@
 
 use tree_sitter::Node;
 
-use super::Rules;
 use crate::facts::{Definition, DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape, Use};
 use crate::language::Language;
-use crate::package::{self, Bindings, Bound, Leads, Packages, Query};
-use crate::reference::{Outgoing, Reference, Target};
+use crate::package::{Bindings, Bound, Leads, Packaged, Packages, Query};
 use crate::scope;
 use crate::syntax::{children, line_of};
-use crate::walk::{self, Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
+use crate::walk::{Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
 use crate::world::{FileId, World, parent};
 
-pub(super) struct Go;
+struct Go;
 
 static GRAMMAR: Grammar = Grammar {
-    language: Language::Go,
-    parser: || tree_sitter_go::LANGUAGE.into(),
     names: &["identifier", "package_identifier"],
     types: &["type_identifier"],
     generics: &["generic_type", "slice_type", "array_type", "map_type", "channel_type"],
     paths: &["qualified_type"],
     calls: &[("call_expression", "function", "arguments")],
-    invocations: &[],
     members: &[("selector_expression", "operand", "field")],
-    creations: &[],
-    itself: &[],
-    parent: &[],
     elements: &[("index_expression", "operand")],
     casts: &[
         ("composite_literal", "type"),
@@ -36,24 +28,11 @@ static GRAMMAR: Grammar = Grammar {
     transparent: &["parenthesized_expression", "unary_expression", "expression_list"],
     skipped: &["interpreted_string_literal", "raw_string_literal", "label_name"],
     functions: &["method_elem"],
-    script: false,
-    worth: |_, _| None,
-    special,
+    ..Grammar::of(Language::Go, || tree_sitter_go::LANGUAGE.into(), special)
 };
 
-impl Rules for Go {
-    fn facts(&self, _path: &str, text: &str) -> Facts {
-        walk::facts(&GRAMMAR, text)
-    }
-
-    fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
-        package::referrers(world, self, target)
-    }
-
-    fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {
-        package::outgoing(world, self, file)
-    }
-}
+/// The rules of the language.
+pub(super) static RULES: Packaged = Packaged { grammar: &GRAMMAR, packages: &Go };
 
 impl Packages for Go {
     fn speaks(&self, language: Language) -> bool {

@@ -2,27 +2,19 @@
 
 use tree_sitter::Node;
 
-use super::Rules;
 use super::jvm::Jvm;
-use crate::facts::{DefinitionKind, Facts, Reach, Role, Shape};
+use crate::facts::{DefinitionKind, Reach, Role, Shape};
 use crate::language::Language;
-use crate::package;
-use crate::reference::{Outgoing, Reference, Target};
+use crate::package::Packaged;
 use crate::scope;
 use crate::syntax::{children, line_of};
 use crate::walk::{self, Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
-use crate::world::{FileId, World};
-
-pub(super) struct Java;
 
 static GRAMMAR: Grammar = Grammar {
-    language: Language::Java,
-    parser: || tree_sitter_java::LANGUAGE.into(),
     names: &["identifier"],
     types: &["type_identifier"],
     generics: &["generic_type", "array_type"],
     paths: &["scoped_type_identifier", "scoped_identifier"],
-    calls: &[],
     invocations: &[("method_invocation", "object", "name", "arguments")],
     members: &[("field_access", "object", "field"), ("method_reference", "", "")],
     creations: &[("object_creation_expression", "type", "arguments")],
@@ -33,24 +25,11 @@ static GRAMMAR: Grammar = Grammar {
     transparent: &["parenthesized_expression"],
     skipped: &["string_literal", "character_literal"],
     functions: &["method_declaration", "constructor_declaration", "compact_constructor_declaration"],
-    script: false,
-    worth: |_, _| None,
-    special,
+    ..Grammar::of(Language::Java, || tree_sitter_java::LANGUAGE.into(), special)
 };
 
-impl Rules for Java {
-    fn facts(&self, _path: &str, text: &str) -> Facts {
-        walk::facts(&GRAMMAR, text)
-    }
-
-    fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
-        package::referrers(world, &Jvm, target)
-    }
-
-    fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {
-        package::outgoing(world, &Jvm, file)
-    }
-}
+/// The rules of the language.
+pub(super) static RULES: Packaged = Packaged { grammar: &GRAMMAR, packages: &Jvm };
 
 fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     let field = |name| node.child_by_field_name(name);

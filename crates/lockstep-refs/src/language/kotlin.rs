@@ -2,30 +2,20 @@
 
 use tree_sitter::Node;
 
-use super::Rules;
 use super::jvm::Jvm;
-use crate::facts::{DefinitionKind, Facts, Reach, Role, Shape};
+use crate::facts::{DefinitionKind, Reach, Role, Shape};
 use crate::language::Language;
-use crate::package;
-use crate::reference::{Outgoing, Reference, Target};
+use crate::package::Packaged;
 use crate::scope;
 use crate::syntax::{children, digest};
 use crate::walk::{self, Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
-use crate::world::{FileId, World};
-
-pub(super) struct Kotlin;
 
 static GRAMMAR: Grammar = Grammar {
-    language: Language::Kotlin,
-    parser: || tree_sitter_kotlin_ng::LANGUAGE.into(),
     names: &["identifier"],
-    types: &[],
     generics: &["user_type"],
     paths: &["user_type"],
     calls: &[("call_expression", "", "")],
-    invocations: &[],
     members: &[("navigation_expression", "", ""), ("callable_reference", "", "")],
-    creations: &[],
     itself: &["this_expression"],
     parent: &["super_expression"],
     elements: &[("index_expression", "")],
@@ -33,29 +23,17 @@ static GRAMMAR: Grammar = Grammar {
     transparent: &["parenthesized_expression", "unary_expression"],
     skipped: &["string_content", "label"],
     functions: &["function_declaration", "secondary_constructor"],
-    script: false,
-    worth: |_, _| None,
-    special,
+    ..Grammar::of(Language::Kotlin, || tree_sitter_kotlin_ng::LANGUAGE.into(), special)
 };
 
-impl Rules for Kotlin {
-    fn facts(&self, _path: &str, text: &str) -> Facts {
-        walk::facts(&GRAMMAR, text)
-    }
-
-    fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
-        package::referrers(world, &Jvm, target)
-    }
-
-    fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {
-        package::outgoing(world, &Jvm, file)
-    }
-}
+/// The rules of the language.
+pub(super) static RULES: Packaged = Packaged { grammar: &GRAMMAR, packages: &Jvm };
 
 fn child<'n>(node: Node<'n>, kind: &str) -> Option<Node<'n>> {
     children(node).into_iter().find(|child| child.kind() == kind)
 }
 
+/// Imports and definitions; what is neither is [inside] of one.
 fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     match node.kind() {
         "package_header" => {
@@ -101,6 +79,14 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             walk.collector.scopes.close();
         }
         "property_declaration" => property(walk, node),
+        _ => return inside(walk, node),
+    }
+    true
+}
+
+/// Statements and expressions.
+fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
+    match node.kind() {
         "for_statement" => {
             let parts = children(node);
             let (Some(name), Some(over)) = (parts.first(), parts.get(1)) else { return false };

@@ -2,24 +2,18 @@
 
 use tree_sitter::Node;
 
-use super::Rules;
 use crate::facts::{Definition, DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape};
 use crate::language::Language;
-use crate::package::{self, Bindings, Bound, Leads, Packages, Query, full_name};
-use crate::reference::{Outgoing, Reference, Target};
+use crate::package::{Bindings, Bound, Leads, Packaged, Packages, Query, full_name};
 use crate::scope;
 use crate::syntax::children;
-use crate::walk::{self, Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
+use crate::walk::{Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
 use crate::world::{FileId, World, join, parent};
 
-pub(super) struct Php;
+struct Php;
 
 static GRAMMAR: Grammar = Grammar {
-    language: Language::Php,
-    parser: || tree_sitter_php::LANGUAGE_PHP.into(),
     names: &["name"],
-    types: &[],
-    generics: &[],
     paths: &["qualified_name"],
     calls: &[("function_call_expression", "function", "arguments")],
     invocations: &[
@@ -32,32 +26,17 @@ static GRAMMAR: Grammar = Grammar {
         ("nullsafe_member_access_expression", "object", "name"),
         ("class_constant_access_expression", "", ""),
     ],
-    creations: &[],
-    itself: &[],
-    parent: &[],
     elements: &[("subscript_expression", "")],
-    casts: &[],
     transparent: &["parenthesized_expression", "clone_expression"],
     skipped: &["string", "heredoc", "nowdoc", "text", "primitive_type", "relative_scope"],
     functions: &["method_declaration"],
     script: true,
     worth,
-    special,
+    ..Grammar::of(Language::Php, || tree_sitter_php::LANGUAGE_PHP.into(), special)
 };
 
-impl Rules for Php {
-    fn facts(&self, _path: &str, text: &str) -> Facts {
-        walk::facts(&GRAMMAR, text)
-    }
-
-    fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
-        package::referrers(world, self, target)
-    }
-
-    fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {
-        package::outgoing(world, self, file)
-    }
-}
+/// The rules of the language.
+pub(super) static RULES: Packaged = Packaged { grammar: &GRAMMAR, packages: &Php };
 
 impl Packages for Php {
     fn speaks(&self, language: Language) -> bool {
@@ -121,7 +100,7 @@ fn is_own(world: &dyn World, module: &str) -> bool {
     })
 }
 
-fn worth(walk: &Walk<'_>, node: Node<'_>) -> Option<Shape> {
+fn worth(walk: &Walk<'_>, node: Node<'_>, depth: usize) -> Option<Shape> {
     match node.kind() {
         "variable_name" => match walk.text(node) {
             "$this" => Some(Shape::Itself),
@@ -137,7 +116,9 @@ fn worth(walk: &Walk<'_>, node: Node<'_>) -> Option<Shape> {
                 .find(|part| part.kind() == "name" || part.kind() == "qualified_name");
             Some(made.map_or(Shape::Unknown, |made| Shape::Of(dotted(walk.text(made)).into())))
         }
-        "assignment_expression" => node.child_by_field_name("right").map(|right| walk.shape(right)),
+        "assignment_expression" => {
+            node.child_by_field_name("right").map(|right| walk.shape_within(right, depth))
+        }
         _ => None,
     }
 }
@@ -146,6 +127,7 @@ fn child<'n>(node: Node<'n>, kind: &str) -> Option<Node<'n>> {
     children(node).into_iter().find(|child| child.kind() == kind)
 }
 
+/// Imports and definitions; what is neither is [inside] of one.
 fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     let field = |name| node.child_by_field_name(name);
     match node.kind() {
@@ -189,6 +171,15 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             field("value").into_iter().for_each(|value| walk.visit(value));
         }
         "property_declaration" => property(walk, node),
+        _ => return inside(walk, node),
+    }
+    true
+}
+
+/// Statements and expressions.
+fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
+    let field = |name| node.child_by_field_name(name);
+    match node.kind() {
         "assignment_expression" => {
             let (Some(left), Some(right)) = (field("left"), field("right")) else { return false };
             walk.visit(right);

@@ -1,7 +1,11 @@
 //! Python: modules and packages, names brought in by imports, attributes by light inference.
 
+mod assignment;
+mod class;
 mod expression;
 mod flow;
+mod function;
+mod import;
 mod modules;
 mod statement;
 

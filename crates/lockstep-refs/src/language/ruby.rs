@@ -2,53 +2,31 @@
 
 use tree_sitter::Node;
 
-use super::Rules;
 use crate::facts::{Definition, DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape};
 use crate::language::Language;
-use crate::package::{self, Bindings, Leads, Packages, Query};
-use crate::reference::{Outgoing, Reference, Target};
+use crate::package::{Bindings, Leads, Packaged, Packages, Query};
 use crate::syntax::{children, digest, line_of};
-use crate::walk::{self, Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
+use crate::walk::{Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
 use crate::world::{FileId, World, base, join, parent};
 
-pub(super) struct Ruby;
+struct Ruby;
 
 static GRAMMAR: Grammar = Grammar {
-    language: Language::Ruby,
-    parser: || tree_sitter_ruby::LANGUAGE.into(),
     names: &["constant"],
-    types: &[],
-    generics: &[],
     paths: &["scope_resolution"],
-    calls: &[],
     invocations: &[("call", "receiver", "method", "arguments")],
-    members: &[],
-    creations: &[],
     itself: &["self"],
-    parent: &[],
     elements: &[("element_reference", "object")],
-    casts: &[],
     transparent: &["parenthesized_statements"],
     skipped: &["string_content", "simple_symbol", "hash_key_symbol", "instance_variable", "global_variable"],
     functions: &["method", "singleton_method"],
     script: true,
     worth,
-    special,
+    ..Grammar::of(Language::Ruby, || tree_sitter_ruby::LANGUAGE.into(), special)
 };
 
-impl Rules for Ruby {
-    fn facts(&self, _path: &str, text: &str) -> Facts {
-        walk::facts(&GRAMMAR, text)
-    }
-
-    fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
-        package::referrers(world, self, target)
-    }
-
-    fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {
-        package::outgoing(world, self, file)
-    }
-}
+/// The rules of the language.
+pub(super) static RULES: Packaged = Packaged { grammar: &GRAMMAR, packages: &Ruby };
 
 impl Packages for Ruby {
     fn speaks(&self, language: Language) -> bool {
@@ -113,7 +91,7 @@ fn snake(name: &str) -> String {
     out
 }
 
-fn worth(walk: &Walk<'_>, node: Node<'_>) -> Option<Shape> {
+fn worth(walk: &Walk<'_>, node: Node<'_>, depth: usize) -> Option<Shape> {
     match node.kind() {
         "call" => {
             let method = node.child_by_field_name("method").map(|it| walk.text(it));
@@ -126,7 +104,7 @@ fn worth(walk: &Walk<'_>, node: Node<'_>) -> Option<Shape> {
             let local = walk.collector.scopes.get(name).cloned();
             Some(local.unwrap_or_else(|| Shape::Call(Box::new(Shape::Name(name.into())))))
         }
-        "assignment" => node.child_by_field_name("right").map(|right| walk.shape(right)),
+        "assignment" => node.child_by_field_name("right").map(|right| walk.shape_within(right, depth)),
         _ => None,
     }
 }

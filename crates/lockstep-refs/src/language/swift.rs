@@ -2,54 +2,33 @@
 
 use tree_sitter::Node;
 
-use super::Rules;
 use crate::facts::{Definition, DefinitionKind, Facts, Import, Reach, Role, Shape, Use};
 use crate::language::Language;
-use crate::package::{self, Bindings, Leads, Packages, Query};
-use crate::reference::{Outgoing, Reference, Target};
+use crate::package::{Bindings, Leads, Packaged, Packages, Query};
 use crate::scope;
 use crate::syntax::{children, digest, line_of};
-use crate::walk::{self, Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
+use crate::walk::{Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
 use crate::world::{FileId, World};
 
-pub(super) struct Swift;
+struct Swift;
 
 static GRAMMAR: Grammar = Grammar {
-    language: Language::Swift,
-    parser: || tree_sitter_swift::LANGUAGE.into(),
     names: &["simple_identifier"],
     types: &["type_identifier"],
     generics: &["user_type", "array_type"],
     paths: &["user_type"],
-    calls: &[],
-    invocations: &[],
-    members: &[],
-    creations: &[],
     itself: &["self_expression"],
     parent: &["super_expression"],
-    elements: &[],
     casts: &[("as_expression", "name")],
     transparent: &["try_expression", "await_expression", "postfix_expression", "tuple_expression"],
     skipped: &["line_str_text", "multi_line_str_text", "raw_str_part", "modifiers"],
     functions: &["function_declaration", "init_declaration", "protocol_function_declaration"],
-    script: false,
     worth,
-    special,
+    ..Grammar::of(Language::Swift, || tree_sitter_swift::LANGUAGE.into(), special)
 };
 
-impl Rules for Swift {
-    fn facts(&self, _path: &str, text: &str) -> Facts {
-        walk::facts(&GRAMMAR, text)
-    }
-
-    fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
-        package::referrers(world, self, target)
-    }
-
-    fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {
-        package::outgoing(world, self, file)
-    }
-}
+/// The rules of the language.
+pub(super) static RULES: Packaged = Packaged { grammar: &GRAMMAR, packages: &Swift };
 
 impl Packages for Swift {
     fn speaks(&self, language: Language) -> bool {
@@ -106,21 +85,22 @@ fn member_parts(node: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
     Some((target, suffix))
 }
 
-fn worth(walk: &Walk<'_>, node: Node<'_>) -> Option<Shape> {
+fn worth(walk: &Walk<'_>, node: Node<'_>, depth: usize) -> Option<Shape> {
     match node.kind() {
         "call_expression" => {
             let (callee, _, element) = call_parts(node)?;
-            let callee = walk.shape(callee);
+            let callee = walk.shape_within(callee, depth);
             Some(if element { scope::element(callee) } else { scope::call(callee) })
         }
         "navigation_expression" => {
             let (target, name) = member_parts(node)?;
-            Some(scope::member(walk.shape(target), walk.text(name)))
+            Some(scope::member(walk.shape_within(target, depth), walk.text(name)))
         }
         _ => None,
     }
 }
 
+/// Imports and definitions; what is neither is [inside] of one.
 fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     let field = |name| node.child_by_field_name(name);
     match node.kind() {
@@ -150,6 +130,15 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         }
         "function_declaration" | "protocol_function_declaration" | "init_declaration" => function(walk, node),
         "property_declaration" | "protocol_property_declaration" => property(walk, node),
+        _ => return inside(walk, node),
+    }
+    true
+}
+
+/// Statements and expressions.
+fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
+    let field = |name| node.child_by_field_name(name);
+    match node.kind() {
         "call_expression" => call(walk, node),
         "navigation_expression" => {
             let Some((target, name)) = member_parts(node) else { return false };

@@ -2,11 +2,15 @@
 
 mod class;
 mod config;
+mod exchange;
 mod expression;
+mod function;
 mod modules;
+mod name;
 mod pattern;
 mod statement;
 mod types;
+mod variable;
 
 use std::collections::{HashMap, HashSet};
 

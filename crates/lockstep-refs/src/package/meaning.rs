@@ -158,7 +158,8 @@ impl Wanted<'_, '_> {
         let rare =
             (self.owners <= 3 && is_distinctive(name)) || (self.owners == 1 && !COMMON.contains(&name));
         let close = near || rare || self.mentioning.contains(&file);
-        (close && self.query.sees(file, self.file)).then_some(Certainty::Possible)
+        let certainty = if close { Certainty::Possible } else { Certainty::Undecided };
+        self.query.sees(file, self.file).then_some(certainty)
     }
 }
 

@@ -73,6 +73,16 @@ pub(super) fn parameter(name: &str, held: &Rc<[Type]>, argument: u16, parameter:
     if argument == 0 && (parameter == item || both) { last.clone() } else { Type::Unknown }
 }
 
+/// Whether a method of an outside value takes, as that argument, what its value holds.
+pub(super) fn takes_item(name: &str, argument: u16) -> bool {
+    match name.rsplit('.').next().unwrap_or_default() {
+        "push" | "unshift" | "append" => true,
+        "add" | "fill" | "includes" | "indexOf" | "delete" => argument == 0,
+        "set" => argument == 1,
+        _ => false,
+    }
+}
+
 fn is_map(head: &str) -> bool {
     matches!(head, "dict" | "Dict" | "Mapping" | "MutableMapping" | "defaultdict" | "OrderedDict")
 }

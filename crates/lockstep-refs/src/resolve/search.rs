@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use super::heirs::Extended;
 use super::names::{Entity, Mode, Resolver, View};
 use super::types::{Place as At, Type};
 use super::{Found, Module, Scheme, Symbol, position_of};
@@ -25,11 +26,11 @@ pub(crate) fn referrers(world: &dyn World, scheme: &dyn Scheme, target: &Target<
 }
 
 /// A search for the referrers of one target.
-struct Search<'r, 'w> {
-    resolver: &'r Resolver<'w>,
-    target: &'r Target<'r>,
+pub(super) struct Search<'r, 'w> {
+    pub(super) resolver: &'r Resolver<'w>,
+    pub(super) target: &'r Target<'r>,
     /// The definitions asked about, by what they are in the world; their positions in the target.
-    wanted: HashMap<Symbol, usize>,
+    pub(super) wanted: HashMap<Symbol, usize>,
     /// The names under which they may be used.
     words: BTreeSet<Box<str>>,
     /// The names under which the file itself may be imported, where it is asked about.
@@ -37,6 +38,10 @@ struct Search<'r, 'w> {
     files: BTreeSet<FileId>,
     /// How many types define a member, by its name.
     owners: HashMap<Box<str>, usize>,
+    /// The wanted members that take the place of one that their type would have anyway.
+    redeclared: HashSet<usize>,
+    /// The wanted types that others extend, and the names of what those have from them.
+    pub(super) extended: Extended,
     found: Vec<Reference>,
 }
 
@@ -58,6 +63,8 @@ impl<'r, 'w> Search<'r, 'w> {
             module_words: BTreeSet::new(),
             files: BTreeSet::new(),
             owners: HashMap::new(),
+            redeclared: redeclared(resolver, target),
+            extended: Extended::default(),
             found: Vec::new(),
         }
     }
@@ -82,6 +89,7 @@ impl<'r, 'w> Search<'r, 'w> {
         }
         if self.resolver.scheme.is_structural() {
             self.take_users_of_types();
+            self.take_heirs();
         }
         while let Some(word) = queue.pop() {
             if self.words.insert(word.clone()) {
@@ -130,6 +138,7 @@ impl<'r, 'w> Search<'r, 'w> {
     fn conforms(&mut self, file: FileId, it: &Use) {
         let Some(Shape::Function(value, expected)) = &it.of else { return };
         let Some(value) = value.first() else { return };
+        self.infers(file, it, value, expected);
         if !self.target.symbols.iter().any(is_member) {
             return;
         }
@@ -151,7 +160,7 @@ impl<'r, 'w> Search<'r, 'w> {
     }
 
     /// The candidates for a word that are read by these rules.
-    fn take_files(&mut self, word: &str) -> Vec<FileId> {
+    pub(super) fn take_files(&mut self, word: &str) -> Vec<FileId> {
         let mut mine = self.resolver.world.containing(word);
         mine.retain(|file| self.resolver.speaks(*file));
         self.resolver.world.prepare(&mine);
@@ -193,11 +202,12 @@ impl<'r, 'w> Search<'r, 'w> {
         }
         let starred = view.facts.imports.iter().any(|import| import.glob);
         for it in &view.facts.uses {
+            self.inherits(file, it);
             if it.role == Role::Conform {
                 self.conforms(file, it);
             } else if let Some(of) = &it.of {
                 if self.words.contains(&it.name) {
-                    self.member(file, &view, it, of);
+                    self.member(file, it, of);
                 }
             } else if locals.contains(&it.name) || (starred && self.words.contains(&it.name)) {
                 self.bare(file, it);
@@ -306,7 +316,7 @@ impl<'r, 'w> Search<'r, 'w> {
     }
 
     /// A name after something.
-    fn member(&mut self, file: FileId, view: &View, it: &Use, of: &Shape) {
+    fn member(&mut self, file: FileId, it: &Use, of: &Shape) {
         let place = At { file, within: it.within, this: None };
         let types = self.resolver.types(&place, of);
         let mut best: Option<(usize, Certainty, Option<FileId>)> = None;
@@ -316,9 +326,13 @@ impl<'r, 'w> Search<'r, 'w> {
             }
         }
         let Some((at, certainty, through)) = best else { return };
-        if certainty == Certainty::Resolved || self.may_hold(file, view, at) {
-            self.keep_use(file, it, at, certainty, through);
-        }
+        let decided = match certainty {
+            Certainty::Resolved => true,
+            // That an object has a property of that name says little about what it is given to.
+            _ if it.role == Role::Construct => false,
+            _ => self.may_hold(at),
+        };
+        self.keep_use(file, it, at, if decided { certainty } else { Certainty::Undecided }, through);
     }
 
     /// Whether the member of a value is wanted.
@@ -354,7 +368,7 @@ impl<'r, 'w> Search<'r, 'w> {
     }
 
     /// Whether a value of unknown type may well have the member that is wanted: hardly any other type defines one.
-    fn may_hold(&mut self, _file: FileId, _view: &View, at: usize) -> bool {
+    fn may_hold(&mut self, at: usize) -> bool {
         let Some(wanted) = self.target.symbols.get(at) else { return false };
         let name = wanted.name.clone();
         let owners = match self.owners.get(&name) {
@@ -377,12 +391,20 @@ impl<'r, 'w> Search<'r, 'w> {
         owners
     }
 
-    fn keep_use(&mut self, file: FileId, it: &Use, at: usize, certainty: Certainty, through: Option<FileId>) {
+    pub(super) fn keep_use(
+        &mut self,
+        file: FileId,
+        it: &Use,
+        at: usize,
+        certainty: Certainty,
+        through: Option<FileId>,
+    ) {
+        let role = if self.redeclared.contains(&at) { Role::Redefine } else { it.role };
         self.found.push(Reference {
             file,
             line: it.line,
             kind: Kind::Symbol,
-            role: it.role,
+            role,
             certainty,
             pattern: it.name.clone(),
             symbol: Some(at),
@@ -442,12 +464,32 @@ impl<'r, 'w> Search<'r, 'w> {
     }
 }
 
-fn is_member(definition: &Definition) -> bool {
+/// The wanted members whose type has one of that name from what it extends too: when they vanish, that one is there.
+fn redeclared(resolver: &Resolver<'_>, target: &Target<'_>) -> HashSet<usize> {
+    let Some(view) = resolver.view(target.file) else { return HashSet::new() };
+    let members = target.symbols.iter().enumerate().filter(|(_, it)| is_member(it));
+    let has_another = |it: &Definition| {
+        let class = it.container.as_deref().and_then(|path| view.at(path).first());
+        class.is_some_and(|class| {
+            let class = Symbol { file: target.file, at: *class };
+            let inherited = resolver.inherited(class, &it.name).symbols;
+            // A method must be called the same way; a field is there.
+            inherited.iter().filter_map(|symbol| resolver.definition(*symbol)).any(|other| {
+                it.kind != DefinitionKind::Method
+                    || !resolver.scheme.is_structural()
+                    || other.signature == it.signature
+            })
+        })
+    };
+    members.filter(|(_, it)| has_another(it)).map(|(at, _)| at).collect()
+}
+
+pub(super) fn is_member(definition: &Definition) -> bool {
     matches!(definition.kind, DefinitionKind::Method | DefinitionKind::Field | DefinitionKind::Variant)
 }
 
 /// The last part of a dotted name.
-fn last(path: &str) -> &str {
+pub(super) fn last(path: &str) -> &str {
     path.rsplit(['.', ':']).next().unwrap_or(path)
 }
 

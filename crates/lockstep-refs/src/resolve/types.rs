@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::names::{Entity, Hit, Mode, Resolver};
 use super::{Module, Symbol, outside, path_of};
-use crate::facts::{Definition, DefinitionKind, Shape};
+use crate::facts::{Definition, DefinitionKind, Role, Shape, THIS, THIS_PARAMETER, WHOLE};
 use crate::world::FileId;
 
 /// How far a chain of values is followed.
@@ -286,11 +286,26 @@ impl Resolver<'_> {
             (Type::Instance(_), "aenter") => {
                 self.result(of, "__aenter__").iter().flat_map(outside::awaited).collect()
             }
+            (Type::Instance(class), "item") if self.scheme.is_structural() => self.any_member(*class, of),
             (Type::Instance(_), "item") => self.result(of, "__getitem__"),
+            (Type::Symbol(class, _), "item") if self.scheme.is_structural() => self.any_member(*class, of),
             (Type::Symbol(..), "item") => vec![of.clone()],
             (Type::Instance(_), _) => self.element(of),
             _ => vec![Type::Unknown],
         }
+    }
+
+    /// Some member of a type: any of those that it declares.
+    fn any_member(&self, class: Symbol, of: &Type) -> Vec<Type> {
+        let Some(view) = self.view(class.file) else { return vec![Type::Unknown] };
+        let Some(path) = view.definition(class.at).map(path_of) else { return vec![Type::Unknown] };
+        let inside = |it: &Definition| it.container.as_deref() == Some(&*path);
+        let members = (0_u32..).zip(&view.facts.definitions).filter(|(_, it)| inside(it));
+        let symbols: Vec<Symbol> = members.map(|(at, _)| Symbol { file: class.file, at }).collect();
+        if symbols.len() > MAX_TYPES {
+            return vec![Type::Unknown];
+        }
+        symbols.into_iter().flat_map(|it| self.value(it, Some(of))).collect()
     }
 
     /// The result of a method.
@@ -359,13 +374,30 @@ impl Resolver<'_> {
                 return calls.iter().flat_map(|it| self.parameter(it, argument, parameter)).collect();
             }
             Type::Untyped => return vec![Type::Untyped],
-            Type::Outside(name, held) => return vec![outside::parameter(name, held, argument, parameter)],
+            Type::Outside(name, held) => {
+                return match held.last().filter(|_| outside::takes_item(name, argument)) {
+                    Some(item) if parameter == WHOLE => vec![item.clone()],
+                    Some(item) => self.taken(item, parameter),
+                    None if parameter == THIS => vec![Type::Untyped],
+                    None => vec![outside::parameter(name, held, argument, parameter)],
+                };
+            }
             _ => {}
         }
-        let Some((place, takes, _)) = self.signature(callee) else { return vec![Type::Unknown] };
-        let Some(taken) = takes.get(usize::from(argument)) else { return vec![Type::Unknown] };
+        // What does not say what it is called on, may be called on anything.
+        let missing =
+            || vec![if argument == THIS || parameter == THIS { Type::Untyped } else { Type::Unknown }];
+        let Some((place, takes, _)) = self.signature(callee) else { return missing() };
+        let taken = match argument {
+            THIS => takes.iter().find_map(|it| match it {
+                Shape::Applied(head, held) if **head == Shape::Of(THIS_PARAMETER.into()) => held.first(),
+                _ => None,
+            }),
+            argument => takes.get(usize::from(argument)),
+        };
+        let Some(taken) = taken else { return missing() };
         let taken = self.types(&place, taken);
-        if parameter == u16::MAX {
+        if parameter == WHOLE {
             return taken;
         }
         taken.iter().filter(|it| **it != Type::Unknown).flat_map(|it| self.taken(it, parameter)).collect()
@@ -392,7 +424,7 @@ impl Resolver<'_> {
     fn taken(&self, callee: &Type, parameter: u16) -> Vec<Type> {
         match callee {
             Type::Outside(..) => Vec::new(),
-            callee => self.parameter(callee, parameter, u16::MAX),
+            callee => self.parameter(callee, parameter, WHOLE),
         }
     }
 
@@ -434,6 +466,41 @@ impl Resolver<'_> {
                 return;
             }
         }
+    }
+
+    /// Whether a type has a member only by extending, or by what it extends extending, one that is gone.
+    pub(crate) fn lost(&self, class: Symbol, name: &str, gone: Symbol) -> Option<Role> {
+        self.lost_by(class, name, gone, &mut Vec::new()).flatten()
+    }
+
+    /// `None` where the type has no such member; otherwise how it is lost, if it is.
+    fn lost_by(
+        &self,
+        class: Symbol,
+        name: &str,
+        gone: Symbol,
+        seen: &mut Vec<Symbol>,
+    ) -> Option<Option<Role>> {
+        if seen.contains(&class) || seen.len() > 64 {
+            return None;
+        }
+        seen.push(class);
+        let view = self.view(class.file)?;
+        let definition = view.definition(class.at)?;
+        if !view.at(&format!("{}.{name}", path_of(definition))).is_empty() {
+            return Some(None);
+        }
+        for base in self.bases(class, &mut false) {
+            if base != gone {
+                if let Some(found) = self.lost_by(base, name, gone, seen) {
+                    return Some(found);
+                }
+            } else if !self.members(gone, name).symbols.is_empty() {
+                let beside = class.file == gone.file;
+                return Some(Some(if beside { Role::InheritedBeside } else { Role::Inherited }));
+            }
+        }
+        None
     }
 
     /// What a type extends. `open` where some of it is not the project's, or not known.

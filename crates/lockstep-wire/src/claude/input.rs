@@ -85,11 +85,21 @@ fn kind(name: String, fields: &Fields<'_>) -> EventKind {
     }
 }
 
+/// What the client puts before the names of our plugin's agents.
+const OUR_PLUGIN: &str = "lockstep:";
+
 fn actor(fields: &Fields<'_>) -> Actor {
     match text(fields.agent_id).and_then(|id| AgentId::new(&id)) {
-        Some(id) => Actor::Subagent { id, agent_type: text(fields.agent_type) },
+        Some(id) => Actor::Subagent { id, agent_type: agent_type(fields.agent_type) },
         None => Actor::Lead,
     }
+}
+
+/// An agent's type. The client calls an agent of a plugin `PLUGIN:NAME`; those of our own are known everywhere by their names, as
+/// the same agents in a project's `.claude/agents` are. Another plugin's keep their prefix: a name is no claim to its rights.
+fn agent_type(raw: Option<&RawValue>) -> Option<String> {
+    let name = text(raw)?;
+    Some(name.strip_prefix(OUR_PLUGIN).map(str::to_owned).unwrap_or(name))
 }
 
 /// The transcript of whoever acts. Tool events name only the session's; a subagent's lies beside it.
@@ -148,7 +158,7 @@ fn tool(name: String, input: Option<&ToolInput<'_>>, response: Option<&RawValue>
         },
         ("Bash", _) => Tool::Bash { command: of(|i| text(i.command)).unwrap_or_default() },
         ("Agent" | "Task", _) => Tool::Agent {
-            agent_type: of(|i| text(i.subagent_type)),
+            agent_type: of(|i| agent_type(i.subagent_type)),
             prompt: of(|i| text(i.prompt)).unwrap_or_default(),
             background: input.and_then(|i| value(i.run_in_background)).unwrap_or(false),
         },
@@ -275,6 +285,24 @@ mod tests {
             let EventKind::PostToolUse { call, .. } = event(json).kind else { panic!("PostToolUse") };
             let Tool::Agent { agent_type, background: seen, .. } = call.tool else { panic!("Agent") };
             assert_eq!((agent_type.as_deref(), seen), (Some("implementer"), background));
+        }
+    }
+
+    #[test]
+    fn agents_of_our_plugin_are_known_by_their_names_and_no_others() {
+        for (told, known) in [
+            ("lockstep:pt-manager", "pt-manager"),
+            ("pt-manager", "pt-manager"),
+            ("other:pt-manager", "other:pt-manager"),
+            ("other:lockstep:pt-manager", "other:lockstep:pt-manager"),
+        ] {
+            let json = samples::SUBAGENT_STOP.replace("\"implementer\"", &format!("{told:?}"));
+            let Actor::Subagent { agent_type, .. } = event(&json).actor else { panic!("a subagent") };
+            assert_eq!(agent_type.as_deref(), Some(known));
+            let json = samples::PRE_TOOL_USE_AGENT.replace("\"implementer\"", &format!("{told:?}"));
+            let EventKind::PreToolUse(call) = event(&json).kind else { panic!("PreToolUse") };
+            let Tool::Agent { agent_type, .. } = call.tool else { panic!("Agent") };
+            assert_eq!(agent_type.as_deref(), Some(known));
         }
     }
 

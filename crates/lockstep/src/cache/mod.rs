@@ -6,6 +6,7 @@
 
 pub(crate) mod delivery;
 pub(crate) mod entry;
+pub(crate) mod extract;
 mod plugins;
 mod provider;
 pub(crate) mod receipt;
@@ -16,6 +17,7 @@ use lockstep_config::cache::CachePreset;
 
 use crate::project::ActiveProject;
 
+pub(crate) use plugins::installed as installed_plugins;
 pub(crate) use provider::ProjectProvider;
 
 /// The section of the files that `[cache] conventions` names, and its place among the sections.
@@ -56,7 +58,7 @@ fn settings(project: &ActiveProject) -> Result<Settings, CacheFault> {
     let mut problems = Vec::new();
     let sections = Settings::overlay(preset.sections(), own_sections(project, &mut problems));
     let listed = |section: &Section| matches!(section.strategy, Strategy::SkillList | Strategy::Agents);
-    let plugins = if sections.iter().any(listed) { plugins::installed(&project.root) } else { Vec::new() };
+    let plugins = if sections.iter().any(listed) { installed_plugins(&project.root) } else { Vec::new() };
     let target = config.path.0.clone().unwrap_or_else(|| default_target(&project.root));
     match Settings::new(sections, config.budget_chars.0, target, plugins) {
         Ok(settings) if problems.is_empty() => Ok(settings),

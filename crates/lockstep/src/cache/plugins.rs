@@ -10,7 +10,7 @@ use crate::env_vars::{CLAUDE_CONFIG_DIR, HOME};
 use crate::setup::{LOCAL_SETTINGS, SHARED_SETTINGS};
 
 /// The installed plugins that are enabled for the project at `root`, by name.
-pub(super) fn installed(root: &Path) -> Vec<Plugin> {
+pub(crate) fn installed(root: &Path) -> Vec<Plugin> {
     let Some(client) = client_dir() else { return Vec::new() };
     let Some(list) = json(&client.join("plugins/installed_plugins.json")) else { return Vec::new() };
     let settings: Vec<Value> =

@@ -20,7 +20,7 @@ use super::findings::{dependents, terrain};
 use super::{Cascades, Opened, opened};
 use crate::clock;
 use crate::error::{CommandError, Kind};
-use crate::impact::analysis::Analysis;
+use crate::impact::analysis::{Analysis, after};
 
 /// How long the analysis may take.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -97,7 +97,8 @@ impl Cascades {
             Source::Session(session) => self.tree.edits_of_session(&session, None)?,
             Source::Tree => self.tree.edits_by_default()?,
         };
-        let analysis = Analysis::of(&self.tree.root, index, &self.tree.aliases(), &edits.edits, TIME_LIMIT);
+        let analysis =
+            Analysis::of(&self.tree.root, index, &self.tree.aliases(), &edits.edits, &after(TIME_LIMIT));
         let mut found: BTreeMap<String, Vec<Dependent>> = BTreeMap::new();
         for dependent in dependents(&analysis.impact) {
             found.entry(dependent.cause.clone()).or_default().push(dependent);
@@ -129,7 +130,7 @@ impl Cascades {
             None => Vec::new(),
         };
         edits.retain(|edit| input.impacts.iter().any(|changed| changed.path == edit.path));
-        let analysis = Analysis::of(&self.tree.root, index, &self.tree.aliases(), &edits, TIME_LIMIT);
+        let analysis = Analysis::of(&self.tree.root, index, &self.tree.aliases(), &edits, &after(TIME_LIMIT));
         let breaking: BTreeSet<(&str, &str)> = analysis
             .impact
             .dependents()

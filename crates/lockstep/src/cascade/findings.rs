@@ -14,7 +14,7 @@ use lockstep_refs::world::World;
 
 use super::disk::Disk;
 use crate::error::{CommandError, Kind};
-use crate::impact::analysis::Analysis;
+use crate::impact::analysis::{Analysis, after};
 
 /// How long one analysis may take.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
@@ -61,7 +61,7 @@ pub(super) fn add_terrain(
 
 fn analyse(disk: &Disk<'_>, index: &Index, causes: &[Cause]) -> Result<Analysis, CommandError> {
     let analysis =
-        Analysis::of(&disk.tree.root, index, &disk.tree.aliases(), &disk.edits(causes), TIME_LIMIT);
+        Analysis::of(&disk.tree.root, index, &disk.tree.aliases(), &disk.edits(causes), &after(TIME_LIMIT));
     if analysis.impact.truncated {
         let seconds = TIME_LIMIT.as_secs();
         return Err(CommandError::new(Kind::Store, format!("the analysis took longer than {seconds} s")));

@@ -1,16 +1,19 @@
 //! Cascades of a project: which one a command is about, how it starts, what the disk says of it, and how it is kept.
 //!
 //! What an event makes of a cascade is decided in `lockstep-cascade`; here files, git, the index and the store are asked. The
-//! command line and `cascade run` call the same functions.
+//! command line, `cascade run` and the MCP server call the same functions.
 
 mod begin;
 mod disk;
+pub(crate) mod done;
 mod findings;
+pub(crate) mod next;
 pub(crate) mod oracle;
 pub(crate) mod presence;
 mod prompts;
 mod reports;
 pub(crate) mod run;
+pub(crate) mod shown;
 pub(crate) mod supervise;
 
 use std::collections::BTreeMap;

@@ -10,12 +10,13 @@ use lockstep_cascade::state::{Cause, Group};
 use lockstep_cascade::tier::Tier;
 use lockstep_index::index::Unwatched;
 use lockstep_refs::change::What;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::disk::Disk;
 use super::findings::imports;
 use crate::error::{CommandError, Kind};
-use crate::impact::analysis::Analysis;
+use crate::impact::analysis::{Analysis, after};
 
 /// Larger templates are no templates.
 const MAX_TEMPLATE_BYTES: u64 = 256 * 1024;
@@ -24,15 +25,23 @@ const MAX_TEMPLATE_BYTES: u64 = 256 * 1024;
 const MAX_ARCHITECTURE: usize = 60;
 
 /// A group with the prompt for its agent.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct Handout {
+    /// `1a`.
     pub(crate) group: String,
+    /// The kind of agent.
     pub(crate) role: &'static str,
+    /// 1 or 2.
     pub(crate) attempt: u8,
+    /// The files it is to bring up to date, from the root.
     pub(crate) files: Vec<String>,
+    /// The turns the agent is given.
     pub(crate) max_turns: u32,
+    /// The prompt for the agent, to be passed on as it is.
     pub(crate) prompt: String,
+    /// How long it is.
     pub(crate) chars: usize,
+    /// How long it may be.
     pub(crate) budget_chars: usize,
 }
 
@@ -104,7 +113,7 @@ impl Disk<'_> {
         let index = self.tree.open_index(&Unwatched)?;
         let limit = std::time::Duration::from_secs(10);
         let analysis =
-            Analysis::of(&self.tree.root, &index, &self.tree.aliases(), &self.edits(causes), limit);
+            Analysis::of(&self.tree.root, &index, &self.tree.aliases(), &self.edits(causes), &after(limit));
         let mut symbols: BTreeMap<String, Vec<Symbol>> = BTreeMap::new();
         for file in analysis.impact.files.iter().filter(|file| !file.whole_file) {
             for change in file.symbols.iter().filter(|change| change.what != What::Body) {

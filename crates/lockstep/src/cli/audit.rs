@@ -1,15 +1,16 @@
 //! `lockstep audit`: the trail of the steps.
 
-use jiff::Timestamp;
 use lockstep_steps::audit::{Broken, Entry};
 use serde::Serialize;
 
 use super::{Answer, Context};
 use crate::clock;
-use crate::error::{CommandError, Kind};
+use crate::error::CommandError;
 use crate::project::ActiveProject;
+use crate::reply::Reply as _;
 use crate::steps::Steps;
 use crate::steps::commits::Unseen;
+use crate::steps::listing::Wanted;
 
 /// Look at the audit trail of the steps, and check that it is whole
 ///
@@ -71,76 +72,17 @@ pub(crate) fn run(args: &AuditArgs, context: &Context) -> Result<Answer, Command
 }
 
 fn show(args: &ShowArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, CommandError> {
-    let (since, until) = (moment(args.since.as_deref())?, moment(args.until.as_deref())?);
-    let name_of = |name: &String| {
-        let file = steps.given(&context.directory, name);
-        file.map_or_else(|_| name.clone(), |file| file.name)
+    let wanted = Wanted {
+        step: args.step.as_deref(),
+        event: args.event.as_deref(),
+        since: args.since.as_deref(),
+        until: args.until.as_deref(),
     };
-    let step = args.step.as_ref().map(name_of);
-    let fits = |entry: &Entry| {
-        let at: Option<Timestamp> = entry.text("timestamp").parse().ok();
-        step.as_deref().is_none_or(|step| entry.step_file() == Some(step))
-            && args.event.as_deref().is_none_or(|event| entry.event() == event)
-            && since.is_none_or(|since| at.is_some_and(|at| at >= since))
-            && until.is_none_or(|until| at.is_some_and(|at| at < until))
-    };
-    let mut shown = Vec::new();
-    for trail in steps.trails() {
-        for file in trail.files()? {
-            // Lines that were edited are shown by `verify`.
-            shown.extend(file.text.lines().filter_map(|line| Entry::parse(line).ok()).filter(fits));
-        }
-    }
-    shown.sort_by(|a, b| a.text("timestamp").cmp(b.text("timestamp")));
-    let data: Vec<_> = shown.iter().map(Entry::fields).collect();
-    let text = || {
-        if shown.is_empty() {
-            return "the trail has no such entry\n".to_owned();
-        }
-        shown.iter().map(line).collect()
-    };
-    context.terminal.say(&context.format.render(&data).unwrap_or_else(text));
+    let shown = steps.entries(&context.directory, &wanted)?;
+    // Programs get a list.
+    let data: Vec<_> = shown.entries.iter().map(Entry::fields).collect();
+    context.terminal.say(&context.format.render(&data).unwrap_or_else(|| shown.text()));
     Ok(Answer::Yes)
-}
-
-/// An entry on one line.
-fn line(entry: &Entry) -> String {
-    let mut line = format!("{}  {}", entry.text("timestamp"), entry.event());
-    for part in [
-        entry.step_file().unwrap_or_default(),
-        entry.text("phase"),
-        entry.text("result"),
-        entry.text("status"),
-    ] {
-        if !part.is_empty() {
-            line.push_str(&format!("  {part}"));
-        }
-    }
-    if let Some(code) = entry.fields().get("exit_code").and_then(serde_json::Value::as_i64) {
-        line.push_str(&format!("  `{}` exited with {code}", entry.text("command")));
-    }
-    for name in ["blocked_by", "reason", "why", "subject"] {
-        if !entry.text(name).is_empty() {
-            line.push_str(&format!("  ({})", entry.text(name)));
-        }
-    }
-    line.push('\n');
-    let errors = entry.fields().get("errors").and_then(|errors| errors.as_array());
-    line.extend(
-        errors.into_iter().flatten().filter_map(|error| Some(format!("    - {}\n", error.as_str()?))),
-    );
-    line
-}
-
-fn moment(text: Option<&str>) -> Result<Option<Timestamp>, CommandError> {
-    let Some(text) = text else { return Ok(None) };
-    let day =
-        || Some(text.parse::<jiff::civil::Date>().ok()?.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp());
-    match text.parse().ok().or_else(day) {
-        Some(moment) => Ok(Some(moment)),
-        None => Err(CommandError::new(Kind::Usage, format!("{text:?} is no time"))
-            .hint("write a day, 2026-02-14, or a moment, 2026-02-14T10:00:00Z")),
-    }
 }
 
 #[derive(Serialize)]

@@ -121,14 +121,14 @@ fn stop(args: &StopArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer,
         Some(path) => Some(transcript::usage(&read_input(context, path)?)),
         None => None,
     };
-    let step = steps.read(&file).ok();
+    let at = steps.at_stop(Some(&file.name))?;
     let work = Work {
-        changed: steps.uncommitted_since(step.as_ref()),
+        changed: steps.uncommitted_since(at.step()),
         turns: usage.map(|usage| usage.turns),
-        budget: step.as_ref().and_then(Step::max_turns),
+        budget: at.step().and_then(Step::max_turns),
     };
-    let (judged, file) = steps.judge_stop(Some(&file.name), &work)?;
-    steps.record_stop(&judged, file.as_ref(), |record| record);
+    let judged = steps.judge_stop(&at, &work)?;
+    steps.record_stop(&judged, &at, |record| record);
     Ok(told(context, &judged, args.explain))
 }
 

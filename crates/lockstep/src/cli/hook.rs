@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use crate::cache::entry::HookPart;
-use crate::hook::{self, Client};
+use crate::hook::{self, Call, Client, RegisteredBy};
 
 /// Answer an event of a client
 ///
@@ -20,8 +20,12 @@ pub(crate) struct HookArgs {
     /// Of several entries for a session's start, which one this is: it sends that part of the session cache
     #[arg(long, value_name = "K/N")]
     part: Option<HookPart>,
+    /// The plugin registered it: an event that the client's settings have an entry of Lockstep's for is left to that entry
+    #[arg(long)]
+    plugin: bool,
 }
 
 pub(crate) fn run(args: &HookArgs) -> ExitCode {
-    hook::main(args.client, args.part.unwrap_or_default())
+    let by = if args.plugin { RegisteredBy::Plugin } else { RegisteredBy::Settings };
+    hook::main(Call { client: args.client, part: args.part.unwrap_or_default(), by })
 }

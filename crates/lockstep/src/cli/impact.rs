@@ -1,9 +1,8 @@
 //! `lockstep impact`.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use lockstep_git::patch;
 use lockstep_model::ids::SessionId;
 use lockstep_store::Store;
 
@@ -11,10 +10,8 @@ use super::{Answer, Context};
 use crate::clock;
 use crate::document::Format;
 use crate::error::{CommandError, Kind};
-use crate::impact::analysis::{Analysis, milliseconds};
-use crate::impact::edits::Edits;
+use crate::impact::question::{Asked, Changed, Question};
 use crate::impact::text;
-use crate::impact::tree::Tree;
 use crate::progress_bar::ProgressBar;
 
 /// Show which files depend on what changed
@@ -75,39 +72,45 @@ pub(crate) struct ImpactArgs {
 }
 
 pub(crate) fn run(args: &ImpactArgs, context: &Context) -> Result<Answer, CommandError> {
-    let limit = Duration::try_from_secs_f64(args.time_limit)
-        .map_err(|_| CommandError::new(Kind::Usage, "--time-limit must be a number of seconds from 0 on"))?;
-    let tree = Tree::of_command(&context.directory)?;
-    let bar = ProgressBar::new(&context.terminal);
-    let started = Instant::now();
-    // What changed and what the files are now is asked at the same time: neither needs the other, and both take their time.
-    let ((edits, changes), (index, opened)) = std::thread::scope(|scope| {
-        let index = scope.spawn(|| (tree.open_index(&bar), milliseconds(started)));
-        let edits = (edits(args, context, &tree), milliseconds(started));
-        (edits, index.join().expect("a panic has ended the process"))
-    });
-    drop(bar);
-    let edits = edits?;
-    let mut analysis = tree.analyse(index?, &edits.edits, limit)?;
-    (analysis.timings.index, analysis.timings.changes) = (opened, changes);
+    let question = args.question()?;
+    let asked = {
+        let bar = ProgressBar::new(&context.terminal);
+        question.ask(&context.directory, &bar)?
+    };
     if let (Some(file), Some(why)) = (&args.dismiss, &args.why) {
-        return dismiss(&tree, &analysis, &tree.relative(&context.directory, file)?, why, context);
+        let file = asked.tree.relative(&context.directory, file)?;
+        return dismiss(&asked, &file, why, context);
     }
-    if args.history {
-        analysis.add_history(tree.repository()?)?;
-    }
-    show(args, context, &analysis, &edits.origin, in_cascade(&tree)?);
+    let in_cascade = asked.in_cascade()?;
+    show(args, context, &asked, in_cascade);
     Ok(Answer::Yes)
 }
 
+impl ImpactArgs {
+    fn question(&self) -> Result<Question, CommandError> {
+        let limit = Duration::try_from_secs_f64(self.time_limit).map_err(|_| {
+            CommandError::new(Kind::Usage, "--time-limit must be a number of seconds from 0 on")
+        })?;
+        Ok(Question { changed: self.changed()?, history: self.history, limit })
+    }
+
+    fn changed(&self) -> Result<Changed, CommandError> {
+        Ok(match (&self.rev, &self.patch, &self.session) {
+            (Some(range), ..) => Changed::Range(range.clone()),
+            _ if self.staged => Changed::Staged,
+            (_, Some(file), _) => {
+                Changed::Patch { text: read_patch(file)?, name: file.display().to_string() }
+            }
+            (.., Some(session)) => Changed::Session { session: session.clone(), agent: self.agent.clone() },
+            _ if self.files.is_empty() => Changed::Tree,
+            _ => Changed::Files(self.files.clone()),
+        })
+    }
+}
+
 /// Dismisses every finding about a dependent.
-fn dismiss(
-    tree: &Tree,
-    analysis: &Analysis,
-    dependent: &str,
-    why: &str,
-    context: &Context,
-) -> Result<Answer, CommandError> {
+fn dismiss(asked: &Asked, dependent: &str, why: &str, context: &Context) -> Result<Answer, CommandError> {
+    let Asked { tree, analysis, .. } = asked;
     let Some(project) = &tree.project else {
         return Err(CommandError::new(Kind::Usage, "a dismissal is remembered only in an active project")
             .hint("`lockstep init` makes it one"));
@@ -126,56 +129,19 @@ fn dismiss(
     Ok(Answer::Yes)
 }
 
-fn edits(args: &ImpactArgs, context: &Context, tree: &Tree) -> Result<Edits, CommandError> {
-    if let Some(range) = &args.rev {
-        let between = tree.repository()?.range(range)?;
-        return tree.edits_between(&between, range.clone());
-    }
-    if args.staged {
-        return tree.edits_between(&lockstep_git::Between::HeadAndStaged, "what is staged".to_owned());
-    }
-    if let Some(file) = &args.patch {
-        return tree.edits_of_patch(&read_patch(file)?, &file.display().to_string());
-    }
-    if let Some(session) = &args.session {
-        return tree.edits_of_session(session, args.agent.as_deref());
-    }
-    if args.files.is_empty() {
-        return tree.edits_by_default();
-    }
-    let paths: Vec<String> =
-        args.files.iter().map(|file| tree.relative(&context.directory, file)).collect::<Result<_, _>>()?;
-    tree.edits_of_files(&paths)
-}
-
-fn read_patch(file: &Path) -> Result<Vec<patch::FilePatch>, CommandError> {
+fn read_patch(file: &Path) -> Result<String, CommandError> {
     let read = if file == Path::new("-") {
         std::io::read_to_string(std::io::stdin())
     } else {
         std::fs::read_to_string(file)
     };
-    let text = read.map_err(|error| {
+    read.map_err(|error| {
         CommandError::new(Kind::Usage, format!("cannot read the patch {}: {error}", file.display()))
-    })?;
-    let patches = patch::parse(&text).map_err(|error| {
-        CommandError::new(Kind::Usage, format!("{} is no patch: {error}", file.display()))
-            .hint("write one with `git diff > fix.diff`")
-    })?;
-    if patches.is_empty() {
-        return Err(CommandError::new(Kind::Usage, format!("{} changes no file", file.display()))
-            .hint("write a patch with `git diff > fix.diff`"));
-    }
-    Ok(patches)
+    })
 }
 
-/// Whether a cascade is under way: then it goes on, whatever the report says.
-fn in_cascade(tree: &Tree) -> Result<bool, CommandError> {
-    let Some(project) = &tree.project else { return Ok(false) };
-    let store = Store::open_existing(&project.state)?;
-    Ok(store.map(|store| store.active_cascades()).transpose()?.is_some_and(|active| !active.is_empty()))
-}
-
-fn show(args: &ImpactArgs, context: &Context, analysis: &Analysis, origin: &str, in_cascade: bool) {
+fn show(args: &ImpactArgs, context: &Context, asked: &Asked, in_cascade: bool) {
+    let Asked { analysis, origin, .. } = asked;
     let report = analysis.report();
     let terminal = &context.terminal;
     if args.alert {

@@ -12,8 +12,8 @@ use crate::error::CommandError;
 use crate::hook::Client;
 use crate::program;
 use crate::setup::{
-    Installation, LOCAL_SETTINGS, Plan, SHARED_SETTINGS, build_cache, plan_configuration, plan_git_hook,
-    plan_registration, root_of,
+    Installation, LOCAL_SETTINGS, Plan, SHARED_SETTINGS, build_cache, has_plugin, plan_configuration,
+    plan_git_hook, plan_plugin, plan_registration, plan_removal, root_of,
 };
 
 /// Set up a project for its clients
@@ -27,6 +27,7 @@ use crate::setup::{
   lockstep init --dry-run        show what would be changed
   lockstep init                  set up the repository this directory belongs to
   lockstep init --git-hook       have commits pass the gate of the steps, too
+  lockstep init --plugin         let Claude Code's plugin bring the hooks, with skills, agents and tools
   lockstep init --local          register for yourself only (.claude/settings.local.json)
   lockstep init --client claude  register even if the client is not found on this machine")]
 pub(crate) struct InitArgs {
@@ -39,6 +40,12 @@ pub(crate) struct InitArgs {
     /// Register in the settings that are not shared with the team
     #[arg(long)]
     local: bool,
+    /// Set up the plugin instead of entries in the settings: a copy in .claude/skills/lockstep, which Claude Code loads by itself
+    ///
+    /// Entries of Lockstep's in the project's settings are taken out, since the plugin brings the hooks. Where the plugin is installed
+    /// from a marketplace, no copy is made. A project that has the copy keeps it: `lockstep init` then brings it up to date.
+    #[arg(long, conflicts_with = "local")]
+    plugin: bool,
     /// Have git ask the commit gate before every commit, in its pre-commit hook; a hook that is there runs first
     #[arg(long)]
     git_hook: bool,
@@ -48,16 +55,27 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<Answer, CommandE
     let root = root_of(&context.directory)?;
     let state = StateDir::of(&root);
     let clients = clients(args, &root);
+    let plugin = args.plugin || has_plugin(&root);
     let mut plan = Plan { installation: Installation::load(&state)?, ..Plan::default() };
     plan_configuration(&root, &mut plan)?;
     for client in &clients {
         let Client::Claude = client;
-        plan_registration(&root, if args.local { LOCAL_SETTINGS } else { SHARED_SETTINGS }, &mut plan)?;
+        match plugin {
+            true => {
+                plan_removal(&root, SHARED_SETTINGS, &mut plan)?;
+                plan_removal(&root, LOCAL_SETTINGS, &mut plan)?;
+                plan_plugin(&root, &mut plan)?;
+            }
+            false => {
+                let settings = if args.local { LOCAL_SETTINGS } else { SHARED_SETTINGS };
+                plan_registration(&root, settings, &mut plan)?;
+            }
+        }
     }
     if args.git_hook {
         plan_git_hook(&root, &mut plan)?;
     }
-    advise(&clients, &mut plan);
+    advise(&clients, plugin, &mut plan);
     if !args.dry_run {
         for edit in &plan.edits {
             edit.apply()?;
@@ -84,15 +102,23 @@ fn clients(args: &InitArgs, root: &Path) -> Vec<Client> {
     if !args.client.is_empty() {
         return args.client.clone();
     }
+    if args.plugin {
+        return vec![Client::Claude];
+    }
     let at_home = || HOME.get().is_some_and(|home| Path::new(&home).join(".claude").is_dir());
     let claude = root.join(".claude").is_dir() || program::find("claude").is_some() || at_home();
     if claude { vec![Client::Claude] } else { Vec::new() }
 }
 
-fn advise(clients: &[Client], plan: &mut Plan) {
+fn advise(clients: &[Client], plugin: bool, plan: &mut Plan) {
     if clients.is_empty() {
         plan.notes.push(
             "No client was found. `lockstep init --client claude` registers the hooks anyway.".to_owned(),
+        );
+    } else if plugin && program::own_name() != "lockstep" {
+        plan.notes.push(
+            "`lockstep` is not on PATH, and the plugin looks for it there only: put it on PATH before you start a session."
+                .to_owned(),
         );
     } else if program::own_name() != "lockstep" {
         plan.notes.push(format!(

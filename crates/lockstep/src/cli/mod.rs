@@ -15,6 +15,7 @@ mod impact;
 mod index;
 mod init;
 mod map;
+mod mcp;
 mod phase;
 mod planned;
 mod prompt;
@@ -33,14 +34,18 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use crate::document::Format;
 use crate::error::{CommandError, Kind};
 use crate::exit_code;
+use crate::reply::Reply;
 use crate::terminal::{ColorChoice, Terminal, complain};
+
+/// The version, with the commit in a release.
+pub(crate) const VERSION: &str = env!("LOCKSTEP_VERSION");
 
 /// Keep a coding agent's changes in view
 ///
 /// Lockstep stands beside a coding agent and journals every change it makes. In a project without `lockstep.toml` it does
 /// nothing at all.
 #[derive(Debug, Parser)]
-#[command(name = "lockstep", version, propagate_version = true, arg_required_else_help = true)]
+#[command(name = "lockstep", version = VERSION, propagate_version = true, arg_required_else_help = true)]
 #[command(after_help = "Start with `lockstep init` in a project, then `lockstep doctor`.")]
 struct Args {
     #[command(flatten)]
@@ -92,6 +97,7 @@ enum Verb {
     Cache(cache::CacheArgs),
     Config(config::ConfigArgs),
     Hook(hook::HookArgs),
+    Mcp(mcp::McpArgs),
     Completions(completions::CompletionsArgs),
 }
 
@@ -101,6 +107,13 @@ pub(crate) struct Context {
     pub(crate) directory: PathBuf,
     pub(crate) format: Format,
     pub(crate) terminal: Terminal,
+}
+
+impl Context {
+    /// Prints an answer, in the format that was asked for.
+    fn say(&self, reply: &impl Reply) {
+        self.terminal.say(&self.format.render(reply).unwrap_or_else(|| reply.text()));
+    }
 }
 
 /// The answer of a command that did what was asked.
@@ -118,8 +131,7 @@ pub fn command() -> clap::Command {
 pub fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|panic| {
         complain(&format!(
-            "error: a bug in lockstep {}: {panic}\nhint: please report it with the command and its output\n",
-            env!("CARGO_PKG_VERSION")
+            "error: a bug in lockstep {VERSION}: {panic}\nhint: please report it with the command and its output\n"
         ));
         std::process::exit(exit_code::BUG.into());
     }));
@@ -189,6 +201,7 @@ fn answer(verb: Verb, context: &Context) -> Result<Answer, CommandError> {
         Verb::Schema(args) => schema::run(&args, context),
         Verb::Cache(args) => cache::run(&args, context),
         Verb::Config(args) => config::run(&args, context),
+        Verb::Mcp(args) => mcp::run(&args, context),
         Verb::Hook(_) => unreachable!("a hook is answered before"),
         Verb::Completions(args) => completions::run(&args, context),
     }

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::Context;
 use crate::document::Format;
-use crate::setup::Plan;
+use crate::setup::{PLUGIN_DIR, Plan};
 
 /// A plan, carried out or not.
 pub(crate) struct Planned<'a> {
@@ -43,7 +43,7 @@ impl Planned<'_> {
             self.plan.edits.iter().for_each(|edit| terminal.say(&edit.diff(self.root)));
             terminal.note("Nothing was changed (--dry-run).\n");
         } else {
-            data.files.iter().for_each(|file| terminal.say(&format!("{}d {}\n", file.action, file.path)));
+            lines(&data.files).iter().for_each(|line| terminal.say(line));
         }
         data.notes.iter().for_each(|note| terminal.note(&format!("note: {note}\n")));
     }
@@ -67,4 +67,22 @@ impl Planned<'_> {
             notes: self.plan.notes.clone(),
         }
     }
+}
+
+/// What was done, a line each; the files of the plugin's copy are one thing.
+fn lines(files: &[File]) -> Vec<String> {
+    let of_plugin = |file: &&File| file.path.starts_with(PLUGIN_DIR);
+    let mut lines: Vec<String> = files
+        .iter()
+        .filter(|file| !of_plugin(file))
+        .map(|file| format!("{}d {}\n", file.action, file.path))
+        .collect();
+    for action in ["create", "change", "remove"] {
+        let count = files.iter().filter(of_plugin).filter(|file| file.action == action).count();
+        if count > 0 {
+            lines
+                .push(format!("{action}d {PLUGIN_DIR}: {count} file{}\n", if count == 1 { "" } else { "s" }));
+        }
+    }
+    lines
 }

@@ -2,9 +2,6 @@
 
 use std::path::PathBuf;
 
-use lockstep_steps::markers;
-use lockstep_steps::problem::Problem;
-use lockstep_steps::prompt::{PromptCheck, Rules, check};
 use lockstep_steps::template::{EXECUTE_STEP, Values, render};
 use serde_json::{Map, Value};
 
@@ -14,7 +11,7 @@ use super::{Answer, Context};
 use crate::clock;
 use crate::error::{CommandError, Kind};
 use crate::project::ActiveProject;
-use crate::steps::{Steps, StepsError};
+use crate::steps::Steps;
 
 /// Make and check the prompts of steps
 #[derive(Debug, clap::Args)]
@@ -121,46 +118,7 @@ fn text_of(context: &Context, path: &std::path::Path) -> Result<String, CommandE
 }
 
 fn checked(args: &CheckArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, CommandError> {
-    let prompt = text_of(context, &args.file)?;
-    let markers = markers::read(&prompt);
-    let checked = if markers.is_ad_hoc() {
-        PromptCheck {
-            valid: true,
-            errors: Vec::new(),
-            warnings: vec![
-                "there is no DES-VALIDATION marker: an ad-hoc prompt, nothing was checked".to_owned(),
-            ],
-        }
-    } else {
-        check_with(steps, &prompt, &markers)?
-    };
-    let text = || {
-        let mut lines: String =
-            checked.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
-        lines.extend(checked.errors.iter().map(told));
-        match checked.errors.len() {
-            0 => format!("{lines}the prompt is whole\n"),
-            1 => format!("{lines}1 error\n"),
-            count => format!("{lines}{count} errors\n"),
-        }
-    };
-    context.terminal.say(&context.format.render(&checked).unwrap_or_else(text));
+    let checked = steps.check_prompt(&text_of(context, &args.file)?)?;
+    context.say(&checked);
     Ok(if checked.valid { Answer::Yes } else { Answer::No })
-}
-
-fn told(problem: &Problem) -> String {
-    format!("{problem}\n  {}\n", problem.suggestion)
-}
-
-fn check_with(
-    steps: &Steps<'_>,
-    prompt: &str,
-    markers: &markers::Markers,
-) -> Result<PromptCheck, StepsError> {
-    let machine = steps.machine()?;
-    let file = markers.step_file.as_deref().and_then(|name| steps.named(name).ok());
-    let step = file.and_then(|file| steps.read(&file).ok());
-    let phases = steps.phases_of(step.as_ref(), &machine);
-    let (commands, definitions) = (steps.commands()?, steps.definitions()?);
-    Ok(check(prompt, markers, Rules { commands: &commands, definitions: &definitions, phases: &phases }))
 }

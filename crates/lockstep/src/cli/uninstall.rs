@@ -9,13 +9,13 @@ use super::{Answer, Context};
 use crate::error::{CommandError, Kind};
 use crate::setup::{
     Installation, LOCAL_SETTINGS, Plan, SHARED_SETTINGS, plan_cache_removal, plan_deactivation,
-    plan_git_hook_removal, plan_removal, root_of,
+    plan_git_hook_removal, plan_plugin_removal, plan_removal, root_of,
 };
 
 /// Undo `lockstep init`
 ///
 /// Restores the clients' settings byte for byte where nobody edited them since, and takes out exactly Lockstep's entries
-/// otherwise. Removes lockstep.toml unless it was edited. The history in .lockstep stays, unless --purge.
+/// otherwise. Removes the project's copy of the plugin, and lockstep.toml, unless they were edited. The history in .lockstep stays, unless --purge.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep uninstall --dry-run   show what would be changed
@@ -37,6 +37,7 @@ pub(crate) fn run(args: &UninstallArgs, context: &Context) -> Result<Answer, Com
     for settings in [SHARED_SETTINGS, LOCAL_SETTINGS] {
         plan_removal(&root, settings, &mut plan)?;
     }
+    plan_plugin_removal(&root, &mut plan)?;
     plan_cache_removal(&root, &mut plan)?;
     plan_git_hook_removal(&mut plan)?;
     plan_deactivation(&root, &mut plan)?;

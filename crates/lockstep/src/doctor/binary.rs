@@ -5,19 +5,20 @@ use std::process::Command;
 
 use super::{Check, Entry};
 
-/// One check per distinct command.
+/// One check per distinct program.
 pub(super) fn check(entries: &[Entry]) -> Vec<Check> {
-    let commands: BTreeSet<&str> = entries.iter().map(|entry| entry.command.as_str()).collect();
-    commands.into_iter().map(check_command).collect()
+    // The client gives the command to a shell, so a shell says what it finds: `…/lockstep` up to ` hook`.
+    let programs: BTreeSet<&str> =
+        entries.iter().filter_map(|entry| entry.command.split(" hook").next()).collect();
+    programs.into_iter().map(check_program).collect()
 }
 
-fn check_command(command: &str) -> Check {
+fn check_program(program: &str) -> Check {
     const NAME: &str = "binary";
-    // The client gives the command to a shell, so a shell says what it finds: `…/lockstep` up to ` hook`.
-    let Some(program) = command.split(" hook").next().filter(|program| !program.is_empty()) else {
-        return Check::skipped(NAME, format!("`{command}` does not show which program it starts"));
-    };
-    let asked = Command::new("sh").arg("-c").arg(format!("{program} --version")).output();
+    let line = format!("{program} --version");
+    // The plugin asks first whether it is there.
+    let program = program.rsplit("exec ").next().unwrap_or(program);
+    let asked = Command::new("sh").arg("-c").arg(line).output();
     let fix = "install lockstep where the client's PATH finds it, then run `lockstep init`";
     match asked {
         Err(error) => Check::skipped(NAME, format!("`{program}` was not asked: {error}")),

@@ -73,7 +73,11 @@ fn play(project: &ActiveProject, client: Client) -> Result<(Outcome, String), St
     fs::write(scratch.path().join("lockstep.toml"), "[journal]\ndir = \"journal\"\n").map_err(text)?;
     fs::write(scratch.path().join(DEPENDENT.0), DEPENDENT.1).map_err(text)?;
     copy_settings(&project.root, scratch.path()).map_err(text)?;
-    let outcome = Rehearsal::new(client, scene(), scratch.path()).run().map_err(|error| error.to_string())?;
+    let mut rehearsal = Rehearsal::new(client, scene(), scratch.path());
+    if let Some(plugin) = entries(project).into_iter().find_map(|entry| entry.plugin) {
+        rehearsal = rehearsal.arg("--plugin-dir").arg(plugin);
+    }
+    let outcome = rehearsal.run().map_err(|error| error.to_string())?;
     Ok((outcome, journal(scratch.path())))
 }
 

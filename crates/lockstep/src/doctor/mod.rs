@@ -10,7 +10,7 @@ mod project;
 mod registration;
 mod steps;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -79,12 +79,14 @@ pub(crate) fn check_all(dir: &Path) -> Vec<Check> {
     checks
 }
 
-/// An entry of ours in a client's settings.
+/// An entry of ours in a client's settings, or in the plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) event: String,
     pub(crate) matcher: Option<String>,
     pub(crate) command: String,
+    /// The plugin it belongs to; `None` for an entry in the settings.
+    pub(crate) plugin: Option<PathBuf>,
 }
 
 /// The entries that the project's settings have, for the live check.

@@ -9,10 +9,12 @@ use lockstep_setup::claude::{FindingKind, Weight, inspect};
 
 use super::{Check, Entry};
 use crate::cache::entry::of_command;
+use crate::cache::installed_plugins;
 use crate::env_vars::HOME;
 use crate::hook::route::{REGISTRATIONS, Registration};
+use crate::plugin::{HOOKS_FILE, NAME, hooks_json};
 use crate::project::ActiveProject;
-use crate::setup::{LOCAL_SETTINGS, SHARED_SETTINGS};
+use crate::setup::{LOCAL_SETTINGS, PLUGIN_DIR, SHARED_SETTINGS, has_plugin};
 
 /// Looks at every settings file the client reads for this project, and gives the entries of ours in them.
 pub(super) fn check(project: &ActiveProject) -> (Vec<Check>, Vec<Entry>) {
@@ -20,6 +22,9 @@ pub(super) fn check(project: &ActiveProject) -> (Vec<Check>, Vec<Entry>) {
     let mut entries = Vec::new();
     for path in settings_files(&project.root) {
         checks.extend(inspect_file(&path, &mut entries));
+    }
+    for dir in plugin_dirs(&project.root) {
+        checks.extend(inspect_plugin(&dir, &mut entries));
     }
     checks.push(registered(&entries));
     (checks, entries)
@@ -32,13 +37,13 @@ fn settings_files(root: &Path) -> Vec<PathBuf> {
 
 /// What is wrong with one file, each for itself; one line if nothing is.
 fn inspect_file(path: &Path, entries: &mut Vec<Entry>) -> Vec<Check> {
-    const NAME: &str = "settings";
+    const CHECK: &str = "settings";
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Vec::new(),
         Err(error) => {
             let message = format!("{} cannot be read: {error}", path.display());
-            return vec![Check::failed(NAME, message, "make it a readable file of UTF-8 text")];
+            return vec![Check::failed(CHECK, message, "make it a readable file of UTF-8 text")];
         }
     };
     let mut checks = Vec::new();
@@ -46,17 +51,46 @@ fn inspect_file(path: &Path, entries: &mut Vec<Entry>) -> Vec<Check> {
         let message = format!("{}:{finding}", path.display());
         match (finding.kind.weight(), finding.kind) {
             (Weight::Information, FindingKind::Ours { event, matcher, command, .. }) => {
-                entries.push(Entry { event, matcher, command });
+                entries.push(Entry { event, matcher, command, plugin: None });
             }
             (Weight::Information, _) => {}
-            (Weight::Warning, _) => checks.push(Check::warning(NAME, message, "as the message says")),
-            (Weight::Fault, _) => checks.push(Check::failed(NAME, message, "as the message says")),
+            (Weight::Warning, _) => checks.push(Check::warning(CHECK, message, "as the message says")),
+            (Weight::Fault, _) => checks.push(Check::failed(CHECK, message, "as the message says")),
         }
     }
     if checks.is_empty() {
-        checks.push(Check::ok(NAME, format!("{} is as the client reads it", path.display())));
+        checks.push(Check::ok(CHECK, format!("{} is as the client reads it", path.display())));
     }
     checks
+}
+
+/// Where the client finds our plugin for this project: the project's copy, and what is installed from a marketplace.
+fn plugin_dirs(root: &Path) -> Vec<PathBuf> {
+    let copy = has_plugin(root).then(|| root.join(PLUGIN_DIR));
+    let installed = installed_plugins(root).into_iter().filter(|plugin| plugin.name == NAME);
+    copy.into_iter().chain(installed.map(|plugin| plugin.dir)).collect()
+}
+
+/// The entries that a plugin brings, with its own directory in their commands.
+fn inspect_plugin(dir: &Path, entries: &mut Vec<Entry>) -> Option<Check> {
+    const CHECK: &str = "plugin";
+    let path = dir.join(HOOKS_FILE);
+    let Ok(text) = fs::read_to_string(&path) else {
+        let fix = "install the plugin again, or `lockstep init --plugin`";
+        return Some(Check::failed(CHECK, format!("{} cannot be read", path.display()), fix));
+    };
+    for finding in inspect(&text) {
+        if let FindingKind::Ours { event, matcher, command, .. } = finding.kind {
+            let command = command.replace("${CLAUDE_PLUGIN_ROOT}", &dir.display().to_string());
+            entries.push(Entry { event, matcher, command, plugin: Some(dir.to_owned()) });
+        }
+    }
+    let message = match text == hooks_json() {
+        true => return Some(Check::ok(CHECK, format!("{} brings the hooks of this version", dir.display()))),
+        false => format!("{} brings other hooks than this version has", dir.display()),
+    };
+    let fix = "`lockstep init --plugin` brings a project's copy up to date, `claude plugin update lockstep@lockstep` an installed one";
+    Some(Check::warning(CHECK, message, fix))
 }
 
 /// The tools that an event must be registered for and is not.
@@ -74,7 +108,7 @@ fn unmatched(wanted: &Registration, entries: &[Entry]) -> Option<(&'static str, 
 
 /// Whether each event that leads somewhere is registered, and not twice.
 fn registered(entries: &[Entry]) -> Check {
-    const NAME: &str = "registration";
+    const CHECK: &str = "registration";
     // An event may have several entries, but no part of it two.
     let mut count: BTreeMap<(&str, usize), usize> = BTreeMap::new();
     for entry in entries {
@@ -86,20 +120,30 @@ fn registered(entries: &[Entry]) -> Check {
     let twice: Vec<&str> = events().filter(doubled).collect();
     if !missing.is_empty() {
         let message = format!("no hook of Lockstep's is registered for {}", missing.join(", "));
-        return Check::failed(NAME, message, "`lockstep init` registers them");
+        return Check::failed(CHECK, message, "`lockstep init` registers them");
     }
     if let Some((event, tools)) = REGISTRATIONS.iter().find_map(|wanted| unmatched(wanted, entries)) {
         let message =
             format!("{event} is registered, but not for {}: no gate is asked about them", tools.join(", "));
-        return Check::failed(NAME, message, "`lockstep init` brings the entry up to date");
+        return Check::failed(CHECK, message, "`lockstep init` brings the entry up to date");
+    }
+    let sources = [
+        entries.iter().any(|entry| entry.plugin.is_some()),
+        entries.iter().any(|entry| entry.plugin.is_none()),
+    ];
+    if sources == [true, true] {
+        let message = "both the plugin and the settings register hooks; the plugin's leave every event to those of the settings";
+        let fix = "keep one: `lockstep init --plugin` takes the entries out of the project's settings; `claude plugin disable lockstep` \
+                   is the other way";
+        return Check::warning(CHECK, message, fix);
     }
     if !twice.is_empty() {
         let message = format!("{} registered more than once, so the work is done twice", twice.join(", "));
         return Check::warning(
-            NAME,
+            CHECK,
             message,
             "keep one of the settings files; `lockstep uninstall` cleans the project's",
         );
     }
-    Check::ok(NAME, format!("all {} events are registered", REGISTRATIONS.len()))
+    Check::ok(CHECK, format!("all {} events are registered", REGISTRATIONS.len()))
 }

@@ -8,6 +8,7 @@ mod cache;
 mod deliver;
 mod fault;
 mod journal;
+mod plugin;
 mod report;
 pub mod route;
 mod session;
@@ -50,15 +51,36 @@ pub enum Client {
     Claude,
 }
 
+/// Where the entry that started the hook is registered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RegisteredBy {
+    /// In the client's settings.
+    #[default]
+    Settings,
+    /// In the plugin.
+    Plugin,
+}
+
+/// How the client called the hook.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Call {
+    /// The client.
+    pub client: Client,
+    /// Which of several entries for the event this is.
+    pub part: HookPart,
+    /// Where the entry is registered.
+    pub by: RegisteredBy,
+}
+
 /// The largest event that is parsed. A hook's memory is bounded; what a larger one changed is found by the next sweep.
 const MAX_EVENT_BYTES: u64 = 8 << 20;
 
 /// Answers the event on standard input.
-pub fn main(client: Client, part: HookPart) -> ExitCode {
+pub fn main(call: Call) -> ExitCode {
     let start = Instant::now();
     // A panic must not reach the client's screen; it is logged like any other fault.
     std::panic::set_hook(Box::new(|_| {}));
-    let answer = catch_unwind(|| answer(client, part, start)).unwrap_or_else(|panic| {
+    let answer = catch_unwind(|| answer(call, start)).unwrap_or_else(|panic| {
         log_outside_an_event(&Fault::Bug(said(&*panic)));
         Answer::silent()
     });
@@ -106,7 +128,7 @@ fn send(reply: &Reply) -> io::Result<()> {
     out.flush()
 }
 
-fn answer(client: Client, part: HookPart, start: Instant) -> Answer {
+fn answer(Call { client, part, by }: Call, start: Instant) -> Answer {
     let Client::Claude = client;
     let event = match read_event() {
         Ok(event) => event,
@@ -117,6 +139,9 @@ fn answer(client: Client, part: HookPart, start: Instant) -> Answer {
     };
     if actions(&event, part).is_empty() {
         // Most events of most sessions: not even the project is looked for.
+        return Answer::silent();
+    }
+    if by == RegisteredBy::Plugin && plugin::settings_answer(&event) {
         return Answer::silent();
     }
     match project_of(&event) {

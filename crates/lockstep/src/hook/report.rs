@@ -21,7 +21,7 @@ use lockstep_store::reports::Draft;
 use super::Hook;
 use super::fault::Fault;
 use crate::cascade::presence;
-use crate::impact::analysis::Analysis;
+use crate::impact::analysis::{Analysis, after};
 use crate::impact::session::edits_of_changes;
 
 /// The reader of the Lead's own changes.
@@ -167,7 +167,8 @@ impl Hook {
         });
         edits.iter_mut().for_each(|edit| ask_index(&index, edit));
         let limit = self.project.config().impact.time_limit;
-        let mut analysis = Analysis::of(&self.project.root, &index, &self.project.aliases(), &edits, limit);
+        let mut analysis =
+            Analysis::of(&self.project.root, &index, &self.project.aliases(), &edits, &after(limit));
         analysis.drop_followers(&last_changes(store, session)?);
         analysis.drop_dismissed(store)?;
         // The facts parsed for this answer are there for the next; that they could not be kept harms nobody.

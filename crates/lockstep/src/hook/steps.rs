@@ -167,12 +167,13 @@ impl Hook {
     fn judge_run(&mut self, session: &SessionId, run: &Run) -> Result<(Judged, Option<StepFile>), Fault> {
         self.check_configuration()?;
         let usage = self.event.transcript.as_deref().and_then(usage_of);
+        let at = self.steps().at_stop(run.step_file.as_deref())?;
         // Without a boundary it is nobody's business what was changed.
-        let changed = if self.is_bounded(run) { Some(self.changed_by_agent(session)?) } else { None };
+        let changed = if at.is_bounded() { Some(self.changed_by_agent(session)?) } else { None };
         let work = Work { changed, turns: usage.map(|usage| usage.turns), budget: run.budget };
         let steps = self.steps();
-        let (judged, file) = steps.judge_stop(run.step_file.as_deref(), &work)?;
-        steps.record_stop(&judged, file.as_ref(), |record| {
+        let judged = steps.judge_stop(&at, &work)?;
+        steps.record_stop(&judged, &at, |record| {
             let record =
                 record.with("agent_id", self.event.actor.agent_id().map(|id| id.as_str().to_owned()));
             match usage {
@@ -183,14 +184,7 @@ impl Hook {
                 None => record,
             }
         });
-        Ok((judged, file))
-    }
-
-    fn is_bounded(&self, run: &Run) -> bool {
-        let steps = self.steps();
-        let file = run.step_file.as_deref().and_then(|name| steps.named(name).ok());
-        let step = file.and_then(|file| steps.read(&file).ok());
-        step.is_some_and(|step| !step.boundary().is_open())
+        Ok((judged, at.file))
     }
 
     /// The store, as another action of the event has left it.
@@ -279,8 +273,10 @@ fn ask(run: &Run, judged: &Judged) -> String {
 }
 
 fn usage_of(path: &Path) -> Option<Usage> {
-    let mut bytes = Vec::new();
-    File::open(path).ok()?.take(MAX_TRANSCRIPT).read_to_end(&mut bytes).ok()?;
+    let file = File::open(path).ok()?;
+    let size = file.metadata().ok()?.len().min(MAX_TRANSCRIPT);
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default() + 1);
+    file.take(MAX_TRANSCRIPT).read_to_end(&mut bytes).ok()?;
     Some(transcript::usage(&bytes))
 }
 

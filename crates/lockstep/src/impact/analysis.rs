@@ -35,11 +35,16 @@ pub(crate) struct Analysis {
 }
 
 impl Analysis {
-    /// Finds who depends on what the edits changed, for at most `limit`.
-    pub(crate) fn of(root: &Path, index: &Index, aliases: &Aliases, edits: &[Edit], limit: Duration) -> Self {
+    /// Finds who depends on what the edits changed, until `is_over`.
+    pub(crate) fn of(
+        root: &Path,
+        index: &Index,
+        aliases: &Aliases,
+        edits: &[Edit],
+        is_over: &dyn Fn() -> bool,
+    ) -> Self {
         let started = Instant::now();
-        let is_over = || started.elapsed() > limit;
-        let impact = impact(index, &Question { edits, aliases, is_over: &is_over });
+        let impact = impact(index, &Question { edits, aliases, is_over });
         Self {
             root: root.to_string_lossy().into_owned(),
             impact,
@@ -156,6 +161,12 @@ impl Analysis {
             .collect();
         Alert::analysed(&changed, Findings { dependents, truncated: self.impact.truncated })
     }
+}
+
+/// Over after this time, from now on.
+pub(crate) fn after(limit: Duration) -> impl Fn() -> bool {
+    let started = Instant::now();
+    move || started.elapsed() > limit
 }
 
 /// How long ago something started.

@@ -1,7 +1,5 @@
 //! The index of a tree, opened for a question.
 
-use std::time::Duration;
-
 use jiff::Timestamp;
 use lockstep_config::scope::ScopePreset;
 use lockstep_index::index::{Home, Index, Progress, Settings};
@@ -32,14 +30,14 @@ impl Tree {
         Ok(Index::open_or_build(&self.root, home, &settings, progress)?)
     }
 
-    /// Who depends on what the edits changed, by an index that is open.
+    /// Who depends on what the edits changed, by an index that is open, until `is_over`.
     pub(crate) fn analyse(
         &self,
         mut index: Index,
         edits: &[Edit],
-        limit: Duration,
+        is_over: &dyn Fn() -> bool,
     ) -> Result<Analysis, CommandError> {
-        let mut analysis = Analysis::of(&self.root, &index, &self.aliases(), edits, limit);
+        let mut analysis = Analysis::of(&self.root, &index, &self.aliases(), edits, is_over);
         if let Some(project) = &self.project
             && let Some(store) = Store::open_existing(&project.state)?
         {

@@ -1,12 +1,14 @@
 //! Questions about references: the tree they are about, what changed in it, and the answer.
 //!
-//! Shared by `lockstep impact`, `lockstep refs`, the hooks and the cascade. What depends on what is decided in `lockstep-refs`;
+//! Shared by `lockstep impact`, `lockstep refs`, the hooks, the cascade and the MCP server. What depends on what is decided in `lockstep-refs`;
 //! here only files, git and the store are asked.
 
 pub(crate) mod analysis;
 mod background;
 pub(crate) mod edits;
 pub(crate) mod index;
+pub(crate) mod lookup;
+pub(crate) mod question;
 pub(crate) mod references;
 pub(crate) mod session;
 pub(crate) mod text;

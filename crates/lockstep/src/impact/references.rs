@@ -11,19 +11,27 @@ use lockstep_refs::language;
 use lockstep_refs::reference::{Certainty, Kind, Target};
 use lockstep_refs::text::{self, Subject};
 use lockstep_refs::world::{FileId, World as _, parent};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::tree::Tree;
 use crate::error::CommandError;
 
 /// A place that references something.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 pub(crate) struct Found {
+    /// From the root.
     pub(crate) file: String,
+    /// import, symbol, path, name or mention.
+    #[schemars(with = "String")]
     pub(crate) kind: Kind,
     pub(crate) line: u32,
+    /// The line.
     pub(crate) text: String,
+    /// What in it is the reference.
     pub(crate) pattern: String,
+    /// resolved; possible or untyped where only types, or a run, could decide.
+    #[schemars(with = "String")]
     pub(crate) certainty: Certainty,
     /// The file it leads to, where that is the question.
     #[serde(skip_serializing_if = "Option::is_none")]

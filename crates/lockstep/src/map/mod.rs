@@ -3,6 +3,7 @@
 
 mod answers;
 mod bring;
+pub(crate) mod entry;
 mod lock;
 mod memory;
 mod paper;

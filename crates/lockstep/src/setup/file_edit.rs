@@ -55,12 +55,22 @@ impl FileEdit {
             }
             None => {
                 fs::remove_file(&self.path).map_err(failed)?;
-                // A directory made for the settings goes with them; this fails where anything else is in it.
-                if dir.file_name() == Some(".claude".as_ref()) {
-                    let _ = fs::remove_dir(dir);
-                }
+                remove_empty(dir);
                 Ok(())
             }
+        }
+    }
+}
+
+/// Directories that were made for a client's files go with them, `.claude` being the last; one that holds anything else stays.
+fn remove_empty(dir: &Path) {
+    let is_client = |dir: &Path| dir.file_name() == Some(".claude".as_ref());
+    if !dir.ancestors().any(is_client) {
+        return;
+    }
+    for dir in dir.ancestors() {
+        if fs::remove_dir(dir).is_err() || is_client(dir) {
+            return;
         }
     }
 }

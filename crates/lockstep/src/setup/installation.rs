@@ -21,6 +21,9 @@ pub(crate) struct Installation {
     /// Settings files by path relative to the root.
     #[serde(default)]
     pub(crate) settings: BTreeMap<String, Record>,
+    /// Files of the project's copy of the plugin, by path relative to the root.
+    #[serde(default)]
+    pub(crate) plugin: BTreeMap<String, Record>,
     /// The session cache, relative to the root, where `init` made it outside of the state directory.
     #[serde(default)]
     pub(crate) cache: Option<String>,

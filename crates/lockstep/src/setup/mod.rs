@@ -5,6 +5,7 @@
 mod file_edit;
 mod git_hook;
 mod installation;
+mod plugin;
 mod session_cache;
 
 use std::fs;
@@ -23,6 +24,7 @@ use crate::program;
 pub(crate) use file_edit::FileEdit;
 pub(crate) use git_hook::{git_hook_asks, plan_git_hook, plan_git_hook_removal};
 pub(crate) use installation::Installation;
+pub(crate) use plugin::{PLUGIN_DIR, has_plugin, plan_plugin, plan_plugin_removal};
 pub(crate) use session_cache::{build_cache, plan_cache_removal};
 
 /// Where Claude Code has a project's settings: shared with the team, and the user's own.

@@ -1,5 +1,6 @@
 //! The session cache's part of a set-up: how many entries it needs, whether a first one is worth building, and taking it away.
 
+use std::fs;
 use std::path::Path;
 
 use lockstep_cache::delivery::Mode;
@@ -8,7 +9,7 @@ use lockstep_cache::{BuildOptions, Cache};
 use lockstep_config::Project;
 use lockstep_store::StateDir;
 
-use super::{FileEdit, Plan, confined, read};
+use super::{FileEdit, PLUGIN_DIR, Plan, confined, read};
 use crate::cache::{self, CacheFault, ProjectProvider, delivery};
 use crate::error::CommandError;
 use crate::project::ActiveProject;
@@ -76,8 +77,14 @@ fn is_wanted(root: &Path, project: Option<&ActiveProject>) -> bool {
         !config.section.is_empty() || !config.conventions.0.is_empty()
     };
     let off = project.is_some_and(|project| delivery::mode(project) == Mode::Off);
-    let traces = TRACES.iter().any(|trace| root.join(trace).is_dir());
+    let traces = TRACES.iter().any(|trace| holds_others(&root.join(trace)));
     !off && (traces || project.is_some_and(|project| configured(project) || delivery::is_there(project)))
+}
+
+/// Whether something is in the directory besides our own plugin.
+fn holds_others(dir: &Path) -> bool {
+    let mut entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    entries.any(|entry| !Path::new(PLUGIN_DIR).ends_with(entry.file_name()))
 }
 
 /// Plans taking away the cache that `init` has made, where it lies outside of the state directory.

@@ -172,7 +172,7 @@ fn read_text(path: &Path) -> std::io::Result<String> {
     if meta.len() > MAX_BYTES {
         return Err(other(format!("it has {} bytes, more than the {MAX_BYTES} that are read", meta.len())));
     }
-    let mut bytes = Vec::new();
+    let mut bytes = Vec::with_capacity(usize::try_from(meta.len()).unwrap_or_default() + 1);
     file.take(MAX_BYTES).read_to_end(&mut bytes)?;
     String::from_utf8(bytes).map_err(|_| other("it is not UTF-8".to_owned()))
 }

@@ -33,6 +33,34 @@ pub(crate) struct Invoked {
     pub(crate) stepless: bool,
 }
 
+/// A step when its agent wants to end, for gate 2.
+#[derive(Debug)]
+pub(crate) struct AtStop {
+    /// Its file, where it has one inside the project.
+    pub(crate) file: Option<StepFile>,
+    /// `None` for an agent without a step.
+    named: Option<Named>,
+}
+
+#[derive(Debug)]
+struct Named {
+    name: String,
+    step: Result<Step, Vec<Problem>>,
+    recorded: Recorded,
+}
+
+impl AtStop {
+    /// What is in its file, where that can be read.
+    pub(crate) fn step(&self) -> Option<&Step> {
+        self.named.as_ref().and_then(|named| named.step.as_ref().ok())
+    }
+
+    /// Whether it matters what the agent changed.
+    pub(crate) fn is_bounded(&self) -> bool {
+        self.step().is_some_and(|step| !step.boundary().is_open())
+    }
+}
+
 /// What an agent did, for gate 2.
 #[derive(Debug, Default)]
 pub(crate) struct Work {
@@ -100,42 +128,44 @@ impl Steps<'_> {
         self.audit(file.as_ref(), &record);
     }
 
-    /// Gate 2 for a step.
-    pub(crate) fn judge_stop(
-        &self,
-        name: Option<&str>,
-        work: &Work,
-    ) -> Result<(Judged, Option<StepFile>), StepsError> {
-        let (machine, evidence) = (self.machine()?, self.evidence_rules());
-        let rules = change::Rules { machine: &machine, evidence: &evidence };
-        let Some(name) = name else { return Ok((stop::judge(Stop::NoStep, rules), None)) };
+    /// What gate 2 looks at: the step of this name as it is now, read once.
+    pub(crate) fn at_stop(&self, name: Option<&str>) -> Result<AtStop, StoreError> {
+        let Some(name) = name else { return Ok(AtStop { file: None, named: None }) };
         let located = self.named(name);
         let (step, recorded) = match &located {
             Ok(file) => self.step_with_record(file)?,
             Err(problem) => (Err(vec![problem.clone()]), Recorded::Nothing),
         };
-        let file = located.ok();
+        Ok(AtStop { file: located.ok(), named: Some(Named { name: name.to_owned(), step, recorded }) })
+    }
+
+    /// Gate 2 for a step.
+    pub(crate) fn judge_stop(&self, at: &AtStop, work: &Work) -> Result<Judged, StepsError> {
+        let (machine, evidence) = (self.machine()?, self.evidence_rules());
+        let rules = change::Rules { machine: &machine, evidence: &evidence };
+        let Some(Named { name, step, recorded }) = &at.named else {
+            return Ok(stop::judge(Stop::NoStep, rules));
+        };
         let foreign = |one: &&Changed| !self.is_own(one.1.as_deref());
         let changed: Option<Vec<Changed>> =
             work.changed.as_ref().map(|changed| changed.iter().filter(foreign).cloned().collect());
         let stop = StepStop {
             file: name,
-            step: &step,
-            recorded: &recorded,
+            step,
+            recorded,
             changed: changed.as_deref(),
             turns: work.turns,
             budget: work.budget,
             over_budget_blocks: self.project.config().steps.over_budget == OverBudget::Block,
         };
         let mut judged = stop::judge(Stop::Step(stop), rules);
-        let bounded = step.as_ref().is_ok_and(|step| !step.boundary().is_open());
-        if bounded && self.project.config().journal.sweep == Sweep::Off {
+        if at.is_bounded() && self.project.config().journal.sweep == Sweep::Off {
             judged
                 .validation
                 .warnings
                 .push("[journal] sweep is off: what shell commands changed was not seen".to_owned());
         }
-        Ok((judged, file))
+        Ok(judged)
     }
 
     /// Whether a file is one that Lockstep itself writes in the name of a step.
@@ -153,10 +183,11 @@ impl Steps<'_> {
     pub(crate) fn record_stop(
         &self,
         judged: &Judged,
-        file: Option<&StepFile>,
+        at: &AtStop,
         describe: impl FnOnce(Described) -> Described,
     ) {
-        let seal = file.and_then(|file| Some(self.read(file).ok()?.commit_seal()));
+        let file = at.file.as_ref();
+        let seal = at.step().map(Step::commit_seal);
         let record = self.gate_record(event::STOP, file, judged).with("commit_seal", seal);
         self.audit(file, &describe(Described(record)).0);
     }

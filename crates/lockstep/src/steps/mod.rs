@@ -1,11 +1,16 @@
-//! Steps in a project: their files, tables, locks and trail. Hooks and commands are skins over this; what is decided is decided in
+//! Steps in a project: their files, tables, locks and trail. Hooks, commands and the MCP server are skins over this; what is decided is decided in
 //! `lockstep-steps`.
 
 pub(crate) mod commits;
 pub(crate) mod evidence;
 pub(crate) mod files;
 pub(crate) mod gates;
+pub(crate) mod listing;
+pub(crate) mod phases;
+pub(crate) mod prompts;
 pub(crate) mod runs;
+pub(crate) mod shown;
+pub(crate) mod told;
 pub(crate) mod trail;
 pub(crate) mod write;
 
@@ -53,6 +58,21 @@ impl From<StepLockError> for StepsError {
         match error {
             StepLockError::Held(holder) => Self::Locked(holder),
             StepLockError::Store(error) => Self::Store(error),
+        }
+    }
+}
+
+impl StepsError {
+    /// Every reason of a refusal; anything else is a failure.
+    pub(crate) fn into_refusal(self) -> Result<Vec<Problem>, Self> {
+        match self {
+            Self::Refused(problems) => Ok(problems),
+            Self::Locked(holder) => Ok(vec![Problem::invalid(
+                "step file",
+                holder.to_string(),
+                "Wait, or write in the holder's name with --as",
+            )]),
+            failure => Err(failure),
         }
     }
 }

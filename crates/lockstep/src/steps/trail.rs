@@ -154,7 +154,9 @@ impl Steps<'_> {
     pub(crate) fn recorded(&self, file: &StepFile, step: &Step) -> Result<Recorded, StoreError> {
         let of_step =
             |entry: &Entry| (entry.step_file() == Some(&file.name)).then(|| state_of(entry)).flatten();
-        let state = self.trail_of(file).newest(&file.name, of_step)?;
+        // As it stands in a line; most lines about a step record no state.
+        let name = serde_json::to_string(&file.name).expect("a text is JSON");
+        let state = self.trail_of(file).newest(&[&name, r#""seal":"#], of_step)?;
         Ok(recorded(state.as_ref(), step))
     }
 

@@ -1,13 +1,17 @@
 //! The project's task: its versions in the store, read and written by the rules of `lockstep-task`.
 //!
 //! [`Tasks`] is the open store with the rules in effect; [`write`] carries out a judged write, [`writer`] is who writes.
-//! The command line and the hooks are two skins over this.
+//! The command line, the hooks and the MCP server are skins over this.
 
 pub(crate) mod agreement;
 pub(crate) mod files;
+pub(crate) mod phases;
+pub(crate) mod propose;
 pub(crate) mod readers;
 mod scratch;
+pub(crate) mod shown;
 pub(crate) mod steps;
+pub(crate) mod told;
 pub(crate) mod write;
 pub(crate) mod writer;
 

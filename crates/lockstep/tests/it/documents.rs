@@ -8,7 +8,7 @@ use lockstep_testkit::{Event, TestEnv};
 
 use crate::inactive;
 
-fn repository() -> &'static Path {
+pub(crate) fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap()
 }
 
@@ -111,6 +111,11 @@ fn the_tour_is_true() {
     play("docs/guide/tour.md");
 }
 
+#[test]
+fn the_guide_to_the_plugin_is_true() {
+    play("docs/guide/plugin.md");
+}
+
 /// Every Markdown file at the root and below `docs`.
 fn documents() -> Vec<PathBuf> {
     let mut folders = vec![repository().to_owned(), repository().join("docs")];
@@ -134,9 +139,60 @@ fn links_between_documents_lead_somewhere() {
         let text = fs::read_to_string(&path).unwrap();
         // What stands in a block is shown, not linked.
         let prose: String = text.split("```").step_by(2).collect();
-        for link in prose.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+        let links = prose.split("](").skip(1).filter_map(|rest| rest.split(')').next());
+        // What lies elsewhere is not looked at: a test reaches nothing outside of this machine.
+        for link in links.filter(|link| !link.starts_with("https://")) {
             let target = link.split('#').next().unwrap();
             assert!(path.parent().unwrap().join(target).exists(), "{} links to {link}", path.display());
         }
+    }
+}
+
+/// Commands in prose must exist. Those with `…` or `|` stand for several.
+#[test]
+fn commands_in_documents_exist() {
+    let tree = lockstep_cli::cli::command();
+    for path in documents().into_iter().filter(|path| !path.ends_with("CHANGELOG.md")) {
+        let text = fs::read_to_string(&path).unwrap();
+        let prose: String = text.split("```").step_by(2).collect();
+        for command in crate::plugin_lint::commands(&prose) {
+            let several = command.contains(['…', '|', '<', '[', '>']) || command.ends_with("lockstep");
+            let words = crate::plugin_lint::words(&command);
+            if several || words.last().is_some_and(|word| word.starts_with("--")) {
+                continue;
+            }
+            let verb = words
+                .iter()
+                .skip(1)
+                .find(|word| word.chars().all(|c| c.is_lowercase() || c == '-') && !word.starts_with('-'));
+            let is_there = |verb: &String| tree.get_subcommands().any(|known| known.get_name() == verb);
+            assert!(verb.is_none_or(is_there), "{}: `{command}`", path.display());
+        }
+    }
+}
+
+#[test]
+fn every_check_of_the_doctor_is_explained() {
+    let env = crate::active();
+    let page = fs::read_to_string(repository().join("docs/guide/troubleshooting.md")).unwrap();
+    let told = env.lockstep(["doctor", "--format", "json"]);
+    let checks: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap();
+    let checks = checks["checks"].as_array().expect("a list of checks").clone();
+    assert!(checks.len() > 5, "{checks:?}");
+    for check in checks {
+        let name = check["name"].as_str().expect("a name");
+        assert!(page.contains(&format!("| `{name}` |")), "{name} is not explained");
+    }
+}
+
+#[test]
+fn every_schema_is_listed_with_its_file() {
+    let env = inactive();
+    let page = fs::read_to_string(repository().join("docs/reference/formats.md")).unwrap();
+    let listed = env.lockstep(["schema"]).succeeded();
+    let names: Vec<&str> = listed.lines().filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(names.len() > 10, "{listed}");
+    for name in names {
+        assert!(page.contains(&format!("schema `{name}`")), "{name} is not listed");
     }
 }

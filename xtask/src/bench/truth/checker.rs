@@ -1,9 +1,10 @@
 //! Checkers that run on Node: where they are kept, and what is new in what they say.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::subject::Truth;
 use crate::{Outcome, workspace};
 
 /// What a checker says about each file.
@@ -24,15 +25,15 @@ pub(super) fn install(cache: &Path, name: &str, version: &str) -> Outcome<PathBu
     Ok(package)
 }
 
-/// The files about which something is said that was not said before.
-pub(super) fn fresh(before: &Messages, after: &Messages) -> BTreeSet<String> {
-    let mut files = BTreeSet::new();
+/// The files about which something is said that was not said before, and the first of that.
+pub(super) fn fresh(before: &Messages, after: &Messages) -> Truth {
+    let mut files = Truth::new();
     for (file, messages) in after {
         let mut known = before.get(file).cloned().unwrap_or_default();
         for message in messages {
             match known.iter().position(|it| it == message) {
                 Some(at) => drop(known.swap_remove(at)),
-                None => drop(files.insert(file.clone())),
+                None => drop(files.entry(file.clone()).or_insert_with(|| message.clone())),
             }
         }
     }

@@ -13,8 +13,9 @@ use std::process::{Command, Stdio};
 use lockstep_refs::facts::Definition;
 use serde_json::Value;
 
+use super::applied::{Applied, lock};
 use super::cases::Case;
-use super::subject::{Applied, Mutation, Package, Prepared, Subject, lock};
+use super::subject::{Keep, Mutation, Package, Prepared, Subject, Truth};
 use crate::{Outcome, workspace};
 
 mod mutate;
@@ -68,29 +69,35 @@ impl Subject for Rust {
         mutate::mutate(text, definition, mutation)
     }
 
-    fn truth(&self, prepared: &Prepared, case: &Case) -> Outcome<BTreeSet<String>> {
-        let path = prepared.root.join(&case.file);
-        let mut rejected = BTreeSet::new();
-        let hidden = {
-            let _applied = Applied::new(path.clone(), &case.old, &case.new)?;
-            let (messages, _) = check(prepared, true)?;
-            rejected.extend(errors(&messages).flat_map(|error| files(error, prepared)));
-            errors(&messages).any(|error| UNRESOLVED.contains(&code(error)))
-        };
-        let vanishes = matches!(case.mutation, Mutation::Rename | Mutation::Remove);
-        if hidden
-            && vanishes
-            && mutate::is_member(&case.symbol)
-            && let Some(marked) = mutate::deprecate(&case.old, &case.symbol)
-        {
-            let _applied = Applied::new(path, &case.old, &marked)?;
-            let (messages, _) = check(prepared, true)?;
-            let uses = messages.iter().filter(|message| code(message) == "deprecated");
-            rejected.extend(uses.flat_map(|message| files(message, prepared)));
+    fn truths(&self, prepared: &Prepared, cases: &[&Case], keep: Keep<'_>) -> Outcome {
+        for (at, case) in cases.iter().enumerate() {
+            keep(at, truth(prepared, case)?)?;
         }
-        rejected.remove(&case.file);
-        Ok(rejected)
+        Ok(())
     }
+}
+
+fn truth(prepared: &Prepared, case: &Case) -> Outcome<Truth> {
+    let mut rejected = Truth::new();
+    let hidden = {
+        let _applied = Applied::new(prepared, &case.file, &case.old, &case.new)?;
+        let (messages, _) = check(prepared, true)?;
+        errors(&messages).for_each(|error| note(error, prepared, &mut rejected));
+        errors(&messages).any(|error| UNRESOLVED.contains(&code(error)))
+    };
+    let vanishes = matches!(case.mutation, Mutation::Rename | Mutation::Remove);
+    if hidden
+        && vanishes
+        && mutate::is_member(&case.symbol)
+        && let Some(marked) = mutate::deprecate(&case.old, &case.symbol)
+    {
+        let _applied = Applied::new(prepared, &case.file, &case.old, &marked)?;
+        let (messages, _) = check(prepared, true)?;
+        let uses = messages.iter().filter(|message| code(message) == "deprecated");
+        uses.for_each(|message| note(message, prepared, &mut rejected));
+    }
+    rejected.remove(&case.file);
+    Ok(rejected)
 }
 
 /// All features; where some of them need a nightly compiler, those that do not.
@@ -176,6 +183,14 @@ fn errors(messages: &[Value]) -> impl Iterator<Item = &Value> {
 
 fn code(message: &Value) -> &str {
     message["code"]["code"].as_str().unwrap_or_default()
+}
+
+/// Keeps the files that a message points at, with what it says.
+fn note(message: &Value, prepared: &Prepared, rejected: &mut Truth) {
+    for file in files(message, prepared) {
+        let said = || message["message"].as_str().unwrap_or_default().to_owned();
+        rejected.entry(file).or_insert_with(said);
+    }
 }
 
 /// The files of the package that a message points at; inside a macro of somebody else, where that is used.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::cases::Case;
+use super::subject::Truth;
 
 /// Who answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -10,16 +11,38 @@ pub(super) enum Answer {
     Ours,
     Word,
     Basename,
+    Codegraph,
+    Madge,
+    Grimp,
 }
 
 impl Answer {
-    pub(super) const ALL: [Self; 3] = [Self::Ours, Self::Word, Self::Basename];
+    /// Who is asked about every language.
+    pub(super) const ALL: [Self; 4] = [Self::Ours, Self::Word, Self::Basename, Self::Codegraph];
+
+    /// The graph tools for a language.
+    pub(super) fn tools(language: &str) -> &'static [Self] {
+        match language {
+            "Python" => &[Self::Codegraph, Self::Grimp],
+            "TypeScript" => &[Self::Codegraph, Self::Madge],
+            _ => &[Self::Codegraph],
+        }
+    }
+
+    /// Everybody who is asked about a language.
+    pub(super) fn all(language: &str) -> Vec<Self> {
+        let tools = Self::tools(language).iter().filter(|tool| !Self::ALL.contains(tool));
+        Self::ALL.into_iter().chain(tools.copied()).collect()
+    }
 
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Ours => "lockstep impact",
             Self::Word => "rg -w of the name",
             Self::Basename => "grep of the basename",
+            Self::Codegraph => "codegraph impact, depth 1",
+            Self::Madge => "madge: files that import the file",
+            Self::Grimp => "grimp: modules that import the module",
         }
     }
 }
@@ -31,21 +54,33 @@ pub(super) struct Judged {
     pub(super) package: &'static str,
     pub(super) held_out: bool,
     pub(super) case: Case,
-    pub(super) truth: BTreeSet<String>,
+    pub(super) truth: Truth,
+    /// Why we say that a file breaks.
+    pub(super) evidence: BTreeMap<String, String>,
     pub(super) answers: BTreeMap<Answer, BTreeSet<String>>,
 }
 
 impl Judged {
-    pub(super) fn answer(&self, of: Answer) -> &BTreeSet<String> {
-        &self.answers[&of]
+    /// `None` where that one could not be asked.
+    pub(super) fn answer(&self, of: Answer) -> Option<&BTreeSet<String>> {
+        self.answers.get(&of)
+    }
+
+    fn has(&self, of: Answer, file: &str) -> bool {
+        self.answer(of).is_some_and(|answer| answer.contains(file))
     }
 
     pub(super) fn missed(&self, of: Answer) -> Vec<&str> {
-        self.truth.difference(self.answer(of)).map(String::as_str).collect()
+        self.truth.keys().filter(|file| !self.has(of, file)).map(String::as_str).collect()
     }
 
     pub(super) fn wrong(&self, of: Answer) -> Vec<&str> {
-        self.answer(of).difference(&self.truth).map(String::as_str).collect()
+        self.answer(of)
+            .into_iter()
+            .flatten()
+            .filter(|file| !self.truth.contains_key(*file))
+            .map(String::as_str)
+            .collect()
     }
 }
 
@@ -67,8 +102,8 @@ impl Score {
     pub(super) fn of<'j>(cases: impl Iterator<Item = &'j Judged>, who: Answer) -> Self {
         let mut score = Self::default();
         for judged in cases {
-            let answer = judged.answer(who);
-            let hits = judged.truth.intersection(answer).count();
+            let Some(answer) = judged.answer(who) else { continue };
+            let hits = answer.iter().filter(|file| judged.truth.contains_key(*file)).count();
             score.cases += 1;
             score.true_files += judged.truth.len();
             score.answered += answer.len();

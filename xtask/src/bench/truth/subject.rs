@@ -1,6 +1,6 @@
 //! What a language brings along to be measured: packages, ways to change them, and a compiler that knows better.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -48,21 +48,6 @@ impl Prepared {
     }
 }
 
-/// Takes a package for this run alone; waits for a run that has it.
-pub(super) fn lock(root: &Path) -> Outcome<fs::File> {
-    // Not by the extension: a version has dots.
-    let mut path = root.as_os_str().to_owned();
-    path.push(".lock");
-    let path = PathBuf::from(path);
-    let show = |error: std::io::Error| format!("{}: {error}", path.display());
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(show)?;
-    }
-    let file = fs::File::create(&path).map_err(show)?;
-    file.lock().map_err(show)?;
-    Ok(file)
-}
-
 /// What is done to a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Mutation {
@@ -89,6 +74,12 @@ impl Mutation {
     }
 }
 
+/// The files that a compiler rejects, with the first thing it says about each.
+pub(super) type Truth = BTreeMap<String, String>;
+
+/// Takes the truth about the case at a position.
+pub(super) type Keep<'k> = &'k mut dyn FnMut(usize, Truth) -> Outcome;
+
 /// A language that is measured.
 pub(super) trait Subject {
     fn language(&self) -> &'static str;
@@ -101,27 +92,7 @@ pub(super) trait Subject {
     /// The text with one definition changed; `None` where that cannot be done to it.
     fn mutate(&self, text: &str, definition: &Definition, mutation: Mutation) -> Option<String>;
 
-    /// The files other than the changed one that the compiler rejects when a case is applied. Leaves the package as it was.
-    fn truth(&self, prepared: &Prepared, case: &Case) -> Outcome<BTreeSet<String>>;
-}
-
-/// Replaces a file's content for as long as it lives.
-pub(super) struct Applied {
-    path: PathBuf,
-    old: String,
-}
-
-impl Applied {
-    pub(super) fn new(path: PathBuf, old: &str, new: &str) -> Outcome<Self> {
-        fs::write(&path, new).map_err(|error| format!("{}: {error}", path.display()))?;
-        Ok(Self { path, old: old.to_owned() })
-    }
-}
-
-impl Drop for Applied {
-    fn drop(&mut self) {
-        if let Err(error) = fs::write(&self.path, &self.old) {
-            eprintln!("{}: {error}; delete the package from the cache", self.path.display());
-        }
-    }
+    /// The files other than the changed one that the compiler rejects when a case is applied, for each of some cases, given
+    /// to `keep` as soon as it is known. Leaves the package as it was.
+    fn truths(&self, prepared: &Prepared, cases: &[&Case], keep: Keep<'_>) -> Outcome;
 }

@@ -5,21 +5,11 @@ use std::collections::BTreeSet;
 use super::score::{Answer, Judged, Score};
 use super::subject::Mutation;
 
-/// Everything, for the page.
-pub(super) fn all(judged: &[Judged]) -> String {
-    let mut out = String::new();
-    let languages: BTreeSet<&str> = judged.iter().map(|judged| judged.language).collect();
-    for language in languages {
-        let of: Vec<&Judged> = judged.iter().filter(|judged| judged.language == language).collect();
-        out.push_str(&format!("### {language}: the files that break\n\n"));
-        out.push_str(&sets(&of));
-        out.push('\n');
-        out.push_str(&rows("change", &kinds(&of)));
-        out.push('\n');
-        out.push_str(&rows("package", &packages(&of)));
-        out.push('\n');
-    }
-    out
+/// Everything about a language, for the page.
+pub(super) fn of(language: &str, judged: &[Judged]) -> String {
+    let of: Vec<&Judged> = judged.iter().filter(|judged| judged.language == language).collect();
+    let parts = [sets(&of), rows("change", &kinds(&of)), rows("package", &packages(&of))];
+    format!("### {language}: the files that break\n\n{}", parts.join("\n"))
 }
 
 /// Everybody, on the packages that rules were made with and on the others.
@@ -28,9 +18,10 @@ fn sets(judged: &[&Judged]) -> String {
     for (held_out, name) in [(false, "known"), (true, "held out")] {
         let set: Vec<&Judged> = judged.iter().copied().filter(|judged| judged.held_out == held_out).collect();
         if !set.is_empty() {
-            groups.extend(
-                Answer::ALL.map(|who| (format!("{}, {name} packages", who.word()), set.clone(), who)),
-            );
+            let language = set.first().map_or("", |judged| judged.language);
+            for who in Answer::all(language) {
+                groups.push((format!("{}, {name} packages", who.word()), set.clone(), who));
+            }
         }
     }
     table("who", &groups)
@@ -67,6 +58,11 @@ fn table(title: &str, groups: &[(String, Vec<&Judged>, Answer)]) -> String {
     );
     for (name, cases, who) in groups {
         let score = Score::of(cases.iter().copied(), *who);
+        if score.cases == 0 {
+            let why = if *who == Answer::Codegraph { "not asked" } else { "not installed" };
+            out.push_str(&format!("| {name} | {why} | | | | | | |\n"));
+            continue;
+        }
         out.push_str(&format!(
             "| {name} | {} | {} | {} | {} | {} | {} | {} |\n",
             score.cases,
@@ -94,9 +90,10 @@ pub(super) fn wrong(judged: &[Judged]) -> String {
             continue;
         }
         out.push_str(&format!("{} {}\n", judged.package, judged.case.shown()));
-        for (sign, files) in [("missed", missed), ("wrong", wrong)] {
+        for (sign, files, why) in [("missed", missed, &judged.truth), ("wrong", wrong, &judged.evidence)] {
             for file in files {
-                out.push_str(&format!("    {sign} {file}\n"));
+                let why = why.get(file).map_or("", String::as_str);
+                out.push_str(&format!("    {sign} {file}: {why}\n"));
             }
         }
     }

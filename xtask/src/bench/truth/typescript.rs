@@ -1,14 +1,18 @@
-//! TypeScript: packages from the registry that ship their sources, judged by `tsc --noEmit`.
+//! TypeScript: packages from the registry that ship their sources, judged by the TypeScript compiler as `tsc --noEmit`
+//! would run it, in one process for all cases.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use lockstep_refs::facts::Definition;
+use serde_json::json;
 
+use super::applied::lock;
 use super::cases::Case;
 use super::checker::{self, Messages};
-use super::subject::{Applied, Mutation, Package, Prepared, Subject, lock};
+use super::server;
+use super::subject::{Keep, Mutation, Package, Prepared, Subject};
 use crate::{Outcome, workspace};
 
 mod mutate;
@@ -46,7 +50,6 @@ impl Subject for TypeScript {
     }
 
     fn prepare(&self, package: &Package, cache: &Path) -> Outcome<Prepared> {
-        let tsc = checker::install(cache, "typescript", TSC)?;
         let source = checker::install(&cache.join("typescript"), package.name, package.version)?;
         let name = package.name.replace('/', "+");
         let root = cache.join("typescript").join(format!("{name}-{}", package.version));
@@ -66,7 +69,6 @@ impl Subject for TypeScript {
         let target = cache.join("typescript").join("checked").join(format!("{name}-{}", package.version));
         fs::create_dir_all(&target)?;
         let prepared = Prepared { _lock: lock(&root)?, root, files, target, options: &[], stamp };
-        checker::baseline(&prepared.target.join("baseline.json"), || check(&prepared, &tsc))?;
         Ok(prepared)
     }
 
@@ -74,30 +76,31 @@ impl Subject for TypeScript {
         mutate::mutate(text, definition, mutation)
     }
 
-    fn truth(&self, prepared: &Prepared, case: &Case) -> Outcome<BTreeSet<String>> {
-        let cache = prepared.target.ancestors().nth(3).ok_or("the cache holds what was checked")?;
-        let tsc = checker::install(cache, "typescript", TSC)?;
-        let before = checker::baseline(&prepared.target.join("baseline.json"), || {
-            Err("the package was not checked before it was changed".into())
-        })?;
-        let _applied = Applied::new(prepared.root.join(&case.file), &case.old, &case.new)?;
-        let mut rejected = checker::fresh(&before, &check(prepared, &tsc)?);
-        rejected.remove(&case.file);
-        Ok(rejected)
+    fn truths(&self, prepared: &Prepared, cases: &[&Case], keep: Keep<'_>) -> Outcome {
+        let asked = cases.iter().map(|case| json!({ "file": case.file, "text": case.new }));
+        let mut before = None;
+        server::ask(server(prepared)?, asked, &mut |answer| {
+            let messages: Messages = serde_json::from_value(answer)?;
+            let Some((at, before)) = &mut before else {
+                before = Some((0, messages));
+                return Ok(());
+            };
+            let mut rejected = checker::fresh(before, &messages);
+            rejected.remove(&cases[*at].file);
+            keep(*at, rejected)?;
+            *at += 1;
+            Ok(())
+        })
     }
 }
 
-/// The errors that the compiler finds: `src/x.ts(1,2): error TS2304: …`.
-fn check(prepared: &Prepared, tsc: &Path) -> Outcome<Messages> {
+/// The compiler as a process that answers about one case after the other.
+fn server(prepared: &Prepared) -> Outcome<Command> {
+    let script = prepared.target.join("check.cjs");
+    fs::write(&script, include_str!("typescript/check.cjs"))?;
+    let cache = prepared.target.ancestors().nth(3).ok_or("the cache holds what was checked")?;
     let mut command = workspace::command("nice");
-    command.args(["-n", "10", "node"]).arg(tsc.join("bin/tsc"));
-    command.args(["--pretty", "false", "-p", "."]).current_dir(&prepared.root);
-    let output = command.output().map_err(|error| format!("tsc: {error}"))?;
-    let mut messages = Messages::new();
-    for said in String::from_utf8_lossy(&output.stdout).lines() {
-        let Some((place, message)) = said.split_once(": error ") else { continue };
-        let Some((file, _)) = place.rsplit_once('(') else { continue };
-        messages.entry(file.to_owned()).or_default().push(message.to_owned());
-    }
-    Ok(messages)
+    command.args(["-n", "10", "node"]).arg(script).arg(checker::install(cache, "typescript", TSC)?);
+    command.arg(&prepared.root);
+    Ok(command)
 }

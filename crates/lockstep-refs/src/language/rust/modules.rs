@@ -207,6 +207,23 @@ impl<'w> Project<'w> {
         })
     }
 
+    /// Where a line of a file stands in its crate, as the compiler reads it: the lines of the declarations of the modules
+    /// around it, outermost first, then its own. With the root, as crates have no order among themselves.
+    pub(super) fn order(&self, file: FileId, line: u32) -> Option<(FileId, Vec<u32>)> {
+        let mut lines = vec![line];
+        let mut file = file;
+        while let Some(by) = self.outer(&Module::of_file(file)) {
+            let sheet = self.sheet(by.file)?;
+            lines.push(self.declaration(by.file, &sheet, file)?.line);
+            file = by.file;
+            if lines.len() > 64 {
+                return None;
+            }
+        }
+        lines.reverse();
+        Some((file, lines))
+    }
+
     fn declares(&self, by: FileId, file: FileId) -> Option<Module> {
         let sheet = self.sheet(by)?;
         let import = self.declaration(by, &sheet, file)?;

@@ -141,7 +141,8 @@ impl Search<'_, '_, '_> {
             let Some(found) = self.imported(&module, import, name) else { continue };
             let role = if import.reexport { Role::Reexport } else { Role::Import };
             let line = import.names.first().map_or(import.line, |name| name.line);
-            self.put(file, line, Kind::Import, role, Certainty::Resolved, name, None, found.through, None);
+            let through = found.through.filter(|through| !self.is_before(file, line, *through, name));
+            self.put(file, line, Kind::Import, role, Certainty::Resolved, name, None, through, None);
             for taken in &import.names {
                 if *taken.local != *name && *taken.local != *"_" && *taken.name == *name {
                     locals.push(taken.local.clone());
@@ -175,6 +176,19 @@ impl Search<'_, '_, '_> {
             }
         }
         aliases
+    }
+
+    /// Whether an import stands before the one that hands the name on, in the order in which the compiler reads the crate.
+    /// When the name is gone, it misses the name too: only after it has complained does it let others have it.
+    fn is_before(&self, file: FileId, line: u32, through: FileId, name: &str) -> bool {
+        let Some(sheet) = self.project.sheet(through) else { return false };
+        let handing = sheet.imported(name).iter().filter_map(|at| sheet.facts.imports.get(*at as usize));
+        let Some(import) = handing.into_iter().find(|import| import.reexport) else { return false };
+        let there = import.names.iter().find(|taken| *taken.local == *name).map_or(import.line, |it| it.line);
+        match (self.project.order(file, line), self.project.order(through, there)) {
+            (Some(here), Some(there)) => here.0 == there.0 && here.1 < there.1,
+            _ => false,
+        }
     }
 
     fn module_of_use(&self, file: FileId, sheet: &Sheet, used: &Use) -> Module {
@@ -258,8 +272,17 @@ impl Search<'_, '_, '_> {
                 if inside || (!found.is_empty() && !self.goal.owner_is_interface) {
                     return None;
                 }
-                // A type that leads nowhere is not the goal's, unless by its name.
                 let last = path.rsplit("::").next().unwrap_or(path);
+                if standard::is_plain(last) {
+                    return self.implemented_by(last).map(|certainty| (certainty, None));
+                }
+                // What has no value stands behind a type, and a type has a capital letter.
+                let valueless =
+                    matches!(self.goal.symbol.kind, DefinitionKind::Value | DefinitionKind::Function);
+                if valueless && found.is_empty() && last.starts_with(|c: char| c.is_lowercase()) {
+                    return None;
+                }
+                // A type that leads nowhere is not the goal's, unless by its name.
                 let other = last.starts_with(|c: char| c.is_uppercase()) && *last != *self.goal.owner_name;
                 if found.is_empty() && other && self.project.resolve(module, path).is_empty() {
                     return None;
@@ -284,7 +307,7 @@ impl Search<'_, '_, '_> {
             return None;
         }
         match ty {
-            Ty::Unknown => self.plausible(module, used).then_some(Certainty::Possible),
+            Ty::Unknown => self.perhaps(module, used),
             Ty::Own(file, index, _) => self.own_has((*file, *index), ty, module, used, steps),
             Ty::Bounds(bounds) => {
                 bounds.iter().find_map(|bound| self.has(&self.project.value(bound), module, used, steps + 1))
@@ -349,24 +372,26 @@ impl Search<'_, '_, '_> {
         types.iter().any(|of| **of == *name || (every && **of == *"*")).then_some(Certainty::Resolved)
     }
 
-    /// Whether a value of which nothing is known may have the goal as its member.
+    /// How sure it is that a value of which nothing is known has the goal as its member. `None` where it cannot be.
+    fn perhaps(&self, module: &Module, used: &Use) -> Option<Certainty> {
+        let goal = self.goal;
+        let called = used.role == Role::Call;
+        // These are named behind a type, never behind a value; and a field is not called like a method.
+        let cannot = matches!(goal.symbol.kind, DefinitionKind::Variant | DefinitionKind::Function)
+            || (called && goal.symbol.kind == DefinitionKind::Field);
+        if cannot || !self.in_reach(module) {
+            return None;
+        }
+        Some(if self.plausible(module, used) { Certainty::Possible } else { Certainty::Undecided })
+    }
+
+    /// Whether a value of which nothing is known may well have the goal as its member.
     fn plausible(&self, module: &Module, used: &Use) -> bool {
         let goal = self.goal;
-        // These are named behind a type, never behind a value.
-        if matches!(goal.symbol.kind, DefinitionKind::Variant | DefinitionKind::Function) {
-            return false;
-        }
         if matches!(used.role, Role::Construct | Role::Pattern | Role::Override) && !goal.unique {
             return goal.mentioning.contains(&module.file);
         }
-        let called = used.role == Role::Call;
-        if called && goal.symbol.kind == DefinitionKind::Field {
-            return false;
-        }
-        if !called && goal.symbol.kind == DefinitionKind::Method && !goal.unique {
-            return false;
-        }
-        if !self.in_reach(module) {
+        if used.role != Role::Call && goal.symbol.kind == DefinitionKind::Method && !goal.unique {
             return false;
         }
         let mentioned = goal.mentioning.contains(&module.file);

@@ -30,7 +30,11 @@ fn found(world: &MemoryWorld, file: &str, symbol: &str) -> Vec<Reference> {
 fn shown(world: &MemoryWorld, found: &Reference) -> String {
     let through =
         found.through.map(|through| format!(" through {}", world.path(through))).unwrap_or_default();
-    let sure = if found.certainty == Certainty::Possible { "?" } else { "" };
+    let sure = match found.certainty {
+        Certainty::Possible => "?",
+        Certainty::Undecided => "??",
+        Certainty::Resolved | Certainty::Untyped => "",
+    };
     format!("{}:{} {:?}{sure}{through}", world.path(found.file), found.line, found.role)
 }
 
@@ -51,7 +55,7 @@ fn imports_are_followed_through_modules_renames_and_globs() {
             "src/b.rs:1 Import",
             "src/b.rs:2 Call",
             "src/b.rs:2 Call",
-            "src/c/d.rs:1 Import through src/lib.rs",
+            "src/c/d.rs:1 Import",
             "src/c/d.rs:2 Call through src/lib.rs",
             "src/c/d.rs:2 Call",
             "src/c/mod.rs:3 Call",
@@ -248,4 +252,31 @@ fn private_items_reach_the_modules_below() {
     assert_eq!(reach("mod a;\npub enum E { One { n: u8 } }\n", "One"), Reach::Everyone);
     assert_eq!(reach("trait T { fn f(&self); }\n", "f"), Reach::File);
     assert_eq!(reach("pub struct S;\nimpl Drop for S { fn drop(&mut self) {} }\n", "drop"), Reach::File);
+}
+
+#[test]
+fn an_import_before_the_one_that_hands_its_name_on_misses_it_too() {
+    let world = MemoryWorld::new([
+        ("Cargo.toml", MANIFEST),
+        ("src/lib.rs", "mod a;\nmod early;\npub use a::f;\nmod late;\n"),
+        ("src/a.rs", "pub fn f() {}\n"),
+        ("src/early.rs", "use crate::f;\n"),
+        ("src/late.rs", "use crate::f;\n"),
+    ]);
+    assert_eq!(
+        referrers(&world, "src/a.rs", "f"),
+        ["src/early.rs:1 Import", "src/late.rs:1 Import through src/lib.rs", "src/lib.rs:3 Reexport"]
+    );
+}
+
+#[test]
+fn a_method_that_many_types_have_is_undecided_on_an_unknown_value() {
+    let world = MemoryWorld::new([
+        ("Cargo.toml", MANIFEST),
+        ("src/lib.rs", "mod a;\nmod b;\nmod c;\n"),
+        ("src/a.rs", "pub struct A;\nimpl A { pub fn turn(&self) {} }\n"),
+        ("src/b.rs", "pub struct B;\nimpl B { pub fn turn(&self) {} }\n"),
+        ("src/c.rs", "fn c() { let x = unknown::thing(); x.turn(); }\n"),
+    ]);
+    assert_eq!(referrers(&world, "src/a.rs", "A.turn"), ["src/c.rs:1 Call??"]);
 }

@@ -294,7 +294,7 @@ impl<'t> Walk<'t> {
     }
 
     /// A member of an interface or of an object type.
-    fn signature(&mut self, node: Node<'t>) {
+    pub(super) fn signature(&mut self, node: Node<'t>) {
         match node.kind() {
             "method_signature" => self.method(node),
             "property_signature" => {

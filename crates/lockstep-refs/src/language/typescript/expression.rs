@@ -3,7 +3,9 @@
 use tree_sitter::Node;
 
 use super::Walk;
-use crate::facts::{Role, Shape};
+use super::function::declared_this;
+use super::variable::declared_mark;
+use crate::facts::{Role, Shape, WHOLE};
 use crate::scope::{awaited, call, either, member};
 use crate::syntax::children;
 
@@ -47,7 +49,16 @@ impl<'t> Walk<'t> {
                 }
                 shape
             }
-            "non_null_expression" => self.first(node, expected),
+            "non_null_expression" => {
+                let shape = self.first(node, expected);
+                // The grammar reads `a - b!` as `(a - b)!`.
+                match node.named_child(0).filter(|it| it.kind() == "binary_expression") {
+                    Some(inner) => {
+                        inner.child_by_field_name("right").map_or(shape, |right| self.outline(right))
+                    }
+                    None => shape,
+                }
+            }
             "as_expression" | "satisfies_expression" => self.cast(node),
             "type_assertion" => {
                 let parts = children(node);
@@ -141,8 +152,16 @@ impl<'t> Walk<'t> {
 
     /// `x.m`
     pub(super) fn member_access(&mut self, node: Node<'t>, role: Role, arguments: Option<u16>) -> Shape {
-        let of = node.child_by_field_name("object").map_or(Shape::Unknown, |it| self.expression(it));
-        let Some(name) = node.child_by_field_name("property") else { return Shape::Unknown };
+        let name = node.child_by_field_name("property");
+        let of = match (node.child_by_field_name("object"), name.map(|it| self.found.text(it))) {
+            // What is only bound or named is not called yet: any signature does.
+            (Some(of), Some("bind" | "name" | "length")) if of.kind() == "member_expression" => {
+                self.member_access(of, Role::Type, None)
+            }
+            (Some(of), _) => self.expression(of),
+            (None, _) => Shape::Unknown,
+        };
+        let Some(name) = name else { return Shape::Unknown };
         self.found.use_name(name, role, Some(of.clone()), arguments);
         if let Some(narrowed) = self.found.scopes.get(self.found.text(node)) {
             return narrowed.clone();
@@ -175,7 +194,11 @@ impl<'t> Walk<'t> {
         }
         let callee = match function.kind() {
             "identifier" => self.named(function, Role::Call, count),
-            "member_expression" => self.member_access(function, Role::Call, count),
+            "member_expression" => {
+                let callee = self.member_access(function, Role::Call, count);
+                self.conform_receiver(function, &callee);
+                callee
+            }
             "super" => {
                 // The constructor of what is extended is called.
                 let before = self.found.facts.uses.len();
@@ -194,6 +217,22 @@ impl<'t> Walk<'t> {
             self.arguments(list, &callee);
         }
         call(callee)
+    }
+
+    /// `this.work()`, where `work` says what it must be called on.
+    fn conform_receiver(&mut self, node: Node<'t>, callee: &Shape) {
+        let Shape::Member(of, name) = callee else { return };
+        if **of != Shape::Itself {
+            return;
+        }
+        let container = self.found.container();
+        let own = |it: &&crate::facts::Definition| it.name == *name && it.container == container;
+        let gives = self.found.facts.definitions.iter().find(own).and_then(|it| it.gives.as_ref());
+        if let Some(Shape::Function(takes, _)) = gives
+            && let Some(this) = declared_this(takes)
+        {
+            self.conform(node, &Shape::Itself, Some(&this));
+        }
     }
 
     /// Walks the arguments of a call: what is expected of each is what the callee takes.
@@ -218,7 +257,7 @@ impl<'t> Walk<'t> {
             );
             let expected = match callee {
                 Shape::Unknown | Shape::Untyped => Some(Shape::Unknown),
-                callee => Some(Shape::Parameter(Box::new(callee.clone()), at, u16::MAX)),
+                callee => Some(Shape::Parameter(Box::new(callee.clone()), at, WHOLE)),
             };
             let value = self.expected(argument, expected.clone().filter(|_| wants));
             self.conform(argument, &value, expected.as_ref());
@@ -233,6 +272,10 @@ impl<'t> Walk<'t> {
         else {
             return;
         };
+        self.keep_conform(node, value, expected);
+    }
+
+    fn keep_conform(&mut self, node: Node<'t>, value: &Shape, expected: &Shape) {
         let before = self.found.facts.uses.len();
         let both = Shape::Function(vec![value.clone()], Box::new(expected.clone()));
         self.found.use_name(node, Role::Conform, Some(both), None);
@@ -354,8 +397,23 @@ impl<'t> Walk<'t> {
             "object_pattern" | "array_pattern" => Shape::Unknown,
             _ => self.expression(left),
         });
-        let value =
-            node.child_by_field_name("right").map_or(Shape::Unknown, |it| self.expected(it, expected));
+        let right = node.child_by_field_name("right");
+        let value = right.map_or(Shape::Unknown, |it| self.expected(it, expected.clone()));
+        if let Some(right) = right {
+            let mark = left.map(|left| declared_mark(self.found.text(left)));
+            let is_declared = mark.is_some_and(|mark| self.found.scopes.get(&mark).is_some());
+            // A type parameter says nothing about a value, but not every value is of it.
+            let is_open = match &expected {
+                Some(Shape::Unknown) => true,
+                Some(Shape::Either(parts)) => parts.contains(&Shape::Unknown),
+                _ => false,
+            };
+            if is_declared && is_open && matches!(value, Shape::Parameter(..)) {
+                self.keep_conform(right, &value, &Shape::Unknown);
+            } else {
+                self.conform(right, &value, expected.as_ref());
+            }
+        }
         // A variable without a type gets that of its first value.
         if let Some(left) = left.filter(|it| it.kind() == "identifier")
             && self.found.scopes.get(self.found.text(left)) == Some(&Shape::Unknown)

@@ -116,6 +116,7 @@ const options: Options = { limit: 5 };
             "b.ts:7 Call(1)",
             "b.ts:8 Call(1)",
             "b.ts:9 Call(1)",
+            "b.ts:10 Call(1)??",
             "b.ts:15 Override",
             "b.ts:15 Call(1)",
             "b.ts:15 Redefine",
@@ -238,4 +239,149 @@ class Holder {
 }
 ";
     assert_eq!(referrers(files, "a.ts", "Queue.push"), ["b.ts:5 Call(1)"]);
+}
+
+#[test]
+fn what_is_inherited_is_lost_with_what_is_extended() {
+    let files = "\
+=== a.ts
+export interface Clock { now(): number }
+export interface Alarm extends Clock { ring(): void }
+export class Base { constructor(public size: number) {} grow() {} }
+=== b.ts
+import { Base } from './a';
+export class Heir extends Base { shrink() {} }
+=== c.ts
+import { Heir } from './b';
+const heir = new Heir(1);
+heir.grow();
+heir.shrink();
+=== d.ts
+import { Alarm } from './a';
+export const late = (alarm: Alarm) => { alarm.ring(); return alarm.now(); };
+";
+    assert_eq!(
+        referrers(files, "a.ts", "Base"),
+        ["b.ts:1 Import", "b.ts:2 Extend", "c.ts:2 Inherited(1)", "c.ts:3 Inherited(0)"]
+    );
+    assert_eq!(referrers(files, "a.ts", "Clock"), ["d.ts:2 InheritedBeside(0)"]);
+}
+
+#[test]
+fn a_member_that_is_also_inherited_is_not_missed() {
+    let files = "\
+=== a.ts
+export class Base { run() {} }
+export class Heir extends Base { run() {} }
+=== b.ts
+import { Heir } from './a';
+new Heir().run();
+";
+    assert_eq!(referrers(files, "a.ts", "Heir.run"), ["b.ts:2 Redefine(0)"]);
+}
+
+#[test]
+fn functions_know_what_is_defined_after_them_and_what_they_are_called_on() {
+    let files = "\
+=== a.ts
+export class Job { stop() {} }
+export function start(work: (this: Job, n: number) => void): Job { return new Job(); }
+export function plain(work: (n: number) => void): void {}
+export const jobs: ((job: Job) => void)[] = [];
+=== b.ts
+import { jobs, plain, start } from './a';
+export function f() {
+  const job = start(() => job.stop());
+  start(function () { this.stop(); });
+  plain(function () { this.stop(); });
+  jobs.push((one) => one.stop());
+}
+";
+    assert_eq!(
+        referrers(files, "a.ts", "Job.stop"),
+        ["b.ts:3 Call(0)", "b.ts:4 Call(0)", "b.ts:5 Call(0)~", "b.ts:6 Call(0)"]
+    );
+}
+
+#[test]
+fn any_key_may_lead_to_any_member_and_binding_is_no_call() {
+    let files = "\
+=== a.ts
+export interface Map { one: One; two: Two }
+export interface One { turn(n: number): void }
+export interface Two { twist(): void }
+export function get<K extends keyof Map>(key: K): Exclude<Map[K], undefined> { throw key; }
+=== b.ts
+import { get, One } from './a';
+get('one').turn(1);
+export const f = (one: One) => one.turn.bind(one);
+";
+    assert_eq!(referrers(files, "a.ts", "One.turn"), ["b.ts:2 Call(1)", "b.ts:3 Type"]);
+}
+
+#[test]
+fn a_callback_that_only_a_result_tells_the_type_of_is_lost_with_it() {
+    let files = "\
+=== a.ts
+export class Sink<T> { put(value: T) {} }
+=== b.ts
+import { Sink } from './a';
+export function sink<T>(each: (value: T) => void): Sink<T> { throw each; }
+export function told<T>(first: T, each: (value: T) => void): Sink<T> { throw each; }
+=== c.ts
+import { sink, told } from './b';
+export function all<T>(items: T[], anything: any[], test: (value: T) => boolean) {
+  let last: T;
+  sink((one) => items.push(one));
+  sink((one) => test(one));
+  sink((one) => { last = one; });
+  sink((one) => anything.push(one));
+  told(items[0], (one) => items.push(one));
+  const cell = new Cell<T>();
+  sink((one) => cell.set(one));
+  sink((one) => new Cell(one));
+}
+class Cell<T> { constructor(value?: T) {} set(value: T) {} }
+";
+    let lines = [
+        "b.ts:1 Import",
+        "b.ts:2 Type",
+        "b.ts:3 Type",
+        "c.ts:4 Inherited",
+        "c.ts:5 Inherited",
+        "c.ts:6 Inherited",
+        "c.ts:10 Inherited",
+    ];
+    assert_eq!(referrers(files, "a.ts", "Sink"), lines);
+}
+
+#[test]
+fn a_type_without_a_name_is_known_by_its_variable() {
+    let files = "\
+=== a.ts
+export interface Plugin { load(n: number): void }
+const plugins: { one?: Plugin } = {};
+type Plugins = typeof plugins;
+export function add<K extends keyof Plugins>(key: K, plugin: Plugins[K]): void {}
+=== b.ts
+import { add } from './a';
+add('one', { load: (n) => {} });
+";
+    assert_eq!(referrers(files, "a.ts", "Plugin.load"), ["b.ts:2 Construct"]);
+}
+
+#[test]
+fn what_a_function_is_called_on_must_fit_what_it_says() {
+    let files = "\
+=== a.ts
+export interface Action { plan(n: number): void }
+=== b.ts
+import { Action } from './a';
+export class Task {
+  constructor(protected work: (this: Action) => void) {}
+  plan(n: number) {}
+  run() { this.work(); }
+}
+";
+    assert_eq!(referrers(files, "a.ts", "Action.plan"), ["b.ts:5 Conform"]);
 }

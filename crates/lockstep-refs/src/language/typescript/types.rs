@@ -86,7 +86,7 @@ impl<'t> Walk<'t> {
                     }
                     Some(key) => {
                         self.annotation(*key);
-                        Shape::Unknown
+                        member(of, "@item")
                     }
                     None => Shape::Unknown,
                 }
@@ -218,7 +218,8 @@ fn generic(head: Shape, mut arguments: Vec<Shape>) -> Shape {
     match &**name {
         // What has all of it or only some: fits by fewer members.
         "Partial" if !arguments.is_empty() => either([arguments.swap_remove(0), head.clone()]),
-        "Readonly" | "Required" | "NonNullable" | "Omit" | "Pick" | "Awaited" | "NoInfer"
+        "Readonly" | "Required" | "NonNullable" | "Omit" | "Pick" | "Awaited" | "NoInfer" | "Exclude"
+        | "Extract"
             if !arguments.is_empty() =>
         {
             arguments.swap_remove(0)

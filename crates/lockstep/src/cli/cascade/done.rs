@@ -5,13 +5,10 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
-use lockstep_cascade::claim::{self, AgentReport};
-use lockstep_cascade::event::Claim;
-use lockstep_cascade::inspect::Inspector as _;
-use lockstep_cascade::{Event, input};
 
 use super::{WhichArgs, answer, status};
-use crate::cascade::{Cascades, feed};
+use crate::cascade::Cascades;
+use crate::cascade::done::{Ended, Said};
 use crate::cli::{Answer, Context};
 use crate::error::{CommandError, Kind};
 
@@ -57,39 +54,26 @@ enum ClaimedStatus {
 }
 
 pub(crate) fn run(args: &DoneArgs, context: &Context, cascades: &Cascades) -> Result<Answer, CommandError> {
-    let mut opened = cascades.needed(&args.which.which())?;
-    let mut disk = cascades.disk(&opened, None)?;
-    let state = &mut opened.state;
-    if let (Some(file), Some(why)) = (&args.not_needed, &args.why) {
-        let file = file_of(context, cascades, file)?;
-        feed(state, &mut disk, Event::NotNeeded { file, why: why.clone() })?;
-    }
-    if let Some(group) = &args.group
-        && state.is_active()
-    {
-        let report = read_report(args, &cascades.tree.root.to_string_lossy())?;
-        let claim = Claim { complete: args.status == Some(ClaimedStatus::Complete), ..report.claim };
-        let seen = disk.observe(state)?;
-        feed(state, &mut disk, Event::Done { group: group.clone(), claim, seen })?;
-    }
+    let ended = |group: &String| {
+        let complete = args.status == Some(ClaimedStatus::Complete);
+        Ok::<_, CommandError>(Ended { group: group.clone(), complete, report: args.read_report()? })
+    };
+    let said = Said {
+        ended: args.group.as_ref().map(ended).transpose()?,
+        not_needed: args.not_needed.clone().zip(args.why.clone()),
+    };
+    let opened = cascades.done(&args.which.which(), &context.directory, &said)?;
     status::show(context, &opened);
     Ok(answer(&opened.state))
 }
 
-/// A dependent as a person names it: from the present directory, or as the reports do.
-fn file_of(context: &Context, cascades: &Cascades, file: &std::path::Path) -> Result<String, CommandError> {
-    let from_here = cascades.tree.relative(&context.directory, file)?;
-    let as_reported =
-        file.to_str().and_then(|text| input::relative(text, &cascades.tree.root.to_string_lossy()).ok());
-    let exists = |path: &String| cascades.tree.root.join(path).exists();
-    Ok(Some(from_here.clone()).filter(exists).or(as_reported).unwrap_or(from_here))
-}
-
-fn read_report(args: &DoneArgs, root: &str) -> Result<AgentReport, CommandError> {
-    let Some(path) = &args.report else { return Ok(AgentReport::default()) };
-    let mut bytes = Vec::new();
-    File::open(path).and_then(|file| file.take(MAX_REPORT_BYTES).read_to_end(&mut bytes)).map_err(
-        |error| CommandError::new(Kind::Usage, format!("cannot read {}: {error}", path.display())),
-    )?;
-    Ok(claim::read(&bytes, root).unwrap_or_default())
+impl DoneArgs {
+    fn read_report(&self) -> Result<Vec<u8>, CommandError> {
+        let Some(path) = &self.report else { return Ok(Vec::new()) };
+        let mut bytes = Vec::new();
+        File::open(path).and_then(|file| file.take(MAX_REPORT_BYTES).read_to_end(&mut bytes)).map_err(
+            |error| CommandError::new(Kind::Usage, format!("cannot read {}: {error}", path.display())),
+        )?;
+        Ok(bytes)
+    }
 }

@@ -5,18 +5,16 @@ use std::fmt::Write as _;
 use anstyle::{AnsiColor, Style};
 use clap::ValueEnum;
 use lockstep_map::hotspot::Hotspot;
-use lockstep_map::names::Meanings;
-use lockstep_map::scope::WHOLE;
 use lockstep_map::shape::Shape;
 use lockstep_map::view::View;
-use serde::Serialize;
 
 use super::count;
 use crate::cli::{Answer, Context};
 use crate::document::Format;
-use crate::error::{CommandError, Kind};
+use crate::error::CommandError;
 use crate::impact::tree::Tree;
 use crate::map::Current;
+use crate::map::entry::MapEntry;
 use crate::progress_bar::ProgressBar;
 
 /// Show all files, one of them, or the graph
@@ -54,7 +52,7 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Answer, CommandE
     let current = Current::of(&tree, &ProgressBar::new(&context.terminal))?;
     let view = current.view();
     let place = match &args.path {
-        Some(path) => Some(find(&tree, context, &current, path)?),
+        Some(path) => Some(current.find(&tree, &context.directory, path)?),
         None => None,
     };
     let out = match (args.graph, place) {
@@ -71,29 +69,6 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Answer, CommandE
     Ok(Answer::Yes)
 }
 
-fn find(tree: &Tree, context: &Context, current: &Current, path: &str) -> Result<usize, CommandError> {
-    let record = &current.record;
-    let by_path = tree.relative(&context.directory, path.as_ref()).ok().and_then(|path| record.find(&path));
-    if let Some(place) = by_path.or_else(|| record.find(path)) {
-        return Ok(place);
-    }
-    let paths = || record.entries.iter().map(|entry| &*entry.path);
-    let scope = current.scope.text();
-    let of = if scope == WHOLE { String::new() } else { format!(" of {scope}") };
-    match *Meanings::new(paths()).all(path) {
-        [only] => Ok(only),
-        [] => Err(CommandError::new(Kind::Usage, format!("the map{of} has no entry for {path:?}"))
-            .hint("give the path of a text file in the map's scope, or an end of it that no other file has")),
-        ref several => {
-            let told: Vec<&str> = several.iter().take(5).map(|at| &*record.entries[*at].path).collect();
-            let more = if several.len() > told.len() { ", …" } else { "" };
-            let message =
-                format!("{path:?} may be any of {} files: {}{more}", several.len(), told.join(", "));
-            Err(CommandError::new(Kind::Usage, message).hint("give more of the path"))
-        }
-    }
-}
-
 fn drawn(graph: Graph, shape: &Shape<'_>) -> String {
     match graph {
         Graph::Dot => shape.to_dot(),
@@ -102,35 +77,13 @@ fn drawn(graph: Graph, shape: &Shape<'_>) -> String {
     }
 }
 
-/// One file, for programs.
-#[derive(Serialize)]
-struct Entry<'v> {
-    path: &'v str,
-    refs: Vec<&'v str>,
-    refd_by: Vec<&'v str>,
-    hotspot: Hotspot,
-    updated: String,
-}
-
-fn entry<'v>(view: &View<'v>, place: usize) -> Entry<'v> {
-    let entries = &view.record.entries;
-    let paths = |places: &[u32]| places.iter().map(|at| &*entries[*at as usize].path).collect();
-    Entry {
-        path: &entries[place].path,
-        refs: paths(&entries[place].refs),
-        refd_by: paths(&view.referring[place]),
-        hotspot: view.hotspots[place],
-        updated: entries[place].updated.to_string(),
-    }
-}
-
 fn one(context: &Context, view: &View<'_>, place: usize) -> String {
-    let entry = entry(view, place);
+    let entry = MapEntry::of(view, place);
     if let Some(data) = context.format.render(&entry) {
         return data;
     }
     let bold = |text: &str| context.terminal.styled(Style::new().bold(), text);
-    let mut out = format!("{}\n", bold(&one_line(entry.path)));
+    let mut out = format!("{}\n", bold(&one_line(&entry.path)));
     let _ = writeln!(out, "hotspot {}, updated {}", entry.hotspot, entry.updated);
     for (title, paths) in [("references", &entry.refs), ("is referenced by", &entry.refd_by)] {
         let _ = writeln!(out, "\n{}", bold(&format!("{title} {}", count(paths.len(), "file", "files"))));
@@ -145,7 +98,7 @@ fn all(context: &Context, view: &View<'_>) -> String {
         return view.document(None).text;
     }
     if matches!(context.format, Format::Json | Format::Yaml) {
-        let entries: Vec<Entry<'_>> = (0..count).map(|place| entry(view, place)).collect();
+        let entries: Vec<MapEntry> = (0..count).map(|place| MapEntry::of(view, place)).collect();
         return context.format.render(&entries).unwrap_or_default();
     }
     let mut order: Vec<usize> = (0..count).collect();

@@ -11,13 +11,13 @@ mod stale;
 
 use lockstep_steps::problem::Problem;
 use lockstep_steps::step::Step;
-use serde::Serialize;
 
 use super::{Answer, Context};
 use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
 use crate::steps::files::StepFile;
+use crate::steps::told::{StepRefused, StepWritten};
 use crate::steps::{Steps, StepsError};
 
 /// Make steps and record their phases
@@ -69,16 +69,8 @@ pub(crate) fn run(args: &StepArgs, context: &Context) -> Result<Answer, CommandE
         StepCommand::Stale(args) => stale::run(args, &steps, context),
     };
     match answer {
-        Err(StepsError::Refused(problems)) => Ok(refused(context, &problems)),
-        Err(StepsError::Locked(holder)) => Ok(refused(
-            context,
-            &[Problem::invalid(
-                "step file",
-                holder.to_string(),
-                "Wait, or write in the holder's name with --as",
-            )],
-        )),
-        answer => Ok(answer?),
+        Err(error) => Ok(refused(context, &error.into_refusal()?)),
+        Ok(answer) => Ok(answer),
     }
 }
 
@@ -95,66 +87,14 @@ fn given(steps: &Steps<'_>, context: &Context, name: &str) -> Result<StepFile, S
     steps.given(&context.directory, name).map_err(|problem| StepsError::Refused(vec![problem]))
 }
 
-#[derive(Serialize)]
-struct Refused<'a> {
-    refused: bool,
-    errors: &'a [Problem],
-}
-
 /// Tells every reason why nothing was done.
 pub(crate) fn refused(context: &Context, problems: &[Problem]) -> Answer {
-    let text = || {
-        let lines: String = problems
-            .iter()
-            .map(|problem| format!("- {}\n  {}\n", problem.message, problem.suggestion))
-            .collect();
-        let count =
-            if problems.len() == 1 { "1 reason".to_owned() } else { format!("{} reasons", problems.len()) };
-        format!("refused, for {count}; nothing was changed\n{lines}")
-    };
-    let data = Refused { refused: true, errors: problems };
-    context.terminal.say(&context.format.render(&data).unwrap_or_else(text));
+    context.say(&StepRefused::new(problems.to_vec()));
     Answer::No
-}
-
-#[derive(Serialize)]
-struct Written<'a> {
-    step_file: &'a str,
-    task_id: &'a str,
-    project_id: &'a str,
-    status: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    phase: Option<PhaseData<'a>>,
-}
-
-#[derive(Serialize)]
-struct PhaseData<'a> {
-    phase_name: &'a str,
-    status: &'a str,
-    outcome: Option<&'a str>,
 }
 
 /// Tells what was written.
 fn written(context: &Context, file: &StepFile, step: &Step, phase: Option<&str>) -> Answer {
-    let phase = phase.and_then(|name| step.phase(name));
-    let data = Written {
-        step_file: &file.name,
-        task_id: step.task_id(),
-        project_id: step.project_id(),
-        status: step.status(),
-        phase: phase.map(|phase| PhaseData {
-            phase_name: &phase.name,
-            status: &phase.status,
-            outcome: phase.outcome.as_deref(),
-        }),
-    };
-    let text = || match phase {
-        Some(phase) => {
-            let outcome = phase.outcome.as_ref().map(|outcome| format!(" {outcome}")).unwrap_or_default();
-            format!("{}: {} is {}{outcome}\n", file.name, phase.name, phase.status)
-        }
-        None => format!("{}: {}\n", file.name, step.status()),
-    };
-    context.terminal.say(&context.format.render(&data).unwrap_or_else(text));
+    context.say(&StepWritten::new(file, step, phase));
     Answer::Yes
 }

@@ -1,12 +1,11 @@
 //! `lockstep step phase start|done|skip|fail`.
 
 use clap::ValueEnum;
-use lockstep_steps::step::change::{self, PhaseAct, Rules};
-use lockstep_steps::step::evidence::{Evidence, Outcome};
-use serde_json::json;
+use lockstep_steps::step::evidence::Outcome;
 
-use super::{Answer, Context, WhoArgs, given, written};
-use crate::steps::{Steps, StepsError, evidence};
+use super::{Answer, Context, WhoArgs, given};
+use crate::steps::phases::{Act, Actor};
+use crate::steps::{Steps, StepsError};
 
 /// Record what happens with a phase
 #[derive(Debug, clap::Args)]
@@ -119,72 +118,24 @@ enum OutcomeArg {
 }
 
 pub(super) fn run(args: &PhaseArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, StepsError> {
-    match &args.command {
-        PhaseCommand::Start(args) => act(&args.which, None, steps, context, |_| PhaseAct::Start),
+    let (which, run, act) = match &args.command {
+        PhaseCommand::Start(args) => (&args.which, None, Act::Start),
         PhaseCommand::Done(args) => {
             let outcome = args.outcome.map(|outcome| match outcome {
                 OutcomeArg::Pass => Outcome::Pass,
                 OutcomeArg::Fail => Outcome::Fail,
             });
-            let details = args.details.clone();
-            act(&args.which, args.run.as_deref(), steps, context, |evidence| PhaseAct::Done {
-                outcome,
-                details,
-                evidence,
-            })
+            (&args.which, args.run.as_deref(), Act::Done { outcome, details: args.details.clone() })
         }
         PhaseCommand::Skip(args) => {
             let (blocked_by, details) = (args.blocked_by.clone(), args.details.clone());
-            act(&args.which, None, steps, context, |_| PhaseAct::Skip { blocked_by, details })
+            (&args.which, None, Act::Skip { blocked_by, details })
         }
         PhaseCommand::Fail(args) => {
-            let details = args.details.clone();
-            act(&args.which, args.run.as_deref(), steps, context, |evidence| PhaseAct::Fail {
-                details,
-                evidence,
-            })
+            (&args.which, args.run.as_deref(), Act::Fail { details: args.details.clone() })
         }
-    }
-}
-
-fn act(
-    which: &WhichArgs,
-    command: Option<&str>,
-    steps: &Steps<'_>,
-    context: &Context,
-    act: impl FnOnce(Option<Evidence>) -> PhaseAct,
-) -> Result<Answer, StepsError> {
-    let file = given(steps, context, &which.file)?;
-    let (machine, rules) = (steps.machine()?, steps.evidence_rules());
-    let rules = Rules { machine: &machine, evidence: &rules };
-    // The command may take its time: it runs before the lock is taken.
-    let evidence = command.map(|command| evidence::run(command, &steps.project.root, &steps.moment()));
-    let act = act(evidence.transpose().map_err(StepsError::Run)?);
-    let event = match &act {
-        PhaseAct::Start => "STEP_PHASE_STARTED",
-        PhaseAct::Done { .. } => "STEP_PHASE_EXECUTED",
-        PhaseAct::Skip { .. } => "STEP_PHASE_SKIPPED",
-        PhaseAct::Fail { .. } => "STEP_PHASE_FAILED",
     };
-    let phase = which.phase.as_str();
-    let step = steps.change(
-        &file,
-        &which.who.who,
-        event,
-        |step| change::phase(step, phase, &act, rules, &steps.moment()),
-        |record| match &act {
-            PhaseAct::Done { evidence: Some(evidence), .. }
-            | PhaseAct::Fail { evidence: Some(evidence), .. } => record
-                .with("phase", phase)
-                .with("command", evidence.command.as_str())
-                .with("exit_code", json!(evidence.exit_code))
-                .with("duration_ms", evidence.duration_ms)
-                .with("output_digest", evidence.output_digest.as_str()),
-            PhaseAct::Skip { blocked_by, .. } => {
-                record.with("phase", phase).with("blocked_by", blocked_by.as_str())
-            }
-            _ => record.with("phase", phase),
-        },
-    )?;
-    Ok(written(context, &file, &step, Some(phase)))
+    let file = given(steps, context, &which.file)?;
+    context.say(&steps.record_phase(&file, &which.phase, act, Actor { who: &which.who.who, run })?);
+    Ok(Answer::Yes)
 }

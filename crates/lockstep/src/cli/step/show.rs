@@ -1,13 +1,10 @@
 //! `lockstep step show` and `lockstep step list`.
 
-use std::fmt::Write as _;
-
-use lockstep_steps::gate::Recorded;
 use lockstep_steps::step::Step;
-use lockstep_store::step_lock::StepLock;
 use serde::Serialize;
 
 use super::{Answer, Context, given};
+use crate::reply::Reply as _;
 use crate::steps::files::StepFile;
 use crate::steps::{Steps, StepsError};
 
@@ -34,45 +31,9 @@ pub(crate) struct ListArgs {
 }
 
 pub(super) fn show(args: &ShowArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, StepsError> {
-    let file = given(steps, context, &args.file)?;
-    let step = steps.read(&file).map_err(StepsError::Refused)?;
-    if let Some(data) = context.format.render(step.value()) {
-        context.terminal.say(&data);
-        return Ok(Answer::Yes);
-    }
-    let mut text =
-        format!("{} of {}: {} ({})\n", step.task_id(), step.project_id(), step.status(), file.name);
-    if let Some(reason) = step.value()["state"]["failure_reason"].as_str() {
-        let _ = writeln!(text, "because: {reason}");
-    }
-    let suggestions = step.value()["state"]["recovery_suggestions"].as_array();
-    for suggestion in suggestions.into_iter().flatten().filter_map(|one| one.as_str()) {
-        let _ = writeln!(text, "to mend it: {suggestion}");
-    }
-    if let Some(holder) = StepLock::held(&steps.project.state, &file.path, steps.now.timestamp()) {
-        let _ = writeln!(text, "{holder}");
-    }
-    match steps.recorded(&file, &step)? {
-        Recorded::Same => {}
-        Recorded::Nothing if step.is_pristine() => {}
-        Recorded::Nothing => {
-            text.push_str("warning: this state is recorded nowhere; it was written by hand\n")
-        }
-        Recorded::Other { status } => {
-            let _ = writeln!(text, "warning: this state was written by hand; {status} was recorded");
-        }
-    }
-    for phase in step.phases() {
-        let more = match (&phase.outcome, &phase.blocked_by) {
-            (Some(outcome), _) => {
-                format!(" {outcome}{}", phase.evidence.as_ref().map_or("", |_| ", with evidence"))
-            }
-            (None, Some(reason)) => format!(" ({reason})"),
-            (None, None) => String::new(),
-        };
-        let _ = writeln!(text, "  {:22} {}{more}", phase.name, phase.status);
-    }
-    context.terminal.say(&text);
+    let shown = steps.show(&given(steps, context, &args.file)?)?;
+    // Programs get the document as it is.
+    context.terminal.say(&context.format.render(&shown.document).unwrap_or_else(|| shown.text()));
     Ok(Answer::Yes)
 }
 

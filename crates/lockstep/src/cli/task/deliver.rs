@@ -44,5 +44,5 @@ pub(crate) fn run(args: &DeliverArgs, context: &Context) -> Result<Answer, Comma
     let mut tasks = Tasks::open(&project, clock::now().timestamp())?;
     let metrics: Map = args.metric.iter().cloned().collect();
     let written = tasks.deliver(&args.who.writer("task deliver"), &metrics, &args.assume)?;
-    Ok(told::written(context, &written))
+    Ok(told::written(context, written))
 }

@@ -2,7 +2,7 @@
 
 use lockstep_task::version::diff::diff;
 
-use super::{Answer, Context, present_or_told, version_or_error};
+use super::{Answer, Context, present_or_told};
 use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
@@ -26,9 +26,9 @@ pub(crate) fn run(args: &DiffArgs, context: &Context) -> Result<Answer, CommandE
     let project = ActiveProject::of_command(&context.directory)?;
     let tasks = Tasks::open(&project, clock::now().timestamp())?;
     let Some(present) = present_or_told(&tasks, context)? else { return Ok(Answer::No) };
-    let before = version_or_error(&tasks, &present, args.before)?;
+    let before = tasks.version_or_error(&present, args.before)?;
     let after = match args.after {
-        Some(number) => version_or_error(&tasks, &present, number)?,
+        Some(number) => tasks.version_or_error(&present, number)?,
         None => present,
     };
     let changes = diff(&before.document, &after.document);

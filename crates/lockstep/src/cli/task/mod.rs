@@ -19,9 +19,6 @@ pub(crate) mod who;
 use std::io::Read as _;
 use std::path::Path;
 
-use lockstep_task::document::{Document, Limits};
-use lockstep_task::problem::Findings;
-
 use super::{Answer, Context};
 use crate::error::{CommandError, Kind};
 use crate::task::{Present, Tasks, files};
@@ -97,15 +94,6 @@ pub(crate) fn read_input(context: &Context, path: &Path) -> Result<Vec<u8>, Comm
     })
 }
 
-/// A text as a document, its shape not yet judged; else everything that keeps it from being one.
-fn parse_document(bytes: &[u8], limits: Limits) -> Result<Document, Findings> {
-    Document::parse(bytes, limits).map_err(|_| {
-        let nothing_exists = |_: &Path| false;
-        let lookup = lockstep_task::pointer::Lookup::new(&nothing_exists);
-        Document::read(bytes, limits, &lookup).findings
-    })
-}
-
 /// The present version; its absence is the answer "no".
 pub(crate) fn present_or_told(tasks: &Tasks<'_>, context: &Context) -> Result<Option<Present>, CommandError> {
     let present = tasks.present()?;
@@ -113,13 +101,4 @@ pub(crate) fn present_or_told(tasks: &Tasks<'_>, context: &Context) -> Result<Op
         told::none(context);
     }
     Ok(present)
-}
-
-/// A version of the present task, by its number.
-fn version_or_error(tasks: &Tasks<'_>, present: &Present, number: u64) -> Result<Present, CommandError> {
-    tasks.version(present.record.task, number)?.ok_or_else(|| {
-        let last = present.record.version;
-        CommandError::new(Kind::Usage, format!("there is no PT-v{number}"))
-            .hint(format!("the versions are PT-v1 to PT-v{last}; `lockstep task history` lists them"))
-    })
 }

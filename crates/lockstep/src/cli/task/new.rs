@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use lockstep_task::document::Document;
 
 use super::who::WhoArgs;
-use super::{Answer, Context, parse_document, read_input, told};
+use super::{Answer, Context, read_input, told};
 use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
 use crate::task::Tasks;
+use crate::task::propose::parse_document;
 
 /// Create the task
 ///
@@ -48,5 +49,5 @@ pub(crate) fn run(args: &NewArgs, context: &Context) -> Result<Answer, CommandEr
         (None, None) => Document::default(),
     };
     let written = tasks.create(&args.who.writer("task new"), &args.title, &document)?;
-    Ok(told::written(context, &written))
+    Ok(told::written(context, written))
 }

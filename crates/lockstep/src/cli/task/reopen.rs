@@ -22,5 +22,5 @@ pub(crate) fn run(args: &ReopenArgs, context: &Context) -> Result<Answer, Comman
     let mut tasks = Tasks::open(&project, clock::now().timestamp())?;
     let why = args.who.why.clone().unwrap_or_default();
     let written = tasks.reopen(&args.who.writer("task reopen"), &why)?;
-    Ok(told::written(context, &written))
+    Ok(told::written(context, written))
 }

@@ -3,7 +3,7 @@
 use lockstep_task::place::Place;
 
 use super::who::WhoArgs;
-use super::{Answer, Context, present_or_told, told, version_or_error};
+use super::{Answer, Context, present_or_told, told};
 use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
@@ -29,9 +29,9 @@ pub(crate) fn run(args: &RestoreArgs, context: &Context) -> Result<Answer, Comma
     let project = ActiveProject::of_command(&context.directory)?;
     let mut tasks = Tasks::open(&project, clock::now().timestamp())?;
     let Some(present) = present_or_told(&tasks, context)? else { return Ok(Answer::No) };
-    let earlier = version_or_error(&tasks, &present, args.number)?;
+    let earlier = tasks.version_or_error(&present, args.number)?;
     let mut writer = args.who.writer("task restore");
     writer.why.get_or_insert_with(|| format!("restores PT-v{}", args.number));
     let written = tasks.restore(&writer, &earlier.document, &args.drop)?;
-    Ok(told::written(context, &written))
+    Ok(told::written(context, written))
 }

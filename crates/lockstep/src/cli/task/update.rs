@@ -2,18 +2,15 @@
 
 use std::path::PathBuf;
 
-use lockstep_task::document::Document;
 use lockstep_task::place::Place;
-use lockstep_task::problem::{Findings, Problem};
-use lockstep_task::yaml;
 
 use super::who::WhoArgs;
-use super::{Answer, Context, parse_document, present_or_told, read_input, told, version_or_error};
+use super::{Answer, Context, read_input, told};
 use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
 use crate::task::Tasks;
-use crate::task::steps::Proposed;
+use crate::task::propose::Proposal;
 
 /// Write the next version of the task
 ///
@@ -52,48 +49,13 @@ pub(crate) struct UpdateArgs {
 pub(crate) fn run(args: &UpdateArgs, context: &Context) -> Result<Answer, CommandError> {
     let project = ActiveProject::of_command(&context.directory)?;
     let mut tasks = Tasks::open(&project, clock::now().timestamp())?;
-    let bytes = read_input(context, &args.file)?;
-    let document = match &args.section {
-        None => parse_document(&bytes, tasks.limits()),
-        Some(name) => {
-            let Some(present) = present_or_told(&tasks, context)? else { return Ok(Answer::No) };
-            // A base that is not there yet is a reason to refuse, and told with the others.
-            let base = match args.base <= present.record.version {
-                true => version_or_error(&tasks, &present, args.base)?,
-                false => present,
-            };
-            with_section(base.document, name, &bytes, tasks.limits().readable())
-        }
-    };
-    let document = match document {
-        Ok(document) => document,
-        Err(findings) => return Ok(told::unreadable(context, findings)),
-    };
-    let proposed = Proposed {
+    let proposal = Proposal {
         base: args.base,
-        document,
+        text: &read_input(context, &args.file)?,
+        section: args.section.as_deref(),
         merge: args.merge,
         drops: args.drop.clone(),
         title: args.title.clone(),
     };
-    let written = tasks.update(&args.who.writer("task update"), &proposed)?;
-    Ok(told::written(context, &written))
-}
-
-fn with_section(
-    mut document: Document,
-    name: &str,
-    bytes: &[u8],
-    limit: usize,
-) -> Result<Document, Findings> {
-    match yaml::read(bytes, limit) {
-        Ok(value) => {
-            document.set(name, value);
-            Ok(document)
-        }
-        Err(error) => Err(Findings {
-            problems: vec![Problem::of(name, error.to_string(), "nothing was stored")],
-            warnings: Vec::new(),
-        }),
-    }
+    Ok(told::told(context, tasks.propose(&args.who.writer("task update"), proposal)?))
 }

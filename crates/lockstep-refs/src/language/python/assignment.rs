@@ -1,0 +1,173 @@
+//! Assignments: the variables of a module, the fields of a class, the names of a function.
+
+use tree_sitter::Node;
+
+use super::Walk;
+use crate::facts::{DefinitionKind, Role, Shape};
+use crate::scope::{self, either};
+use crate::syntax::{children, digest};
+
+impl<'t> Walk<'t> {
+    pub(super) fn assignment(&mut self, node: Node<'t>) {
+        let declared = node.child_by_field_name("type").map(|it| self.annotation(it));
+        let right = node.child_by_field_name("right");
+        let Some(left) = node.child_by_field_name("left") else { return };
+        if left.kind() == "identifier" && self.found.text(left) == "__all__" && !self.found.scopes.is_inside()
+        {
+            match right.and_then(|right| self.strings(right)) {
+                Some(names) => self.all = Some(names),
+                None => self.all_is_open = true,
+            }
+        }
+        let value = match right {
+            // `a = b = c`
+            Some(right) if right.kind() == "assignment" => {
+                if self.found.descend() {
+                    self.assignment(right);
+                    self.found.ascend();
+                }
+                let inner = right.child_by_field_name("left");
+                Some(inner.map_or(Shape::Unknown, |it| self.quietly(|walk| walk.expression(it))))
+            }
+            Some(right) => Some(self.expression(right)),
+            None => None,
+        };
+        self.assign(left, value, declared, node);
+    }
+
+    /// Binds what stands left of an assignment.
+    pub(super) fn assign(
+        &mut self,
+        left: Node<'t>,
+        value: Option<Shape>,
+        declared: Option<Shape>,
+        whole: Node<'t>,
+    ) {
+        match left.kind() {
+            "identifier" => {
+                let name = self.found.text(left);
+                if self.found.scopes.is_inside() && !self.in_class() {
+                    self.found.scopes.bind(name, narrowed(value, declared));
+                } else {
+                    self.value(left, declared, value, whole);
+                }
+            }
+            "attribute" => {
+                let own = left.child_by_field_name("object").is_some_and(|object| {
+                    object.kind() == "identifier"
+                        && self.found.scopes.get(self.found.text(object)) == Some(&Shape::Itself)
+                });
+                match left.child_by_field_name("attribute") {
+                    Some(name) if own => self.field(name, declared, value, whole),
+                    _ => drop(self.expression(left)),
+                }
+            }
+            "pattern_list" | "tuple_pattern" | "list_pattern" | "tuple" | "list" | "expression_list" => {
+                for (at, part) in children(left).into_iter().enumerate() {
+                    let one = value.as_ref().map(|value| position(value, at));
+                    self.assign(part, one, None, whole);
+                }
+            }
+            "list_splat_pattern" | "parenthesized_expression" => {
+                if let Some(inner) = left.named_child(0) {
+                    self.assign(inner, None, None, whole);
+                }
+            }
+            _ => drop(self.expression(left)),
+        }
+    }
+
+    /// A variable of the module or of a class.
+    pub(super) fn value(
+        &mut self,
+        name: Node<'t>,
+        declared: Option<Shape>,
+        value: Option<Shape>,
+        whole: Node<'t>,
+    ) {
+        let text = self.found.text(name);
+        let in_class = self.in_class();
+        if in_class {
+            self.found.scopes.bind(text, narrowed(value.clone(), declared.clone()));
+        }
+        let container = self.found.container();
+        let kind = if in_class { DefinitionKind::Field } else { DefinitionKind::Value };
+        self.keep(text, kind, container, declared, value, whole);
+    }
+
+    /// `self.x = …`: a field of the class around.
+    pub(super) fn field(
+        &mut self,
+        name: Node<'t>,
+        declared: Option<Shape>,
+        value: Option<Shape>,
+        whole: Node<'t>,
+    ) {
+        let text = self.found.text(name);
+        let Some(class) = self.class_around() else { return };
+        // Where it is defined already, by a base perhaps, this is a use of it.
+        self.found.use_name(name, Role::Value, Some(Shape::Itself), None);
+        self.keep(text, DefinitionKind::Field, Some(class), declared, value, whole);
+    }
+
+    /// Keeps a variable; assigned again, it may be either.
+    pub(super) fn keep(
+        &mut self,
+        name: &str,
+        kind: DefinitionKind,
+        container: Option<Box<str>>,
+        declared: Option<Shape>,
+        value: Option<Shape>,
+        whole: Node<'t>,
+    ) {
+        let gives = declared.clone().or(value);
+        let text = self.found.text;
+        let known = self.found.facts.definitions.iter_mut().rev().find(|it| {
+            *it.name == *name
+                && it.container == container
+                && matches!(it.kind, DefinitionKind::Field | DefinitionKind::Value)
+        });
+        if let Some(known) = known {
+            if known.signature == 0
+                && let Some(gives) = gives
+            {
+                known.gives = Some(either(known.gives.take().into_iter().chain([gives])));
+            }
+            return;
+        }
+        let mut definition = self.found.definition(name, kind, whole);
+        definition.container = container;
+        let annotation = whole.child_by_field_name("type");
+        definition.signature = if annotation.is_some() { digest(annotation, text, |_| false) } else { 0 };
+        definition.body = digest(whole.child_by_field_name("right"), text, |_| false);
+        definition.gives = gives;
+        if !self.found.scopes.is_inside() || self.in_class() || kind == DefinitionKind::Field {
+            self.found.define(definition);
+        }
+    }
+}
+
+/// What a variable is worth after an assignment: its declared type, where the value says nothing better.
+fn narrowed(value: Option<Shape>, declared: Option<Shape>) -> Shape {
+    match (value, declared) {
+        (Some(value @ (Shape::Call(_) | Shape::Of(_))), Some(_)) if value != Shape::Of("None".into()) => {
+            value
+        }
+        (_, Some(declared)) => declared,
+        (Some(value), None) => value,
+        (None, None) => Shape::Unknown,
+    }
+}
+
+/// The value at a position of a tuple.
+fn position(value: &Shape, at: usize) -> Shape {
+    match value {
+        Shape::Applied(head, parts) if **head == Shape::Of("tuple".into()) => match parts.get(at) {
+            Some(part) => part.clone(),
+            None => Shape::Unknown,
+        },
+        Shape::Unknown => Shape::Unknown,
+        Shape::Untyped => Shape::Untyped,
+        value => scope::position(value.clone(), at),
+    }
+}

@@ -1,0 +1,108 @@
+//! Classes and what decorates them.
+
+use tree_sitter::Node;
+
+use super::Walk;
+use crate::facts::{Arity, Definition, DefinitionKind, Reach, Role, Shape};
+use crate::syntax::children;
+
+impl<'t> Walk<'t> {
+    pub(super) fn decorated(&mut self, node: Node<'t>) {
+        let mut decorators = Vec::new();
+        for child in children(node) {
+            match child.kind() {
+                "decorator" => {
+                    self.expressions(child);
+                    let name = child.named_child(0).map_or("", |it| self.found.text(it));
+                    decorators.push(name);
+                }
+                "function_definition" => return self.function(child, &decorators, node),
+                "class_definition" => return self.class(child, &decorators, node),
+                _ => {}
+            }
+        }
+    }
+
+    pub(super) fn class(&mut self, node: Node<'t>, decorators: &[&str], whole: Node<'t>) {
+        let Some(name) = node.child_by_field_name("name").map(|it| self.found.text(it)) else { return };
+        let body = node.child_by_field_name("body");
+        let mut definition = self.found.definition(name, DefinitionKind::Type, whole);
+        let within = self.found.within;
+        if let Some(bases) = node.child_by_field_name("superclasses") {
+            definition.extends = self.bases(bases);
+        }
+        (definition.signature, definition.body) =
+            self.found.digests(whole, node.child_by_field_name("name"), body);
+        if self.found.scopes.is_inside() && !self.in_class() {
+            definition.reach = Reach::File;
+            self.found.scopes.bind(name, Shape::Name(self.found.path(name).into()));
+        }
+        let record = decorators.iter().any(|it| it.contains("dataclass") || it.ends_with("define"));
+        let at = self.found.define(definition);
+        self.found.within = at;
+        self.found.scopes.open_closed();
+        if let Some(body) = body {
+            let path = self.found.path(name);
+            self.frames.push(Some(path.into()));
+            self.found_inside(name, |walk| {
+                walk.block(body);
+            });
+            self.frames.pop();
+        }
+        self.found.scopes.close();
+        self.found.within = within;
+        if record {
+            self.record(name, node);
+        }
+    }
+
+    /// The bases of a class, as written; what they name is used.
+    fn bases(&mut self, list: Node<'t>) -> Vec<Box<str>> {
+        let mut bases = Vec::new();
+        for base in children(list) {
+            match base.kind() {
+                "keyword_argument" => {
+                    if let Some(value) = base.child_by_field_name("value") {
+                        self.expression(value);
+                    }
+                }
+                "identifier" => {
+                    self.named(base, Role::Extend, None);
+                    bases.push(self.found.text(base).into());
+                }
+                "attribute" => {
+                    self.attribute(base, Role::Extend, None);
+                    bases.push(self.found.text(base).into());
+                }
+                "subscript" => {
+                    self.expression(base);
+                    if let Some(value) = base.child_by_field_name("value") {
+                        bases.push(self.found.text(value).into());
+                    }
+                }
+                "comment" => {}
+                _ => {
+                    self.expression(base);
+                    bases.push("?".into());
+                }
+            }
+        }
+        bases
+    }
+
+    /// The constructor that a record gets from its fields.
+    fn record(&mut self, class: &str, node: Node<'t>) {
+        let container: Box<str> = self.found.path(class).into();
+        let mine = |it: &&Definition| it.container.as_deref() == Some(&*container);
+        let definitions = || self.found.facts.definitions.iter().filter(mine);
+        if definitions().any(|it| &*it.name == "__init__") {
+            return;
+        }
+        let fields = definitions().filter(|it| it.kind == DefinitionKind::Field && it.gives.is_some());
+        let most = u16::try_from(fields.count()).unwrap_or(u16::MAX);
+        let mut definition = self.found.definition("__init__", DefinitionKind::Method, node);
+        definition.container = Some(container);
+        definition.arity = Some(Arity { least: 0, most: Some(most) });
+        self.found.define(definition);
+    }
+}

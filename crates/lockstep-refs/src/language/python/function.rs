@@ -1,0 +1,150 @@
+//! Functions: what they take and give.
+
+use tree_sitter::Node;
+
+use super::{Returns, Walk};
+use crate::facts::{Arity, DefinitionKind, Shape};
+use crate::scope::either;
+use crate::syntax::children;
+
+impl<'t> Walk<'t> {
+    pub(super) fn function(&mut self, node: Node<'t>, decorators: &[&str], whole: Node<'t>) {
+        let Some(name) = node.child_by_field_name("name").map(|it| self.found.text(it)) else { return };
+        let body = node.child_by_field_name("body");
+        let is_method = self.in_class();
+        let nested = self.found.scopes.is_inside() && !is_method;
+        let is_property = decorators.iter().any(|it| it.ends_with("property") || it.ends_with(".getter"));
+        let is_setter = decorators.iter().any(|it| it.ends_with(".setter") || it.ends_with(".deleter"));
+        let is_static = decorators.iter().any(|it| it.ends_with("staticmethod"));
+        let is_class = decorators.iter().any(|it| it.ends_with("classmethod"))
+            || matches!(name, "__new__" | "__init_subclass__" | "__class_getitem__");
+
+        let within = self.found.within;
+        let mut at = within;
+        if !nested && !is_setter {
+            let kind = match (is_method, is_property) {
+                (true, true) => DefinitionKind::Field,
+                (true, false) => DefinitionKind::Method,
+                _ => DefinitionKind::Function,
+            };
+            let mut definition = self.found.definition(name, kind, whole);
+            (definition.signature, definition.body) =
+                self.found.digests(whole, node.child_by_field_name("name"), body);
+            at = self.found.define(definition);
+            self.found.within = at;
+        }
+        let receiver = match (is_method, is_static, is_class) {
+            (true, false, true) => Some(Shape::Name(self.found.container().unwrap_or_default())),
+            (true, false, false) => Some(Shape::Itself),
+            _ => None,
+        };
+
+        self.found.scopes.open();
+        self.frames.push(None);
+        self.returns.push(Returns::default());
+        let mut arity = Arity { least: 0, most: Some(0) };
+        let mut takes = Vec::new();
+        if let Some(parameters) = node.child_by_field_name("parameters") {
+            (arity, takes) = self.parameters(parameters, receiver);
+        }
+        let declared = node.child_by_field_name("return_type").map(|it| self.annotation(it));
+        if let Some(body) = body {
+            self.found_inside(name, |walk| {
+                if walk.block(body)
+                    && let Some(returns) = walk.returns.last_mut()
+                {
+                    returns.values.push(Shape::Of("None".into()));
+                }
+            });
+        }
+        let returns = self.returns.pop().unwrap_or_default();
+        self.frames.pop();
+        self.found.scopes.close();
+        self.found.within = within;
+
+        let is_async = node.child(0).is_some_and(|it| it.kind() == "async");
+        let gives = result(declared, returns, is_async, decorators);
+        if nested {
+            self.found.scopes.bind(name, Shape::Function(takes, Box::new(gives)));
+        } else if !is_setter
+            && let Some(definition) = at.and_then(|at| {
+                self.found.facts.definitions.get_mut(usize::try_from(at).unwrap_or(usize::MAX))
+            })
+        {
+            definition.gives = Some(gives);
+            definition.arity = (!(is_method && is_property)).then_some(arity);
+        }
+    }
+
+    /// Binds the parameters of a function. How many it takes, and of which types.
+    pub(super) fn parameters(&mut self, list: Node<'t>, receiver: Option<Shape>) -> (Arity, Vec<Shape>) {
+        let mut arity = Arity { least: 0, most: Some(0) };
+        let mut takes = Vec::new();
+        let mut receiver = receiver;
+        for parameter in children(list) {
+            let name = match parameter.kind() {
+                "identifier" => Some(parameter),
+                "typed_parameter" => parameter.named_child(0),
+                "default_parameter" | "typed_default_parameter" => parameter.child_by_field_name("name"),
+                "list_splat_pattern" | "dictionary_splat_pattern" => Some(parameter),
+                _ => None,
+            };
+            let Some(name) = name else { continue };
+            let default = parameter.child_by_field_name("value").map(|it| self.expression(it));
+            let mut shape = match parameter.child_by_field_name("type") {
+                Some(annotation) => self.annotation(annotation),
+                None => Shape::Untyped,
+            };
+            if name.kind() == "list_splat_pattern" || name.kind() == "dictionary_splat_pattern" {
+                arity.most = None;
+                let generic = if name.kind() == "list_splat_pattern" { "list" } else { "dict" };
+                let arguments = match generic {
+                    "list" => vec![shape],
+                    _ => vec![Shape::Of("str".into()), shape],
+                };
+                let whole = Shape::Applied(Box::new(Shape::Of(generic.into())), arguments);
+                if let Some(inner) = name.named_child(0) {
+                    self.found.scopes.bind(self.found.text(inner), whole);
+                }
+                continue;
+            }
+            if let Some(receiver) = receiver.take() {
+                self.found.scopes.bind(self.found.text(name), receiver);
+                continue;
+            }
+            if default.is_none() {
+                arity.least += 1;
+            } else if shape == Shape::Untyped
+                && let Some(default) = default
+                && default != Shape::Of("None".into())
+            {
+                // A checker takes the type of the default for that of the parameter.
+                shape = default;
+            }
+            arity.most = arity.most.map(|most| most.saturating_add(1));
+            self.found.scopes.bind(self.found.text(name), shape.clone());
+            takes.push(shape);
+        }
+        (arity, takes)
+    }
+}
+
+/// What a function gives its callers.
+fn result(declared: Option<Shape>, returns: Returns, is_async: bool, decorators: &[&str]) -> Shape {
+    let manages = decorators.iter().any(|it| it.ends_with("contextmanager"));
+    let gives = match declared {
+        Some(declared) => declared,
+        None if returns.generator => {
+            let item = either(returns.yields);
+            Shape::Applied(Box::new(Shape::Of("Iterator".into())), vec![item])
+        }
+        None => either(returns.values),
+    };
+    if manages {
+        return gives;
+    }
+    if is_async && !returns.generator {
+        return Shape::Applied(Box::new(Shape::Of("Coroutine".into())), vec![gives]);
+    }
+    gives
+}

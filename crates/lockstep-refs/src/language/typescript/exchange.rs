@@ -1,0 +1,245 @@
+//! What a module takes from others and what it offers: imports, exports, and CommonJS.
+
+use tree_sitter::Node;
+
+use super::Walk;
+use crate::facts::{DefinitionKind, Import, ImportForm, ImportedName, Reach, Shape};
+use crate::syntax::{children, line_of};
+
+impl<'t> Walk<'t> {
+    pub(super) fn commonjs(&mut self, node: Node<'t>) -> bool {
+        let (Some(left), Some(right)) = (node.child_by_field_name("left"), node.child_by_field_name("right"))
+        else {
+            return false;
+        };
+        let target = self.found.text(left);
+        let name = match target {
+            "module.exports" | "exports" => "default",
+            _ => match target.strip_prefix("module.exports.").or_else(|| target.strip_prefix("exports.")) {
+                Some(name) if !name.contains(['.', '[']) => name,
+                _ => return false,
+            },
+        };
+        if name == "default" && right.kind() == "object" {
+            let names: Vec<ImportedName> = children(right)
+                .into_iter()
+                .filter_map(|property| match property.kind() {
+                    "shorthand_property_identifier" => {
+                        let name: Box<str> = self.found.text(property).into();
+                        Some(ImportedName { name: name.clone(), local: name, line: line_of(property) })
+                    }
+                    "pair" => {
+                        let key = property.child_by_field_name("key")?;
+                        let value =
+                            property.child_by_field_name("value").filter(|it| it.kind() == "identifier")?;
+                        let (name, local) = (self.found.text(value).into(), self.found.text(key).into());
+                        Some(ImportedName { name, local, line: line_of(property) })
+                    }
+                    _ => None,
+                })
+                .collect();
+            self.own_exports(names, node);
+            self.expression(right);
+            return true;
+        }
+        if right.kind() == "identifier" {
+            let local: Box<str> = self.found.text(right).into();
+            self.expression(right);
+            self.own_exports(
+                vec![ImportedName { name: local, local: name.into(), line: line_of(node) }],
+                node,
+            );
+            return true;
+        }
+        self.value(name, None, Some(right), true, node);
+        true
+    }
+
+    pub(super) fn own_exports(&mut self, names: Vec<ImportedName>, node: Node<'t>) {
+        if !names.is_empty() {
+            let import = Import { names, reexport: true, ..plain(node) };
+            self.found.facts.imports.push(import);
+        }
+    }
+
+    pub(super) fn import(&mut self, node: Node<'t>) {
+        let Some(source) = node
+            .child_by_field_name("source")
+            .or_else(|| children(node).into_iter().find(|it| it.kind() == "import_require_clause"))
+        else {
+            return;
+        };
+        if source.kind() == "import_require_clause" {
+            let name = source.named_child(0);
+            let module = source.child_by_field_name("source");
+            if let (Some(name), Some(module)) = (name, module) {
+                let import = Import {
+                    module: self.string(module).into(),
+                    alias: Some(self.found.text(name).into()),
+                    ..plain(node)
+                };
+                self.found.facts.imports.push(import);
+            }
+            return;
+        }
+        let type_only = node.children(&mut node.walk()).any(|it| it.kind() == "type");
+        let mut import = Import {
+            module: self.string(source).into(),
+            form: if type_only { ImportForm::TypeOnly } else { ImportForm::Plain },
+            ..plain(node)
+        };
+        let clause = children(node).into_iter().find(|it| it.kind() == "import_clause");
+        for part in clause.map(children).unwrap_or_default() {
+            match part.kind() {
+                "identifier" => import.names.push(ImportedName {
+                    name: "default".into(),
+                    local: self.found.text(part).into(),
+                    line: line_of(part),
+                }),
+                "namespace_import" => {
+                    import.alias = part.named_child(0).map(|it| self.found.text(it).into());
+                }
+                "named_imports" => {
+                    import.names.extend(children(part).into_iter().filter_map(|it| self.specifier(it)));
+                }
+                _ => {}
+            }
+        }
+        self.found.facts.imports.push(import);
+    }
+
+    /// `a`, `a as b` in braces.
+    fn specifier(&self, node: Node<'t>) -> Option<ImportedName> {
+        let name = node.child_by_field_name("name")?;
+        let local = node.child_by_field_name("alias").unwrap_or(name);
+        let text = |node| self.found.text(node).trim_matches(['"', '\'']);
+        Some(ImportedName { name: text(name).into(), local: text(local).into(), line: line_of(node) })
+    }
+
+    /// `import A = B.C`
+    pub(super) fn import_alias(&mut self, node: Node<'t>) {
+        let parts = children(node);
+        if let [name, value] = parts.as_slice() {
+            let shape = Shape::Name(self.found.text(*value).into());
+            self.expression(*value);
+            let mut definition = self.found.definition(self.found.text(*name), DefinitionKind::Value, node);
+            definition.reach = Reach::File;
+            definition.gives = Some(shape);
+            self.found.define(definition);
+        }
+    }
+
+    pub(super) fn export(&mut self, node: Node<'t>) {
+        if let Some(declaration) = node.child_by_field_name("declaration") {
+            let is_default = node.children(&mut node.walk()).any(|it| it.kind() == "default");
+            for decorator in children(node).into_iter().filter(|it| it.kind() == "decorator") {
+                self.expression(decorator);
+            }
+            if !is_default {
+                return self.statement(declaration, true);
+            }
+            self.statement(declaration, false);
+            if let Some(name) = declaration.child_by_field_name("name") {
+                let name = self.found.text(name).into();
+                let names = vec![ImportedName { name, local: "default".into(), line: line_of(node) }];
+                self.own_exports(names, node);
+            }
+            return;
+        }
+        if let Some(value) = node.child_by_field_name("value") {
+            return self.default(value, node);
+        }
+        let source = node.child_by_field_name("source").map(|it| Box::from(self.string(it)));
+        let type_only = node.children(&mut node.walk()).any(|it| it.kind() == "type");
+        let form = if type_only { ImportForm::TypeOnly } else { ImportForm::Plain };
+        let mut import = Import { module: source.unwrap_or_default(), reexport: true, form, ..plain(node) };
+        let mut found = false;
+        for part in node.children(&mut node.walk()).collect::<Vec<_>>() {
+            match part.kind() {
+                "export_clause" => {
+                    found = true;
+                    import.names.extend(children(part).into_iter().filter_map(|it| self.specifier(it)));
+                }
+                "namespace_export" => {
+                    found = true;
+                    import.alias = part.named_child(0).map(|it| self.found.text(it).into());
+                }
+                "*" => {
+                    found = true;
+                    import.glob = true;
+                }
+                // `export = x`
+                "identifier" => {
+                    let name = self.found.text(part).into();
+                    let names = vec![ImportedName { name, local: "default".into(), line: line_of(part) }];
+                    return self.own_exports(names, node);
+                }
+                _ => {}
+            }
+        }
+        if found {
+            self.found.facts.imports.push(import);
+        }
+    }
+
+    /// `export default x`
+    fn default(&mut self, value: Node<'t>, node: Node<'t>) {
+        if value.kind() == "identifier" {
+            let name = self.found.text(value).into();
+            self.expression(value);
+            let names = vec![ImportedName { name, local: "default".into(), line: line_of(node) }];
+            return self.own_exports(names, node);
+        }
+        self.value("default", None, Some(value), true, node);
+    }
+
+    /// `const x = require('./x')`, `const { a } = require('./x')`
+    pub(super) fn required(&mut self, name: Node<'t>, value: Node<'t>, node: Node<'t>) -> bool {
+        let is_require = value.kind() == "call_expression"
+            && value.child_by_field_name("function").is_some_and(|it| self.found.text(it) == "require");
+        let module = value.child_by_field_name("arguments").and_then(|it| it.named_child(0));
+        let Some(module) = module.filter(|it| is_require && it.kind() == "string") else { return false };
+        let mut import =
+            Import { module: self.string(module).into(), form: ImportForm::Dynamic, ..plain(node) };
+        match name.kind() {
+            "identifier" => import.alias = Some(self.found.text(name).into()),
+            "object_pattern" => {
+                for part in children(name) {
+                    let (key, local) = match part.kind() {
+                        "shorthand_property_identifier_pattern" => (Some(part), Some(part)),
+                        "pair_pattern" => {
+                            (part.child_by_field_name("key"), part.child_by_field_name("value"))
+                        }
+                        _ => (None, None),
+                    };
+                    if let (Some(key), Some(local)) = (key, local) {
+                        let (name, local) = (self.found.text(key).into(), self.found.text(local).into());
+                        import.names.push(ImportedName { name, local, line: line_of(part) });
+                    }
+                }
+            }
+            _ => return false,
+        }
+        self.found.facts.imports.push(import);
+        true
+    }
+
+    /// Keeps a module that is loaded while running.
+    pub(super) fn dynamic(&mut self, module: Node<'t>, node: Node<'t>) {
+        let import = Import { module: self.string(module).into(), form: ImportForm::Dynamic, ..plain(node) };
+        self.found.facts.imports.push(import);
+    }
+}
+
+pub(super) fn plain(node: Node<'_>) -> Import {
+    Import {
+        module: Box::default(),
+        names: Vec::new(),
+        alias: None,
+        glob: false,
+        reexport: false,
+        form: ImportForm::Plain,
+        container: None,
+        line: line_of(node),
+    }
+}

@@ -1,0 +1,200 @@
+//! Functions of every kind: what they take and give.
+
+use tree_sitter::Node;
+
+use super::statement::reach;
+use super::{Returns, Walk};
+use crate::facts::{Arity, DefinitionKind, Shape, THIS, THIS_PARAMETER, WHOLE};
+use crate::scope::{awaited, either};
+use crate::syntax::children;
+
+impl<'t> Walk<'t> {
+    /// A function of the module, or one inside a function.
+    pub(super) fn function(&mut self, node: Node<'t>, exported: bool, whole: Node<'t>) {
+        let Some(name) = node.child_by_field_name("name").map(|it| self.found.text(it)) else { return };
+        if self.found.scopes.is_inside() {
+            let shape = self.callable(node, None);
+            self.found.scopes.bind(name, shape);
+            return;
+        }
+        let body = node.child_by_field_name("body");
+        let mut definition = self.found.definition(name, DefinitionKind::Function, whole);
+        definition.reach = reach(exported);
+        (definition.signature, definition.body) =
+            self.found.digests(node, node.child_by_field_name("name"), body);
+        definition.arity = Some(self.arity(node));
+        let at = self.found.define(definition);
+        let before = std::mem::replace(&mut self.found.within, at);
+        let shape = self.callable(node, None);
+        self.found.within = before;
+        self.give(at, shape);
+    }
+
+    /// Says what a definition gives.
+    pub(super) fn give(&mut self, at: Option<u32>, shape: Shape) {
+        let at = at.and_then(|at| usize::try_from(at).ok());
+        if let Some(definition) = at.and_then(|at| self.found.facts.definitions.get_mut(at)) {
+            definition.gives = Some(shape);
+        }
+    }
+
+    /// Walks a function of any kind: what it takes and gives. `expected` is what it is passed to or assigned to.
+    pub(super) fn callable(&mut self, node: Node<'t>, expected: Option<&Shape>) -> Shape {
+        self.found.scopes.open();
+        self.generics.push(Default::default());
+        if let Some(parameters) = node.child_by_field_name("type_parameters") {
+            self.type_parameters(parameters);
+        }
+        let is_arrow = node.kind() == "arrow_function";
+        let takes = match (node.child_by_field_name("parameters"), node.child_by_field_name("parameter")) {
+            (Some(list), _) => self.parameters(list, expected),
+            (None, Some(single)) => {
+                let shape = parameter_shape(expected, 0);
+                self.bind(single, shape.clone());
+                vec![shape]
+            }
+            _ => Vec::new(),
+        };
+        let declared = node.child_by_field_name("return_type").map(|it| self.annotation(it));
+        let is_async = node.child(0).is_some_and(|it| it.kind() == "async")
+            || node.children(&mut node.walk()).any(|it| it.kind() == "async");
+        let inside = match (&declared, is_async) {
+            (Some(declared), true) => Some(awaited(declared.clone())),
+            (declared, _) => declared.clone(),
+        };
+        self.returns.push(Returns { declared: inside.clone(), ..Returns::default() });
+        if !is_arrow
+            && matches!(node.kind(), "function_expression" | "function_declaration" | "generator_function")
+        {
+            let this = declared_this(&takes).or_else(|| expected_this(expected));
+            self.this.push(this.unwrap_or(Shape::Untyped));
+        }
+        let depth = self.this.len();
+        match node.child_by_field_name("body") {
+            Some(body) if body.kind() == "statement_block" => self.statements(body, false),
+            Some(body) => {
+                let value = self.expected(body, inside.clone());
+                self.conform(body, &value, inside.as_ref());
+                if let Some(returns) = self.returns.last_mut() {
+                    returns.values.push(value);
+                }
+            }
+            None => {}
+        }
+        debug_assert_eq!(depth, self.this.len(), "every walk leaves `this` as it found it");
+        if !is_arrow
+            && matches!(node.kind(), "function_expression" | "function_declaration" | "generator_function")
+        {
+            self.this.pop();
+        }
+        let returns = self.returns.pop().unwrap_or_default();
+        self.generics.pop();
+        self.found.scopes.close();
+        let gives = match declared {
+            Some(declared) => declared,
+            None if returns.yields => Shape::Unknown,
+            None if returns.values.is_empty() => Shape::Of("void".into()),
+            None if is_async => {
+                Shape::Applied(Box::new(Shape::Of("Promise".into())), vec![awaited(either(returns.values))])
+            }
+            None => either(returns.values),
+        };
+        Shape::Function(takes, Box::new(gives))
+    }
+
+    /// Binds the parameters of a function: their types.
+    pub(super) fn parameters(&mut self, list: Node<'t>, expected: Option<&Shape>) -> Vec<Shape> {
+        let mut takes = Vec::new();
+        let mut this = None;
+        let mut at = 0;
+        for parameter in children(list) {
+            if parameter.kind() == "comment" {
+                continue;
+            }
+            let pattern = parameter.child_by_field_name("pattern").unwrap_or(match parameter.kind() {
+                "assignment_pattern" => parameter.child_by_field_name("left").unwrap_or(parameter),
+                _ => parameter,
+            });
+            for decorator in children(parameter).into_iter().filter(|it| it.kind() == "decorator") {
+                self.expression(decorator);
+            }
+            let annotation = parameter.child_by_field_name("type").map(|it| self.annotation(it));
+            let default = parameter
+                .child_by_field_name("value")
+                .or_else(|| parameter.child_by_field_name("right"))
+                .map(|it| self.expected(it, annotation.clone()));
+            if pattern.kind() == "this" {
+                this = annotation;
+                continue;
+            }
+            let shape = annotation.unwrap_or_else(|| match (parameter_shape(expected, at), default) {
+                (Shape::Untyped, Some(default)) => default,
+                (shape, _) => shape,
+            });
+            if pattern.kind() == "rest_pattern" {
+                if let Some(inner) = pattern.named_child(0) {
+                    self.bind(inner, shape.clone());
+                }
+            } else {
+                self.bind(pattern, shape.clone());
+            }
+            takes.push(shape);
+            at += 1;
+        }
+        takes.extend(this.map(|this| Shape::Applied(Box::new(Shape::Of(THIS_PARAMETER.into())), vec![this])));
+        takes
+    }
+
+    /// How many arguments a function takes.
+    pub(super) fn arity(&self, node: Node<'t>) -> Arity {
+        let mut arity = Arity { least: 0, most: Some(0) };
+        if node.child_by_field_name("parameter").is_some() {
+            return Arity { least: 1, most: Some(1) };
+        }
+        for parameter in node.child_by_field_name("parameters").map(children).unwrap_or_default() {
+            let pattern = parameter.child_by_field_name("pattern").unwrap_or(parameter);
+            match (parameter.kind(), pattern.kind()) {
+                ("comment", _) | (_, "this") => continue,
+                (_, "rest_pattern") => {
+                    arity.most = None;
+                    continue;
+                }
+                ("optional_parameter" | "assignment_pattern", _) => {}
+                _ if parameter.child_by_field_name("value").is_some() => {}
+                _ => arity.least = arity.least.saturating_add(1),
+            }
+            arity.most = arity.most.map(|most| most.saturating_add(1));
+        }
+        arity
+    }
+}
+
+/// The shape of a parameter, from what is expected of the function.
+fn parameter_shape(expected: Option<&Shape>, at: u16) -> Shape {
+    match expected {
+        Some(Shape::Parameter(call, argument, WHOLE)) => Shape::Parameter(call.clone(), *argument, at),
+        Some(Shape::Function(takes, _)) => takes.get(usize::from(at)).cloned().unwrap_or(Shape::Unknown),
+        // What the callable takes: as an argument of a call of it.
+        Some(Shape::Unknown) => Shape::Unknown,
+        Some(expected) => Shape::Parameter(Box::new(expected.clone()), at, WHOLE),
+        None => Shape::Untyped,
+    }
+}
+
+/// What a function says that it is called on: `function (this: T)`.
+pub(super) fn declared_this(takes: &[Shape]) -> Option<Shape> {
+    takes.iter().find_map(|taken| match taken {
+        Shape::Applied(head, held) if **head == Shape::Of(THIS_PARAMETER.into()) => held.first().cloned(),
+        _ => None,
+    })
+}
+
+/// What a function is called on, by what is expected of it.
+fn expected_this(expected: Option<&Shape>) -> Option<Shape> {
+    match expected? {
+        Shape::Parameter(call, argument, WHOLE) => Some(Shape::Parameter(call.clone(), *argument, THIS)),
+        Shape::Function(takes, _) => declared_this(takes),
+        Shape::Unknown | Shape::Untyped => None,
+        expected => Some(Shape::Parameter(Box::new(expected.clone()), THIS, WHOLE)),
+    }
+}

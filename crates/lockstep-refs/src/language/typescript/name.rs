@@ -1,0 +1,132 @@
+//! Names where they are used: what they mean in their scope, and what conditions say about them.
+
+use tree_sitter::Node;
+
+use super::Walk;
+use crate::facts::{DefinitionKind, Role, Shape};
+use crate::scope::{awaited, call, member};
+
+impl<'t> Walk<'t> {
+    /// The content of a string.
+    pub(super) fn string(&self, node: Node<'t>) -> &'t str {
+        self.found.text(node).trim_matches(['"', '\'', '`'])
+    }
+
+    /// What a condition says about variables, where it holds or where it does not.
+    pub(super) fn narrow(&mut self, condition: Node<'t>, holds: bool) {
+        match condition.kind() {
+            "parenthesized_expression" => {
+                if let Some(inner) = condition.named_child(0) {
+                    self.narrow(inner, holds);
+                }
+            }
+            "unary_expression" if self.found.text(condition).starts_with('!') => {
+                if let Some(inner) = condition.child_by_field_name("argument") {
+                    self.narrow(inner, !holds);
+                }
+            }
+            "binary_expression" => {
+                let operator = condition.child_by_field_name("operator").map_or("", |it| self.found.text(it));
+                let (left, right) =
+                    (condition.child_by_field_name("left"), condition.child_by_field_name("right"));
+                let (Some(left), Some(right)) = (left, right) else { return };
+                match operator {
+                    "&&" if holds => {
+                        self.narrow(left, true);
+                        self.narrow(right, true);
+                    }
+                    "||" if !holds => {
+                        self.narrow(left, false);
+                        self.narrow(right, false);
+                    }
+                    "instanceof" if holds && self.found.scopes.is_inside() => {
+                        let class = self.quietly(|walk| walk.expression(right));
+                        let shape = match class {
+                            Shape::Name(name) => Shape::Of(name),
+                            other => call(other),
+                        };
+                        self.found.scopes.bind(self.found.text(left), shape);
+                    }
+                    _ => {}
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Walks without keeping the uses that are found: for what was walked already.
+    pub(super) fn quietly<R>(&mut self, walk: impl FnOnce(&mut Self) -> R) -> R {
+        let before = self.found.facts.uses.len();
+        let result = walk(self);
+        self.found.facts.uses.truncate(before);
+        result
+    }
+
+    /// A name in a place where it is used.
+    pub(super) fn named(&mut self, node: Node<'t>, role: Role, arguments: Option<u16>) -> Shape {
+        let name = self.found.text(node);
+        if let Some(shape) = self.found.scopes.get(name) {
+            return shape.clone();
+        }
+        self.found.use_name(node, role, None, arguments);
+        Shape::Name(self.in_scope(name).into())
+    }
+
+    /// What an expression is worth, from its outside alone: nothing in it counts as used.
+    pub(super) fn outline(&mut self, node: Node<'t>) -> Shape {
+        if !self.found.descend() {
+            return Shape::Unknown;
+        }
+        let part = |field: &str| node.child_by_field_name(field);
+        let shape = match (node.kind(), node.named_child(0)) {
+            ("identifier", _) => {
+                let name = self.found.text(node);
+                let bound = self.found.scopes.get(name).cloned();
+                bound.unwrap_or_else(|| Shape::Name(self.in_scope(name).into()))
+            }
+            ("this", _) => self.this.last().cloned().unwrap_or(Shape::Untyped),
+            ("member_expression", _) => match (part("object"), part("property")) {
+                (Some(of), Some(name)) => member(self.outline(of), self.found.text(name)),
+                _ => Shape::Unknown,
+            },
+            ("call_expression", _) => part("function").map_or(Shape::Unknown, |it| call(self.outline(it))),
+            ("new_expression", _) => part("constructor").map_or(Shape::Unknown, |it| call(self.outline(it))),
+            ("await_expression", Some(of)) => awaited(self.outline(of)),
+            ("parenthesized_expression" | "non_null_expression" | "satisfies_expression", Some(of)) => {
+                self.outline(of)
+            }
+            ("as_expression", _) => match node.named_child(1) {
+                Some(declared) => self.quietly(|walk| walk.annotation(declared)),
+                None => Shape::Unknown,
+            },
+            _ => Shape::Unknown,
+        };
+        self.found.ascend();
+        shape
+    }
+
+    /// A name as it is known in the file: inside a namespace its own names come first.
+    pub(super) fn in_scope(&self, name: &str) -> String {
+        if self.namespaces == 0 {
+            return name.to_owned();
+        }
+        let Some(container) = self.found.container() else { return name.to_owned() };
+        let mut around: &str = &container;
+        loop {
+            let is_known = self.found.facts.definitions.iter().any(|it| {
+                it.container.as_deref() == Some(around) && *it.name == *name && !is_member_kind(it.kind)
+            });
+            if is_known {
+                return format!("{around}.{name}");
+            }
+            match around.rsplit_once('.') {
+                Some((outer, _)) => around = outer,
+                None => return name.to_owned(),
+            }
+        }
+    }
+}
+
+fn is_member_kind(kind: DefinitionKind) -> bool {
+    matches!(kind, DefinitionKind::Method | DefinitionKind::Field | DefinitionKind::Variant)
+}

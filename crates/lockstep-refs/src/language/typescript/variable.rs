@@ -1,0 +1,181 @@
+//! Variables of a module and of functions, and the objects that they hold.
+
+use tree_sitter::Node;
+
+use super::Walk;
+use super::statement::reach;
+use crate::facts::{DefinitionKind, Shape};
+use crate::syntax::children;
+
+impl<'t> Walk<'t> {
+    pub(super) fn variables(&mut self, node: Node<'t>, exported: bool) {
+        for declarator in children(node).into_iter().filter(|it| it.kind() == "variable_declarator") {
+            let declared = declarator.child_by_field_name("type").map(|it| self.annotation(it));
+            let value = declarator.child_by_field_name("value");
+            let Some(name) = declarator.child_by_field_name("name") else { continue };
+            if let Some(value) = value
+                && self.required(name, value, node)
+            {
+                continue;
+            }
+            if name.kind() == "identifier" && !self.found.scopes.is_inside() {
+                self.value(self.found.text(name), declared, value, exported, declarator);
+                continue;
+            }
+            let shape = value.map(|it| self.expected(it, declared.clone()));
+            if let (Some(node), Some(shape)) = (value, &shape) {
+                self.conform(node, shape, declared.as_ref());
+            }
+            let is_declared = declared.is_some();
+            let shape = declared.or(shape).unwrap_or(Shape::Unknown);
+            if self.found.scopes.is_inside() {
+                if is_declared {
+                    self.found.scopes.bind(&declared_mark(self.found.text(name)), Shape::Unknown);
+                }
+                self.bind(name, shape);
+            } else {
+                self.destructured(name, shape, exported, declarator);
+            }
+        }
+    }
+
+    /// A variable of the module.
+    pub(super) fn value(
+        &mut self,
+        name: &str,
+        declared: Option<Shape>,
+        value: Option<Node<'t>>,
+        exported: bool,
+        whole: Node<'t>,
+    ) {
+        let function = value.filter(|it| {
+            matches!(it.kind(), "arrow_function" | "function_expression" | "generator_function" | "function")
+        });
+        if let Some(class) = value.filter(|it| it.kind() == "class") {
+            return self.class_named(name, class, exported, whole);
+        }
+        let kind = match (function, &declared) {
+            (Some(_), None) => DefinitionKind::Function,
+            _ => DefinitionKind::Value,
+        };
+        let mut definition = self.found.definition(name, kind, whole);
+        definition.reach = reach(exported);
+        let body = match function {
+            Some(function) => function.child_by_field_name("body"),
+            None => value,
+        };
+        (definition.signature, definition.body) =
+            self.found.digests(whole, whole.child_by_field_name("name"), body);
+        definition.arity = function.map(|it| self.arity(it));
+        let at = self.found.define(definition);
+        let before = std::mem::replace(&mut self.found.within, at);
+        let literal = whole.child_by_field_name("type").and_then(|it| it.named_child(0));
+        let literal = literal.filter(|it| it.kind() == "object_type");
+        if let Some(literal) = literal {
+            // A type that has no name is known by the variable's.
+            let entered = self.found.enter(name);
+            let first = self.found.facts.definitions.len();
+            self.quietly(|walk| children(literal).into_iter().for_each(|it| walk.signature(it)));
+            for member in self.found.facts.definitions.iter_mut().skip(first) {
+                member.reach = member.reach.min(reach(exported));
+            }
+            self.found.leave(entered);
+        }
+        let shape = match value {
+            Some(value) => match unwrapped(value) {
+                object if object.kind() == "object" && declared.is_none() => {
+                    self.object_value(name, object);
+                    None
+                }
+                _ => {
+                    let shape = self.expected(value, declared.clone());
+                    self.conform(value, &shape, declared.as_ref());
+                    Some(shape)
+                }
+            },
+            None => Some(Shape::Unknown),
+        };
+        self.found.within = before;
+        if literal.is_none()
+            && let Some(shape) = declared.or(shape)
+        {
+            self.give(at, shape);
+        }
+    }
+
+    /// The properties of an object that a module defines can be named by others.
+    fn object_value(&mut self, name: &str, object: Node<'t>) {
+        let before = self.found.enter(name);
+        for property in children(object) {
+            self.property_value(property);
+        }
+        self.found.leave(before);
+    }
+
+    fn property_value(&mut self, property: Node<'t>) {
+        let key = property.child_by_field_name("key").or_else(|| property.child_by_field_name("name"));
+        match (property.kind(), key) {
+            ("pair", Some(key)) if matches!(key.kind(), "property_identifier" | "string") => {
+                let key = self.found.text(key).trim_matches(['"', '\'']);
+                let value = property.child_by_field_name("value");
+                self.value(key, None, value, true, property);
+                if let Some(definition) = self.found.facts.definitions.last_mut()
+                    && *definition.name == *key
+                {
+                    definition.kind = DefinitionKind::Field;
+                }
+            }
+            ("method_definition", Some(key)) => {
+                let body = property.child_by_field_name("body");
+                let mut definition =
+                    self.found.definition(self.found.text(key), DefinitionKind::Method, property);
+                (definition.signature, definition.body) = self.found.digests(property, Some(key), body);
+                definition.arity = Some(self.arity(property));
+                let at = self.found.define(definition);
+                self.this.push(Shape::Unknown);
+                let shape = self.callable(property, None);
+                self.this.pop();
+                self.give(at, shape);
+            }
+            ("shorthand_property_identifier", _) => {
+                let shape = self.expression(property);
+                let mut definition =
+                    self.found.definition(self.found.text(property), DefinitionKind::Field, property);
+                definition.gives = Some(shape);
+                self.found.define(definition);
+            }
+            _ => drop(self.expression(property)),
+        }
+    }
+
+    /// `export const { a, b } = …`
+    fn destructured(&mut self, pattern: Node<'t>, shape: Shape, exported: bool, whole: Node<'t>) {
+        self.found.scopes.open();
+        self.bind(pattern, shape);
+        let names = self.found.scopes.names();
+        self.found.scopes.close();
+        let mut names: Vec<_> = names.into_iter().collect();
+        names.sort_by(|a, b| a.0.cmp(&b.0));
+        for (name, shape) in names {
+            let mut definition = self.found.definition(&name, DefinitionKind::Value, whole);
+            definition.reach = reach(exported);
+            definition.gives = Some(shape);
+            self.found.define(definition);
+        }
+    }
+}
+
+/// An expression without what only speaks about its type.
+pub(super) fn unwrapped(node: Node<'_>) -> Node<'_> {
+    match node.kind() {
+        "as_expression" | "satisfies_expression" | "parenthesized_expression" | "non_null_expression" => {
+            node.named_child(0).map_or(node, unwrapped)
+        }
+        _ => node,
+    }
+}
+
+/// The name under which it is kept that a variable has a declared type, even one that says nothing here.
+pub(super) fn declared_mark(name: &str) -> String {
+    format!("{name}:")
+}

@@ -1,0 +1,254 @@
+//! Who loses something with a type that vanishes, without ever naming it: users of what other types have from it, and
+//! callers of functions that are known by it.
+
+use std::collections::{BTreeSet, HashSet};
+
+use super::names::{Entity, Mode};
+use super::search::{Search, is_member, last};
+use super::types::{Place, Type};
+use super::{Symbol, path_of};
+use crate::facts::{Definition, DefinitionKind, Role, Shape, THIS, Use, WHOLE};
+use crate::reference::Certainty;
+use crate::world::FileId;
+
+/// More heirs than this are not followed.
+const MAX_HEIRS: usize = 64;
+/// Names of members that more files have than this say nothing.
+const MAX_FILES: usize = 400;
+
+/// The wanted types that others extend.
+#[derive(Debug, Default)]
+pub(super) struct Extended {
+    /// Each with its position in the target.
+    types: Vec<(Symbol, usize)>,
+    /// What their heirs are called.
+    heirs: BTreeSet<Box<str>>,
+    /// What their members are called, and those of what they extend themselves.
+    members: HashSet<Box<str>>,
+    /// Whether some generic function gives values of them.
+    given: bool,
+}
+
+impl Search<'_, '_> {
+    /// Finds who extends the wanted types, and the files that may use what those have from them.
+    pub(super) fn take_heirs(&mut self) {
+        let is_type = |it: &Definition| {
+            matches!(it.kind, DefinitionKind::Type | DefinitionKind::Interface) && it.gives.is_none()
+        };
+        let mut types: Vec<(Symbol, usize)> = self.wanted.iter().map(|(symbol, at)| (*symbol, *at)).collect();
+        types.retain(|(_, at)| self.target.symbols.get(*at).is_some_and(is_type));
+        types.sort_unstable_by_key(|(_, at)| *at);
+        for (symbol, at) in types {
+            let Some(name) = self.target.symbols.get(at).map(|it| it.name.clone()) else { continue };
+            let heirs = self.heirs_of(&name);
+            let makers = self.makers_of(&name);
+            if heirs.is_empty() && makers.is_empty() {
+                continue;
+            }
+            self.extended.given |= !makers.is_empty();
+            for maker in makers {
+                self.take_files(&maker);
+            }
+            self.extended.types.push((symbol, at));
+            if heirs.is_empty() {
+                continue;
+            }
+            self.extended.heirs.extend(heirs);
+            self.members_of(symbol, &mut Vec::new());
+        }
+        let mut words: Vec<Box<str>> = self.extended.members.iter().cloned().collect();
+        words.extend(self.extended.heirs.iter().cloned());
+        for word in words {
+            if self.resolver.world.containing(&word).len() <= MAX_FILES {
+                self.take_files(&word);
+            }
+        }
+    }
+
+    /// The names of the types that extend one, and of those that extend them.
+    fn heirs_of(&mut self, name: &str) -> BTreeSet<Box<str>> {
+        let mut heirs = BTreeSet::new();
+        let mut queue: Vec<Box<str>> = vec![name.into()];
+        while let Some(base) = queue.pop() {
+            for file in self.take_files(&base) {
+                let Some(view) = self.resolver.view(file) else { continue };
+                for definition in &view.facts.definitions {
+                    let extends = definition.extends.iter().any(|it| *last(it) == *base);
+                    if extends && heirs.len() < MAX_HEIRS && heirs.insert(definition.name.clone()) {
+                        queue.push(definition.name.clone());
+                    }
+                }
+            }
+        }
+        heirs
+    }
+
+    /// The names of generic functions that give values of a type, and say so.
+    fn makers_of(&mut self, name: &str) -> BTreeSet<Box<str>> {
+        let mut makers = BTreeSet::new();
+        for file in self.take_files(name) {
+            let Some(view) = self.resolver.view(file) else { continue };
+            for definition in &view.facts.definitions {
+                let gives = match &definition.gives {
+                    Some(Shape::Function(takes, gives)) if takes.iter().any(takes_open) => gives,
+                    _ => continue,
+                };
+                if matches!(&**gives, Shape::Applied(head, _) if matches!(&**head, Shape::Of(it) if *last(it) == *name))
+                {
+                    makers.insert(definition.name.clone());
+                }
+            }
+        }
+        makers
+    }
+
+    /// A parameter of a function that is given to a generic function: where only the type of what that one gives tells what
+    /// the parameter is, nothing tells it any more when the type is gone.
+    pub(super) fn infers(&mut self, file: FileId, it: &Use, value: &Shape, expected: &Shape) {
+        let Shape::Parameter(callee, argument, parameter) = value else { return };
+        if !self.extended.given || matches!(*parameter, WHOLE | THIS) {
+            return;
+        }
+        let place = Place { file, within: it.within, this: None };
+        for (gone, at) in self.extended.types.clone() {
+            let made = self.resolver.types(&place, callee).iter().any(|callee| {
+                let Some((there, takes, gives)) = self.resolver.signature(callee) else { return false };
+                let open = takes.get(usize::from(*argument)).is_some_and(|taken| match taken {
+                    Shape::Function(takes, _) => takes.get(usize::from(*parameter)) == Some(&Shape::Unknown),
+                    _ => false,
+                });
+                // What is given besides would tell.
+                let told = takes.iter().any(|taken| !matches!(taken, Shape::Function(..)) && has_open(taken));
+                open && !told && self.resolver.types(&there, &gives).contains(&Type::Instance(gone))
+            });
+            if made && !self.is_given_to(&place, expected, gone) {
+                let pattern = self.target.symbols.get(at).map(|it| it.name.clone()).unwrap_or_default();
+                let it = Use { name: pattern, role: Role::Inherited, ..it.clone() };
+                self.keep_use(file, &it, at, Certainty::Resolved, None);
+            }
+        }
+    }
+
+    /// Whether what is expected is so by the type that is gone: then nothing is expected any more.
+    fn is_given_to(&self, place: &Place, expected: &Shape, gone: Symbol) -> bool {
+        // Nor is it where anything does, or where a function takes whatever it is given.
+        let anything = |it: &Type| match it {
+            Type::Untyped => true,
+            Type::Outside(name, held) => name.is_empty() && held.is_empty(),
+            _ => false,
+        };
+        if self.resolver.types(place, expected).iter().all(anything) {
+            return true;
+        }
+        if let Shape::Parameter(callee, argument, WHOLE) = expected {
+            let takes_any = |callee: &Type| {
+                let signature = self.resolver.signature(callee).filter(|_| self.is_generic(callee));
+                signature.is_some_and(|(_, takes, _)| {
+                    takes.get(usize::from(*argument)).is_none_or(|taken| *taken == Shape::Unknown)
+                })
+            };
+            if self.resolver.types(place, callee).iter().any(takes_any) {
+                return true;
+            }
+        }
+        let mut of = expected;
+        loop {
+            of = match of {
+                Shape::Parameter(of, ..) | Shape::Member(of, _) | Shape::Call(of) => of,
+                _ => return false,
+            };
+            let types = self.resolver.types(place, of);
+            let is_gone = |class: Symbol| {
+                let mut seen = vec![class];
+                let mut at = 0;
+                while let Some(class) = seen.get(at).copied() {
+                    if class == gone || at > MAX_HEIRS {
+                        return true;
+                    }
+                    at += 1;
+                    for base in self.resolver.bases(class, &mut false) {
+                        if !seen.contains(&base) {
+                            seen.push(base);
+                        }
+                    }
+                }
+                false
+            };
+            if types.iter().filter_map(class_of).any(is_gone) {
+                return true;
+            }
+        }
+    }
+
+    /// Whether a function's open parameters are its own to tell, not those of a value that it is called on.
+    fn is_generic(&self, callee: &Type) -> bool {
+        let Type::Symbol(symbol, of) = callee else { return false };
+        let Some(definition) = self.resolver.definition(*symbol) else { return false };
+        let on_a_value = matches!(of.as_deref(), Some(Type::Instance(_)));
+        !on_a_value || self.resolver.scheme.constructors().contains(&&*definition.name)
+    }
+
+    fn members_of(&mut self, class: Symbol, seen: &mut Vec<Symbol>) {
+        if seen.contains(&class) || seen.len() > MAX_HEIRS {
+            return;
+        }
+        seen.push(class);
+        let Some(view) = self.resolver.view(class.file) else { return };
+        let Some(path) = view.definition(class.at).map(path_of) else { return };
+        let inside = |it: &&Definition| it.container.as_deref() == Some(&*path) && is_member(it);
+        self.extended.members.extend(view.facts.definitions.iter().filter(inside).map(|it| it.name.clone()));
+        for base in self.resolver.bases(class, &mut false) {
+            self.members_of(base, seen);
+        }
+    }
+
+    /// A use of what a value only has because its type extends a wanted one.
+    pub(super) fn inherits(&mut self, file: FileId, it: &Use) {
+        let place = Place { file, within: it.within, this: None };
+        let (classes, name): (Vec<Symbol>, &str) = match &it.of {
+            Some(of) if self.extended.members.contains(&it.name) => {
+                (self.resolver.types(&place, of).iter().filter_map(class_of).collect(), &it.name)
+            }
+            // A class that has no constructor of its own is built by that of what it extends.
+            None if it.role == Role::Call
+                && it.arguments != Some(0)
+                && self.extended.heirs.contains(&it.name) =>
+            {
+                let hits = self.resolver.lookup(file, &it.name, Mode::Inside);
+                let symbols = hits.iter().filter_map(|hit| match hit.entity {
+                    Entity::Symbol(symbol) => Some(symbol),
+                    _ => None,
+                });
+                (symbols.collect(), "constructor")
+            }
+            _ => return,
+        };
+        for (gone, at) in self.extended.types.clone() {
+            let lost = classes.iter().find_map(|class| self.resolver.lost(*class, name, gone));
+            if let Some(role) = lost {
+                self.keep_use(file, &Use { role, ..it.clone() }, at, Certainty::Resolved, None);
+            }
+        }
+    }
+}
+
+/// Whether a function takes a function that is given something of a type that is not told yet.
+fn takes_open(taken: &Shape) -> bool {
+    matches!(taken, Shape::Function(takes, _) if takes.contains(&Shape::Unknown))
+}
+
+/// Whether a type is not told yet, or holds such.
+fn has_open(shape: &Shape) -> bool {
+    match shape {
+        Shape::Unknown => true,
+        Shape::Applied(_, held) | Shape::Either(held) => held.iter().any(has_open),
+        _ => false,
+    }
+}
+
+fn class_of(value: &Type) -> Option<Symbol> {
+    match value {
+        Type::Instance(class) | Type::Symbol(class, _) => Some(*class),
+        _ => None,
+    }
+}

@@ -1,0 +1,94 @@
+//! Links the program so that it starts soon.
+//!
+//! Clients start a hook for every tool call and wait for it. Finding, mapping and relocating shared libraries, and relocating the
+//! tables of fifteen grammars, is most of what a hook takes (see docs/benchmarks.md). So where the machine's C library is there as
+//! static archives, the program is linked with them, still position-independent, and its relocations are packed. Where something is
+//! missing, the program is linked as any other and works the same.
+//!
+//! Nothing here asks for a name service, a locale or a plugin, which a static C library would have to load.
+
+use std::env;
+use std::fs;
+use std::io;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The archives that take the place of the shared libraries which Rust's standard library asks for.
+const ARCHIVES: [&str; 7] =
+    ["libc.a", "libm.a", "librt.a", "libpthread.a", "libutil.a", "libdl.a", "libgcc_eh.a"];
+
+/// What a position-independent program without a loader begins with.
+const START: &str = "rcrt1.o";
+
+/// The shared library of the unwinder is asked for too; `libgcc_eh.a` has all of it.
+const EMPTY: (&str, &[u8]) = ("libgcc_s.a", b"!<arch>\n");
+
+/// The first version of the GNU C library whose programs know packed relocations.
+const PACKED: (u32, u32) = (2, 36);
+
+/// Tells cargo how the program is linked.
+pub(crate) fn link() -> io::Result<()> {
+    println!("cargo:rerun-if-env-changed=CC");
+    let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
+    // The compiler and the library that are asked below are those of the machine that this runs on.
+    let native = env::var("HOST").is_ok_and(|host| is("TARGET", &host));
+    let gnu = is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu");
+    let asked =
+        env::var("CARGO_CFG_TARGET_FEATURE").is_ok_and(|all| all.split(',').any(|it| it == "crt-static"));
+    if !native || !gnu || asked {
+        return Ok(());
+    }
+    if is("CARGO_CFG_TARGET_ARCH", "x86_64") && compiler_has(START).is_some() {
+        link_statically()?;
+    }
+    if library_version().is_some_and(|version| version >= PACKED) {
+        println!("cargo:rustc-link-arg-bins=-Wl,-z,pack-relative-relocs");
+    }
+    Ok(())
+}
+
+/// A folder that is searched first and has archives only: the linker takes what it finds first, whatever was asked for.
+fn link_statically() -> io::Result<()> {
+    let Some(archives) = ARCHIVES.iter().map(|name| compiler_has(name)).collect::<Option<Vec<_>>>() else {
+        return Ok(());
+    };
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
+    let folder = out.join("archives");
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir(&folder)?;
+    for (name, archive) in ARCHIVES.iter().zip(archives) {
+        symlink(archive, folder.join(name))?;
+    }
+    fs::write(folder.join(EMPTY.0), EMPTY.1)?;
+    for argument in [
+        &format!("-L{}", folder.display()),
+        "-static-pie",
+        // Each of the two needs the other, which matters to linkers that look once.
+        "-Wl,--start-group",
+        "-lc",
+        "-lgcc_eh",
+        "-Wl,--end-group",
+    ] {
+        println!("cargo:rustc-link-arg-bins={argument}");
+    }
+    Ok(())
+}
+
+/// Where the C compiler has a file, if it has it.
+fn compiler_has(name: &str) -> Option<PathBuf> {
+    let compiler = env::var("CC").unwrap_or_else(|_| "cc".to_owned());
+    let output = Command::new(compiler).arg(format!("-print-file-name={name}")).output().ok()?;
+    let path = String::from_utf8(output.stdout).ok()?;
+    // A name without a folder means that there is none.
+    Some(Path::new(path.trim())).filter(|path| path.is_absolute() && path.exists()).map(Path::to_owned)
+}
+
+fn library_version() -> Option<(u32, u32)> {
+    let output = Command::new("getconf").arg("GNU_LIBC_VERSION").output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    let (major, minor) = text.trim().strip_prefix("glibc ")?.split_once('.')?;
+    Some((major.parse().ok()?, minor.parse().ok()?))
+}

@@ -1,0 +1,31 @@
+//! The version that the program says.
+
+use std::env;
+use std::process::Command;
+
+/// The version, and which commit it is. Only a release knows: a build for development would be made anew for every commit.
+pub(crate) fn version() -> String {
+    let version = env::var("CARGO_PKG_VERSION").unwrap_or_default();
+    println!("cargo:rerun-if-env-changed=LOCKSTEP_COMMIT");
+    if env::var("PROFILE").is_ok_and(|profile| profile != "release") {
+        return version;
+    }
+    // Sources without git, as in an archive, are told by whoever builds them.
+    match env::var("LOCKSTEP_COMMIT").ok().filter(|commit| !commit.is_empty()).or_else(commit) {
+        Some(commit) => format!("{version} ({commit})"),
+        None => version,
+    }
+}
+
+fn commit() -> Option<String> {
+    let git = |arguments: &[&str]| {
+        let output =
+            Command::new("git").args(arguments).output().ok().filter(|output| output.status.success())?;
+        Some(String::from_utf8(output.stdout).ok()?.trim().to_owned())
+    };
+    let head = git(&["rev-parse", "--path-format=absolute", "--git-path", "logs/HEAD"])?;
+    println!("cargo:rerun-if-changed={head}");
+    let changed =
+        if git(&["status", "--porcelain", "--untracked-files=no"])?.is_empty() { "" } else { ", changed" };
+    Some(format!("{}{changed}", git(&["rev-parse", "--short=12", "HEAD"])?))
+}

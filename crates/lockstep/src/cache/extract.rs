@@ -1,0 +1,66 @@
+//! What consumers ask of the cache: a section, what concerns an agent or a phase.
+
+use lockstep_cache::extract::{Answer, Origin, Query};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::ProjectProvider;
+use crate::error::{CommandError, Kind};
+use crate::project::ActiveProject;
+use crate::reply::Reply;
+
+/// What was asked for, or why it has no content.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct Extract {
+    /// `cache`, or `disk` where the cache is not fresh or has no room for it.
+    pub(crate) origin: String,
+    /// The text, exactly as it went in.
+    pub(crate) text: Option<String>,
+    /// Why there is none.
+    pub(crate) skipped: Option<String>,
+    #[serde(skip)]
+    from: Option<Origin>,
+}
+
+impl Extract {
+    /// From the cache if it is fresh, else from the sources.
+    pub(crate) fn of(project: &ActiveProject, query: Query<'_>) -> Result<Self, CommandError> {
+        let extracted = super::open(project)?.extract(&ProjectProvider::new(project), query)?;
+        let (text, skipped) = match extracted.answer {
+            Answer::Text(text) => (Some(text), None),
+            Answer::Skipped(why) => (None, Some(why)),
+            Answer::Unknown { known } => return Err(unknown(query, &known)),
+        };
+        Ok(Self { origin: extracted.origin.to_string(), text, skipped, from: Some(extracted.origin) })
+    }
+
+    /// Where it comes from, and why it is missing where it is.
+    pub(crate) fn told(&self) -> String {
+        let from = match self.from {
+            Some(Origin::Disk) => "from the sources: the cache is not fresh, or has no room for it",
+            _ => "from the cache",
+        };
+        self.skipped
+            .as_ref()
+            .map_or_else(|| format!("({from})\n"), |why| format!("skipped: {why} ({from})\n"))
+    }
+}
+
+impl Reply for Extract {
+    fn text(&self) -> String {
+        self.text.clone().unwrap_or_else(|| self.told())
+    }
+}
+
+fn unknown(query: Query<'_>, known: &[String]) -> CommandError {
+    let (what, name) = match query {
+        Query::Section(name) => ("section", name),
+        Query::Agent(name) => ("agent", name),
+        Query::Phase(name) => ("phase", name),
+    };
+    let error = CommandError::new(Kind::Usage, format!("there is no {what} {name:?} in the session cache"));
+    if known.is_empty() {
+        return error.hint(format!("the cache knows no {what} at all; `lockstep cache show` says why"));
+    }
+    error.hint(format!("known: {}", known.join(", ")))
+}

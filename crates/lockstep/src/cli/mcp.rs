@@ -1,0 +1,29 @@
+//! `lockstep mcp`.
+
+use super::{Answer, Context};
+use crate::error::CommandError;
+use crate::mcp::{self, Caller};
+
+/// Serve the verbs as MCP tools and the documents as resources
+///
+/// Speaks the Model Context Protocol on standard input and output, for the client that starts it, until standard input ends.
+/// impact, references, dangling_references and map_entry work in any directory; the other tools need an active project.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  claude mcp add lockstep -- lockstep mcp        register it with Claude Code
+  lockstep mcp --as delivery-agent               a server that acts for one agent only
+  lockstep -C ../other mcp                       for another directory")]
+pub(crate) struct McpArgs {
+    /// Act for this agent only, by its type, or for the lead; where absent, whoever writes the task says who they are
+    #[arg(long = "as", value_name = "AGENT")]
+    agent: Option<String>,
+    /// Let `step_phase_done` run the commands it is given, as evidence: whoever may call the tool may then run anything
+    #[arg(long)]
+    allow_run: bool,
+}
+
+pub(crate) fn run(args: &McpArgs, context: &Context) -> Result<Answer, CommandError> {
+    let caller = Caller { bound: args.agent.clone(), may_run: args.allow_run };
+    mcp::serve(context.directory.clone(), caller)?;
+    Ok(Answer::Yes)
+}

@@ -1,0 +1,117 @@
+//! A question about impact: of what, how far, for how long.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use lockstep_git::patch::{self, FilePatch};
+use lockstep_index::index::Progress;
+use lockstep_model::ids::SessionId;
+use lockstep_store::Store;
+
+use super::analysis::{Analysis, milliseconds};
+use super::edits::Edits;
+use super::tree::Tree;
+use crate::error::{CommandError, Kind};
+
+/// What changed.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum Changed {
+    /// What differs from the last commit; where nothing does, what the last commit changed.
+    #[default]
+    Tree,
+    /// These files or directories, as they differ from the last commit.
+    Files(Vec<PathBuf>),
+    /// From one commit to another.
+    Range(String),
+    /// What is staged.
+    Staged,
+    /// What a unified diff changes, and what it is called.
+    Patch { text: String, name: String },
+    /// What the agents of a session changed, or one of them.
+    Session { session: SessionId, agent: Option<String> },
+}
+
+/// A question about impact.
+#[derive(Debug, Clone)]
+pub(crate) struct Question {
+    pub(crate) changed: Changed,
+    /// Whether files that changed together in git are wanted too.
+    pub(crate) history: bool,
+    /// How long the search for dependents may take.
+    pub(crate) limit: Duration,
+}
+
+/// The answer, with the tree it is about.
+pub(crate) struct Asked {
+    pub(crate) tree: Tree,
+    pub(crate) analysis: Analysis,
+    /// What the changes are of, in words.
+    pub(crate) origin: String,
+}
+
+impl Question {
+    /// Asks it in `directory`. Whoever watches the progress can also end it.
+    pub(crate) fn ask(&self, directory: &Path, progress: &dyn Progress) -> Result<Asked, CommandError> {
+        let tree = Tree::of_command(directory)?;
+        let started = Instant::now();
+        // What changed and what the files are now is asked at the same time: neither needs the other, and both take their time.
+        let ((edits, changes), (index, opened)) = std::thread::scope(|scope| {
+            let index = scope.spawn(|| (tree.open_index(progress), milliseconds(started)));
+            let edits = (self.edits(&tree, directory), milliseconds(started));
+            (edits, index.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        });
+        let Edits { edits, origin } = edits?;
+        let since = Instant::now();
+        let is_over = || since.elapsed() > self.limit || progress.is_abandoned();
+        let mut analysis = tree.analyse(index?, &edits, &is_over)?;
+        (analysis.timings.index, analysis.timings.changes) = (opened, changes);
+        if self.history {
+            analysis.add_history(tree.repository()?)?;
+        }
+        Ok(Asked { tree, analysis, origin })
+    }
+
+    fn edits(&self, tree: &Tree, directory: &Path) -> Result<Edits, CommandError> {
+        match &self.changed {
+            Changed::Tree => tree.edits_by_default(),
+            Changed::Files(files) => {
+                let relative = |file: &PathBuf| tree.relative(directory, file);
+                let paths: Vec<String> = files.iter().map(relative).collect::<Result<_, _>>()?;
+                tree.edits_of_files(&paths)
+            }
+            Changed::Range(range) => {
+                let between = tree.repository()?.range(range).map_err(|error| {
+                    CommandError::from(error)
+                        .hint("commits are named as git names them: A..B, A...B, or A alone")
+                })?;
+                tree.edits_between(&between, range.clone())
+            }
+            Changed::Staged => {
+                tree.edits_between(&lockstep_git::Between::HeadAndStaged, "what is staged".to_owned())
+            }
+            Changed::Patch { text, name } => tree.edits_of_patch(&patches(text, name)?, name),
+            Changed::Session { session, agent } => tree.edits_of_session(session, agent.as_deref()),
+        }
+    }
+}
+
+impl Asked {
+    /// Whether a cascade is under way: then it goes on, whatever the report says.
+    pub(crate) fn in_cascade(&self) -> Result<bool, CommandError> {
+        let Some(project) = &self.tree.project else { return Ok(false) };
+        let store = Store::open_existing(&project.state)?;
+        Ok(store.map(|store| store.active_cascades()).transpose()?.is_some_and(|active| !active.is_empty()))
+    }
+}
+
+fn patches(text: &str, name: &str) -> Result<Vec<FilePatch>, CommandError> {
+    let patches = patch::parse(text).map_err(|error| {
+        CommandError::new(Kind::Usage, format!("{name} is no patch: {error}"))
+            .hint("write one with `git diff > fix.diff`")
+    })?;
+    if patches.is_empty() {
+        return Err(CommandError::new(Kind::Usage, format!("{name} changes no file"))
+            .hint("write a patch with `git diff > fix.diff`"));
+    }
+    Ok(patches)
+}

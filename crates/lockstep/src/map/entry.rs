@@ -1,0 +1,84 @@
+//! One entry of the map, found by a path or its short name.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use lockstep_map::hotspot::Hotspot;
+use lockstep_map::names::Meanings;
+use lockstep_map::scope::WHOLE;
+use lockstep_map::view::View;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Current;
+use crate::error::{CommandError, Kind};
+use crate::impact::tree::Tree;
+use crate::reply::Reply;
+
+/// A file, what it references, and who references it.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct MapEntry {
+    /// From the root.
+    pub(crate) path: String,
+    /// The files that it references.
+    pub(crate) refs: Vec<String>,
+    /// The files that reference it.
+    pub(crate) refd_by: Vec<String>,
+    /// How much hangs on it: low, medium or high.
+    #[schemars(with = "String")]
+    pub(crate) hotspot: Hotspot,
+    /// The day it last changed, as the map knows.
+    pub(crate) updated: String,
+}
+
+impl MapEntry {
+    pub(crate) fn of(view: &View<'_>, place: usize) -> Self {
+        let entries = &view.record.entries;
+        let paths = |places: &[u32]| places.iter().map(|at| entries[*at as usize].path.to_string()).collect();
+        Self {
+            path: entries[place].path.to_string(),
+            refs: paths(&entries[place].refs),
+            refd_by: paths(&view.referring[place]),
+            hotspot: view.hotspots[place],
+            updated: entries[place].updated.to_string(),
+        }
+    }
+}
+
+impl Reply for MapEntry {
+    fn text(&self) -> String {
+        let mut out = format!("{}\nhotspot {}, updated {}\n", self.path, self.hotspot, self.updated);
+        for (title, paths) in [("references", &self.refs), ("is referenced by", &self.refd_by)] {
+            let _ = writeln!(out, "{title} {}", paths.len());
+            paths.iter().for_each(|path| out.push_str(&format!("  {path}\n")));
+        }
+        out
+    }
+}
+
+impl Current {
+    /// The entry of a path that was given in `directory`, or of a short name.
+    pub(crate) fn find(&self, tree: &Tree, directory: &Path, path: &str) -> Result<usize, CommandError> {
+        let record = &self.record;
+        let by_path = tree.relative(directory, path.as_ref()).ok().and_then(|path| record.find(&path));
+        if let Some(place) = by_path.or_else(|| record.find(path)) {
+            return Ok(place);
+        }
+        let paths = || record.entries.iter().map(|entry| &*entry.path);
+        let scope = self.scope.text();
+        let of = if scope == WHOLE { String::new() } else { format!(" of {scope}") };
+        match *Meanings::new(paths()).all(path) {
+            [only] => Ok(only),
+            [] => Err(CommandError::new(Kind::Usage, format!("the map{of} has no entry for {path:?}")).hint(
+                "give the path of a text file in the map's scope, or an end of it that no other file has",
+            )),
+            ref several => {
+                let told: Vec<&str> = several.iter().take(5).map(|at| &*record.entries[*at].path).collect();
+                let more = if several.len() > told.len() { ", …" } else { "" };
+                let message =
+                    format!("{path:?} may be any of {} files: {}{more}", several.len(), told.join(", "));
+                Err(CommandError::new(Kind::Usage, message).hint("give more of the path"))
+            }
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Who calls. A client shares one server among its Lead and all of its subagents, and a call does not say whose it is: so whoever
+//! writes says who they are, unless the server was started for one of them.
+
+use lockstep_model::ids::SessionId;
+use lockstep_task::access::Principal;
+
+use crate::env_vars::CLAUDE_CODE_SESSION_ID;
+use crate::error::{CommandError, Kind};
+use crate::task::writer::Writer;
+
+/// Whom the server was started for, and what it may do.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Caller {
+    /// The only one that it acts for.
+    pub(crate) bound: Option<String>,
+    /// Whether tools may run commands, as evidence.
+    pub(crate) may_run: bool,
+}
+
+/// What a caller says of a write of the task.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Claim {
+    pub(super) name: Option<String>,
+    pub(super) skill: Option<String>,
+    pub(super) why: Option<String>,
+}
+
+impl Caller {
+    /// The name that a caller goes by: what the server was started for, else what is claimed.
+    pub(super) fn name<'a>(&'a self, claimed: Option<&'a str>) -> Result<Option<&'a str>, CommandError> {
+        match (self.bound.as_deref(), claimed) {
+            (Some(bound), Some(claimed)) if !bound.eq_ignore_ascii_case(claimed) => Err(CommandError::new(
+                Kind::Usage,
+                format!("this server acts for {bound}, and not for {claimed}"),
+            )
+            .hint(format!("leave `as` out, or call the server that was started without `--as {bound}`"))),
+            (bound, claimed) => Ok(bound.or(claimed)),
+        }
+    }
+
+    /// Who writes the task. Nobody is taken for the Lead who does not say so.
+    pub(super) fn writer(&self, claim: Claim, tool: &str) -> Result<Writer, CommandError> {
+        let name = self.name(claim.name.as_deref())?.ok_or_else(|| {
+            CommandError::new(Kind::Usage, "nobody said who writes the task")
+                .hint("name yourself with `as`: \"lead\", or your agent type as the access rules name it")
+                .hint(
+                    "a client shares one server among its Lead and all subagents, so the server cannot tell; \
+                     `lockstep task access` shows who may write what",
+                )
+        })?;
+        Ok(self.as_writer(Some(name), claim.clone(), tool))
+    }
+
+    /// Who reads the task, where they say so.
+    pub(super) fn reader(&self, claimed: Option<&str>, tool: &str) -> Result<Option<Writer>, CommandError> {
+        let name = self.name(claimed)?;
+        Ok(name.map(|name| self.as_writer(Some(name), Claim::default(), tool)))
+    }
+
+    fn as_writer(&self, name: Option<&str>, claim: Claim, tool: &str) -> Writer {
+        Writer {
+            principal: Principal::named(name),
+            agent_id: None,
+            skill: claim.skill,
+            session: session().map(|session| session.to_string()),
+            tool: format!("mcp {tool}"),
+            why: claim.why,
+            task_id: None,
+        }
+    }
+}
+
+/// The session of the client that started the server.
+pub(super) fn session() -> Option<SessionId> {
+    SessionId::new(CLAUDE_CODE_SESSION_ID.get()?.to_str()?).ok()
+}

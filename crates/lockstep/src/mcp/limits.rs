@@ -1,0 +1,54 @@
+//! What clients take, as data.
+
+/// What a client takes of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Limits {
+    /// The client, as it names itself.
+    client: &'static str,
+    /// The most characters of one result that reach the model.
+    result_chars: usize,
+    /// The most characters of a tool's description.
+    pub(super) description_chars: usize,
+}
+
+/// Measured, on both sides of each limit.
+const KNOWN: &[Limits] = &[
+    // At 50,001 characters of a result the client writes it to a file and gives the model the first 2 KB; a description is cut at
+    // 2,048. It also refuses results over 25,000 tokens, hence the weights in `cost`.
+    Limits { client: "claude-code", result_chars: 50_000, description_chars: 2_048 },
+];
+
+/// Room for what goes round a page.
+const MARGIN: usize = 1_000;
+
+impl Limits {
+    /// Those of a client; of one that is not known, the narrowest.
+    pub(super) fn of(client: Option<&str>) -> Self {
+        let narrowest = || KNOWN.iter().min_by_key(|limits| limits.result_chars);
+        let known = client.and_then(|name| KNOWN.iter().find(|limits| limits.client == name));
+        *known.or_else(narrowest).expect("at least one client is known")
+    }
+
+    /// What a page may cost.
+    pub(super) fn page(self) -> usize {
+        self.result_chars - MARGIN
+    }
+}
+
+/// What a text costs a client: a character beyond ASCII is up to one token, while several ASCII characters make one.
+pub(super) fn cost(text: &str) -> usize {
+    text.chars().map(|c| if c.is_ascii() { 1 } else { 2 }).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_client_is_given_what_every_client_takes() {
+        for client in [None, Some("no-such-client")] {
+            assert!(KNOWN.iter().all(|limits| Limits::of(client).page() < limits.result_chars));
+        }
+        assert_eq!(Limits::of(Some("claude-code")).page(), 49_000);
+    }
+}

@@ -1,0 +1,206 @@
+//! Answers that are longer than a client takes: given page by page, each with a cursor for the next.
+//!
+//! The whole answer is kept, so that later pages are of the same moment and nothing is done twice; only the newest answers are.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde_json::Value;
+
+use super::cut::{cut, pieces};
+use super::limits::{Limits, cost};
+use crate::document::Format;
+use crate::error::{CommandError, Kind};
+
+/// So many answers are kept,
+const MAX_ANSWERS: usize = 16;
+
+/// while they are not longer than this together. The newest is kept in any case.
+const MAX_BYTES: usize = 32 << 20;
+
+/// The field of a result that holds the cursor.
+pub(super) const NEXT_CURSOR: &str = "next_cursor";
+
+/// What a client is sent.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Page {
+    pub(super) data: Value,
+    pub(super) text: String,
+}
+
+/// The answers of which there is more.
+#[derive(Debug, Default)]
+pub(super) struct Pages(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    answers: VecDeque<Arc<Answer>>,
+    made: u64,
+}
+
+/// An answer that is too long.
+#[derive(Debug)]
+struct Answer {
+    key: String,
+    tool: &'static str,
+    data: Value,
+    costs: Vec<usize>,
+    /// What every page costs before its first piece.
+    frame: usize,
+    bytes: usize,
+}
+
+impl Pages {
+    /// The answer, or its first page.
+    pub(super) fn first(&self, tool: &'static str, data: Value, text: String, limits: Limits) -> Page {
+        let json = data.to_string();
+        if cost(&json) <= limits.page() && cost(&text) <= limits.page() {
+            return Page { data, text };
+        }
+        let (costs, bytes) = (pieces(&data), json.len());
+        let frame = cost(&cut(&data, 0..0).to_string());
+        let answer = self.keep(|key| Answer { key, tool, data, costs, frame, bytes });
+        answer.page(0, limits)
+    }
+
+    /// The page that a cursor of this tool leads to.
+    pub(super) fn at(&self, tool: &str, cursor: &str, limits: Limits) -> Result<Page, CommandError> {
+        let unknown = || {
+            CommandError::new(Kind::Usage, format!("the cursor {cursor:?} leads nowhere"))
+                .hint(format!(
+                    "a cursor is good for the tool that gave it, in the same session, until {MAX_ANSWERS} later answers"
+                ))
+                .hint("call the tool again without a cursor")
+        };
+        let (key, from) = cursor.split_once('.').ok_or_else(unknown)?;
+        let from: usize = from.parse().map_err(|_| unknown())?;
+        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = kept.answers.iter().find(|answer| answer.key == key && answer.tool == tool).cloned();
+        drop(kept);
+        match found {
+            Some(answer) if from < answer.costs.len() => Ok(answer.page(from, limits)),
+            _ => Err(unknown()),
+        }
+    }
+
+    fn keep(&self, make: impl FnOnce(String) -> Answer) -> Arc<Answer> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.made += 1;
+        // Another process's cursor must not lead into an answer of this one.
+        let seed = format!("{} {} {}", std::process::id(), jiff::Timestamp::now(), kept.made);
+        let key = blake3::hash(seed.as_bytes()).to_hex()[..16].to_owned();
+        let answer = Arc::new(make(key));
+        kept.answers.push_front(Arc::clone(&answer));
+        kept.forget();
+        answer
+    }
+}
+
+impl Kept {
+    /// The oldest answers go.
+    fn forget(&mut self) {
+        let mut bytes = 0;
+        let has_room = |answer: &&Arc<Answer>| {
+            bytes += answer.bytes;
+            bytes <= MAX_BYTES
+        };
+        let keep = self.answers.iter().take(MAX_ANSWERS).take_while(has_room).count();
+        self.answers.truncate(keep.max(1));
+    }
+}
+
+impl Answer {
+    /// The page that begins with this piece: as much as a client takes.
+    fn page(&self, from: usize, limits: Limits) -> Page {
+        let room = limits.page().saturating_sub(self.frame);
+        let mut spent = 0;
+        let has_room = |cost: &&usize| {
+            spent += **cost;
+            spent <= room
+        };
+        let mut count = self.costs[from..].iter().take_while(has_room).count().max(1);
+        loop {
+            let page = self.cut(from, from + count);
+            let fits = cost(&page.data.to_string()) <= limits.page() && cost(&page.text) <= limits.page();
+            // What goes round the pieces, and the other form, may be longer than was counted.
+            if fits || count == 1 {
+                return page;
+            }
+            count = (count * 3 / 4).max(1);
+        }
+    }
+
+    fn cut(&self, from: usize, to: usize) -> Page {
+        let mut data = cut(&self.data, from..to);
+        let all = self.costs.len();
+        let mut text = format!("# pieces {} to {to} of {all}\n", from + 1);
+        text += &Format::Yaml.render(&data).unwrap_or_default();
+        if to < all {
+            let cursor = format!("{}.{to}", self.key);
+            text += &format!("# there is more: call {} with the cursor {cursor}\n", self.tool);
+            data[NEXT_CURSOR] = cursor.into();
+        }
+        Page { data, text }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn list(count: usize) -> Value {
+        let items: Vec<Value> = (0..count).map(|n| json!({"n": n, "text": "x".repeat(n % 700)})).collect();
+        json!({"what": "items", "items": items})
+    }
+
+    #[test]
+    fn what_a_client_takes_is_sent_whole() {
+        let (pages, limits) = (Pages::default(), Limits::of(None));
+        let page = pages.first("t", list(10), "ten\n".to_owned(), limits);
+        assert_eq!(page, Page { data: list(10), text: "ten\n".to_owned() });
+        assert_eq!(pages.0.lock().unwrap().answers.len(), 0);
+    }
+
+    #[test]
+    fn cursors_lead_through_the_whole_answer_and_no_page_is_too_long() {
+        let (pages, limits) = (Pages::default(), Limits::of(None));
+        let mut page = pages.first("t", list(1_000), "long\n".repeat(100_000), limits);
+        let (mut seen, mut count) = (Vec::new(), 0);
+        loop {
+            count += 1;
+            assert!(
+                cost(&page.data.to_string()) <= limits.page() + 50 && cost(&page.text) <= limits.page() + 100
+            );
+            seen.extend(
+                page.data["items"].as_array().unwrap().iter().map(|item| item["n"].as_u64().unwrap()),
+            );
+            let Some(cursor) = page.data[NEXT_CURSOR].as_str().map(str::to_owned) else { break };
+            // A page can be asked for again.
+            page = pages.at("t", &cursor, limits).unwrap();
+            assert_eq!(pages.at("t", &cursor, limits).unwrap(), page);
+        }
+        assert_eq!(seen, (0..1_000).collect::<Vec<u64>>());
+        assert!(count > 5, "{count}");
+    }
+
+    #[test]
+    fn a_cursor_of_another_tool_or_of_an_old_answer_leads_nowhere() {
+        let (pages, limits) = (Pages::default(), Limits::of(None));
+        let cursor = |page: &Page| page.data[NEXT_CURSOR].as_str().unwrap().to_owned();
+        let first = cursor(&pages.first("t", list(500), String::new(), limits));
+        assert!(pages.at("other", &first, limits).is_err());
+        for bad in ["", "x", "x.1", "0.0", &format!("{first}0000000"), &first.replace('.', ".-")] {
+            let error = pages.at("t", bad, limits).unwrap_err().render();
+            assert!(error.contains("leads nowhere") && error.contains("without a cursor"), "{error}");
+        }
+        for _ in 0..MAX_ANSWERS - 1 {
+            pages.first("t", list(500), String::new(), limits);
+        }
+        assert!(pages.at("t", &first, limits).is_ok());
+        pages.first("t", list(500), String::new(), limits);
+        assert!(pages.at("t", &first, limits).is_err());
+        assert_eq!(pages.0.lock().unwrap().answers.len(), MAX_ANSWERS);
+    }
+}

@@ -1,0 +1,216 @@
+//! What a tool is: a name, arguments and a result with their schemas, and the function behind it.
+
+use std::sync::Arc;
+
+use rmcp::model::{JsonObject, ToolAnnotations};
+use schemars::JsonSchema;
+use schemars::generate::{Contract, SchemaSettings};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use super::pages::NEXT_CURSOR;
+use super::work::Work;
+use crate::error::{CommandError, Kind};
+use crate::reply::Reply;
+use crate::steps::StepsError;
+use crate::steps::told::StepRefused;
+use crate::task::TaskError;
+use crate::task::told::TaskRefused;
+
+/// The argument that asks for the next page.
+pub(super) const CURSOR: &str = "cursor";
+
+/// What a tool does to the project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// Nothing, but keeping the index up to date in an active project.
+    Reads,
+    /// It changes what Lockstep keeps.
+    Writes,
+    /// It can also run a command.
+    Runs,
+}
+
+/// A tool. Its description is the documentation of its arguments' type.
+pub(super) trait Tool {
+    const NAME: &'static str;
+    const EFFECT: Effect;
+    type Input: DeserializeOwned + JsonSchema;
+    type Output: Reply + JsonSchema;
+
+    fn call(input: Self::Input, work: &Work) -> Result<Self::Output, ToolError>;
+}
+
+/// Why a tool has no result.
+#[derive(Debug)]
+pub(super) enum ToolError {
+    /// It was refused; every reason.
+    Refused(String),
+    /// It failed.
+    Failed(CommandError),
+}
+
+impl ToolError {
+    /// What, why and how to mend it.
+    pub(super) fn render(&self) -> String {
+        match self {
+            Self::Refused(text) => text.clone(),
+            Self::Failed(error) => error.render(),
+        }
+    }
+}
+
+impl From<CommandError> for ToolError {
+    fn from(error: CommandError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<TaskError> for ToolError {
+    fn from(error: TaskError) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+impl From<TaskRefused> for ToolError {
+    fn from(refused: TaskRefused) -> Self {
+        Self::Refused(refused.text())
+    }
+}
+
+impl From<StepsError> for ToolError {
+    fn from(error: StepsError) -> Self {
+        match error.into_refusal() {
+            Ok(problems) => Self::Refused(StepRefused::new(problems).text()),
+            Err(failure) => Self::Failed(failure.into()),
+        }
+    }
+}
+
+/// What a tool found: for programs, and for people and models.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    pub(super) data: Value,
+    pub(super) text: String,
+}
+
+/// A tool among others.
+#[derive(Debug, Clone)]
+pub(super) struct Definition {
+    pub(super) name: &'static str,
+    pub(super) effect: Effect,
+    description: String,
+    input: Arc<JsonObject>,
+    output: Arc<JsonObject>,
+    pub(super) call: fn(JsonObject, &Work) -> Result<Outcome, ToolError>,
+}
+
+impl Definition {
+    pub(super) fn of<T: Tool>() -> Self {
+        let mut input = schema::<T::Input>(Contract::Deserialize);
+        let description = match input.remove("description") {
+            Some(Value::String(text)) => {
+                text.replace("\n\n", "\u{0}").replace('\n', " ").replace('\u{0}', "\n\n")
+            }
+            _ => String::new(),
+        };
+        let cursor = "The next_cursor of an earlier result of this tool: gives its next page; other arguments are then ignored";
+        property(&mut input, CURSOR, cursor);
+        let mut output = schema::<T::Output>(Contract::Serialize);
+        output.remove("description");
+        property(&mut output, NEXT_CURSOR, "There is more: call the tool again with this as its cursor");
+        let (input, output) = (Arc::new(input), Arc::new(output));
+        Self { name: T::NAME, effect: T::EFFECT, description, input, output, call: call::<T> }
+    }
+
+    /// The tool as clients see it.
+    pub(super) fn described(&self) -> rmcp::model::Tool {
+        let hints = ToolAnnotations::new()
+            .read_only(self.effect == Effect::Reads)
+            .destructive(self.effect == Effect::Runs)
+            .open_world(self.effect == Effect::Runs);
+        rmcp::model::Tool::new(self.name, self.description.clone(), Arc::clone(&self.input))
+            .with_raw_output_schema(Arc::clone(&self.output))
+            .with_annotations(hints)
+    }
+}
+
+fn call<T: Tool>(arguments: JsonObject, work: &Work) -> Result<Outcome, ToolError> {
+    let input = read::<T>(arguments)?;
+    let reply = T::call(input, work)?;
+    let data = serde_json::to_value(&reply).expect("our own data is maps with text keys, lists and scalars");
+    Ok(Outcome { data, text: reply.text() })
+}
+
+/// The arguments; what is wrong with them, all at once as far as names go.
+fn read<T: Tool>(arguments: JsonObject) -> Result<T::Input, CommandError> {
+    let schema = schema::<T::Input>(Contract::Deserialize);
+    let empty = Map::new();
+    let known = schema.get("properties").and_then(Value::as_object).unwrap_or(&empty);
+    let required: Vec<&str> = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let unknown = arguments
+        .keys()
+        .filter(|name| !known.contains_key(*name))
+        .map(|name| format!("there is no {name:?}"));
+    let missing = required
+        .iter()
+        .filter(|name| !arguments.contains_key(**name))
+        .map(|name| format!("{name:?} is missing"));
+    let mut problems: Vec<String> = unknown.chain(missing).collect();
+    if problems.is_empty() {
+        match serde_json::from_value(Value::Object(arguments)) {
+            Ok(input) => return Ok(input),
+            Err(error) => problems.push(error.to_string()),
+        }
+    }
+    let takes: Vec<String> = known
+        .keys()
+        .map(
+            |name| {
+                if required.contains(&name.as_str()) { format!("{name} (required)") } else { name.clone() }
+            },
+        )
+        .collect();
+    let takes = if takes.is_empty() { "nothing".to_owned() } else { takes.join(", ") };
+    let what = format!("the arguments of {} do not fit: {}", T::NAME, problems.join("; "));
+    Err(CommandError::new(Kind::Usage, what).hint(format!("it takes {takes}")))
+}
+
+/// The schema of a type as it is read or written, in one piece: not every client follows references.
+fn schema<T: JsonSchema>(contract: Contract) -> JsonObject {
+    let mut settings = SchemaSettings::draft2020_12();
+    settings.inline_subschemas = true;
+    settings.meta_schema = None;
+    settings.contract = contract;
+    let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
+    drop_widths(&mut schema);
+    let Value::Object(mut schema) = schema else { return Map::new() };
+    schema.remove("title");
+    schema
+}
+
+/// Takes away how wide Rust's numbers are: no standard knows these formats, and clients complain.
+fn drop_widths(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            let is_number = matches!(fields.get("type"), Some(kind) if kind != "string");
+            if is_number && matches!(fields.get("format"), Some(Value::String(_))) {
+                fields.remove("format");
+            }
+            fields.values_mut().for_each(drop_widths);
+        }
+        Value::Array(items) => items.iter_mut().for_each(drop_widths),
+        _ => {}
+    }
+}
+
+fn property(schema: &mut JsonObject, name: &str, description: &str) {
+    let properties = schema.entry("properties").or_insert_with(|| json!({}));
+    properties[name] = json!({"type": "string", "description": description});
+}

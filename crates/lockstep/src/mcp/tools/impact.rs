@@ -1,0 +1,191 @@
+//! `impact`, `references`, `dangling_references`: work in any directory, without configuration.
+
+use std::borrow::Cow;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use lockstep_model::ids::SessionId;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::error::{CommandError, Kind};
+use crate::impact::lookup::{Direction, References};
+use crate::impact::question::{Changed, Question};
+use crate::mcp::tool::{Effect, Tool, ToolError};
+use crate::mcp::work::Work;
+use crate::reply::Reply;
+
+/// Longer than any client waits.
+const MAX_SECONDS: f64 = 600.0;
+
+/// Find which files depend on what changed, and what of it no longer fits.
+///
+/// Without arguments: what differs from the last commit or, where nothing does, what the last commit changed. Give at most one of
+/// files, rev, staged, patch and session. A dependent with breaks: true no longer fits; certainty says how sure that is. Works in
+/// any git repository.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ImpactInput {
+    /// Files or directories, as they differ from the last commit.
+    #[serde(default)]
+    files: Vec<PathBuf>,
+    /// What changed from one commit to another: `A..B`, `A...B` from their common ancestor, `A` to what is checked out.
+    rev: Option<String>,
+    /// What is staged.
+    #[serde(default)]
+    staged: bool,
+    /// What this unified diff changes, applied or not.
+    patch: Option<String>,
+    /// What the agents of this session changed; needs an active project.
+    session: Option<String>,
+    /// With session: only what this agent changed, by its id, its type, or `lead`.
+    agent: Option<String>,
+    /// Also files that changed together with the changed ones in git: no dependents, but worth a look.
+    #[serde(default)]
+    history: bool,
+    /// Stop searching after so many seconds and report what was found until then; 10 where absent.
+    time_limit: Option<f64>,
+}
+
+impl ImpactInput {
+    fn question(self) -> Result<Question, CommandError> {
+        let usage = |what: String| CommandError::new(Kind::Usage, what);
+        let seconds = self.time_limit.unwrap_or(10.0).clamp(0.0, MAX_SECONDS);
+        let limit = Duration::try_from_secs_f64(seconds)
+            .map_err(|_| usage("time_limit must be a number of seconds from 0 on".to_owned()))?;
+        let mut given = Vec::new();
+        if !self.files.is_empty() {
+            given.push(("files", Changed::Files(self.files)));
+        }
+        if let Some(range) = self.rev {
+            given.push(("rev", Changed::Range(range)));
+        }
+        if self.staged {
+            given.push(("staged", Changed::Staged));
+        }
+        if let Some(text) = self.patch {
+            given.push(("patch", Changed::Patch { text, name: "the patch".to_owned() }));
+        }
+        if let Some(id) = self.session {
+            let session = SessionId::new(&id).map_err(|error| {
+                usage(format!("{id:?} is no session: {error}")).hint("`lockstep changes` lists the sessions")
+            })?;
+            given.push(("session", Changed::Session { session, agent: self.agent.clone() }));
+        } else if self.agent.is_some() {
+            return Err(usage("agent is given, but no session".to_owned()).hint("name the agent's session"));
+        }
+        if given.len() > 1 {
+            let names: Vec<&str> = given.iter().map(|(name, _)| *name).collect();
+            return Err(usage(format!(
+                "{} were given, and the question can be about one of them only",
+                names.join(" and ")
+            ))
+            .hint("leave out all but one"));
+        }
+        let changed = given.pop().map(|(_, changed)| changed).unwrap_or_default();
+        Ok(Question { changed, history: self.history, limit })
+    }
+}
+
+/// The report of `lockstep impact --format json`, and L2 as its text.
+#[derive(Debug, Serialize)]
+#[serde(transparent)]
+pub(super) struct ImpactReport {
+    report: Value,
+    #[serde(skip)]
+    text: String,
+}
+
+impl Reply for ImpactReport {
+    fn text(&self) -> String {
+        self.text.clone()
+    }
+}
+
+impl JsonSchema for ImpactReport {
+    fn schema_name() -> Cow<'static, str> {
+        "ImpactReport".into()
+    }
+
+    /// That of the report itself.
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let (_, mut schema) = lockstep_refs::schema::schemas().remove(0);
+        for name in ["$schema", "title"] {
+            schema.as_object_mut().and_then(|schema| schema.remove(name));
+        }
+        Schema::try_from(schema).expect("a schema is an object")
+    }
+}
+
+/// `impact`.
+pub(super) struct Impact;
+
+impl Tool for Impact {
+    const NAME: &'static str = "impact";
+    const EFFECT: Effect = Effect::Reads;
+    type Input = ImpactInput;
+    type Output = ImpactReport;
+
+    fn call(input: ImpactInput, work: &Work) -> Result<ImpactReport, ToolError> {
+        let asked = input.question()?.ask(&work.directory, work)?;
+        let in_cascade = asked.in_cascade()?;
+        let report = asked.analysis.report();
+        let json = report.json(in_cascade, asked.analysis.timings);
+        let text = match asked.analysis.impact.files.is_empty() {
+            true => format!("No file changed in {}.\n", asked.origin),
+            false => report.l2(),
+        };
+        Ok(ImpactReport { report: serde_json::from_str(&json).expect("the report is JSON"), text })
+    }
+}
+
+/// Find every place that imports, uses, leads to or names a file, a symbol, a skill or an agent.
+///
+/// With out: true, what the file references instead. An empty list with fresh: true and unseen_files: 0 means that nothing
+/// references it. Works in any directory.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ReferencesInput {
+    /// A path, a symbol (`parse_line`, `Parser.parse`), or the name of a skill or agent.
+    name: String,
+    /// What it references, instead of who references it.
+    #[serde(default)]
+    out: bool,
+}
+
+/// `references`.
+pub(super) struct FindReferences;
+
+impl Tool for FindReferences {
+    const NAME: &'static str = "references";
+    const EFFECT: Effect = Effect::Reads;
+    type Input = ReferencesInput;
+    type Output = References;
+
+    fn call(input: ReferencesInput, work: &Work) -> Result<References, ToolError> {
+        let direction = if input.out { Direction::Out } else { Direction::In };
+        Ok(References::of(&work.directory, &input.name, direction, work)?)
+    }
+}
+
+/// Find references to files and names that no longer exist.
+///
+/// Works in any directory; what is gone is known from git.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DanglingInput {}
+
+/// `dangling_references`.
+pub(super) struct DanglingReferences;
+
+impl Tool for DanglingReferences {
+    const NAME: &'static str = "dangling_references";
+    const EFFECT: Effect = Effect::Reads;
+    type Input = DanglingInput;
+    type Output = References;
+
+    fn call(_: DanglingInput, work: &Work) -> Result<References, ToolError> {
+        Ok(References::dangling(&work.directory, work)?)
+    }
+}

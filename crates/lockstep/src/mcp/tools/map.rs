@@ -1,0 +1,57 @@
+//! `map_entry`: works in any directory, without configuration.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::impact::tree::Tree;
+use crate::map::Current;
+use crate::map::entry::MapEntry;
+use crate::mcp::tool::{Effect, Tool, ToolError};
+use crate::mcp::work::Work;
+use crate::reply::Reply;
+
+/// Get a file's entry in the map of the codebase: what it references, who references it, and how much hangs on it.
+///
+/// Always as of this moment, and complete, whatever the written document leaves out. Works in any directory.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct EntryInput {
+    /// The file, by its path or an end of it that no other file has.
+    path: String,
+}
+
+/// An entry, and what could not be seen.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Entry {
+    #[serde(flatten)]
+    entry: MapEntry,
+    /// How many files in the map's scope could not be looked into.
+    unseen_files: usize,
+}
+
+impl Reply for Entry {
+    fn text(&self) -> String {
+        let note = match self.unseen_files {
+            0 => String::new(),
+            unseen => format!("note: {unseen} files could not be looked into\n"),
+        };
+        self.entry.text() + &note
+    }
+}
+
+/// `map_entry`.
+pub(super) struct MapEntryOf;
+
+impl Tool for MapEntryOf {
+    const NAME: &'static str = "map_entry";
+    const EFFECT: Effect = Effect::Reads;
+    type Input = EntryInput;
+    type Output = Entry;
+
+    fn call(input: EntryInput, work: &Work) -> Result<Entry, ToolError> {
+        let tree = Tree::of_command(&work.directory)?;
+        let current = Current::of(&tree, work)?;
+        let place = current.find(&tree, &work.directory, &input.path)?;
+        Ok(Entry { entry: MapEntry::of(&current.view(), place), unseen_files: current.unseen })
+    }
+}

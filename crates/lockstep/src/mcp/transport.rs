@@ -1,0 +1,48 @@
+//! Standard input and output as the protocol's pipe. What is no message is ignored, or answered as an invalid request.
+
+use std::io;
+
+use rmcp::RoleServer;
+use rmcp::model::JsonRpcMessage;
+use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
+use rmcp::transport::Transport;
+use rmcp::transport::async_rw::AsyncRwTransport;
+use tokio::io::{Stdin, Stdout};
+
+/// The pipe to the client.
+pub(super) struct Stdio {
+    pipe: AsyncRwTransport<RoleServer, Stdin, Stdout>,
+    /// Whether the client has asked for anything.
+    met: bool,
+}
+
+/// Standard input and output.
+pub(super) fn stdio() -> Stdio {
+    Stdio { pipe: AsyncRwTransport::new_server(tokio::io::stdin(), tokio::io::stdout()), met: false }
+}
+
+impl Transport<RoleServer> for Stdio {
+    type Error = io::Error;
+
+    fn send(
+        &mut self,
+        message: TxJsonRpcMessage<RoleServer>,
+    ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
+        self.pipe.send(message)
+    }
+
+    /// The next message. A notification before the first request would end the session; it means nothing, so it is dropped.
+    async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
+        loop {
+            let message = self.pipe.receive().await?;
+            self.met |= matches!(message, JsonRpcMessage::Request(_));
+            if self.met {
+                return Some(message);
+            }
+        }
+    }
+
+    async fn close(&mut self) -> Result<(), Self::Error> {
+        self.pipe.close().await
+    }
+}

@@ -1,0 +1,102 @@
+//! The plugin in a project: a copy that Claude Code loads by itself, `.claude/skills/lockstep`, and taking it out again.
+//!
+//! A copy of the project's own needs no marketplace, is shared with the team like every other file, and belongs to the version that
+//! wrote it. Where the plugin is installed from a marketplace, there is nothing to copy.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use lockstep_setup::record::Record;
+
+use super::{FileEdit, Plan, confined, read};
+use crate::cache::installed_plugins;
+use crate::error::CommandError;
+use crate::plugin::{FILES, NAME};
+
+/// Where a project has its copy.
+pub(crate) const PLUGIN_DIR: &str = ".claude/skills/lockstep";
+
+/// The file by which the client knows a plugin.
+const MANIFEST: &str = ".claude-plugin/plugin.json";
+
+/// Whether the project at `root` has a copy of the plugin.
+pub(crate) fn has_plugin(root: &Path) -> bool {
+    root.join(PLUGIN_DIR).join(MANIFEST).is_file()
+}
+
+/// Whether the client has installed the plugin from a marketplace and enabled it for the project.
+fn is_installed(root: &Path) -> bool {
+    installed_plugins(root).iter().any(|plugin| plugin.name == NAME)
+}
+
+/// Plans the copy: what is missing or was written by an earlier version is written; what somebody edited stays.
+pub(crate) fn plan_plugin(root: &Path, plan: &mut Plan) -> Result<(), CommandError> {
+    if !has_plugin(root) && is_installed(root) {
+        plan.notes
+            .push("The plugin is installed from a marketplace: no copy is put into the project.".to_owned());
+        return Ok(());
+    }
+    for (name, text) in FILES {
+        let relative = format!("{PLUGIN_DIR}/{name}");
+        check_folders(root, &relative)?;
+        let path = confined(root, &relative)?;
+        let before = read(&path)?;
+        let known = plan.installation.plugin.get(&relative);
+        match &before {
+            Some(before) if before == text => {}
+            Some(before) if !known.is_some_and(|record| record.matches(before)) => {
+                plan.notes.push(format!("{relative} was edited: it stays as it is."));
+                continue;
+            }
+            _ => plan.edits.push(FileEdit { path, before, after: Some((*text).to_owned()), mode: None }),
+        }
+        plan.installation.plugin.insert(relative, Record::new(None, text));
+    }
+    plan_leftovers(root, plan)
+}
+
+/// Plans removing what an earlier version wrote and this one does not have.
+fn plan_leftovers(root: &Path, plan: &mut Plan) -> Result<(), CommandError> {
+    let present: BTreeSet<String> = FILES.iter().map(|(name, _)| format!("{PLUGIN_DIR}/{name}")).collect();
+    let old: Vec<String> =
+        plan.installation.plugin.keys().filter(|path| !present.contains(*path)).cloned().collect();
+    for relative in old {
+        plan_taking_out(root, &relative, None, plan)?;
+    }
+    Ok(())
+}
+
+/// Plans taking the copy out: every file that is as it was written.
+pub(crate) fn plan_plugin_removal(root: &Path, plan: &mut Plan) -> Result<(), CommandError> {
+    for (name, text) in FILES {
+        plan_taking_out(root, &format!("{PLUGIN_DIR}/{name}"), Some(text), plan)?;
+    }
+    plan_leftovers(root, plan)
+}
+
+fn plan_taking_out(
+    root: &Path,
+    relative: &str,
+    written: Option<&str>,
+    plan: &mut Plan,
+) -> Result<(), CommandError> {
+    let record = plan.installation.plugin.remove(relative);
+    let path = confined(root, relative)?;
+    let Some(before) = read(&path)? else { return Ok(()) };
+    // Without a memory of it, what is word for word ours is ours.
+    let ours = match record {
+        Some(record) => record.matches(&before),
+        None => written == Some(before.as_str()),
+    };
+    match ours {
+        true => plan.edits.push(FileEdit { path, before: Some(before), after: None, mode: None }),
+        false => plan.notes.push(format!("{relative} was edited, or is not Lockstep's: it stays.")),
+    }
+    Ok(())
+}
+
+/// Refuses a folder on the way that leads out of the project.
+fn check_folders(root: &Path, relative: &str) -> Result<(), CommandError> {
+    let places = relative.match_indices('/').map(|(at, _)| &relative[..at]);
+    places.into_iter().try_for_each(|folder| confined(root, folder).map(drop))
+}

@@ -1,0 +1,84 @@
+//! What happens with a phase of a step: begun, ended, left out, broken off; with the evidence that a command gives.
+
+use lockstep_steps::step::change::{self, PhaseAct, Rules};
+use lockstep_steps::step::evidence::Outcome;
+use serde_json::json;
+
+use super::files::StepFile;
+use super::told::StepWritten;
+use super::{Steps, StepsError, evidence};
+
+/// What happens with a phase.
+#[derive(Debug, Clone)]
+pub(crate) enum Act {
+    /// It begins.
+    Start,
+    /// It ends; the outcome is decided by the command where none is claimed.
+    Done { outcome: Option<Outcome>, details: Option<String> },
+    /// It is left out, or put off, for this reason.
+    Skip { blocked_by: String, details: Option<String> },
+    /// It is broken off.
+    Fail { details: Option<String> },
+}
+
+impl Act {
+    fn event(&self) -> &'static str {
+        match self {
+            Self::Start => "STEP_PHASE_STARTED",
+            Self::Done { .. } => "STEP_PHASE_EXECUTED",
+            Self::Skip { .. } => "STEP_PHASE_SKIPPED",
+            Self::Fail { .. } => "STEP_PHASE_FAILED",
+        }
+    }
+}
+
+/// Who does it, and the command that is run as evidence.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Actor<'a> {
+    pub(crate) who: &'a str,
+    pub(crate) run: Option<&'a str>,
+}
+
+impl Steps<'_> {
+    /// Records what happens with a phase.
+    pub(crate) fn record_phase(
+        &self,
+        file: &StepFile,
+        phase: &str,
+        act: Act,
+        actor: Actor<'_>,
+    ) -> Result<StepWritten, StepsError> {
+        let (machine, rules) = (self.machine()?, self.evidence_rules());
+        let rules = Rules { machine: &machine, evidence: &rules };
+        // The command may take its time: it runs before the lock is taken.
+        let evidence = actor.run.map(|command| evidence::run(command, &self.project.root, &self.moment()));
+        let evidence = evidence.transpose().map_err(StepsError::Run)?;
+        let event = act.event();
+        let act = match act {
+            Act::Start => PhaseAct::Start,
+            Act::Done { outcome, details } => PhaseAct::Done { outcome, details, evidence },
+            Act::Skip { blocked_by, details } => PhaseAct::Skip { blocked_by, details },
+            Act::Fail { details } => PhaseAct::Fail { details, evidence },
+        };
+        let step = self.change(
+            file,
+            actor.who,
+            event,
+            |step| change::phase(step, phase, &act, rules, &self.moment()),
+            |record| match &act {
+                PhaseAct::Done { evidence: Some(evidence), .. }
+                | PhaseAct::Fail { evidence: Some(evidence), .. } => record
+                    .with("phase", phase)
+                    .with("command", evidence.command.as_str())
+                    .with("exit_code", json!(evidence.exit_code))
+                    .with("duration_ms", evidence.duration_ms)
+                    .with("output_digest", evidence.output_digest.as_str()),
+                PhaseAct::Skip { blocked_by, .. } => {
+                    record.with("phase", phase).with("blocked_by", blocked_by.as_str())
+                }
+                _ => record.with("phase", phase),
+            },
+        )?;
+        Ok(StepWritten::new(file, &step, Some(phase)))
+    }
+}

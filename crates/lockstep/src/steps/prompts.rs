@@ -1,0 +1,45 @@
+//! The check of a prompt by the project's tables.
+
+use lockstep_steps::markers::{self, Markers};
+use lockstep_steps::problem::Problem;
+use lockstep_steps::prompt::{PromptCheck, Rules, check};
+
+use super::{Steps, StepsError};
+use crate::reply::Reply;
+
+impl Steps<'_> {
+    /// Checks that a prompt has its markers, its sections, and what must stand in them. An ad-hoc one has nothing to check.
+    pub(crate) fn check_prompt(&self, prompt: &str) -> Result<PromptCheck, StepsError> {
+        let markers = markers::read(prompt);
+        if markers.is_ad_hoc() {
+            let warning = "there is no DES-VALIDATION marker: an ad-hoc prompt, nothing was checked";
+            return Ok(PromptCheck { valid: true, errors: Vec::new(), warnings: vec![warning.to_owned()] });
+        }
+        self.check_marked(prompt, &markers)
+    }
+
+    fn check_marked(&self, prompt: &str, markers: &Markers) -> Result<PromptCheck, StepsError> {
+        let machine = self.machine()?;
+        let file = markers.step_file.as_deref().and_then(|name| self.named(name).ok());
+        let step = file.and_then(|file| self.read(&file).ok());
+        let phases = self.phases_of(step.as_ref(), &machine);
+        let (commands, definitions) = (self.commands()?, self.definitions()?);
+        Ok(check(prompt, markers, Rules { commands: &commands, definitions: &definitions, phases: &phases }))
+    }
+}
+
+impl Reply for PromptCheck {
+    fn text(&self) -> String {
+        let mut lines: String = self.warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
+        lines.extend(self.errors.iter().map(told));
+        match self.errors.len() {
+            0 => format!("{lines}the prompt is whole\n"),
+            1 => format!("{lines}1 error\n"),
+            count => format!("{lines}{count} errors\n"),
+        }
+    }
+}
+
+fn told(problem: &Problem) -> String {
+    format!("{problem}\n  {}\n", problem.suggestion)
+}

@@ -1,0 +1,109 @@
+//! Entering and completing the phases of the task.
+
+use std::path::{Path, PathBuf};
+
+use lockstep_model::ids::SessionId;
+use lockstep_task::phase::Phase;
+use lockstep_task::phase::complete::{Completing, Given, complete};
+use lockstep_task::phase::enter::{Entering, EntryContext, enter};
+use lockstep_task::pointer::Lookup;
+use lockstep_task::problem::Problem;
+
+use super::told::{TaskRefused, TaskWritten};
+use super::writer::Writer;
+use super::{TaskError, Tasks, files};
+use crate::reply::Reply;
+
+/// The files a phase is completed with, as they were named from `directory`.
+#[derive(Debug, Clone)]
+pub(crate) struct Produced<'a> {
+    pub(crate) directory: &'a Path,
+    /// The phase's L2 file.
+    pub(crate) l2: PathBuf,
+    /// The record of its gate.
+    pub(crate) gate: Option<PathBuf>,
+}
+
+impl Reply for EntryContext {
+    fn text(&self) -> String {
+        self.to_string()
+    }
+}
+
+impl Tasks<'_> {
+    /// What a phase starts from, or every reason why it cannot begin.
+    pub(crate) fn enter(
+        &self,
+        phase: Phase,
+        session: Option<&SessionId>,
+    ) -> Result<Result<EntryContext, TaskRefused>, TaskError> {
+        let Some(present) = self.present()? else { return Ok(Err(TaskRefused::none())) };
+        let (exists, content) = (|path: &Path| self.files.exists(path), |path: &Path| self.files.read(path));
+        let entered = enter(&Entering {
+            phase,
+            held: present.held(),
+            access: &self.access,
+            session: session.map(SessionId::as_str),
+            l2_template: &self.project.config().task.l2_path.0,
+            lookup: &Lookup::new(&exists),
+            content: &content,
+        });
+        Ok(entered.map_err(|problems| TaskRefused::not_ready(present.record.version, problems)))
+    }
+
+    /// Completes a phase: one version, or every reason why not.
+    pub(crate) fn complete(
+        &mut self,
+        mut writer: Writer,
+        phase: Phase,
+        produced: &Produced<'_>,
+    ) -> Result<Result<TaskWritten, TaskRefused>, TaskError> {
+        let mut missing = Vec::new();
+        let mut given = |path: &Path| match read_given(self, produced.directory, path) {
+            Ok(file) => file,
+            Err(problem) => {
+                missing.push(problem);
+                (path.display().to_string(), Vec::new())
+            }
+        };
+        let l2 = given(&produced.l2);
+        let gate = produced.gate.as_deref().map(&mut given);
+        writer.why.get_or_insert_with(|| format!("{phase} is complete"));
+        let mut notes = Vec::new();
+        let written = self.rewrite(&writer, |present, rules| {
+            let done = complete(&Completing {
+                phase,
+                held: present.held(),
+                l2: Given { path: &l2.0, bytes: &l2.1 },
+                gate: gate.as_ref().map(|(path, bytes)| Given { path, bytes }),
+                lookup: rules.lookup,
+            });
+            match done {
+                Ok(completion) if missing.is_empty() => {
+                    notes = completion.gate.map(|gate| gate.notes).unwrap_or_default();
+                    Ok(completion.document)
+                }
+                Ok(_) => Err(missing.clone()),
+                Err(problems) => Err(told_once(&missing, problems)),
+            }
+        })?;
+        Ok(written.told().map(|written| written.noting(notes)))
+    }
+}
+
+/// A file that cannot be read is one problem; what its absence breaks further on is not told again.
+fn told_once(missing: &[Problem], problems: Vec<Problem>) -> Vec<Problem> {
+    let about = |problem: &Problem| missing.iter().any(|m| problem.at.starts_with(&m.at));
+    let rest: Vec<_> = problems.into_iter().filter(|problem| !about(problem)).collect();
+    missing.iter().cloned().chain(rest).collect()
+}
+
+fn read_given(tasks: &Tasks<'_>, directory: &Path, path: &Path) -> Result<(String, Vec<u8>), Problem> {
+    let problem = |why: String| {
+        let what = format!("it cannot be read: {why}");
+        Problem::of(&path.display().to_string(), what, "give a file of the project")
+    };
+    let relative = tasks.files.relative(directory, path).map_err(problem)?;
+    let bytes = files::read(&directory.join(path)).map_err(problem)?;
+    Ok((relative, bytes))
+}

@@ -1,0 +1,235 @@
+//! `init --plugin`, `uninstall` and `doctor` with the plugin; and what its hooks do where they are not alone, or where the program is
+//! missing. Without a client: what a real one makes of it is in `plugin_client.rs`.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::{Command, Stdio};
+
+use lockstep_cli::plugin::{FILES, hooks_json};
+use lockstep_testkit::{Event, Output, TestEnv};
+use serde_json::Value;
+
+use crate::inactive;
+
+const SETTINGS: &str = ".claude/settings.json";
+const COPY: &str = ".claude/skills/lockstep";
+
+/// Sends an event as the plugin's entry does.
+fn by_plugin(env: &TestEnv, event: &Event) -> Output {
+    let mut command = env.command(["hook", "claude", "--plugin"]);
+    command.env("CLAUDE_PROJECT_DIR", env.project()).stdin(Stdio::piped());
+    env.run(command, event.json(&env.project()).as_bytes())
+}
+
+#[test]
+fn init_copies_the_plugin_and_uninstall_takes_it_out_exactly() {
+    let env = inactive();
+    env.write(SETTINGS, "{\n  \"model\": \"opus\"\n}\n");
+    env.lockstep(["init", "--plugin"]).succeeded();
+    for (file, text) in FILES {
+        assert_eq!(fs::read_to_string(env.project().join(COPY).join(file)).unwrap(), *text, "{file}");
+    }
+    let settings = fs::read_to_string(env.project().join(SETTINGS)).unwrap();
+    assert!(!settings.contains("hook claude"), "the plugin brings them: {settings}");
+    // Nobody else's skills or agents are there, so nothing is put into sessions.
+    assert!(!env.state().join("session-cache.md").exists());
+    let again = env.lockstep(["init"]).succeeded();
+    assert!(again.contains("nothing to change"), "a project with the plugin keeps it: {again}");
+    env.lockstep(["uninstall", "--purge"]).succeeded();
+    assert_eq!(walk(&env.project()), 1, "{}", env.listing());
+    assert_eq!(fs::read_to_string(env.project().join(SETTINGS)).unwrap(), "{\n  \"model\": \"opus\"\n}\n");
+    assert!(!env.project().join(".claude/skills").exists());
+}
+
+#[test]
+fn init_replaces_entries_of_the_settings_and_keeps_everything_else() {
+    let env = inactive();
+    let layout = "{\n  \"hooks\": {\n    \"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"say done\"}]}]\n  }\n}\n";
+    env.write(SETTINGS, layout);
+    env.lockstep(["init"]).succeeded();
+    env.lockstep(["init", "--local"]).succeeded();
+    env.lockstep(["init", "--plugin"]).succeeded();
+    assert_eq!(fs::read_to_string(env.project().join(SETTINGS)).unwrap(), layout);
+    assert!(!env.project().join(".claude/settings.local.json").exists());
+    env.lockstep(["uninstall", "--purge"]).succeeded();
+    assert_eq!(fs::read_to_string(env.project().join(SETTINGS)).unwrap(), layout);
+    assert!(!env.project().join(".claude/skills").exists());
+}
+
+#[test]
+fn what_somebody_edited_stays() {
+    let env = inactive();
+    env.lockstep(["init", "--plugin"]).succeeded();
+    let skill = env.project().join(COPY).join("skills/execution-impact/SKILL.md");
+    fs::write(&skill, "mine\n").unwrap();
+    let said = env.lockstep(["init", "--plugin"]).succeeded();
+    assert!(said.contains("skills/execution-impact/SKILL.md was edited"), "{said}");
+    fs::remove_file(env.state().join("installation.json")).unwrap();
+    let said = env.lockstep(["uninstall"]).succeeded();
+    assert!(said.contains("it stays"), "{said}");
+    assert_eq!(fs::read_to_string(&skill).unwrap(), "mine\n");
+    let left = walk(&env.project().join(".claude"));
+    assert_eq!(left, 1, "all else is taken out, also without a memory of it");
+}
+
+fn walk(dir: &std::path::Path) -> usize {
+    let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    entries.map(|path| if path.is_dir() { walk(&path) } else { 1 }).sum()
+}
+
+#[test]
+fn a_copy_of_an_earlier_version_is_brought_up_to_date() {
+    let env = inactive();
+    env.lockstep(["init", "--plugin"]).succeeded();
+    // As an earlier version left it: another text, a file that is no more, and the memory of both.
+    let memory = env.state().join("installation.json");
+    let mut installation: Value = serde_json::from_str(&fs::read_to_string(&memory).unwrap()).unwrap();
+    let record = |text: &str| serde_json::json!({"original": null, "installed_digest": blake3::hash(text.as_bytes()).to_hex().to_string()});
+    for (file, text) in [("agents/analyst.md", "old\n"), ("agents/gone.md", "gone\n")] {
+        env.write(format!("{COPY}/{file}"), text);
+        installation["plugin"][format!("{COPY}/{file}")] = record(text);
+    }
+    fs::write(&memory, installation.to_string()).unwrap();
+    env.lockstep(["init"]).succeeded();
+    let (_, analyst) = FILES.iter().find(|(file, _)| *file == "agents/analyst.md").unwrap();
+    assert_eq!(fs::read_to_string(env.project().join(COPY).join("agents/analyst.md")).unwrap(), *analyst);
+    assert!(!env.project().join(COPY).join("agents/gone.md").exists());
+}
+
+#[test]
+fn a_link_out_of_the_project_is_not_followed() {
+    for link in [".claude", ".claude/skills", ".claude/skills/lockstep", ".claude/skills/lockstep/agents"] {
+        let env = inactive();
+        let outside = env.elsewhere().join("outside");
+        fs::create_dir(&outside).unwrap();
+        let path = env.project().join(link);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        symlink(&outside, &path).unwrap();
+        let complaint = env.lockstep(["init", "--plugin"]).failed(3);
+        assert!(complaint.contains("leads out of the project"), "{link}: {complaint}");
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 0, "{link}");
+    }
+}
+
+#[test]
+fn an_event_that_the_settings_register_is_left_to_them() {
+    let env = inactive();
+    env.lockstep(["init", "--plugin", "--quiet"]).succeeded();
+    env.write("a.py", "def greet(): pass\n");
+    by_plugin(&env, &Event::edit("a.py")).silent();
+    assert_eq!(env.journaled("s1").lines().count(), 1, "alone, it journals");
+    env.lockstep(["uninstall", "--quiet"]).succeeded();
+    env.lockstep(["init", "--client", "claude", "--quiet"]).succeeded();
+    by_plugin(&env, &Event::edit("a.py")).silent();
+    assert_eq!(env.journaled("s1").lines().count(), 1, "beside the settings' entry, it does not");
+    env.hook(&Event::edit("a.py")).silent();
+    assert_eq!(env.journaled("s1").lines().count(), 2);
+    // The settings register nothing for this event any more: it is the plugin's again.
+    let settings = env.project().join(SETTINGS);
+    let without = fs::read_to_string(&settings).unwrap().replace("PostToolUse", "Notification");
+    fs::write(&settings, without).unwrap();
+    by_plugin(&env, &Event::edit("a.py")).silent();
+    assert_eq!(env.journaled("s1").lines().count(), 3);
+}
+
+/// Runs a command of the plugin as the client does, in a shell, without `lockstep` on PATH.
+fn without_program(env: &TestEnv, event: &Event, session: &str) -> (String, Option<i32>) {
+    let hooks: Value = serde_json::from_str(&hooks_json()).unwrap();
+    let line = hooks["hooks"][event.name()][0]["hooks"][0]["command"].as_str().unwrap();
+    let mut command = Command::new("sh");
+    command.args(["-c", line]).current_dir(env.project()).env_clear();
+    command.env("PATH", "/usr/bin:/bin").env("CLAUDE_PROJECT_DIR", env.project());
+    command.env("CLAUDE_PLUGIN_ROOT", crate::documents::repository().join("plugin"));
+    command.env("CLAUDE_PLUGIN_DATA", env.home().join("data")).env("CLAUDE_CODE_SESSION_ID", session);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let output = env.run(command, event.json(&env.project()).as_bytes());
+    assert!(output.stderr.is_empty(), "{}", output.snapshot());
+    (String::from_utf8(output.stdout).unwrap(), output.code)
+}
+
+#[test]
+fn a_missing_program_is_told_once_in_one_line_to_the_lead_of_an_active_project() {
+    let env = inactive();
+    for event in crate::observed() {
+        assert_eq!(
+            without_program(&env, &event, "s1"),
+            (String::new(), Some(0)),
+            "nobody asked: {}",
+            event.name()
+        );
+    }
+    env.configure("");
+    let mut told = Vec::new();
+    for _ in 0..2 {
+        for event in crate::observed() {
+            let (said, code) = without_program(&env, &event, "s1");
+            assert_eq!(code, Some(0), "{}", event.name());
+            told.extend((!said.is_empty()).then_some((event.name().to_owned(), said)));
+        }
+    }
+    let [(event, said)] = told.try_into().expect("exactly once");
+    assert_eq!((event.as_str(), said.lines().count()), ("SessionStart", 1));
+    let reply: Value = serde_json::from_str(&said).unwrap();
+    let text = "lockstep: the program is not on PATH";
+    assert!(reply["systemMessage"].as_str().unwrap().starts_with(text), "{reply}");
+    assert!(reply["hookSpecificOutput"]["additionalContext"].as_str().unwrap().starts_with(text));
+    assert_eq!(reply["hookSpecificOutput"]["hookEventName"], "SessionStart");
+
+    // Removed in the middle of a session: the next event of the Lead's says it, none of a subagent's or at a stop.
+    for event in [
+        Event::subagent_stop("a1", "implementer"),
+        Event::stop(),
+        Event::edit("a.py").by("a1", "implementer"),
+    ] {
+        assert_eq!(without_program(&env, &event, "s2"), (String::new(), Some(0)), "{}", event.name());
+    }
+    assert!(without_program(&env, &Event::edit("a.py"), "s2").0.contains(text));
+    assert_eq!(without_program(&env, &Event::edit("a.py"), "s2").0, "");
+    // A session's name that is no plain name becomes no path.
+    assert_eq!(without_program(&env, &Event::edit("a.py"), "../../x").0, "");
+    assert!(!env.home().join("x").exists() && !env.root().join("x").exists());
+}
+
+/// `doctor` with `lockstep` on PATH, as the plugin needs it; the message of a check and its status.
+fn doctor(env: &TestEnv) -> Vec<(String, String, String)> {
+    let mut command = env.command(["doctor", "--format", "json"]);
+    let bin = std::path::Path::new(env!("CARGO_BIN_EXE_lockstep")).parent().unwrap();
+    command.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
+    let report: Value = serde_json::from_slice(&env.run(command, b"").stdout).unwrap();
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    let checks = report["checks"].as_array().unwrap();
+    checks
+        .iter()
+        .map(|check| (text(&check["name"]), text(&check["status"]), text(&check["message"])))
+        .collect()
+}
+
+#[track_caller]
+fn finds(env: &TestEnv, name: &str, status: &str, message: &str) {
+    let checks = doctor(env);
+    let found = checks.iter().any(|(n, s, m)| n == name && s == status && m.contains(message));
+    assert!(found, "{name} {status} {message:?} in {checks:#?}");
+}
+
+#[test]
+fn doctor_knows_the_plugin() {
+    let env = inactive();
+    env.lockstep(["init", "--plugin", "--quiet"]).succeeded();
+    assert!(doctor(&env).iter().all(|(_, status, _)| status == "ok"), "{:#?}", doctor(&env));
+    finds(&env, "registration", "ok", "all 8 events are registered");
+    finds(&env, "plugin", "ok", "brings the hooks of this version");
+    // Both: nothing is done twice, and it is probably not meant.
+    let settings = env.home().join(SETTINGS);
+    fs::create_dir_all(settings.parent().unwrap()).unwrap();
+    fs::write(
+        &settings,
+        r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"lockstep hook claude"}]}]}}"#,
+    )
+    .unwrap();
+    finds(&env, "registration", "warning", "both the plugin and the settings register hooks");
+    fs::remove_file(&settings).unwrap();
+    let hooks = env.project().join(COPY).join("hooks/hooks.json");
+    fs::write(&hooks, fs::read_to_string(&hooks).unwrap().replace("\"Stop\"", "\"Notification\"")).unwrap();
+    finds(&env, "plugin", "warning", "brings other hooks than this version has");
+    finds(&env, "registration", "failed", "no hook of Lockstep's is registered for Stop");
+}

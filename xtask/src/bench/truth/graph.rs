@@ -1,0 +1,126 @@
+//! Graph tools from registries, installed into the cache and asked the same questions. What is not there is said to be
+//! missing; nothing is answered for it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::cases::Case;
+use super::score::Answer;
+use super::subject::Prepared;
+use super::{checker, kept};
+use crate::{Outcome, workspace};
+
+const MADGE: &str = "8.0.0";
+const CODEGRAPH: (&str, &str) = ("@colbymchenry/codegraph", "1.6.1");
+const GRIMP: &str = "grimp==3.19";
+
+/// A tool that is ready to be asked about a package.
+pub(super) enum Tool {
+    /// It knows who depends on each file.
+    Files(BTreeMap<String, BTreeSet<String>>),
+    /// It is asked about each definition.
+    Codegraph { program: PathBuf, answers: PathBuf },
+}
+
+impl Tool {
+    /// Makes a tool ready; an error says why it cannot be.
+    pub(super) fn ready(which: Answer, prepared: &Prepared, cache: &Path) -> Outcome<Self> {
+        match which {
+            Answer::Madge => Ok(Self::Files(madge(prepared, cache)?)),
+            Answer::Grimp => Ok(Self::Files(grimp(prepared, cache)?)),
+            Answer::Codegraph => {
+                let (name, version) = CODEGRAPH;
+                let program = checker::install(cache, name, version)?.join("npm-shim.js");
+                if !prepared.root.join(".codegraph").is_dir() {
+                    let mut init = codegraph(&program, prepared, cache);
+                    init.arg("init").arg(".");
+                    workspace::output(init)?;
+                }
+                Ok(Self::Codegraph { program, answers: cache.join("answers") })
+            }
+            Answer::Ours | Answer::Word | Answer::Basename => Err("that is no tool".into()),
+        }
+    }
+
+    /// The other files that it says a case concerns.
+    pub(super) fn answer(&self, prepared: &Prepared, case: &Case) -> Outcome<BTreeSet<String>> {
+        let mut files = match self {
+            Self::Files(dependents) => dependents.get(&case.file).cloned().unwrap_or_default(),
+            Self::Codegraph { program, answers } => {
+                let path = answers.join(format!("{}-codegraph", kept::key(prepared, case).display()));
+                match fs::read_to_string(&path) {
+                    Ok(text) => text.lines().map(str::to_owned).collect(),
+                    Err(_) => {
+                        let files = impact(program, prepared, case)?;
+                        let text: String = files.iter().map(|file| format!("{file}\n")).collect();
+                        fs::write(&path, text)?;
+                        files
+                    }
+                }
+            }
+        };
+        files.remove(&case.file);
+        Ok(files)
+    }
+}
+
+fn codegraph(program: &Path, prepared: &Prepared, cache: &Path) -> Command {
+    let mut command = workspace::command("node");
+    // It would tell others how it is used, and keep what it knows in the user's home.
+    command.env("CODEGRAPH_TELEMETRY", "0").env("HOME", cache.join("node"));
+    command.arg(program).current_dir(&prepared.root).stdin(std::process::Stdio::null());
+    command
+}
+
+/// What codegraph says that a change of a definition reaches at one step.
+fn impact(program: &Path, prepared: &Prepared, case: &Case) -> Outcome<BTreeSet<String>> {
+    let cache = program.ancestors().nth(7).ok_or("the program lies in the cache")?;
+    let mut command = codegraph(program, prepared, cache);
+    command.args(["impact", &case.symbol.name, "--file", &case.file, "--depth", "1", "--json"]);
+    let output = command.output().map_err(|error| format!("codegraph: {error}"))?;
+    // What it does not know, it answers with words.
+    let Ok(answer) = serde_json::from_slice::<Value>(&output.stdout) else { return Ok(BTreeSet::new()) };
+    let definitions: Vec<&Value> = answer["definitions"].as_array().into_iter().flatten().collect();
+    let here = |it: &&&Value| it["definition"]["filePath"] == case.file.as_str();
+    let exact = |it: &&&Value| here(it) && it["definition"]["startLine"] == case.symbol.line;
+    let mut meant: Vec<&&Value> = definitions.iter().filter(exact).collect();
+    if meant.is_empty() {
+        meant = definitions.iter().filter(here).collect();
+    }
+    let affected = meant.into_iter().flat_map(|it| it["affected"].as_array().into_iter().flatten());
+    Ok(affected.filter_map(|it| it["filePath"].as_str().map(str::to_owned)).collect())
+}
+
+/// `{"core/a.ts": ["internal.ts"]}`: what each file below `src` depends on.
+fn madge(prepared: &Prepared, cache: &Path) -> Outcome<BTreeMap<String, BTreeSet<String>>> {
+    let program = checker::install(cache, "madge", MADGE)?.join("bin/cli.js");
+    let mut command = workspace::command("node");
+    command.arg(program).args(["--json", "--extensions", "ts,tsx", "--ts-config", "tsconfig.json", "src"]);
+    command.current_dir(&prepared.root).stdin(std::process::Stdio::null());
+    let said: BTreeMap<String, Vec<String>> = serde_json::from_slice(&workspace::output(command)?)?;
+    let mut dependents: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (file, needs) in said {
+        for needed in needs {
+            dependents.entry(format!("src/{needed}")).or_default().insert(format!("src/{file}"));
+        }
+    }
+    Ok(dependents)
+}
+
+fn grimp(prepared: &Prepared, cache: &Path) -> Outcome<BTreeMap<String, BTreeSet<String>>> {
+    let python = cache.join("python/venv/bin/python");
+    let run = |arguments: &[&str]| {
+        let mut command = workspace::command(&python);
+        command.current_dir(&prepared.root).args(arguments);
+        workspace::output(command)
+    };
+    run(&["-m", "pip", "-q", "install", GRIMP])?;
+    let script = prepared.target.join("ask_grimp.py");
+    fs::write(&script, include_str!("graph/grimp.py"))?;
+    let answer = run(&[&script.to_string_lossy(), &prepared.root.to_string_lossy()])?;
+    Ok(serde_json::from_slice(&answer)?)
+}
