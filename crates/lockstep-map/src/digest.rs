@@ -1,7 +1,7 @@
 //! Digests that need to be quick, not safe from anybody: of what this program wrote itself.
 
 /// A digest of bytes, eight at a time.
-pub(crate) fn digest(bytes: &[u8]) -> u64 {
+pub fn digest(bytes: &[u8]) -> u64 {
     let (chunks, rest) = bytes.as_chunks::<8>();
     let mut last = [0_u8; 8];
     last[..rest.len()].copy_from_slice(rest);

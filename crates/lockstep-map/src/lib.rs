@@ -8,7 +8,7 @@
 
 mod ask;
 pub mod check;
-mod digest;
+pub mod digest;
 pub mod document;
 mod encode;
 pub mod hotspot;

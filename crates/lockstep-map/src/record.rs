@@ -79,12 +79,26 @@ pub struct Entry {
     pub updated: Date,
     /// Whether the resolution of another file read its text.
     pub is_read: bool,
+    /// Whether it changed in each of the last runs, when the document was written.
+    pub is_hot: bool,
+    /// Where its lines are in the document as it was written last.
+    pub block: Block,
     /// The places of the entries it references, sorted.
     pub refs: Vec<u32>,
     /// The names it has in a framework, or from the project.
     pub names: Vec<(EntityKind, Box<str>)>,
     /// Where its answers are.
     pub answers: Answers,
+}
+
+/// Where the lines of an entry are in the document, counted in bytes from those of the first entry; without any where they are
+/// not known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Block {
+    /// How many bytes are before it.
+    pub start: u32,
+    /// How many it has.
+    pub bytes: u32,
 }
 
 /// Where a piece of the file of answers is: the numbers of the questions that the resolution of a file asked, then those of
@@ -178,7 +192,14 @@ impl Record {
             answer_bytes: bytes.u64()?,
         };
         let count = bytes.count()?;
-        let entries = (0..count).map(|_| Entry::decode(&mut bytes)).collect::<Option<Vec<_>>>()?;
+        let mut start = 0_u32;
+        let mut entry = |_| {
+            let mut entry = Entry::decode(&mut bytes)?;
+            entry.block.start = start;
+            start = start.checked_add(entry.block.bytes)?;
+            Some(entry)
+        };
+        let entries = (0..count).map(&mut entry).collect::<Option<Vec<_>>>()?;
         let fits = |place: &u32| (*place as usize) < count;
         let whole = bytes.0.is_empty()
             && entries.is_sorted_by(|a, b| a.path < b.path)
@@ -196,6 +217,16 @@ impl Record {
             entry.refs.iter().for_each(|to| referring[*to as usize].push(from));
         }
         referring
+    }
+
+    /// Notes how many bytes each entry has in the document; none where that is not told.
+    pub fn set_blocks(&mut self, blocks: &[u32]) {
+        let mut start = 0;
+        for (at, entry) in self.entries.iter_mut().enumerate() {
+            let bytes = blocks.get(at).copied().unwrap_or(0);
+            entry.block = Block { start, bytes };
+            start += bytes;
+        }
     }
 
     /// The entry of a path.
@@ -218,7 +249,8 @@ impl Entry {
         out.u64(self.content);
         out.u64(self.interface);
         out.date(self.updated);
-        out.0.push(u8::from(self.is_read));
+        out.0.push(u8::from(self.is_read) | u8::from(self.is_hot) << 1);
+        out.u32(self.block.bytes);
         out.count(self.refs.len());
         self.refs.iter().for_each(|to| out.u32(*to));
         out.count(self.names.len());
@@ -234,6 +266,7 @@ impl Entry {
     }
 
     fn decode(bytes: &mut In<'_>) -> Option<Self> {
+        let flags;
         Some(Self {
             path: bytes.text()?.into(),
             name_bytes: bytes.u32()?,
@@ -241,7 +274,12 @@ impl Entry {
             content: bytes.u64()?,
             interface: bytes.u64()?,
             updated: bytes.date()?,
-            is_read: bytes.u8()? == 1,
+            is_read: {
+                flags = bytes.u8()?;
+                flags & 1 != 0
+            },
+            is_hot: flags & 2 != 0,
+            block: Block { start: 0, bytes: bytes.u32()? },
             refs: bytes.numbers()?.collect(),
             names: {
                 let count = bytes.count()?;
@@ -340,6 +378,8 @@ mod tests {
                     interface: numbers[2],
                     updated: date(2025, 12, 31),
                     is_read: flag,
+                    is_hot: !flag,
+                    block: Block::default(),
                     refs: (0..count).filter(|to| *to % 3 == at % 3).collect(),
                     names: flag.then(|| (EntityKind::Skill, "name".into())).into_iter().collect(),
                     answers: Answers::put(&mut piece, 8, &[1, 2], &[at]).unwrap(),

@@ -145,6 +145,8 @@ mod tests {
                 interface: 1,
                 updated: date(2026, 2, 1),
                 is_read: false,
+                is_hot: false,
+                block: Default::default(),
                 refs,
                 names: Vec::new(),
                 answers: Default::default(),

@@ -5,6 +5,7 @@
 //! changed ([`question`](crate::question)). References in text are, unless a file whose name stands there came or went.
 
 mod affected;
+mod assemble;
 mod scan;
 
 use std::collections::HashSet;
@@ -12,13 +13,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::civil::Date;
 use lockstep_refs::entity::{Aliases, Names};
-use lockstep_refs::world::{FileId, World, base};
+use lockstep_refs::world::{FileId, World};
 use rayon::prelude::*;
 
 use crate::ask::{Offers, Terrain};
-use crate::names::short_names;
-use crate::record::{Answers, Entry, Record};
+use crate::record::Record;
 use affected::Affected;
+use assemble::{Assembled, Assembly};
 use scan::{Resolved, Scanned, resolve, scan};
 
 /// The files as they are.
@@ -52,6 +53,8 @@ pub struct Updated {
     pub looked_at: usize,
     /// The contents that removed files had, in their order.
     pub removed_contents: Vec<u64>,
+    /// The places of entries that stand in the document otherwise than before.
+    pub redrawn: HashSet<u32>,
 }
 
 /// What changed since the last time, each sorted by path.
@@ -133,9 +136,9 @@ pub fn update(old: Record, present: &Present<'_>, answers: &dyn AnswersFile) -> 
     let looked_at = plan.unknown.len() + plan.removed.len();
     let removed_contents = plan.removed.iter().map(|at| old.entries[*at].content).collect();
     let resolved_count = resolved.len();
-    let (mut record, answers) = assemble(old, &plan, present, scans, resolved, answers)?;
-    name(&mut record, &changes);
-    Ok(Updated { record, changes, answers, resolved: resolved_count, looked_at, removed_contents })
+    let Assembled { record, answers, redrawn } =
+        Assembly::new(old, &plan, present).finished(present, scans, resolved, answers, &changes)?;
+    Ok(Updated { record, changes, answers, resolved: resolved_count, looked_at, removed_contents, redrawn })
 }
 
 /// What so many files hold is kept in memory: they are scanned, and then resolved.
@@ -237,115 +240,4 @@ impl Offers for CurrentOffers<'_> {
         let before = self.plan.before[entry].map(|before| self.old.entries[before].answers);
         before.is_some_and(|answers| answers.offers(self.answers.bytes(), word))
     }
-}
-
-/// Puts the new record together.
-fn assemble(
-    old: Record,
-    plan: &Plan,
-    present: &Present<'_>,
-    scans: Vec<(usize, Scanned)>,
-    resolved: Vec<(usize, Resolved)>,
-    answers: &dyn AnswersFile,
-) -> Result<(Record, NewAnswers), Damaged> {
-    let Record { mut about, entries: former } = old;
-    let mut former: Vec<Option<Entry>> = former.into_iter().map(Some).collect();
-    let mut scans = scans.into_iter().peekable();
-    let read: HashSet<u32> = resolved.iter().flat_map(|(_, it)| it.read.iter().copied()).collect();
-    let mut resolved = resolved.into_iter().peekable();
-    let mut appended = Vec::new();
-    let mut live = 0_u64;
-    let mut entries = Vec::with_capacity(present.files.len());
-    for (at, (file, version)) in present.files.iter().enumerate() {
-        let scanned = scans.next_if(|(scanned, _)| *scanned == at).map(|(_, scanned)| scanned);
-        let fresh = resolved.next_if(|(resolved, _)| *resolved == at).map(|(_, resolved)| resolved);
-        let mut entry = match plan.before[at].and_then(|before| former[before].take()) {
-            Some(mut entry) => {
-                let places = entry.refs.iter().filter_map(|to| plan.after[*to as usize]);
-                entry.refs = places.collect();
-                entry
-            }
-            None => Entry {
-                path: present.world.path(*file).into(),
-                name_bytes: 0,
-                version: 0,
-                content: 0,
-                interface: 0,
-                updated: present.today,
-                is_read: false,
-                refs: Vec::new(),
-                names: Vec::new(),
-                answers: Answers::default(),
-            },
-        };
-        // A clock that was set back is no reason to claim the future.
-        entry.updated = entry.updated.min(present.today);
-        entry.version = *version;
-        entry.is_read |= u32::try_from(at).is_ok_and(|at| read.contains(&at));
-        let mut offered = None;
-        if let Some(scanned) = scanned {
-            if entry.content != scanned.content {
-                entry.updated = present.today;
-            }
-            (entry.content, entry.interface, entry.names) =
-                (scanned.content, scanned.interface, scanned.names);
-            offered = Some(scanned.offered);
-        }
-        if let Some(fresh) = fresh {
-            entry.refs = fresh.refs;
-            let offered = match offered {
-                Some(offered) => offered,
-                None => {
-                    let piece = entry.answers.whole(answers.bytes()).ok_or(Damaged)?;
-                    entry.answers.offered(piece).collect()
-                }
-            };
-            let put = Answers::put(&mut appended, about.answer_bytes, &fresh.asked, &offered);
-            entry.answers = put.ok_or(Damaged)?;
-        }
-        live += entry.answers.bytes() as u64;
-        entries.push(entry);
-    }
-    let total = about.answer_bytes + appended.len() as u64;
-    about.answer_bytes = total;
-    let mut record = Record { about, entries };
-    let answers = match total > 2 * live + SLACK {
-        true => NewAnswers::Replace(compact(&mut record, answers, &appended)?),
-        false => NewAnswers::Append(appended),
-    };
-    Ok((record, answers))
-}
-
-/// Gives short names to the files that need others: those with the basename of a file that came or went.
-fn name(record: &mut Record, changes: &Changes) {
-    let bases: HashSet<&str> = changes.added.iter().chain(&changes.removed).map(|path| base(path)).collect();
-    if bases.is_empty() {
-        return;
-    }
-    let concerned = |entry: &&mut Entry| bases.contains(base(&entry.path));
-    let mut entries: Vec<&mut Entry> = record.entries.iter_mut().filter(concerned).collect();
-    let paths: Vec<&str> = entries.iter().map(|entry| &*entry.path).collect();
-    let lengths: Vec<usize> = short_names(&paths).into_iter().map(str::len).collect();
-    for (entry, length) in entries.iter_mut().zip(lengths) {
-        entry.name_bytes = u32::try_from(length).unwrap_or(u32::MAX);
-    }
-}
-
-/// So many bytes of answers that nobody needs any more do no harm.
-const SLACK: u64 = 1 << 20;
-
-/// The answers that count, behind each other.
-fn compact(record: &mut Record, answers: &dyn AnswersFile, appended: &[u8]) -> Result<Vec<u8>, Damaged> {
-    let mut all = answers.bytes().to_vec();
-    let before =
-        usize::try_from(record.about.answer_bytes).ok().and_then(|all| all.checked_sub(appended.len()));
-    all.truncate(before.ok_or(Damaged)?);
-    all.extend_from_slice(appended);
-    let mut out = Vec::new();
-    for entry in &mut record.entries {
-        let piece = entry.answers.whole(&all).ok_or(Damaged)?;
-        entry.answers = entry.answers.moved(&mut out, piece).ok_or(Damaged)?;
-    }
-    record.about.answer_bytes = out.len() as u64;
-    Ok(out)
 }

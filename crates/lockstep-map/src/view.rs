@@ -1,10 +1,12 @@
 //! The map as it is written: every entry with its names, or as many as a limit allows.
 
+use std::collections::HashSet;
+
 use jiff::civil::Date;
 
 use crate::document::{ENTRY_LINES, Header, escaped, write_entry};
 use crate::hotspot::Hotspot;
-use crate::record::Record;
+use crate::record::{Entry, Record};
 
 /// How large a document may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,15 +60,17 @@ pub struct Made {
     pub listed: usize,
     /// How many were left out.
     pub pruned: usize,
+    /// How many bytes each entry has; none where some were left out.
+    pub blocks: Vec<u32>,
 }
 
 impl<'r> View<'r> {
     /// Of a record; `hot` are the paths that changed in each of the last runs.
     pub fn new(record: &'r Record, hot: &dyn Fn(&str) -> bool) -> Self {
         let referring = record.referring();
-        let heat = |(entry, by): (&crate::record::Entry, &Vec<u32>)| Hotspot::of(by.len(), hot(&entry.path));
+        let heat = |(entry, by): (&Entry, &Vec<u32>)| Hotspot::of(by.len(), hot(&entry.path));
         let hotspots = record.entries.iter().zip(&referring).map(heat).collect();
-        let names = record.entries.iter().map(|entry| entry.name()).collect();
+        let names = record.entries.iter().map(Entry::name).collect();
         // What many paths never have is looked for once, not wherever they are named.
         let is_plain = record.entries.iter().all(|entry| is_plain(&entry.path));
         Self { record, names, referring, hotspots, is_plain }
@@ -97,8 +101,13 @@ impl<'r> View<'r> {
         let mut text = String::with_capacity(count * 200 + 400);
         self.header(count, 0).write(&mut text);
         let mut names = (Vec::new(), Vec::new());
-        (0..count).for_each(|at| self.write(&mut text, at, &mut names));
-        Made { text, listed: count, pruned: 0 }
+        let mut blocks = Vec::with_capacity(count);
+        for at in 0..count {
+            let before = text.len();
+            self.write(&mut text, at, &mut names);
+            blocks.push(bytes(text.len() - before));
+        }
+        Made { text, listed: count, pruned: 0, blocks }
     }
 
     /// Leaves out cold entries, those first that were scanned longest ago, until the rest is within the limit.
@@ -134,7 +143,7 @@ impl<'r> View<'r> {
         let mut text = String::with_capacity(bytes + 400);
         self.header(count - left_out, left_out).write(&mut text);
         texts.iter().zip(&pruned).filter(|(_, pruned)| !**pruned).for_each(|(entry, _)| text.push_str(entry));
-        Made { text, listed: count - left_out, pruned: left_out }
+        Made { text, listed: count - left_out, pruned: left_out, blocks: Vec::new() }
     }
 
     fn write(&self, out: &mut String, at: usize, names: &mut (Vec<&'r str>, Vec<&'r str>)) {
@@ -153,6 +162,64 @@ impl<'r> View<'r> {
     }
 }
 
+fn bytes(count: usize) -> u32 {
+    u32::try_from(count).expect("no entry has 4 GB")
+}
+
+/// The document of a record, where `former` is the one that was written last and only the entries in `redrawn` stand otherwise in
+/// it: what is the same is copied. `None` where that is not known of enough entries, or `former` is something else.
+pub fn redraw(
+    record: &Record,
+    hot: &dyn Fn(&str) -> bool,
+    redrawn: &HashSet<u32>,
+    former: &str,
+) -> Option<Made> {
+    let count = record.entries.len();
+    let is_new = |at: u32, entry: &Entry| entry.block.bytes == 0 || redrawn.contains(&at);
+    let anew: Vec<u32> =
+        (0_u32..).zip(&record.entries).filter(|(at, entry)| is_new(*at, entry)).map(|it| it.0).collect();
+    if anew.len() > count / 4 {
+        return None;
+    }
+    let first = former.find("\n\n## ")? + 1;
+    let mut view = View {
+        record,
+        referring: vec![Vec::new(); count],
+        names: record.entries.iter().map(Entry::name).collect(),
+        hotspots: vec![Hotspot::Low; count],
+        is_plain: record.entries.iter().all(|entry| is_plain(&entry.path)),
+    };
+    let mut wanted = vec![false; count];
+    anew.iter().for_each(|at| wanted[*at as usize] = true);
+    for (from, entry) in (0_u32..).zip(&record.entries) {
+        entry
+            .refs
+            .iter()
+            .filter(|to| wanted[**to as usize])
+            .for_each(|to| view.referring[*to as usize].push(from));
+    }
+    for at in anew {
+        let at = at as usize;
+        view.hotspots[at] = Hotspot::of(view.referring[at].len(), hot(&record.entries[at].path));
+    }
+    let mut text = String::with_capacity(former.len() + 4_096);
+    view.header(count, 0).write(&mut text);
+    let mut names = (Vec::new(), Vec::new());
+    let mut blocks = Vec::with_capacity(count);
+    for (at, entry) in record.entries.iter().enumerate() {
+        let before = text.len();
+        if wanted[at] {
+            view.write(&mut text, at, &mut names);
+        } else {
+            let start = first + entry.block.start as usize;
+            let block = former.get(start..start + entry.block.bytes as usize)?;
+            text.push_str(block.starts_with("\n## ").then_some(block)?);
+        }
+        blocks.push(bytes(text.len() - before));
+    }
+    Some(Made { text, listed: count, pruned: 0, blocks })
+}
+
 /// Whether a path stands in the document as it is; perhaps not for some that do.
 fn is_plain(path: &str) -> bool {
     path.bytes().all(|byte| byte >= 0x20 && !matches!(byte, b',' | b'%' | 0x7f | 0xc2))
@@ -164,7 +231,6 @@ mod tests {
 
     use super::*;
     use crate::document::Document;
-    use crate::record::Entry;
 
     /// Twelve entries that all reference the first; each is older than the one before.
     fn record() -> Record {
@@ -179,6 +245,8 @@ mod tests {
                 interface: 1,
                 updated: date(2026, 2, 28 - at),
                 is_read: false,
+                is_hot: false,
+                block: Default::default(),
                 refs: if at > 0 { vec![0] } else { Vec::new() },
                 names: Vec::new(),
                 answers: Default::default(),

@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use jiff::civil::date;
 use lockstep_map::record::Record;
 use lockstep_map::update::{AnswersFile, NewAnswers, Present, Updated, update};
-use lockstep_map::view::View;
+use lockstep_map::view::{View, redraw};
 use lockstep_refs::entity::Aliases;
 use lockstep_refs::world::{FileId, MemoryWorld, World as _};
 use proptest::prelude::*;
@@ -27,11 +27,12 @@ impl AnswersFile for Kept {
 struct Map {
     record: Record,
     answers: Kept,
+    text: String,
 }
 
 impl Map {
     fn new() -> Self {
-        Self { record: Record::empty(date(2026, 2, 14)), answers: Kept(Vec::new()) }
+        Self { record: Record::empty(date(2026, 2, 14)), answers: Kept(Vec::new()), text: String::new() }
     }
 
     /// Brings it up to date; returns how many files were resolved.
@@ -59,18 +60,23 @@ impl Map {
             true => self.record.clone(),
             false => Record::decode(&self.record.encode()).unwrap(),
         };
-        let Updated { record, answers, resolved, .. } = update(old, &present, &self.answers).unwrap();
+        let Updated { mut record, answers, resolved, redrawn, .. } =
+            update(old, &present, &self.answers).unwrap();
         match answers {
             NewAnswers::Append(bytes) => self.answers.0.extend(bytes),
             NewAnswers::Replace(bytes) => self.answers.0 = bytes,
         }
         assert_eq!(record.about.answer_bytes, self.answers.0.len() as u64);
-        self.record = record;
+        let cold = |_: &str| false;
+        let made = redraw(&record, &cold, &redrawn, &self.text)
+            .unwrap_or_else(|| View::new(&record, &cold).document(None));
+        record.set_blocks(&made.blocks);
+        (self.record, self.text) = (record, made.text);
         resolved
     }
 
     fn text(&self) -> String {
-        View::new(&self.record, &|_| false).document(None).text
+        self.text.clone()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Making and updating the map of a project.
 
 use std::collections::HashSet;
+use std::fs;
 
 use jiff::civil::Date;
 use lockstep_git::Repository;
@@ -9,7 +10,7 @@ use lockstep_map::hotspot::RUNS;
 use lockstep_map::l1::{L1, Mode, Status};
 use lockstep_map::record::{About, Record, Written};
 use lockstep_map::update::{Changes, Present, Updated, update};
-use lockstep_map::view::{Made, View};
+use lockstep_map::view::{Made, View, redraw};
 use lockstep_refs::world::FileId;
 use lockstep_store::Store;
 use lockstep_store::map_runs::MapRun;
@@ -101,7 +102,7 @@ impl Bringing<'_> {
         let full = start.mode == Mode::FullGeneration;
         let condition = index.condition();
         let renamed = if full { Vec::new() } else { self.renamed(&updated, &before, &condition) };
-        let Updated { mut record, changes, answers, resolved, looked_at, .. } = updated;
+        let Updated { mut record, changes, answers, resolved, looked_at, mut redrawn, .. } = updated;
         let is_idle = changes.is_empty() && resolved == 0 && !is_ahead;
         if !condition.fresh {
             distrust(&mut record, &changes);
@@ -115,7 +116,11 @@ impl Bringing<'_> {
         record.about.limit = limit;
         // A document that is not limited need not be made to know that it is as it was.
         let is_known = is_idle && is_as_written && limit.is_none() && before.limit.is_none();
-        let made = (!is_known).then(|| View::new(&record, &|path| hot.contains(path)).document(limit));
+        heat(&mut record, &hot, &mut redrawn);
+        let made = (!is_known).then(|| self.made(&record, &hot, &redrawn, is_as_written && !full));
+        if let Some(made) = &made {
+            record.set_blocks(&made.blocks);
+        }
         let memory = Memory::of(&self.project.state);
         memory.put_answers(&mut record, if full { 0 } else { before.answer_bytes }, &answers)?;
         let is_written = self.write(&mut record.about, made.as_ref(), is_as_written, full)?;
@@ -207,6 +212,24 @@ impl Bringing<'_> {
         }
     }
 
+    /// The document. Most of it is copied from the one on disk, where that is as it was written.
+    fn made(
+        &self,
+        record: &Record,
+        hot: &HashSet<String>,
+        redrawn: &HashSet<u32>,
+        is_as_written: bool,
+    ) -> Made {
+        let is_hot = |path: &str| hot.contains(path);
+        let limit = record.about.limit;
+        let former = if is_as_written && limit.is_none() { fs::read(&self.place.path).ok() } else { None };
+        let former = former.filter(|bytes| paper::digest(bytes) == record.about.written.digest);
+        let copied = former
+            .and_then(|bytes| String::from_utf8(bytes).ok())
+            .and_then(|former| redraw(record, &is_hot, redrawn, &former));
+        copied.unwrap_or_else(|| View::new(record, &is_hot).document(limit))
+    }
+
     /// Writes the document where it would be another; says whether it did.
     fn write(
         &self,
@@ -239,6 +262,18 @@ impl Bringing<'_> {
         l1.stale_entries_removed = changes.removed.len();
         l1.entries_updated = changes.modified.len();
         l1
+    }
+}
+
+/// Notes which entries are hot; those that were not, or are no longer, stand otherwise in the document.
+fn heat(record: &mut Record, hot: &HashSet<String>, redrawn: &mut HashSet<u32>) {
+    let now: HashSet<usize> = hot.iter().filter_map(|path| record.find(path)).collect();
+    for (at, entry) in record.entries.iter_mut().enumerate() {
+        let is_hot = !now.is_empty() && now.contains(&at);
+        if entry.is_hot != is_hot {
+            entry.is_hot = is_hot;
+            redrawn.extend(u32::try_from(at).ok());
+        }
     }
 }
 

@@ -1,0 +1,206 @@
+//! Putting the new record together, and telling which entries stand in the document otherwise than before.
+
+use std::collections::{BTreeSet, HashSet};
+
+use jiff::civil::Date;
+use lockstep_refs::world::base;
+
+use super::scan::{Resolved, Scanned};
+use super::{AnswersFile, Changes, Damaged, NewAnswers, Plan, Present};
+use crate::names::short_names;
+use crate::record::{About, Answers, Block, Entry, Record};
+
+/// So many bytes of answers that nobody needs any more do no harm.
+const SLACK: u64 = 1 << 20;
+
+/// A record in the making.
+pub(super) struct Assembly {
+    about: About,
+    entries: Vec<Entry>,
+    redrawn: HashSet<u32>,
+    appended: Vec<u8>,
+    today: Date,
+}
+
+/// A record that was made.
+pub(super) struct Assembled {
+    pub(super) record: Record,
+    pub(super) answers: NewAnswers,
+    pub(super) redrawn: HashSet<u32>,
+}
+
+impl Assembly {
+    /// The former entries in their new places, with new ones for new files.
+    pub(super) fn new(old: Record, plan: &Plan, present: &Present<'_>) -> Self {
+        let Record { about, mut entries } = old;
+        let mut redrawn = HashSet::new();
+        if !plan.removed.is_empty() || plan.before.contains(&None) {
+            for gone in &plan.removed {
+                redrawn.extend(entries[*gone].refs.iter().filter_map(|to| plan.after[*to as usize]));
+            }
+            let mut former: Vec<Option<Entry>> = entries.into_iter().map(Some).collect();
+            let in_place = |(at, before): (usize, &Option<usize>)| {
+                let kept = before.and_then(|before| former[before].take());
+                let Some(mut entry) = kept else {
+                    return new_entry(present.world.path(present.files[at].0), present.today);
+                };
+                let count = entry.refs.len();
+                entry.refs.retain_mut(|to| match plan.after[*to as usize] {
+                    Some(place) => {
+                        *to = place;
+                        true
+                    }
+                    None => false,
+                });
+                if entry.refs.len() < count {
+                    redrawn.extend(u32::try_from(at).ok());
+                }
+                entry
+            };
+            entries = plan.before.iter().enumerate().map(in_place).collect();
+        }
+        let today = present.today;
+        // A clock that was set back is no reason to claim the future.
+        for entry in entries.iter_mut().filter(|entry| entry.updated > today) {
+            entry.updated = today;
+            entry.block = Block::default();
+        }
+        Self { about, entries, redrawn, appended: Vec::new(), today }
+    }
+
+    /// With what was found.
+    pub(super) fn finished(
+        mut self,
+        present: &Present<'_>,
+        scans: Vec<(usize, Scanned)>,
+        resolved: Vec<(usize, Resolved)>,
+        answers: &dyn AnswersFile,
+        changes: &Changes,
+    ) -> Result<Assembled, Damaged> {
+        for to in resolved.iter().flat_map(|(_, resolved)| &resolved.read) {
+            self.entries[*to as usize].is_read = true;
+        }
+        let mut scans = scans.into_iter().peekable();
+        for (at, fresh) in resolved {
+            while let Some((at, scanned)) = scans.next_if(|(scanned, _)| *scanned < at) {
+                self.scanned(at, scanned, present.files[at].1);
+            }
+            let offered = match scans.next_if(|(scanned, _)| *scanned == at) {
+                Some((at, scanned)) => self.scanned(at, scanned, present.files[at].1),
+                None => {
+                    let known = self.entries[at].answers;
+                    known.offered(known.whole(answers.bytes()).ok_or(Damaged)?).collect()
+                }
+            };
+            self.resolved(at, fresh, &offered)?;
+        }
+        for (at, scanned) in scans {
+            self.scanned(at, scanned, present.files[at].1);
+        }
+        self.name(changes);
+        self.record(answers)
+    }
+
+    /// Takes what a file is by itself; gives the words it offers.
+    fn scanned(&mut self, at: usize, scanned: Scanned, version: u64) -> Vec<u32> {
+        let entry = &mut self.entries[at];
+        if entry.content != scanned.content {
+            entry.updated = self.today;
+            self.redrawn.extend(u32::try_from(at).ok());
+        }
+        entry.version = version;
+        (entry.content, entry.interface, entry.names) = (scanned.content, scanned.interface, scanned.names);
+        scanned.offered
+    }
+
+    /// Takes what a file references.
+    fn resolved(&mut self, at: usize, fresh: Resolved, offered: &[u32]) -> Result<(), Damaged> {
+        let entry = &mut self.entries[at];
+        if entry.refs != fresh.refs {
+            let (before, now): (BTreeSet<u32>, BTreeSet<u32>) =
+                (entry.refs.iter().copied().collect(), fresh.refs.iter().copied().collect());
+            self.redrawn.extend(before.symmetric_difference(&now));
+            self.redrawn.extend(u32::try_from(at).ok());
+            entry.refs = fresh.refs;
+        }
+        let put = Answers::put(&mut self.appended, self.about.answer_bytes, &fresh.asked, offered);
+        entry.answers = put.ok_or(Damaged)?;
+        Ok(())
+    }
+
+    /// Gives short names to the files that need others: those with the basename of a file that came or went.
+    fn name(&mut self, changes: &Changes) {
+        let bases: HashSet<&str> =
+            changes.added.iter().chain(&changes.removed).map(|path| base(path)).collect();
+        if bases.is_empty() {
+            return;
+        }
+        let concerned: Vec<usize> =
+            (0..self.entries.len()).filter(|at| bases.contains(base(&self.entries[*at].path))).collect();
+        let paths: Vec<&str> = concerned.iter().map(|at| &*self.entries[*at].path).collect();
+        let lengths: Vec<usize> = short_names(&paths).into_iter().map(str::len).collect();
+        let mut renamed = HashSet::new();
+        for (at, length) in concerned.into_iter().zip(lengths) {
+            let length = u32::try_from(length).unwrap_or(u32::MAX);
+            if self.entries[at].name_bytes != length {
+                self.entries[at].name_bytes = length;
+                renamed.extend(u32::try_from(at).ok());
+            }
+        }
+        // Who is named otherwise stands otherwise in the entries of its neighbours.
+        for (at, entry) in (0_u32..).zip(&self.entries) {
+            if renamed.contains(&at) {
+                self.redrawn.extend(&entry.refs);
+            }
+            if entry.refs.iter().any(|to| renamed.contains(to)) {
+                self.redrawn.insert(at);
+            }
+        }
+    }
+
+    fn record(self, answers: &dyn AnswersFile) -> Result<Assembled, Damaged> {
+        let Self { mut about, entries, redrawn, appended, .. } = self;
+        let live: u64 = entries.iter().map(|entry| entry.answers.bytes() as u64).sum();
+        about.answer_bytes += appended.len() as u64;
+        let is_wasteful = about.answer_bytes > 2 * live + SLACK;
+        let mut record = Record { about, entries };
+        let answers = match is_wasteful {
+            true => NewAnswers::Replace(compact(&mut record, answers, &appended)?),
+            false => NewAnswers::Append(appended),
+        };
+        Ok(Assembled { record, answers, redrawn })
+    }
+}
+
+fn new_entry(path: &str, today: Date) -> Entry {
+    Entry {
+        path: path.into(),
+        name_bytes: 0,
+        version: 0,
+        content: 0,
+        interface: 0,
+        updated: today,
+        is_read: false,
+        is_hot: false,
+        block: Block::default(),
+        refs: Vec::new(),
+        names: Vec::new(),
+        answers: Answers::default(),
+    }
+}
+
+/// The answers that count, behind each other.
+fn compact(record: &mut Record, answers: &dyn AnswersFile, appended: &[u8]) -> Result<Vec<u8>, Damaged> {
+    let mut all = answers.bytes().to_vec();
+    let before = usize::try_from(record.about.answer_bytes).ok();
+    let before = before.and_then(|all| all.checked_sub(appended.len()));
+    all.truncate(before.ok_or(Damaged)?);
+    all.extend_from_slice(appended);
+    let mut out = Vec::new();
+    for entry in &mut record.entries {
+        let piece = entry.answers.whole(&all).ok_or(Damaged)?;
+        entry.answers = entry.answers.moved(&mut out, piece).ok_or(Damaged)?;
+    }
+    record.about.answer_bytes = out.len() as u64;
+    Ok(out)
+}
