@@ -23,8 +23,7 @@ const TSC: &str = "5.7.2";
 
 const PACKAGES: &[Package] = &[
     Package { name: "rxjs", version: "7.8.1", held_out: false, small: false },
-    Package { name: "@tanstack/query-core", version: "5.107.1", held_out: false, small: false },
-    Package { name: "immer", version: "11.2.10", held_out: true, small: true },
+    Package { name: "@tanstack/query-core", version: "5.107.1", held_out: false, small: true },
     Package { name: "zod", version: "4.6.7", held_out: true, small: false },
 ];
 
