@@ -16,7 +16,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::{self, Write as _};
 use std::path::Path;
 
 use lockstep_cli::hook::route::REGISTRATIONS;
@@ -76,9 +75,8 @@ fn i2_paths_are_absolute_in_hooks_and_reports_and_relative_in_alert_and_map() {
         alert.contains("\nDependents: use_a.py (refs a.py)\n") && !alert.contains(root.to_str().unwrap()),
         "{alert}"
     );
-    if let Some(map) = map(&env) {
-        assert!(map.keys().all(|path| Path::new(path).is_relative() && root.join(path).is_file()), "{map:?}");
-    }
+    let map = map(&env, "build");
+    assert!(map.keys().all(|path| Path::new(path).is_relative() && root.join(path).is_file()), "{map:?}");
 }
 
 #[test]
@@ -127,14 +125,9 @@ fn i4_a_cascade_never_processes_a_file_that_it_has_updated() {
     }
 }
 
-/// The map's entries by path with what they reference and who references them; `None`, and said so, while there is no map.
-fn map(env: &TestEnv) -> Option<BTreeMap<String, [Vec<String>; 2]>> {
-    if !lockstep_cli::cli::command().get_subcommands().any(|command| command.get_name() == "map") {
-        // Past the test's capture: a skip must be seen.
-        let _ = writeln!(io::stderr(), "SKIPPED the map: this program has no verb `map` yet");
-        return None;
-    }
-    env.lockstep(["map", "build", "--quiet"]).succeeded();
+/// The map's entries by path, with what they reference and who references them, after it was brought up to date by `verb`.
+fn map(env: &TestEnv, verb: &str) -> BTreeMap<String, [Vec<String>; 2]> {
+    env.lockstep(["map", verb, "--quiet"]).succeeded();
     let text = fs::read_to_string(env.state().join("codebase-map.md")).unwrap();
     let mut entries = BTreeMap::new();
     for block in text.split("\n## ").skip(1) {
@@ -148,13 +141,13 @@ fn map(env: &TestEnv) -> Option<BTreeMap<String, [Vec<String>; 2]>> {
         let refd_by = items(lines.next().unwrap(), "refd_by:");
         entries.insert(path, [refs, refd_by]);
     }
-    Some(entries)
+    entries
 }
 
 #[test]
 fn i5_the_maps_references_mirror_each_other() {
     let env = rust(3, 3);
-    let Some(map) = map(&env) else { return };
+    let map = map(&env, "build");
     // A name in a list is the shortest ending of a path that only one entry has.
     let path_of = |name: &str| -> String {
         let ends = |path: &&String| *path == name || path.ends_with(&format!("/{name}"));
@@ -242,11 +235,15 @@ fn i7_every_boundary_degrades_to_less_data_and_says_so() {
     assert_eq!(list(&status, "skipped"), ["src/r1/m0.rs", "src/r1/m1.rs"], "{status:#}");
     // B6: a map that cannot be read is made anew.
     let env = rust(1, 1);
-    if let Some(whole) = map(&env) {
-        fs::write(env.state().join("codebase-map.md"), "## not a map\nrefs\n").unwrap();
-        env.lockstep(["map", "update"]).succeeded();
-        assert_eq!(map(&env), Some(whole));
-    }
+    let whole = map(&env, "build");
+    fs::write(
+        env.state().join("codebase-map.md"),
+        "## not a map
+refs
+",
+    )
+    .unwrap();
+    assert_eq!(map(&env, "update"), whole);
 }
 
 #[test]

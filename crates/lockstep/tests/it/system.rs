@@ -325,9 +325,7 @@ fn a_a_rename_by_a_subagent_converges_through_the_skills() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios/system-cascade.toml");
     let prompts: [String; 2] =
         prompts_of_twin(&Scenario::read(&path).unwrap()).try_into().expect("two folders, two groups");
-    let has_map = lockstep_cli::cli::command().get_subcommands().any(|command| command.get_name() == "map");
-    let map = if has_map { "lockstep map && lockstep map check" } else { "true" };
-    let fill = [("prompt_1a", prompts[0].as_str()), ("prompt_1b", prompts[1].as_str()), ("map", map)];
+    let fill = [("prompt_1a", prompts[0].as_str()), ("prompt_1b", prompts[1].as_str())];
     let outcome = stage.play("system-cascade", &fill);
     let (transcript, lead) = (&outcome.transcript, outcome.transcript.lead());
 
@@ -361,10 +359,9 @@ fn a_a_rename_by_a_subagent_converges_through_the_skills() {
         "{:?}",
         stage.changes()
     );
-    if has_map {
-        let entry = stage.json("map show src/store.rs").to_string();
-        assert!(entry.contains("api/one.rs") && entry.contains("web/two.rs"), "{entry}");
-    }
+    assert_eq!(lead.count("MAP-IS-TRUE"), 1, "{transcript}");
+    let entry = stage.json("map show src/store.rs").to_string();
+    assert!(entry.contains("api/one.rs") && entry.contains("web/two.rs"), "{entry}");
     assert!(stage.env.logged().is_empty(), "{:?}", stage.env.logged());
 }
 
