@@ -29,6 +29,9 @@ pub enum Swept {
     NoBaseline,
 }
 
+/// So few accounts are read again rather than written into the catalogue.
+const FEW: usize = 64;
+
 /// Looks for changes that no tool event reported, gives them (absolute paths) to `report`, and only when that has succeeded
 /// takes them for known: a process that dies in between leaves them for the next sweep.
 pub fn sweep<E: From<IndexError>>(
@@ -50,14 +53,20 @@ pub fn sweep<E: From<IndexError>>(
     let Looked { refreshed, accounts, accounts_read } = looked;
     let mut new = Catalogue { accounts_read, ..refreshed.catalogue(&old) };
     let stale = (old.accounts_read, &old.directories) != (new.accounts_read, &new.directories);
+    let few = accounts.len() < FEW;
     for account in accounts {
         // What is in neither is ignored by git.
         if new.has(&account.path) || old.has(&account.path) {
             old.set(&account.path, account.stamp);
         }
     }
+    let differences = differences(&old, &new);
+    // All that changed was accounted for. As long as that is little, the next sweep can read it again sooner than this one can write.
+    if few && differences.is_empty() {
+        return Ok(Swept::Found(0));
+    }
     let mut found = Vec::new();
-    for (path, kind) in differences(&old, &new) {
+    for (path, kind) in differences {
         match old.get(&path) {
             // What may not be looked at any more is not gone: it stays as it was.
             Some(stamp) if kind == ChangeKind::Deleted && is_hidden(root, &path) => new.set(&path, stamp),
