@@ -75,7 +75,9 @@ impl SymbolChange {
                 Role::Inherited | Role::InheritedBeside => false,
                 Role::Call | Role::Redefine if reference.arguments.is_some() => {
                     match (reference.arguments, arity) {
-                        (Some(arguments), Some(arity)) if !deeper => !arity.takes(arguments),
+                        (Some(arguments), Some(arity)) if !deeper => {
+                            !arity.takes(arguments) || self.shifts(*arity, arguments)
+                        }
                         _ => true,
                     }
                 }
@@ -91,6 +93,15 @@ impl SymbolChange {
                 Role::Value => true,
             },
         }
+    }
+}
+
+impl SymbolChange {
+    /// Whether a call that still passes a fitting number of arguments passes them to other parameters: one that must be
+    /// given comes before those that need not, so it stands before what the call gives to them.
+    fn shifts(&self, arity: Arity, arguments: u16) -> bool {
+        let was = self.was.arity.filter(|was| was.most.is_some());
+        was.is_some_and(|was| arity.least > was.least && arguments > was.least)
     }
 }
 
@@ -116,7 +127,7 @@ pub fn compare(old: &Facts, new: &Facts) -> Vec<SymbolChange> {
         let container = container.map(|path| renamed_path(path, &renamed_types));
         match take_best(now.get_mut(&(container, was.kind, was.name.clone())), was) {
             Some(is) => {
-                if let Some(what) = difference(was, is) {
+                if let Some(what) = difference(was, is).map(|what| beside(what, was, is, old, new)) {
                     resigned.extend(matches!(what, What::Resigned { .. }).then_some((changes.len(), is)));
                     changes.push(SymbolChange { was: was.clone(), what });
                 }
@@ -176,6 +187,26 @@ fn difference(was: &Definition, is: &Definition) -> Option<What> {
     } else {
         None
     }
+}
+
+/// A changed signature beside others of the same name that did not change: a call may still fit one of those.
+fn beside(what: What, was: &Definition, is: &Definition, old: &Facts, new: &Facts) -> What {
+    let What::Resigned { arity: Some(mut arity), deeper } = what else { return what };
+    let of = |other: &Definition, one: &Definition| {
+        other.name == one.name && other.kind == one.kind && other.container == one.container
+    };
+    let stayed = |other: &Definition| {
+        let before = old.definitions.iter().filter(|it| of(it, was) && !std::ptr::eq(*it, was));
+        before.into_iter().any(|it| it.signature == other.signature)
+    };
+    let others = new.definitions.iter().filter(|it| of(it, is) && !std::ptr::eq(*it, is) && stayed(it));
+    let mut any = false;
+    for other in others.filter_map(|it| it.arity) {
+        any = true;
+        arity.least = arity.least.min(other.least);
+        arity.most = arity.most.zip(other.most).map(|(one, other)| one.max(other));
+    }
+    What::Resigned { arity: Some(arity), deeper: deeper && !any }
 }
 
 fn is_type(definition: &Definition) -> bool {
@@ -322,6 +353,29 @@ mod tests {
         let old = vec![definition("A", None, Type, (1, 1)), definition("m", Some("A"), Method, (2, 2))];
         let new = vec![definition("B", None, Type, (1, 1)), definition("m", Some("B"), Method, (2, 2))];
         assert_eq!(words(old, new), [("A".to_owned(), What::Renamed("B".into()))]);
+    }
+
+    #[test]
+    fn a_call_may_fit_an_overload_that_stayed() {
+        let with = |signature: u64, least: u16, most: u16| Definition {
+            arity: Some(Arity { least, most: Some(most) }),
+            ..function("f", (signature, 1))
+        };
+        let changes =
+            compare(&facts(vec![with(1, 1, 1), with(2, 1, 2)]), &facts(vec![with(9, 2, 2), with(2, 1, 2)]));
+        assert_eq!(
+            changes.into_iter().map(|it| it.what).collect::<Vec<_>>(),
+            [What::Resigned { arity: Some(Arity { least: 1, most: Some(2) }), deeper: false }]
+        );
+    }
+
+    #[test]
+    fn a_parameter_that_must_be_given_shifts_those_that_need_not() {
+        let was = Definition { arity: Some(Arity { least: 1, most: Some(2) }), ..function("f", (1, 1)) };
+        let now = Arity { least: 2, most: Some(3) };
+        let change = SymbolChange { was, what: What::Resigned { arity: Some(now), deeper: false } };
+        assert!(change.shifts(now, 2));
+        assert!(!change.shifts(Arity { least: 1, most: Some(3) }, 2));
     }
 
     #[test]

@@ -110,7 +110,10 @@ fn absolute(world: &dyn World, from: &str, module: &str) -> Found {
 fn namespace(world: &dyn World, from: &str, module: &str) -> Option<Module> {
     let mut directory = parent(from);
     loop {
-        for root in [directory.to_owned(), with(directory, "src"), with(directory, "lib")] {
+        // The modules of a package do not see their neighbours.
+        let is_package = world.find(&with(directory, "__init__.py")).is_some();
+        let roots = [directory.to_owned(), with(directory, "src"), with(directory, "lib")];
+        for root in roots.into_iter().filter(|_| !is_package) {
             match below(world, &root, module) {
                 Some(Module::Folder(path)) if !has_modules(world, &path) => {}
                 Some(found) => return Some(found),

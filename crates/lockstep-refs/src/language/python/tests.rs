@@ -226,3 +226,20 @@ fn broken_text_gives_facts_and_problems() {
     let facts = facts("a.py", "def f(:\n    x = (\nclass C:\n  def m(self): return 1\n");
     assert!(facts.problems > 0);
 }
+
+#[test]
+fn modules_of_a_package_do_not_hide_those_of_the_language() {
+    let files = "\
+=== src/pkg/__init__.py
+=== src/pkg/json/__init__.py
+def loads(s):
+    return s
+=== src/pkg/config.py
+import json
+json.loads('')
+=== src/pkg/own.py
+from . import json
+json.loads('')
+";
+    assert_eq!(referrers(files, "src/pkg/json/__init__.py", "loads"), ["src/pkg/own.py:2 Call(1)"]);
+}
