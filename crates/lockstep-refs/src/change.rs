@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::facts::{Arity, Definition, DefinitionKind, Facts, Reach, Role};
+use crate::language::Language;
 use crate::reference::{Certainty, Reference};
 use crate::syntax::differs_by_name;
 
@@ -192,6 +193,10 @@ fn difference(was: &Definition, is: &Definition) -> Option<What> {
 /// A changed signature beside others of the same name that did not change: a call may still fit one of those.
 fn beside(what: What, was: &Definition, is: &Definition, old: &Facts, new: &Facts) -> What {
     let What::Resigned { arity: Some(mut arity), deeper } = what else { return what };
+    // Two of one name in Rust are of different types, or only one of them is there.
+    if old.language == Language::Rust {
+        return what;
+    }
     let of = |other: &Definition, one: &Definition| {
         other.name == one.name && other.kind == one.kind && other.container == one.container
     };
@@ -278,7 +283,6 @@ fn successor(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::language::Language;
 
     fn definition(
         name: &str,
