@@ -2,7 +2,7 @@
 //!
 //! A build is an update of a record without entries. Hence both end in the same map; that an update looks at few files rests
 //! on two things. References by imports and symbols are those of the last time unless an answer that their resolution got has
-//! changed ([`question`](crate::question)). References in text are, unless a file whose name stands there came or went.
+//! changed (`question`). References in text are, unless a file whose name stands there came or went.
 
 mod affected;
 mod assemble;
