@@ -66,10 +66,9 @@ impl JournalDir {
         }
         let path = self.file(session);
         match append_once(&path, &bytes) {
-            Err(StoreError::Io { source, .. })
-                if source.kind() == ErrorKind::NotFound && !self.path.exists() =>
-            {
-                // A relocated journal whose directory nobody has made yet.
+            Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+                // A relocated journal whose directory nobody had made yet. Another hook may have made it since, so that its being
+                // there now says nothing.
                 fs::create_dir_all(&self.path).map_err(StoreError::io("create", &self.path))?;
                 append_once(&path, &bytes)
             }
@@ -190,6 +189,21 @@ mod tests {
 
     fn paths(stretch: &Stretch) -> Vec<&str> {
         stretch.lines.iter().map(|line| line.path.to_str().unwrap()).collect()
+    }
+
+    #[test]
+    fn the_first_hooks_of_a_relocated_journal_may_come_at_once() {
+        let dir = tempfile::tempdir().unwrap();
+        let session = SessionId::new("s").unwrap();
+        for round in 0..200 {
+            let journal = JournalDir::new(dir.path().join(format!("{round}/made/on/demand")));
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| journal.append(&session, &[line("/a")]).unwrap());
+                }
+            });
+            assert_eq!(journal.read(&session, None, None).unwrap().lines.len(), 4);
+        }
     }
 
     #[test]
