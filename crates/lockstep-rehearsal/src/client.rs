@@ -50,7 +50,7 @@ pub enum ClientError {
     #[error("npm could not install {0}")]
     Npm(String),
     /// npm installed the package, but no binary for this platform came with it, or it does not start.
-    #[error("{PACKAGE}@{VERSION} has no working binary for this machine: {0}")]
+    #[error("there is no working binary for this machine: {0}")]
     NoBinary(String),
     /// The cache could not be used.
     #[error("cannot use {path} for the client")]

@@ -23,8 +23,10 @@
 //! Read [`scenario`] first, then [`run`].
 
 pub mod client;
+pub mod codex;
 pub mod model;
 pub mod network;
+mod package;
 mod process;
 pub mod run;
 pub mod scenario;
@@ -32,6 +34,7 @@ pub mod sdk;
 pub mod transcript;
 
 pub use client::{Client, ClientError};
+pub use codex::Codex;
 pub use model::Model;
 pub use network::Network;
 pub use run::{Ended, Outcome, Rehearsal, RunError, Running};

@@ -1,13 +1,14 @@
-//! A scripted stand-in for the Anthropic Messages API on loopback.
+//! A scripted stand-in for the Anthropic Messages API on loopback, and for the Responses API that Codex speaks.
 //!
 //! [`Model`] answers a client's requests with the turns of a [`Scenario`] and keeps every request. It streams
 //! when asked to, counts tokens (always 100) and says 200 to anything else, because a client probes more than it
 //! needs. Owns sockets and threads; `http` reads and writes messages, `cast` decides who is speaking and
-//! which turn is theirs, `reply` renders a turn.
+//! which turn is theirs, `reply` and `responses` render a turn.
 
 mod cast;
 mod http;
 mod reply;
+mod responses;
 
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, Write as _};
@@ -173,6 +174,7 @@ impl Stage {
         let path = message.path.split('?').next().unwrap_or_default();
         match path {
             "/v1/messages" => self.speak(message, body),
+            "/v1/responses" => self.respond_with_items(message, body),
             "/v1/messages/count_tokens" => {
                 self.keep(message, body, Agent::Side, None);
                 Response::json(&json!({"input_tokens": 100}))
@@ -191,6 +193,13 @@ impl Stage {
         } else {
             Response::json(&reply::whole(&part, &body["model"]))
         };
+        self.keep(message, body, part.agent, part.turn);
+        response
+    }
+
+    fn respond_with_items(&self, message: &Message, body: Value) -> Response {
+        let part = locked(&self.cast).next_part(None, &responses::as_messages(&body));
+        let response = Response::events(responses::stream(&part));
         self.keep(message, body, part.agent, part.turn);
         response
     }

@@ -24,8 +24,13 @@ pub(super) fn stream(part: &Part, model: &Value) -> String {
     let end = json!({"stop_reason": stop_reason(part), "stop_sequence": null});
     events.push(json!({"type": "message_delta", "delta": end, "usage": usage()}));
     events.push(json!({"type": "message_stop"}));
+    as_events(&events)
+}
+
+/// Events, each with its type as its name, as a server sends them.
+pub(super) fn as_events(events: &[Value]) -> String {
     let lines = events.iter().map(|event| {
-        let name = event["type"].as_str().expect("every event above has a type");
+        let name = event["type"].as_str().expect("every event of a reply has a type");
         format!("event: {name}\ndata: {event}\n\n")
     });
     lines.collect()

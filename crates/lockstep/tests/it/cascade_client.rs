@@ -1,17 +1,18 @@
-//! A real Claude Code as the runner: two groups side by side, one of which touches a file that is not its own. Skipped, and said
-//! so, where the client cannot be had.
+//! Real clients as the runner: two groups of Claude Code side by side, one of which touches a file that is not its own; and Codex.
+//! Skipped, and said so, where a client cannot be had.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
+use lockstep_rehearsal::Codex;
 use lockstep_rehearsal::client::Client;
 use lockstep_rehearsal::model::Model;
 use lockstep_rehearsal::scenario::{Scenario, Turn};
-use lockstep_testkit::TestEnv;
+use lockstep_testkit::{Output, TestEnv};
 use serde_json::json;
 
 use crate::active;
-use crate::planted::{commit, list, status, tools};
+use crate::planted::{commit, list, rust, status, tools};
 
 /// What a model does with a group: reads and edits each file, then reports.
 fn scenario(env: &TestEnv, edits: &[(&str, &str, &str)]) -> Scenario {
@@ -44,9 +45,23 @@ fn wrapper(env: &TestEnv, client: &Client, models: &[(&str, &Model)]) {
         env.tmp().display(),
         client.program().display()
     );
-    let path = env.elsewhere().join("claude");
+    place(env, "claude", &script);
+}
+
+/// A program for `PATH`.
+fn place(env: &TestEnv, name: &str, script: &str) {
+    let path = env.elsewhere().join(name);
     fs::write(&path, script).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// `cascade run` of a preset, whose program is [placed](place).
+fn run_preset(env: &TestEnv, preset: &str) -> Output {
+    let mut command = env.command(["cascade", "run", "--agent", preset, "--time-limit", "240"]);
+    tools(&mut command);
+    let path = format!("{}:{}", env.elsewhere().display(), std::env::var("PATH").unwrap());
+    command.env("PATH", path).env("HOME", env.home());
+    env.run(command, b"")
 }
 
 #[test]
@@ -81,11 +96,7 @@ fn two_real_clients_work_side_by_side_and_one_oversteps() {
     let models =
         [scenario(&env, &a), scenario(&env, &b), scenario(&env, &second)].map(|s| Model::start(s).unwrap());
     wrapper(&env, &client, &[("1a", &models[0]), ("1b", &models[1]), ("2a", &models[2])]);
-    let mut command = env.command(["cascade", "run", "--agent", "claude", "--time-limit", "240"]);
-    tools(&mut command);
-    let path = format!("{}:{}", env.elsewhere().display(), std::env::var("PATH").unwrap());
-    command.env("PATH", path).env("HOME", env.home());
-    let output = env.run(command, b"");
+    let output = run_preset(&env, "claude");
     let status = status(&env);
     let outputs = |group: &str| {
         fs::read_to_string(env.state().join(format!("reports/cascade/1/{group}-1.out"))).unwrap_or_default()
@@ -114,4 +125,41 @@ fn two_real_clients_work_side_by_side_and_one_oversteps() {
     // Alerts about its own files are held back; the one that overstepped hears of the other file.
     assert_eq!(models[1].transcript().lead().count("SRC IMPACT ALERT"), 0);
     assert_eq!(transcript.lead().count("Changed: other.rs"), transcript.lead().count("SRC IMPACT ALERT"));
+}
+
+#[test]
+fn a_real_codex_follows_a_rename() {
+    let Some(codex) = Codex::obtain_or_skip() else { return };
+    let env = rust(1, 2);
+    let mut scenario = Scenario::new("Update references");
+    let edit = "sed -i s/f0_old/f0_new/g src/r1/m0.rs src/r1/m1.rs";
+    scenario.lead.push(Turn::call("exec_command", json!({"cmd": edit})));
+    scenario.lead.push(Turn::text("Both files follow."));
+    let model = Model::start(scenario).unwrap();
+    let home = env.home().join(".codex");
+    Codex::set_up(&home, &model).unwrap();
+    let quiet = "HTTP_PROXY=http://127.0.0.1:9 HTTPS_PROXY=http://127.0.0.1:9 NO_PROXY=127.0.0.1";
+    let script = format!(
+        "#!/bin/sh\nexport CODEX_HOME={} {quiet}\nexec {} \"$@\"\n",
+        home.display(),
+        codex.program().display()
+    );
+    place(&env, "codex", &script);
+    let output = run_preset(&env, "codex");
+    let status = status(&env);
+    let said = fs::read_to_string(env.state().join("reports/cascade/1/1a-1.out")).unwrap_or_default();
+    assert_eq!(output.code, Some(0), "{status:#}\n{said}");
+    assert_eq!(
+        (&status["status"], &status["iterations"]),
+        (&"converged".into(), &1.into()),
+        "{status:#}\n{said}"
+    );
+    assert_eq!(list(&status, "updated"), ["src/r1/m0.rs", "src/r1/m1.rs"]);
+    let follower = fs::read_to_string(env.project().join("src/r1/m0.rs")).unwrap();
+    assert!(follower.contains("f0_new() + 1"), "{follower}");
+    let asked: Vec<_> =
+        model.transcript().requests().iter().map(|request| request.body.to_string()).collect();
+    assert_eq!(asked.len(), 2, "it asked, ran the command, and told its result");
+    assert!(asked[0].contains("Update references in `src/r1/m0.rs`"), "the prompt came by standard input");
+    assert!(asked[1].contains("function_call_output"), "{}", asked[1]);
 }

@@ -1,8 +1,10 @@
 //! Runs that are killed at any point: the state is right, the next run goes on, nothing is done twice, and nobody survives.
 
 use std::fs;
+use std::os::unix::process::CommandExt as _;
+use std::process::Stdio;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use lockstep_testkit::{Output, TestEnv};
 
@@ -55,6 +57,30 @@ fn run_paced(env: &TestEnv) -> Output {
     env.run(command, b"")
 }
 
+/// Points of a life, from 0 to 1, that nobody has chosen. A failure names its seed, and `LOCKSTEP_TEST_SEED` repeats it.
+struct Points {
+    seed: u64,
+    state: u64,
+}
+
+impl Points {
+    fn new() -> Self {
+        let named = std::env::var("LOCKSTEP_TEST_SEED").ok().and_then(|seed| seed.parse().ok());
+        let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().subsec_nanos().into();
+        let seed = named.unwrap_or_else(now);
+        Self { seed, state: seed }
+    }
+
+    /// SplitMix64.
+    fn next(&mut self) -> f64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
 #[test]
 fn a_run_that_is_killed_anywhere_goes_on_where_it_was() {
     // How long a run lives where nobody kills it: the points are spread over that.
@@ -63,13 +89,16 @@ fn a_run_that_is_killed_anywhere_goes_on_where_it_was() {
     run_paced(&whole).succeeded();
     let mut life = started.elapsed();
     let mut killed = 0;
-    for point in 0..POINTS {
+    let mut points = Points::new();
+    for _ in 0..POINTS {
+        let at = points.next();
+        let point = format!("{at:.3} of {life:?}, LOCKSTEP_TEST_SEED={}", points.seed);
         let env = project();
         let mark = env.root().display().to_string();
         let mut command = run_command(&env, RENAMER, &[]);
         command.env("LOCKSTEP_TEST_MARK", &mark).env("PACE", PACE);
         let mut child = command.spawn().unwrap();
-        thread::sleep(life.mul_f64(f64::from(point * 37 % 100) / 100.0));
+        thread::sleep(life.mul_f64(at));
         child.kill().unwrap();
         killed += u32::from(child.wait().unwrap().code().is_none());
         assert_nobody_survives(&mark);
@@ -105,6 +134,34 @@ fn a_run_that_is_killed_anywhere_goes_on_where_it_was() {
         }
     }
     assert!(killed > POINTS / 4, "only {killed} were killed in the middle");
+}
+
+/// What a terminal does on Ctrl-C: it interrupts every process of the foreground group.
+#[test]
+fn an_interrupted_run_takes_its_agents_with_it_and_goes_on_later() {
+    let env = rust(1, 1);
+    let mark = env.root().display().to_string();
+    // An agent that does not let itself be interrupted.
+    let deaf = "trap '' INT; cat > /dev/null; touch here; sleep 600\n";
+    let mut command = run_command(&env, deaf, &[]);
+    command.env("LOCKSTEP_TEST_MARK", &mark).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+    let child = command.spawn().unwrap();
+    let start = Instant::now();
+    while !env.project().join("here").exists() {
+        assert!(start.elapsed() < Duration::from_secs(60), "the agent was never started");
+        thread::sleep(Duration::from_millis(20));
+    }
+    let group = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process_group(group, rustix::process::Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert!(!output.status.success(), "an interrupted run is no success");
+    assert_nobody_survives(&mark);
+    let before = status(&env);
+    assert_eq!((&before["active"], list(&before, "updated").len()), (&true.into(), 0), "{before:#}");
+    run(&env, RENAMER, &[]).succeeded();
+    let after = status(&env);
+    assert_eq!((&after["status"], &after["active"]), (&"converged".into(), &false.into()), "{after:#}");
+    assert_eq!(touched(&env, "src/r1/m0.rs"), 1);
 }
 
 #[test]

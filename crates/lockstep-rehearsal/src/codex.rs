@@ -1,0 +1,64 @@
+//! Codex, the other client that cascades have a preset for: the pinned version from npm, set up to speak with a scripted model.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use crate::client::{ClientError, or_skip};
+use crate::model::Model;
+use crate::package::Package;
+
+/// What rehearsals are measured against.
+const PACKAGE: Package = Package { name: "@openai/codex", version: "0.166.0", folder: "codex" };
+
+/// The installed Codex.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Codex {
+    program: PathBuf,
+}
+
+impl Codex {
+    /// Codex for a test, or `None` when it cannot be had, after one line on stderr that says so.
+    pub fn obtain_or_skip() -> Option<Self> {
+        or_skip("real Codex", Self::obtain())
+    }
+
+    /// Codex, installed if need be.
+    pub fn obtain() -> Result<Self, ClientError> {
+        let codex = Self { program: PACKAGE.obtain()?.join("node_modules/.bin/codex") };
+        if !codex.program.exists() {
+            return Err(ClientError::NoBinary("npm installed no `codex`".into()));
+        }
+        if !codex.has_sandbox() {
+            return Err(ClientError::NoBinary(
+                "its sandbox does not work here, so that it runs no command".into(),
+            ));
+        }
+        Ok(codex)
+    }
+
+    /// Its program. Node runs it.
+    pub fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// Whether its sandbox works on this machine; where it does not, it refuses every command.
+    fn has_sandbox(&self) -> bool {
+        let probe = Command::new(&self.program).args(["sandbox", "--", "true"]).stdin(Stdio::null()).output();
+        probe.is_ok_and(|probe| probe.status.success())
+    }
+
+    /// Writes the settings of a private home (the variable `CODEX_HOME`), with which it asks `model` and nobody else.
+    pub fn set_up(home: &Path, model: &Model) -> io::Result<()> {
+        fs::create_dir_all(home)?;
+        let url = model.base_url();
+        let settings = format!(
+            "model = \"scripted\"\nmodel_provider = \"rehearsal\"\ncheck_for_update_on_startup = false\n\n\
+             [analytics]\nenabled = false\n\n\
+             [model_providers.rehearsal]\nname = \"rehearsal\"\nbase_url = \"{url}/v1\"\n\
+             wire_api = \"responses\"\nrequires_openai_auth = false\n"
+        );
+        fs::write(home.join("config.toml"), settings)
+    }
+}
