@@ -21,7 +21,7 @@ type Directories = BTreeMap<PathBuf, Directory>;
 /// Catalogues the whole tree.
 pub(crate) fn build(root: &Path) -> Catalogue {
     let taken_at = now();
-    let directories = list(root, root, None, taken_at);
+    let directories = list_all(root, taken_at);
     Catalogue { taken_at, accounts_read: 0, directories: directories.into_values().collect() }
 }
 
@@ -187,7 +187,7 @@ fn new_rules(old: Option<&Directory>, new: Option<&Directory>) -> bool {
 /// Lists one known directory again; whole trees that are new in it too.
 fn list_again(root: &Path, path: &Path, old: &Catalogue, taken_at: i64, directories: &mut Directories) {
     let at = root.join(path);
-    for (found, mut directory) in list(root, &at, Some(1), taken_at) {
+    for (found, mut directory) in list_below(root, &at, Some(1), taken_at) {
         if found == path {
             let doubtful = |name: &OsStr| old.get(&path.join(name)).filter(|before| before.digest != 0);
             for (name, stamp) in directory.files.iter_mut().filter(|(_, stamp)| stamp.digest == 0) {
@@ -196,18 +196,16 @@ fn list_again(root: &Path, path: &Path, old: &Catalogue, taken_at: i64, director
             }
             directories.insert(found, directory);
         } else if old.directory(&found).is_none() {
-            directories.append(&mut list(root, &root.join(&found), None, taken_at));
+            directories.append(&mut list_below(root, &root.join(&found), None, taken_at));
         }
     }
 }
 
-/// Lists what is in scope below `start`, `depth` levels deep. What cannot be read is not in the catalogue, as it was
-/// not in the one before.
-fn list(root: &Path, start: &Path, depth: Option<usize>, taken_at: i64) -> Directories {
+/// Lists what is in scope in the whole tree, on as many threads as there are cores. What cannot be read is not in the catalogue, as it
+/// was not in the one before.
+fn list_all(root: &Path, taken_at: i64) -> Directories {
     let found = Mutex::new(Vec::new());
-    // One level is not worth starting threads for; zero lets the walker choose.
-    let threads = if depth.is_some() { 1 } else { 0 };
-    walk(start).max_depth(depth).threads(threads).build_parallel().run(|| {
+    walk(root).build_parallel().run(|| {
         let mut batch = Batch { entries: Vec::new(), all: &found };
         Box::new(move |entry| {
             if let Ok(entry) = entry {
@@ -216,8 +214,19 @@ fn list(root: &Path, start: &Path, depth: Option<usize>, taken_at: i64) -> Direc
             WalkState::Continue
         })
     });
+    gathered(found.into_inner().expect("no walker panics while it adds its batch"))
+}
+
+/// Lists what is in scope below `start`, `depth` levels deep, on this thread: there is little to list, and the threads of a walker
+/// wait for each other by sleeping.
+fn list_below(root: &Path, start: &Path, depth: Option<usize>, taken_at: i64) -> Directories {
+    let entries = walk(start).max_depth(depth).build().filter_map(Result::ok);
+    gathered(entries.filter_map(|entry| stamped(root, &entry, taken_at)))
+}
+
+fn gathered(found: impl IntoIterator<Item = (PathBuf, Entry)>) -> Directories {
     let mut directories = Directories::new();
-    for (path, entry) in found.into_inner().expect("no walker panics while it adds its batch") {
+    for (path, entry) in found {
         match entry {
             Entry::Directory(mtime) => {
                 let directory = directories.entry(path.clone()).or_default();

@@ -11,7 +11,7 @@ use lockstep_store::StateDir;
 use rustix::fs::OFlags;
 
 use crate::accounts::Account;
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, Directory};
 use crate::difference::differences;
 use crate::refresh::{Refreshed, build, refresh};
 use crate::stamp::arrived_after;
@@ -53,6 +53,8 @@ pub fn sweep<E: From<IndexError>>(
     let Looked { refreshed, accounts, accounts_read } = looked;
     let mut new = Catalogue { accounts_read, ..refreshed.catalogue(&old) };
     let stale = (old.accounts_read, &old.directories) != (new.accounts_read, &new.directories);
+    // What came or went is listed anew by every sweep until it is in the catalogue.
+    let listed = !old.directories.iter().map(times).eq(new.directories.iter().map(times));
     let few = accounts.len() < FEW;
     for account in accounts {
         // What is in neither is ignored by git.
@@ -62,7 +64,7 @@ pub fn sweep<E: From<IndexError>>(
     }
     let differences = differences(&old, &new);
     // All that changed was accounted for. As long as that is little, the next sweep can read it again sooner than this one can write.
-    if few && differences.is_empty() {
+    if few && !listed && differences.is_empty() {
         return Ok(Swept::Found(0));
     }
     let mut found = Vec::new();
@@ -84,6 +86,11 @@ pub fn sweep<E: From<IndexError>>(
         new.save(state)?;
     }
     Ok(Swept::Found(count))
+}
+
+/// What tells whether something came into a directory or left it.
+fn times(directory: &Directory) -> (&Path, i64) {
+    (&directory.path, directory.mtime)
 }
 
 /// The disk, and what tool events had accounted for before it was looked at.
