@@ -2,8 +2,8 @@
 
 #[path = "build/link.rs"]
 mod link;
-#[path = "build/plugin.rs"]
-mod plugin;
+#[path = "build/plugin_files.rs"]
+mod plugin_files;
 #[path = "build/version.rs"]
 mod version;
 
@@ -11,6 +11,6 @@ fn main() -> std::io::Result<()> {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed=build");
     println!("cargo:rustc-env=LOCKSTEP_VERSION={}", version::version());
-    plugin::list();
+    plugin_files::list()?;
     link::link()
 }

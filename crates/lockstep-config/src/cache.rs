@@ -66,24 +66,6 @@ impl SectionStrategy {
     }
 }
 
-/// `[cache] path`: the cache file, relative to the root; `None` where the project's kind decides.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct CachePath(pub Option<String>);
-
-impl Value for CachePath {
-    const KIND: Kind = Kind::Path;
-
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
-        let text = string(value)?;
-        crate::value::plain_path(text)?;
-        Ok(Self((!text.is_empty()).then(|| text.to_owned())))
-    }
-
-    fn to_toml(&self) -> String {
-        quoted(self.0.as_deref().unwrap_or_default())
-    }
-}
-
 /// `[cache] budget_chars`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CacheBudget(pub usize);

@@ -10,10 +10,11 @@ use lockstep_model::failure::OnFailure;
 use lockstep_model::path::absolute;
 use lockstep_task::access::{AgentRule, SkillRule};
 
-use crate::cache::{CacheBudget, CachePath, CachePreset, CacheSection, Deliver, Places};
+use crate::cache::{CacheBudget, CachePreset, CacheSection, Deliver, Places};
 use crate::cascade::ContextTokens;
+use crate::document_path::DocumentPath;
 use crate::impact::AliasTable;
-use crate::map::{MapLines, MapPath, MapScope};
+use crate::map::{MapLines, MapScope};
 use crate::scope::{FileBytes, Patterns, ScopePreset};
 use crate::steps::{EvidenceTable, OptionalPath, OverBudget, PhaseSetName, StepsDir};
 use crate::table::sections;
@@ -160,7 +161,7 @@ sections! {
         /// The document, relative to the project's root. An empty string means
         /// `.claude/agent-memory/analyst/codebase-map.md` where there is a `.claude` directory, else
         /// `.lockstep/codebase-map.md`.
-        path: MapPath = MapPath::default();
+        path: DocumentPath = DocumentPath::default();
 
         /// The files that have an entry, of those that are indexed: a directory, a file, or a pattern with `*`, `?` and
         /// `**`. An empty string means all of them.
@@ -176,7 +177,7 @@ sections! {
     [cache] Cache {
         /// The cache file, relative to the project's root. An empty string means `.isdlc/session-cache.md` where
         /// there is an `.isdlc` directory, else `.lockstep/session-cache.md`.
-        path: CachePath = CachePath::default();
+        path: DocumentPath = DocumentPath::default();
 
         /// The most characters the cache may have, markers included. Over it, external skills, manifest and topics
         /// are cut in this order, then whole sections go, the least important first.

@@ -6,24 +6,6 @@ use crate::value::{Kind, Value, Wrong, quoted, string, whole_number};
 
 const AUTO: &str = "auto";
 
-/// `[map] path`: the document, relative to the root; `None` where the project's kind decides.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct MapPath(pub Option<String>);
-
-impl Value for MapPath {
-    const KIND: Kind = Kind::Path;
-
-    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
-        let text = string(value)?;
-        crate::value::plain_path(text)?;
-        Ok(Self((!text.is_empty()).then(|| text.to_owned())))
-    }
-
-    fn to_toml(&self) -> String {
-        quoted(self.0.as_deref().unwrap_or_default())
-    }
-}
-
 /// `[map] scope`: which files have an entry; `None` for all that are indexed. What a scope can be is the map's to say.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MapScope(pub Option<String>);

@@ -3,16 +3,16 @@
 //! A line is appended under a lock with one write. Where the chain ends is remembered in the state directory, so that lines cut off
 //! its end are missed. Nothing here takes a line away.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
 use lockstep_steps::audit::{Broken, Entry, Head, Record, TrailFile, verify};
-use rustix::fs::{FlockOperation, OFlags};
+use rustix::fs::FlockOperation;
 
-use crate::{StateDir, StoreError, append_once};
+use crate::{StateDir, StoreError, append_once, open_private};
 
 const PREFIX: &str = "audit-";
 const SUFFIX: &str = ".log";
@@ -166,15 +166,7 @@ impl Trail {
         // The directory's real name is the key, so it must be there first.
         fs::create_dir_all(&self.dir).map_err(StoreError::io("create", &self.dir))?;
         let path = self.memory_path();
-        OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .custom_flags((OFlags::NOFOLLOW | OFlags::CLOEXEC).bits().cast_signed())
-            .open(&path)
-            .map_err(StoreError::io("open", &path))
+        open_private(&path).map_err(StoreError::io("open", &path))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Appending to a private file that many processes share, in places where others may plant things.
+//! Opening private files that many processes share, in places where others may plant things; and appending to them.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Seek as _, Write as _};
@@ -12,6 +12,19 @@ use crate::StoreError;
 
 /// A writer that has been seen in the middle of its write is done with it long before this. Only whoever meets one waits.
 const UNFINISHED: Duration = Duration::from_millis(250);
+
+/// Opens `path` for reading and writing as it is, created 0600: a lock, or a note that is written in place. A symbolic link, which may
+/// have come with a cloned repository, is refused.
+pub fn open_private(path: &Path) -> std::io::Result<File> {
+    OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags((OFlags::NOFOLLOW | OFlags::CLOEXEC).bits().cast_signed())
+        .open(path)
+}
 
 /// Opens `path` for appending, created 0600. Refused: a symbolic link, anything but a plain file, a file with a second
 /// name, a file of somebody else.
@@ -133,6 +146,7 @@ mod tests {
         let link = dir.path().join("link");
         symlink(&victim, &link).unwrap();
         assert!(append_once(&link, b"x\n").is_err());
+        assert!(open_private(&link).is_err());
 
         let hard = dir.path().join("hard");
         fs::hard_link(&victim, &hard).unwrap();

@@ -3,18 +3,18 @@
 //! Writing takes the system's lock on a small file, which ends with its process, however that ends. Holding is a note in that file
 //! with the holder's name and an end; nobody's death can leave it behind for longer than it says.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use rustix::fs::{FlockOperation, OFlags};
+use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 
-use crate::{StateDir, StoreError};
+use crate::{StateDir, StoreError, open_private};
 
 /// How long a writer waits for another, which needs a few milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -145,15 +145,7 @@ fn path(state: &StateDir, step: &Path) -> Result<PathBuf, StoreError> {
 }
 
 fn open(path: &Path) -> Result<File, StoreError> {
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .custom_flags((OFlags::NOFOLLOW | OFlags::CLOEXEC).bits().cast_signed())
-        .open(path)
-        .map_err(StoreError::io("open", path))
+    open_private(path).map_err(StoreError::io("open", path))
 }
 
 /// What the file says; a note that was cut short says nothing.

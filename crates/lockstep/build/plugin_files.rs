@@ -8,7 +8,6 @@ use std::io;
 use std::path::Path;
 
 pub(crate) fn list() -> io::Result<()> {
-    println!("cargo:rerun-if-changed=build/plugin_files.rs");
     let folder = Path::new(&env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets it")).join("../../plugin");
     println!("cargo:rerun-if-changed={}", folder.display());
     let mut files = Vec::new();
