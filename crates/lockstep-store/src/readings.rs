@@ -51,6 +51,12 @@ impl Store {
         agent: &AgentId,
         at: Timestamp,
     ) -> Result<(), StoreError> {
+        let whose = (session.as_str(), agent.as_str());
+        let any = "SELECT EXISTS (SELECT 1 FROM task_reading WHERE session = ?1 AND agent_id = ?2)";
+        // Most agents have read no task, and then there is nothing to lock for.
+        if !self.on(|db| db.query_row(any, whose, |row| row.get::<_, bool>(0)))? {
+            return Ok(());
+        }
         self.write(|db| {
             db.execute(
                 "UPDATE task_reading SET ended_at = ?3 WHERE session = ?1 AND agent_id = ?2",

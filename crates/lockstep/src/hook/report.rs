@@ -42,10 +42,7 @@ impl Hook {
         let mut store = Store::open(&self.project.state)?;
         let actor = self.event.actor.clone();
         let (reader, by) = match &actor {
-            Actor::Subagent { id, agent_type } => {
-                if let Some(agent_type) = agent_type {
-                    store.name_agent(session, id, agent_type)?;
-                }
+            Actor::Subagent { id, .. } => {
                 store.end_readings(session, id, self.now.timestamp())?;
                 (id.as_str(), By::Agent(id))
             }
@@ -76,6 +73,9 @@ impl Hook {
         let after = store.reader_cursor(session, reader)?;
         let changes = store.changes(&Filter { session: Some(session), by, after })?;
         let Some(last) = changes.last().map(|change| change.id) else { return Ok(()) };
+        if let Actor::Subagent { id, agent_type: Some(agent_type) } = &self.event.actor {
+            store.name_agent(session, id, agent_type)?;
+        }
         while !self.enter(store, session, &changes, worth)? {}
         Ok(store.set_reader_cursor(session, reader, last)?)
     }
