@@ -10,6 +10,7 @@ pub mod blocks;
 pub mod body;
 mod cache;
 pub mod compose;
+mod cores;
 pub mod delivery;
 pub mod document;
 mod error;

@@ -29,6 +29,11 @@ impl Memo {
         self.0.insert(*digest.as_bytes(), facts);
     }
 
+    /// Adds what another one knows.
+    pub(crate) fn take_in(&mut self, other: Self) {
+        self.0.extend(other.0);
+    }
+
     /// Forgets what is no longer an input.
     pub(crate) fn retain(&mut self, inputs: &Inputs) {
         let kept: BTreeSet<[u8; 32]> = inputs

@@ -8,7 +8,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Instant;
 
 use blake3::Hash;
@@ -32,7 +32,7 @@ pub(crate) struct Late;
 #[derive(Debug, Clone)]
 pub(crate) enum Seen {
     /// A file.
-    File(Rc<Text>),
+    File(Arc<Text>),
     /// Nothing.
     Absent,
     /// Something that cannot be used, and why.
@@ -131,6 +131,26 @@ impl<'a> Reader<'a> {
             looks: BTreeMap::new(),
             opened: 0,
         }
+    }
+
+    /// A reader of the same sources that has only listed what this one has, for another thread.
+    pub(crate) fn beginning_anew(&self) -> Self {
+        Self {
+            root: self.root.clone(),
+            seen: BTreeMap::new(),
+            real: self.real.clone(),
+            looks: BTreeMap::new(),
+            opened: 0,
+            ..*self
+        }
+    }
+
+    /// Takes over the account of another one.
+    pub(crate) fn take_in(&mut self, other: Self) {
+        self.seen.extend(other.seen);
+        self.real.extend(other.real);
+        self.looks.extend(other.looks);
+        self.opened += other.opened;
     }
 
     /// The file at `path` below `base`.
@@ -294,7 +314,7 @@ impl<'a> Reader<'a> {
         match open().and_then(|file| content(file, meta.len())) {
             Ok((kept, digest, longer)) => {
                 self.looks.insert(label.to_owned(), Look::File(digest, Stamp::of(meta, self.now)));
-                Seen::File(Rc::new(text(kept, longer)))
+                Seen::File(Arc::new(text(kept, longer)))
             }
             Err(error) => self.unusable(label, &error.to_string()),
         }

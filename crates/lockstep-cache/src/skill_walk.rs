@@ -1,7 +1,9 @@
 //! Finds every `SKILL.md` below a directory of skills, and knows what it says.
 
 use std::collections::BTreeSet;
+use std::thread;
 
+use crate::cores;
 use crate::finding::FindingKind;
 use crate::memo::Memo;
 use crate::reader::{Base, Late, Reader, Seen, Sort};
@@ -10,6 +12,9 @@ use crate::skill::{Skill, SkillFacts};
 /// The file that makes a directory a skill.
 const SKILL_FILE: &str = "SKILL.md";
 
+/// From so many entries of a directory on, a second thread pays: each is some ten system calls, and a thread as much as five of them.
+const WORTH_HELP: usize = 64;
+
 /// A walk below one base.
 pub(crate) struct Walk<'r, 'k> {
     pub(crate) reader: &'r mut Reader<'k>,
@@ -17,44 +22,88 @@ pub(crate) struct Walk<'r, 'k> {
     pub(crate) findings: &'r mut Vec<FindingKind>,
 }
 
+/// Where a walk has been, and what it found there.
+#[derive(Debug, Default)]
+struct Walked {
+    /// Devices and inodes of directories. One is walked once, however many links lead to it.
+    directories: BTreeSet<(u64, u64)>,
+    skills: Vec<Skill>,
+}
+
+/// A directory: that of the walk, and the place below it.
+#[derive(Clone, Copy)]
+struct At<'a> {
+    base: &'a Base,
+    dir: &'a str,
+    place: &'a str,
+}
+
 impl Walk<'_, '_> {
     /// The skills below `dir`, in the order of their paths.
     pub(crate) fn skills(&mut self, base: &Base, dir: &str) -> Result<Vec<Skill>, Late> {
-        let mut found = Vec::new();
-        self.directory(base, dir, "", &mut BTreeSet::new(), &mut found)?;
-        Ok(found)
+        let mut walked = Walked::default();
+        self.directory(At { base, dir, place: "" }, &mut walked)?;
+        Ok(walked.skills)
     }
 
-    /// Walks `dir/place`. A directory is walked once, however many links lead to it.
-    fn directory(
-        &mut self,
-        base: &Base,
-        dir: &str,
-        place: &str,
-        visited: &mut BTreeSet<(u64, u64)>,
-        found: &mut Vec<Skill>,
-    ) -> Result<(), Late> {
-        let path = below(dir, place);
-        let Some(listing) = self.reader.list(base, &path)? else { return Ok(()) };
-        if !visited.insert(listing.identity) {
+    fn directory(&mut self, at: At<'_>, walked: &mut Walked) -> Result<(), Late> {
+        let path = below(at.dir, at.place);
+        let Some(listing) = self.reader.list(at.base, &path)? else { return Ok(()) };
+        if !walked.directories.insert(listing.identity) {
             return Ok(());
         }
         if listing.odd > 0 {
             let why = format!("{} names in it cannot be written on a line", listing.odd);
-            self.findings.push(FindingKind::Unusable { path: base.label(&path), why });
+            self.findings.push(FindingKind::Unusable { path: at.base.label(&path), why });
         }
-        for (name, sort) in listing.entries {
+        if listing.entries.len() < WORTH_HELP || cores::is_alone() {
+            self.entries(at, &listing.entries, walked)
+        } else {
+            self.halves(at, &listing.entries, walked)
+        }
+    }
+
+    fn entries(&mut self, at: At<'_>, entries: &[(String, Sort)], walked: &mut Walked) -> Result<(), Late> {
+        for (name, sort) in entries {
+            let inner = below(at.place, name);
             if name == SKILL_FILE {
-                found.extend(self.skill(base, &below(&path, SKILL_FILE), place, sort)?);
-            } else if !name.starts_with('.') && name != "node_modules" {
-                let inner = below(place, &name);
-                if sort == Sort::Directory
-                    || sort == Sort::Perhaps && self.leads_to_directory(base, dir, &inner)
-                {
-                    self.directory(base, dir, &inner, visited, found)?;
-                }
+                walked.skills.extend(self.skill(at.base, &below(at.dir, &inner), at.place, *sort)?);
+            } else if !name.starts_with('.')
+                && name != "node_modules"
+                && (*sort == Sort::Directory
+                    || *sort == Sort::Perhaps && self.leads_to_directory(at.base, at.dir, &inner))
+            {
+                self.directory(At { place: &inner, ..at }, walked)?;
             }
         }
+        Ok(())
+    }
+
+    /// Walks the second half of a directory on another thread.
+    fn halves(&mut self, at: At<'_>, entries: &[(String, Sort)], walked: &mut Walked) -> Result<(), Late> {
+        let (own, others) = entries.split_at(entries.len() / 2);
+        let before = walked.directories.clone();
+        let mut reader = self.reader.beginning_anew();
+        let (mut memo, mut findings) = (self.memo.clone(), Vec::new());
+        let mut aside = Walked { directories: before.clone(), skills: Vec::new() };
+        let both = thread::scope(|scope| {
+            let mut other = Walk { reader: &mut reader, memo: &mut memo, findings: &mut findings };
+            let aside = &mut aside;
+            let other = scope.spawn(move || other.entries(at, others, aside));
+            let own = self.entries(at, own, walked);
+            own.and(other.join().expect("a walk does not panic"))
+        });
+        both?;
+        let mut new = aside.directories.difference(&before);
+        if new.any(|directory| walked.directories.contains(directory)) {
+            // A link leads from one half into the other: then the first path counts.
+            return self.entries(at, others, walked);
+        }
+        self.reader.take_in(reader);
+        self.memo.take_in(memo);
+        self.findings.append(&mut findings);
+        walked.directories.append(&mut aside.directories);
+        walked.skills.append(&mut aside.skills);
         Ok(())
     }
 
@@ -105,5 +154,49 @@ fn below(dir: &str, name: &str) -> String {
         ("", name) => name.to_owned(),
         (dir, "") => dir.to_owned(),
         (dir, name) => format!("{dir}/{name}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::record::Record;
+
+    fn places(root: &std::path::Path) -> Vec<String> {
+        let (known, base) = (Record::default(), Base::project(root).unwrap());
+        let (mut memo, mut findings) = (Memo::default(), Vec::new());
+        let mut reader = Reader::new(root, &known, None);
+        let mut walk = Walk { reader: &mut reader, memo: &mut memo, findings: &mut findings };
+        let skills = walk.skills(&base, "skills").unwrap();
+        assert_eq!(reader.opened, skills.len(), "each is read once");
+        skills.into_iter().map(|skill| skill.place).collect()
+    }
+
+    #[test]
+    fn of_two_paths_to_a_skill_the_first_counts_whichever_thread_is_faster() {
+        let root = tempfile::tempdir().unwrap();
+        let skills = root.path().join("skills");
+        let names: Vec<String> = (0..2 * WORTH_HELP).map(|n| format!("s{n:03}")).collect();
+        for name in &names {
+            fs::create_dir_all(skills.join(name)).unwrap();
+            fs::write(skills.join(name).join(SKILL_FILE), format!("# {name}\n")).unwrap();
+        }
+        assert_eq!(places(root.path()), names);
+
+        let last = names.last().unwrap();
+        symlink(skills.join(&names[0]), skills.join("z")).unwrap();
+        assert_eq!(
+            places(root.path()),
+            names,
+            "what stands in the first half is not found again in the second"
+        );
+        symlink(skills.join(last), skills.join("a")).unwrap();
+        let mut expected = names.clone();
+        expected.insert(0, "a".to_owned());
+        expected.pop();
+        assert_eq!(places(root.path()), expected, "nor the other way round");
     }
 }

@@ -12,6 +12,7 @@ use blake3::{Hash, Hasher};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 
+use crate::cores;
 use crate::record::{Look, Record};
 use lockstep_store::stamp::Stamp;
 
@@ -147,7 +148,7 @@ fn looked(lines: &str, root: &Path) -> Option<Hash> {
             })
         })
     };
-    let own = if looks.len() < WORTH_HELP || is_alone() { looks.len() } else { looks.len() / 2 };
+    let own = if looks.len() < WORTH_HELP || cores::is_alone() { looks.len() } else { looks.len() / 2 };
     let (own_looks, other_looks) = looks.split_at(own);
     let (own_stamps, other_stamps) = stamps.split_at_mut(own);
     let as_it_was = std::thread::scope(|scope| {
@@ -157,11 +158,6 @@ fn looked(lines: &str, root: &Path) -> Option<Hash> {
         own && other.is_none_or(|other| other.join().is_ok_and(|there| there))
     });
     as_it_was.then(|| blake3::hash(stamps.as_flattened()))
-}
-
-/// Whether there is no second core. The system's own answer; asking what a container may use of it costs more than it could save.
-fn is_alone() -> bool {
-    rustix::thread::sched_getaffinity(None).map_or(true, |cores| cores.count() < 2)
 }
 
 fn directory(from: impl std::os::fd::AsFd, path: &Path) -> Option<OwnedFd> {
