@@ -40,7 +40,7 @@ pub(crate) fn run(args: &DoctorArgs, context: &Context) -> Result<Answer, Comman
         checks.push(check_live(&ActiveProject::load(found)?));
     }
     let healthy = checks.iter().all(|check| check.status < Status::Failed);
-    let report = Report { version: env!("CARGO_PKG_VERSION"), healthy, checks };
+    let report = Report { version: super::VERSION, healthy, checks };
     match context.format.render(&report) {
         Some(data) => context.terminal.say(&data),
         None => show(&report, context),

@@ -28,7 +28,7 @@ fn check_program(program: &str) -> Check {
         }
         Ok(output) => {
             let theirs = String::from_utf8_lossy(&output.stdout).trim().to_owned();
-            let ours = format!("lockstep {}", env!("CARGO_PKG_VERSION"));
+            let ours = format!("lockstep {}", crate::cli::VERSION);
             if theirs == ours {
                 Check::ok(NAME, format!("`{program}` is {theirs}"))
             } else {

@@ -13,7 +13,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use lockstep_config::{FILE_NAME, Project};
-use lockstep_setup::claude::{self, HookEntry, SettingsError};
+use lockstep_setup::claude::{self, HookEntry, SettingsError, Weight};
 use lockstep_setup::record::{Record, Restore, restore};
 
 use crate::cache::entry::arguments;
@@ -84,6 +84,7 @@ pub(crate) fn plan_registration(root: &Path, settings: &str, plan: &mut Plan) ->
     let refused = |error| refused(&path, error);
     let edit = claude::install(before.as_deref(), &hook_entries(session_cache::session_starts(root)?))
         .map_err(refused)?;
+    note_faults(settings, &edit.text, plan);
     if before.as_deref() == Some(&edit.text) {
         return Ok(());
     }
@@ -98,6 +99,12 @@ pub(crate) fn plan_registration(root: &Path, settings: &str, plan: &mut Plan) ->
     plan.installation.settings.insert(settings.to_owned(), record);
     plan.edits.push(FileEdit { path, before, after: Some(edit.text), mode: None });
     Ok(())
+}
+
+/// What was in the settings before may keep every hook from running, ours too; the client does not say so.
+fn note_faults(settings: &str, text: &str, plan: &mut Plan) {
+    let faults = claude::inspect(text).into_iter().filter(|finding| finding.kind.weight() == Weight::Fault);
+    plan.notes.extend(faults.map(|finding| format!("No hook runs as {settings} is: {finding}")));
 }
 
 /// Plans taking Lockstep out of one settings file: exactly as it was where nobody edited it since, else only our entries.

@@ -121,6 +121,19 @@ fn settings_that_cannot_be_edited_are_left_alone_with_the_reason() {
 }
 
 #[test]
+fn settings_in_which_no_hook_runs_are_told_at_once() {
+    let env = inactive();
+    let said = || env.lockstep(["init", "--client", "claude"]).snapshot();
+    let warning = "No hook runs as .claude/settings.json is: line 2, column 3: this is not strict JSON";
+    env.write(SETTINGS, "{\n  // ours\n  \"permissions\": {}\n}\n");
+    for said in [said(), said()] {
+        assert!(said.contains(warning), "{said}");
+    }
+    env.write(SETTINGS, "{}\n");
+    assert!(!said().contains("No hook runs"));
+}
+
+#[test]
 fn a_link_out_of_the_project_is_not_followed() {
     let env = inactive();
     let outside = env.elsewhere().join("settings.json");
