@@ -28,6 +28,7 @@ pub(crate) fn run(args: &ReleaseArgs) -> Outcome {
         )
         .into());
     }
+    try_out(&binary)?;
     let version = output(Command::new(&binary).arg("--version"))?;
     let number = version.split_whitespace().nth(1).ok_or("the binary does not tell its version")?;
     let dist = workspace::root().join("target/dist");
@@ -60,10 +61,36 @@ fn build(target: &str) -> Result<PathBuf, Box<dyn std::error::Error>> {
     Ok(workspace::root().join("target").join(target).join("release/lockstep"))
 }
 
+/// Sets up a project with it and has it check that: what is only in a release, no test of a debug build has seen.
+fn try_out(binary: &Path) -> Outcome {
+    let folder = tempfile::tempdir()?;
+    let (bin, home, project) =
+        (folder.path().join("bin"), folder.path().join("home"), folder.path().join("project"));
+    [&bin, &home, &project].into_iter().try_for_each(fs::create_dir)?;
+    let program = bin.join("lockstep");
+    fs::copy(binary, &program)?;
+    output(Command::new("git").args(["init", "--quiet"]).current_dir(&project))?;
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH")?);
+    for arguments in
+        [&["init", "--client", "claude"][..], &["impact"], &["doctor"], &["uninstall", "--purge"]]
+    {
+        let mut command = Command::new(&program);
+        command
+            .args(arguments)
+            .current_dir(&project)
+            .env("HOME", &home)
+            .env("PATH", &path)
+            .env("TMPDIR", &home);
+        output(&mut command)?;
+    }
+    Ok(())
+}
+
 fn output(command: &mut Command) -> Result<String, Box<dyn std::error::Error>> {
     let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
     if !output.status.success() {
-        return Err(format!("{command:?}: {}", String::from_utf8_lossy(&output.stderr)).into());
+        let said = [output.stdout, output.stderr].concat();
+        return Err(format!("{command:?}: {}", String::from_utf8_lossy(&said)).into());
     }
     Ok(String::from_utf8(output.stdout)?)
 }
