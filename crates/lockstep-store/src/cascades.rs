@@ -91,6 +91,12 @@ impl Store {
         })
     }
 
+    /// Ends a cascade whose state nobody can read; false where it was over already.
+    pub fn give_up_cascade(&mut self, id: i64, at: Timestamp) -> Result<bool, StoreError> {
+        let end = "UPDATE cascade SET ended_at = ?2, changed_at = ?2 WHERE id = ?1 AND ended_at IS NULL";
+        self.write(|db| db.execute(end, (id, at.as_millisecond())).map(|ended| ended == 1))
+    }
+
     /// The cascades that are not over, oldest first.
     pub fn active_cascades(&self) -> Result<Vec<CascadeRecord>, StoreError> {
         self.on(|db| {

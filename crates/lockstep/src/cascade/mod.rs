@@ -19,7 +19,9 @@ pub(crate) mod supervise;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use jiff::Timestamp;
 use lockstep_cascade::inspect::{Inspector as _, advance};
+use lockstep_cascade::state::FORMAT;
 use lockstep_cascade::{Cascade, Effect, Event, Refused};
 use lockstep_model::ids::SessionId;
 use lockstep_store::Store;
@@ -69,6 +71,20 @@ impl Cascades {
 
     /// The one that is under way. A new session goes on with what an earlier one left.
     pub(crate) fn active(&self, which: &Which) -> Result<Option<Opened>, CommandError> {
+        self.chosen(which)?.map(opened).transpose()
+    }
+
+    /// Ends the one that is under way if its state cannot be read, and gives its number; `None` where it can be read, and so be ended as
+    /// it should.
+    pub(crate) fn give_up(&mut self, which: &Which, at: Timestamp) -> Result<Option<i64>, CommandError> {
+        let Some(record) = self.chosen(which)?.filter(|record| read(record).is_err()) else {
+            return Ok(None);
+        };
+        self.store.give_up_cascade(record.id, at)?;
+        Ok(Some(record.id))
+    }
+
+    fn chosen(&self, which: &Which) -> Result<Option<CascadeRecord>, CommandError> {
         let mut active = self.store.active_cascades()?;
         if let Some(id) = which.id {
             active.retain(|record| record.id == id);
@@ -79,15 +95,12 @@ impl Cascades {
         if active.len() > 1 && active.iter().filter(|record| own(record)).count() == 1 {
             active.retain(own);
         }
-        match &active[..] {
-            [] => Ok(None),
-            [one] => Ok(Some(opened(one.clone())?)),
-            several => {
-                let ids: Vec<String> = several.iter().map(|record| record.id.to_string()).collect();
-                let message = format!("several cascades are active: {}", ids.join(", "));
-                Err(CommandError::new(Kind::Usage, message).hint("name one with `--id`"))
-            }
+        if active.len() > 1 {
+            let ids: Vec<String> = active.iter().map(|record| record.id.to_string()).collect();
+            let message = format!("several cascades are active: {}", ids.join(", "));
+            return Err(CommandError::new(Kind::Usage, message).hint("name one with `--id`"));
         }
+        Ok(active.pop())
     }
 
     /// The one that is under way, for what needs one.
@@ -142,11 +155,19 @@ pub(crate) fn hand(state: &mut Cascade, disk: &mut Disk<'_>, group: &str) -> Res
 }
 
 fn opened(record: CascadeRecord) -> Result<Opened, CommandError> {
-    let state: Cascade = serde_json::from_str(&record.state).map_err(|error| {
-        CommandError::new(Kind::Store, format!("the state of cascade {} cannot be read: {error}", record.id))
-            .hint("another version of lockstep wrote it; `lockstep cascade start` starts a new one")
+    let state = read(&record).map_err(|why| {
+        CommandError::new(Kind::Store, format!("the state of cascade {} cannot be read: {why}", record.id))
+            .hint("another version of lockstep wrote it; `lockstep cascade abort --why REASON` gives it up")
     })?;
     Ok(Opened { record, state })
+}
+
+fn read(record: &CascadeRecord) -> Result<Cascade, String> {
+    let state: Cascade = serde_json::from_str(&record.state).map_err(|error| error.to_string())?;
+    match state.format {
+        FORMAT => Ok(state),
+        other => Err(format!("its format is {other}, this version knows {FORMAT}")),
+    }
 }
 
 impl From<Refused> for CommandError {

@@ -27,7 +27,8 @@ pub(super) fn ask(disk: &Disk<'_>, command: &str, iteration: u8) -> Result<Oracl
     let ended = Agent::start(&disk.reports_dir()?, spec, "")?.wait()?;
     if ended.timed_out {
         let message = format!("the verification {command:?} took longer than {} s", limit.as_secs());
-        return Err(CommandError::new(Kind::Store, message));
+        return Err(CommandError::new(Kind::Store, message)
+            .hint("`[cascade] time_limit` in lockstep.toml gives it longer; the same command goes on with the cascade"));
     }
     let mut output = ended.output;
     output.truncate(MAX_OUTPUT_BYTES);

@@ -242,3 +242,31 @@ fn a_template_of_the_projects_own_is_used_and_a_broken_one_is_told() {
     let next = env.lockstep(["cascade", "next"]).succeeded();
     assert!(next.ends_with("Fix src/r1/m0.rs for 1a.\n"), "{next}");
 }
+
+#[test]
+fn a_cascade_that_another_version_wrote_can_be_given_up() {
+    let env = rust(1, 1);
+    env.lockstep(["cascade", "start"]).succeeded();
+    let db = rusqlite::Connection::open(env.state().join("state.db")).unwrap();
+    db.execute("UPDATE cascade SET state = json_set(state, '$.format', 99)", []).unwrap();
+    let refused = env.lockstep(["cascade", "next"]).failed(4);
+    assert!(refused.contains("its format is 99") && refused.contains("lockstep cascade abort"), "{refused}");
+    let ended = env.lockstep(["cascade", "abort", "--why", "it was of another version"]).succeeded();
+    assert!(ended.contains("Cascade 1: its state cannot be read"), "{ended}");
+    env.lockstep(["cascade", "start"]).succeeded();
+    assert_eq!(json(&env, &["cascade", "status"])["active"], true);
+}
+
+#[test]
+fn a_report_is_looked_for_where_the_command_works() {
+    let env = rust(1, 1);
+    env.lockstep(["cascade", "start"]).succeeded();
+    env.lockstep(["cascade", "next"]).succeeded();
+    rename(&env, "src/r1/m0.rs");
+    env.write("out/said.md", "```yaml\nfiles_changed: [src/r1/m0.rs]\nstatus: complete\n```\n");
+    let mut command =
+        env.command(["-C", "out", "cascade", "done", "1a", "--status", "complete", "--report", "said.md"]);
+    command.current_dir(env.project());
+    env.run(command, b"").succeeded();
+    assert_eq!(json(&env, &["cascade", "status"])["status"], "converged");
+}

@@ -316,3 +316,35 @@ fn a_verification_alone_can_be_the_next_iterations_work() {
             .any(|w| w.contains("names no file of the project"))
     );
 }
+
+#[test]
+fn an_agent_may_say_that_a_file_needs_nothing() {
+    let env = active();
+    env.write("src/f0.rs", "pub fn f0_old() {}\n");
+    env.write("README.md", "See `f0_old` in src/f0.rs.\n");
+    commit(&env);
+    env.write("src/f0.rs", "pub fn f0_new() {}\n");
+    let agent = r#"cat > prompt.log
+echo '```yaml'
+echo 'status: complete'
+echo 'not_needed: [{file: README.md, why: it names the file only}]'
+echo '```'
+"#;
+    env.configure("[cascade]\nconverge_on = \"any\"\n");
+    run(&env, agent, &[]).succeeded();
+    let asked = fs::read_to_string(env.project().join("prompt.log")).unwrap();
+    assert!(asked.contains("not_needed: []"), "it is told how:\n{asked}");
+    let status = status(&env);
+    assert_eq!(status["status"], "converged", "{status:#}");
+    assert!(status.to_string().contains("it names the file only (says the agent)"), "{status:#}");
+}
+
+#[test]
+fn isolation_without_a_first_commit_is_refused_before_anything_begins() {
+    let env = active();
+    env.git(["init", "--quiet"]);
+    env.write("src/f0.rs", "pub fn f0() {}\n");
+    let refused = env.lockstep(["cascade", "run", "--agent", "true", "--isolate"]).failed(2);
+    assert!(refused.contains("needs a first commit") && refused.contains("leave --isolate out"), "{refused}");
+    assert!(env.lockstep(["cascade", "status"]).snapshot().contains("no cascade"), "nothing was started");
+}

@@ -33,16 +33,21 @@ pub(crate) struct Applied {
     pub(crate) conflicts: Vec<String>,
 }
 
+/// Whether worktrees can be made here; asked before anything begins.
+pub(crate) fn check(tree: &Tree) -> Result<(), CommandError> {
+    match tree.repository()?.head()? {
+        Some(_) => Ok(()),
+        None => {
+            Err(CommandError::new(Kind::Usage, "--isolate needs a first commit: a worktree is made from it")
+                .hint("commit once, or leave --isolate out"))
+        }
+    }
+}
+
 impl Isolated {
     /// Makes a worktree that holds what the project holds now.
     pub(crate) fn make(tree: &Tree, state: &StateDir, name: &str) -> Result<Self, CommandError> {
         let repository = tree.repository()?.clone();
-        if repository.head()?.is_none() {
-            return Err(CommandError::new(
-                Kind::Usage,
-                "--isolate needs a first commit: a worktree is made from it",
-            ));
-        }
         let temporary = tempfile::Builder::new()
             .prefix("lockstep-cascade-")
             .tempdir()

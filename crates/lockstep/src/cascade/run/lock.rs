@@ -51,7 +51,8 @@ fn wait_for_agents(state: &StateDir) -> Result<(), CommandError> {
             Ok(()) => return Ok(()),
             Err(Errno::WOULDBLOCK) if start.elapsed() < PATIENCE => thread::sleep(PAUSE),
             Err(Errno::WOULDBLOCK) => {
-                return Err(CommandError::new(Kind::Store, "agents of an earlier run are still at work"));
+                return Err(CommandError::new(Kind::Store, "agents of an earlier run are still at work")
+                    .hint("they are being ended: try again in a moment, or look for `lockstep cascade supervise` processes"));
             }
             Err(error) => return Err(failed(&error.into())),
         }

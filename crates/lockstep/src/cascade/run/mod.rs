@@ -4,7 +4,7 @@
 //! that started them.
 
 pub(crate) mod agent;
-mod isolate;
+pub(crate) mod isolate;
 mod lock;
 mod preset;
 

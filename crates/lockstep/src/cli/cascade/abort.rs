@@ -5,6 +5,7 @@ use lockstep_cascade::Event;
 use super::{WhichArgs, status};
 use crate::cascade::{Cascades, feed};
 use crate::cli::{Answer, Context};
+use crate::clock;
 use crate::error::CommandError;
 
 /// End the cascade, with a reason
@@ -21,7 +22,17 @@ pub(crate) struct AbortArgs {
     which: WhichArgs,
 }
 
-pub(crate) fn run(args: &AbortArgs, context: &Context, cascades: &Cascades) -> Result<Answer, CommandError> {
+pub(crate) fn run(
+    args: &AbortArgs,
+    context: &Context,
+    cascades: &mut Cascades,
+) -> Result<Answer, CommandError> {
+    if let Some(id) = cascades.give_up(&args.which.which(), clock::now().timestamp())? {
+        context
+            .terminal
+            .say(&format!("Cascade {id}: its state cannot be read, so it was ended without a report.\n"));
+        return Ok(Answer::Yes);
+    }
     let mut opened = cascades.needed(&args.which.which())?;
     let mut disk = cascades.disk(&opened, None)?;
     feed(&mut opened.state, &mut disk, Event::Aborted { why: args.why.clone() })?;

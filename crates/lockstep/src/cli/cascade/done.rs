@@ -56,7 +56,7 @@ enum ClaimedStatus {
 pub(crate) fn run(args: &DoneArgs, context: &Context, cascades: &Cascades) -> Result<Answer, CommandError> {
     let ended = |group: &String| {
         let complete = args.status == Some(ClaimedStatus::Complete);
-        Ok::<_, CommandError>(Ended { group: group.clone(), complete, report: args.read_report()? })
+        Ok::<_, CommandError>(Ended { group: group.clone(), complete, report: args.read_report(context)? })
     };
     let said = Said {
         ended: args.group.as_ref().map(ended).transpose()?,
@@ -68,11 +68,16 @@ pub(crate) fn run(args: &DoneArgs, context: &Context, cascades: &Cascades) -> Re
 }
 
 impl DoneArgs {
-    fn read_report(&self) -> Result<Vec<u8>, CommandError> {
-        let Some(path) = &self.report else { return Ok(Vec::new()) };
+    fn read_report(&self, context: &Context) -> Result<Vec<u8>, CommandError> {
+        let Some(path) = self.report.as_ref().map(|path| context.directory.join(path)) else {
+            return Ok(Vec::new());
+        };
         let mut bytes = Vec::new();
-        File::open(path).and_then(|file| file.take(MAX_REPORT_BYTES).read_to_end(&mut bytes)).map_err(
-            |error| CommandError::new(Kind::Usage, format!("cannot read {}: {error}", path.display())),
+        File::open(&path).and_then(|file| file.take(MAX_REPORT_BYTES).read_to_end(&mut bytes)).map_err(
+            |error| {
+                CommandError::new(Kind::Usage, format!("cannot read {}: {error}", path.display()))
+                    .hint("give the file that holds what the agent printed, or leave --report out")
+            },
         )?;
         Ok(bytes)
     }

@@ -85,7 +85,7 @@ pub(crate) fn run(args: &CascadeArgs, context: &Context) -> Result<Answer, Comma
         CascadeCommand::Done(args) => done::run(args, context, &cascades),
         CascadeCommand::Status(args) => status::run(args, context, &cascades),
         CascadeCommand::Report(args) => report::run(args, context, &cascades),
-        CascadeCommand::Abort(args) => abort::run(args, context, &cascades),
+        CascadeCommand::Abort(args) => abort::run(args, context, &mut cascades),
         CascadeCommand::Run(args) => run::run(args, context, &mut cascades),
         CascadeCommand::Supervise(_) => unreachable!("the process that watches an agent is answered before"),
     }

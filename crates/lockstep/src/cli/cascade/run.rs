@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::start::SourceArgs;
 use super::{WhichArgs, answer, status};
-use crate::cascade::run::{DELIVERY, Options, run as run_cascade};
+use crate::cascade::run::{DELIVERY, Options, isolate, run as run_cascade};
 use crate::cascade::{Cascades, Handout, Opened};
 use crate::cli::{Answer, Context};
 use crate::error::{CommandError, Kind};
@@ -62,6 +62,9 @@ pub(crate) fn run(
     }
     if args.dry_run {
         return dry_run(args, context, cascades, active);
+    }
+    if args.isolate {
+        isolate::check(&cascades.tree)?;
     }
     let mut opened = match active {
         Some(active) => active,
