@@ -5,6 +5,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::cache::entry::arguments;
 use crate::hook::route::REGISTRATIONS;
 
 /// The plugin's name: the client calls its skills and agents `lockstep:NAME`.
@@ -17,26 +18,30 @@ pub const HOOKS_FILE: &str = "hooks/hooks.json";
 pub const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/plugin_files.rs"));
 
 /// The command for an event. Without the program on PATH it says so once, and gets in nobody's way.
-fn command(event: &str) -> String {
+fn command(event: &str, arguments: &str) -> String {
     format!(
-        "command -v lockstep >/dev/null 2>&1 && exec lockstep hook claude --plugin; \
+        "command -v lockstep >/dev/null 2>&1 && exec lockstep hook claude --plugin{arguments}; \
          exec sh \"${{CLAUDE_PLUGIN_ROOT}}/hooks/missing.sh\" {event}"
     )
 }
 
-/// `hooks/hooks.json`.
+/// `hooks/hooks.json` as it ships.
 pub fn hooks_json() -> String {
+    hooks_json_of(1)
+}
+
+/// The same with so many entries for the start of a session: what a project's copy has where it delivers all of a session cache.
+pub(crate) fn hooks_json_of(session_starts: usize) -> String {
     let mut hooks = Map::new();
     for registration in REGISTRATIONS {
         let mut group = Map::new();
         if let Some(matcher) = registration.matcher {
             group.insert("matcher".to_owned(), matcher.into());
         }
-        let (command, timeout) = (command(registration.event), registration.timeout_seconds);
-        group.insert(
-            "hooks".to_owned(),
-            json!([{ "type": "command", "command": command, "timeout": timeout }]),
-        );
+        let entries = if registration.event == "SessionStart" { session_starts } else { 1 };
+        let timeout = registration.timeout_seconds;
+        let entry = |arguments: String| json!({ "type": "command", "command": command(registration.event, &arguments), "timeout": timeout });
+        group.insert("hooks".to_owned(), arguments(entries).into_iter().map(entry).collect());
         hooks.insert(registration.event.to_owned(), Value::Array(vec![Value::Object(group)]));
     }
     let text = serde_json::to_string_pretty(&json!({

@@ -48,7 +48,8 @@ pub(crate) fn arguments(of: usize) -> Vec<String> {
 /// The part that a registered command is; the only one where it does not say.
 pub(crate) fn of_command(command: &str) -> HookPart {
     let mut words = command.split_whitespace().skip_while(|word| *word != "--part").skip(1);
-    words.next().and_then(|word| word.parse().ok()).unwrap_or_default()
+    // The plugin's commands go on behind it.
+    words.next().and_then(|word| word.trim_end_matches(';').parse().ok()).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use crate::cache::entry::of_command;
 use crate::cache::installed_plugins;
 use crate::env_vars::HOME;
 use crate::hook::route::{REGISTRATIONS, Registration};
-use crate::plugin::{HOOKS_FILE, NAME, hooks_json};
+use crate::plugin::{HOOKS_FILE, NAME, hooks_json_of};
 use crate::project::ActiveProject;
 use crate::setup::{LOCAL_SETTINGS, PLUGIN_DIR, SHARED_SETTINGS, has_plugin};
 
@@ -85,7 +85,9 @@ fn inspect_plugin(dir: &Path, entries: &mut Vec<Entry>) -> Option<Check> {
             entries.push(Entry { event, matcher, command, plugin: Some(dir.to_owned()) });
         }
     }
-    let message = match text == hooks_json() {
+    let starts =
+        entries.iter().filter(|entry| entry.event == "SessionStart" && entry.plugin.as_deref() == Some(dir));
+    let message = match text == hooks_json_of(starts.count()) {
         true => return Some(Check::ok(CHECK, format!("{} brings the hooks of this version", dir.display()))),
         false => format!("{} brings other hooks than this version has", dir.display()),
     };

@@ -8,10 +8,11 @@ use std::path::Path;
 
 use lockstep_setup::record::Record;
 
+use super::session_cache::session_starts;
 use super::{FileEdit, Plan, confined, read};
 use crate::cache::installed_plugins;
 use crate::error::CommandError;
-use crate::plugin::{FILES, NAME};
+use crate::plugin::{FILES, HOOKS_FILE, NAME, hooks_json_of};
 
 /// Where a project has its copy.
 pub(crate) const PLUGIN_DIR: &str = ".claude/skills/lockstep";
@@ -36,7 +37,9 @@ pub(crate) fn plan_plugin(root: &Path, plan: &mut Plan) -> Result<(), CommandErr
             .push("The plugin is installed from a marketplace: no copy is put into the project.".to_owned());
         return Ok(());
     }
+    let hooks = hooks_json_of(session_starts(root)?);
     for (name, text) in FILES {
+        let text = if *name == HOOKS_FILE { &*hooks } else { *text };
         let relative = format!("{PLUGIN_DIR}/{name}");
         check_folders(root, &relative)?;
         let path = confined(root, &relative)?;
@@ -48,7 +51,7 @@ pub(crate) fn plan_plugin(root: &Path, plan: &mut Plan) -> Result<(), CommandErr
                 plan.notes.push(format!("{relative} was edited: it stays as it is."));
                 continue;
             }
-            _ => plan.edits.push(FileEdit { path, before, after: Some((*text).to_owned()), mode: None }),
+            _ => plan.edits.push(FileEdit { path, before, after: Some(text.to_owned()), mode: None }),
         }
         plan.installation.plugin.insert(relative, Record::new(None, text));
     }

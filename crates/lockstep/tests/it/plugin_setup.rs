@@ -233,3 +233,28 @@ fn doctor_knows_the_plugin() {
     finds(&env, "plugin", "warning", "brings other hooks than this version has");
     finds(&env, "registration", "failed", "no hook of Lockstep's is registered for Stop");
 }
+
+#[test]
+fn a_copy_delivers_all_of_a_cache_in_as_many_parts_as_it_takes() {
+    let env = inactive();
+    for n in 0..120 {
+        let text =
+            format!("---\nname: skill-{n}\ndescription: {}\n---\n", "Says what it is good for. ".repeat(8));
+        env.write(format!(".claude/skills/skill-{n}/SKILL.md"), text);
+    }
+    env.lockstep(["init", "--plugin", "--quiet"]).succeeded();
+    env.configure("[cache]\ndeliver = \"full\"\n");
+    env.lockstep(["cache", "build", "--quiet"]).succeeded();
+    finds(&env, "cache", "warning", "hook entries, and 1 are registered");
+    env.lockstep(["init", "--quiet"]).succeeded();
+    let text = fs::read_to_string(env.project().join(COPY).join("hooks/hooks.json")).unwrap();
+    let hooks: Value = serde_json::from_str(&text).unwrap();
+    let starts = hooks["hooks"]["SessionStart"][0]["hooks"].as_array().unwrap();
+    assert!(starts.len() > 2, "{starts:#?}");
+    assert!(starts[1]["command"].as_str().unwrap().contains("hook claude --plugin --part 2/"), "{starts:#?}");
+    finds(&env, "cache", "ok", "session-cache.md is fresh");
+    finds(&env, "plugin", "ok", "brings the hooks of this version");
+    finds(&env, "registration", "ok", "all 8 events are registered");
+    env.lockstep(["uninstall", "--quiet"]).succeeded();
+    assert!(!env.project().join(COPY).exists());
+}
