@@ -200,10 +200,11 @@ pub fn verify(files: &[TrailFile<'_>], known: Option<&Head>) -> Result<Vec<Entry
         Some(known) if !known_seen => {
             let (file, line) = last_place;
             let missing = known.seq - head.seq.min(known.seq);
-            let why = format!(
-                "the last {missing} entries behind it are missing: {} was written, {} is the last",
-                known.seq, head.seq
-            );
+            let missing = match missing {
+                1 => "the last entry behind it is missing".to_owned(),
+                missing => format!("the last {missing} entries behind it are missing"),
+            };
+            let why = format!("{missing}: {} was written, {} is the last", known.seq, head.seq);
             let file = if file.is_empty() { "the trail".to_owned() } else { file };
             Err(Broken { file, line, why })
         }

@@ -71,7 +71,7 @@ fn the_first_bad_line_is_named() {
         (
             "truncated",
             |t| drop(t[2].1.pop()),
-            ("audit-2026-02-16.log", 3, "the last 1 entries behind it are missing"),
+            ("audit-2026-02-16.log", 3, "the last entry behind it is missing"),
         ),
         ("a missing day", |t| drop(t.remove(1)), ("audit-2026-02-16.log", 1, "the file of a day between")),
         (

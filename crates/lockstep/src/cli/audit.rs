@@ -116,7 +116,11 @@ fn verify(steps: &Steps<'_>, context: &Context) -> Result<Answer, CommandError> 
         let mut text = String::new();
         for VerifiedTrail { dir, entries, broken } in &verified.trails {
             match broken {
-                None => text.push_str(&format!("{dir}: whole, {entries} entries\n")),
+                None => {
+                    let entries =
+                        if *entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") };
+                    text.push_str(&format!("{dir}: whole, {entries}\n"));
+                }
                 Some(broken) => text.push_str(&format!("{dir}/{broken}\n")),
             }
         }

@@ -76,7 +76,7 @@ fn the_first_bad_line_of_a_trail_of_days_is_named() {
             "the last day missing",
             2,
             None,
-            "audit-2026-02-15.log, line 2: the last 1 entries behind it are missing",
+            "audit-2026-02-15.log, line 2: the last entry behind it is missing",
         ),
     ];
     for (name, at, text, expected) in cases {
@@ -117,7 +117,7 @@ fn the_trail_is_private_and_can_be_moved() {
     let file = env.project().join("logs/audit/audit-2026-02-14.log");
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     assert!(!env.project().join("steps/audit-2026-02-14.log").exists());
-    assert_eq!(yes(&env, "audit verify"), "logs/audit: whole, 1 entries\n");
+    assert_eq!(yes(&env, "audit verify"), "logs/audit: whole, 1 entry\n");
 }
 
 #[test]
