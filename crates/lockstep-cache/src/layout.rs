@@ -1,6 +1,6 @@
 //! Where frameworks keep their files. Of several places the first that exists wins.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Places of the constitution.
 pub const CONSTITUTION: [&str; 2] = ["docs/isdlc/constitution.md", ".isdlc/constitution.md"];
@@ -45,31 +45,11 @@ pub fn default_target(root: &Path) -> String {
     format!("{dir}/session-cache.md")
 }
 
-/// The root of the project at `cwd`: the directory the client names, else the nearest ancestor with `.isdlc`, `.lockstep`
-/// or `.git`.
-pub fn project_root(named_by_client: Option<&Path>, cwd: &Path) -> Option<PathBuf> {
-    if let Some(named) = named_by_client.filter(|path| !path.as_os_str().is_empty()) {
-        return Some(cwd.join(named));
-    }
-    let marks = [FRAMEWORK_DIR, lockstep_store::StateDir::NAME, ".git"];
-    cwd.ancestors().find(|dir| marks.iter().any(|mark| dir.join(mark).exists())).map(Path::to_path_buf)
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
 
     use super::*;
-
-    #[test]
-    fn the_nearest_marked_ancestor_is_the_root() {
-        let dir = tempfile::tempdir().unwrap();
-        let inner = dir.path().join("a/b");
-        fs::create_dir_all(&inner).unwrap();
-        fs::create_dir(dir.path().join("a/.git")).unwrap();
-        assert_eq!(project_root(None, &inner).unwrap(), dir.path().join("a"));
-        assert_eq!(project_root(Some(dir.path()), &inner).unwrap(), dir.path());
-    }
 
     #[test]
     fn the_cache_lies_with_the_framework() {

@@ -5,8 +5,12 @@ use crate::skill::SkillFacts;
 
 /// What a project without instructions of its own is told. Facts, not commands: a model reads it.
 pub const OFFER: &str = "\
-Lockstep watches this project and journals what changes in it.
+Lockstep watches this project, journals what changes in it, and knows what depends on it.
 - `lockstep changes` lists what changed in this session and who changed it.
+- `lockstep impact` shows which files depend on what changed, and which of them no longer fit; `lockstep refs NAME` who references a file or a symbol.
+- `lockstep cascade start`, `next` and `done` bring dependents up to date in a bounded loop; `lockstep cascade status` shows where it stands.
+- `lockstep map show` prints the codebase map: references and hotspots; there may be none.
+- `lockstep step list` lists the steps, units of work whose phases are recorded and whose commit passes a gate; there may be none.
 - `lockstep task show` prints the task, the one document that is the truth across phases; there may be none.
 - `lockstep cache section NAME` prints a section of this cache; `lockstep cache show` lists them.
 - `lockstep config show` prints the configuration; `lockstep doctor` checks that everything is in place.

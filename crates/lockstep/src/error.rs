@@ -55,6 +55,11 @@ impl CommandError {
         Self::new(Kind::Configuration, message)
     }
 
+    /// What went wrong, without why and what to do.
+    pub(crate) fn message(&self) -> &str {
+        &self.message
+    }
+
     pub(crate) fn exit_code(&self) -> u8 {
         match self.kind {
             Kind::Usage => exit_code::USAGE,

@@ -1,5 +1,6 @@
 //! From the cache to the text that one hook entry sends: fresh if there is time for it, never longer than the client takes.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -12,12 +13,16 @@ use lockstep_store::Store;
 use super::entry::HookPart;
 use super::{CacheFault, ProjectProvider, open};
 use crate::project::ActiveProject;
+use crate::setup::has_plugin;
 
 /// How long a session may wait for a stale cache to be built anew.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(200);
 
 /// What the client accepts.
 const CLIENT: Limits = Limits::CLAUDE;
+
+/// What the MCP resource of a section begins with. The project's copy of the plugin starts the server.
+const RESOURCE: &str = "lockstep://cache/";
 
 /// Who is about to get something.
 #[derive(Debug, Clone, Copy)]
@@ -57,7 +62,7 @@ pub(crate) fn deliver(
     }
     let cache = open(project)?;
     let provider = ProjectProvider::with(project, store);
-    let circumstances = circumstances(&cache, mode, to);
+    let circumstances = circumstances(&project.root, &cache, mode, to);
     let asked = asked(&circumstances, to);
     if let Some(ready) = cache.ready(&provider, &asked) {
         return Ok(delivered(ready, None, false));
@@ -102,7 +107,7 @@ pub(crate) fn entries(project: &ActiveProject) -> Result<usize, CacheFault> {
     let text = cache.preview(&ProjectProvider::new(project))?;
     let document = Document::parse(&text).expect("what a build writes is a cache");
     let start = To::Session { source: "startup", part: HookPart::default() };
-    let needed = entries_needed(&document, &circumstances(&cache, Mode::Full, start));
+    let needed = entries_needed(&document, &circumstances(&project.root, &cache, Mode::Full, start));
     // A little room, so that not every added line asks for another `lockstep init`.
     Ok(needed + needed.div_ceil(10))
 }
@@ -121,7 +126,7 @@ pub(crate) fn mode(project: &ActiveProject) -> Mode {
     }
 }
 
-fn circumstances<'a>(cache: &'a Cache, mode: Mode, to: To<'a>) -> Delivery<'a> {
+fn circumstances<'a>(root: &Path, cache: &'a Cache, mode: Mode, to: To<'a>) -> Delivery<'a> {
     let (source, entries) = match to {
         To::Session { source, part } => (source, part.of),
         To::Subagent { .. } => ("", 1),
@@ -132,7 +137,7 @@ fn circumstances<'a>(cache: &'a Cache, mode: Mode, to: To<'a>) -> Delivery<'a> {
         source,
         sections: cache.settings().sections(),
         path: cache.settings().target(),
-        resource: None,
+        resource: has_plugin(root).then_some(RESOURCE),
         stale: None,
         entries,
     }

@@ -60,7 +60,9 @@ fn unknown(query: Query<'_>, known: &[String]) -> CommandError {
     };
     let error = CommandError::new(Kind::Usage, format!("there is no {what} {name:?} in the session cache"));
     if known.is_empty() {
-        return error.hint(format!("the cache knows no {what} at all; `lockstep cache show` says why"));
+        return error.hint(format!(
+            "nothing in this cache is by {what}; `lockstep cache show` lists its sections, `lockstep cache section NAME` prints one"
+        ));
     }
     error.hint(format!("known: {}", known.join(", ")))
 }

@@ -1,4 +1,4 @@
-//! What Lockstep itself has to say in the cache: the task, and work that waits.
+//! What Lockstep itself has to say in the cache: the task, work that waits, and where a change reaches far.
 
 use std::cell::OnceCell;
 
@@ -6,20 +6,23 @@ use lockstep_cache::{Given, Provider};
 use lockstep_store::{Store, StoreError};
 
 use crate::cascade::presence::{self, Presence};
+use crate::clock;
+use crate::map::hot::{hotspots, hotspots_stamp};
 use crate::project::ActiveProject;
+use crate::steps::Steps;
 use crate::task;
 
 /// How many waiting alerts are shown whole; the rest is counted.
 const SHOWN_ALERTS: usize = 5;
 
-/// Gives the texts of one project, each found out at most once. All of them are in the store: a text from elsewhere must be in
-/// the stamp too.
+/// Gives the texts of one project, each found out at most once. Whatever a text is made from must be in the stamp.
 pub(crate) struct ProjectProvider<'p> {
     project: &'p ActiveProject,
-    stamp: OnceCell<Option<[u8; 64]>>,
+    stamp: OnceCell<Option<Vec<u8>>>,
     store: OnceCell<Result<Option<Store>, String>>,
     task: OnceCell<Given>,
     work: OnceCell<Given>,
+    hotspots: OnceCell<Given>,
 }
 
 impl<'p> ProjectProvider<'p> {
@@ -30,6 +33,7 @@ impl<'p> ProjectProvider<'p> {
             store: OnceCell::new(),
             task: OnceCell::new(),
             work: OnceCell::new(),
+            hotspots: OnceCell::new(),
         }
     }
 
@@ -44,7 +48,6 @@ impl<'p> ProjectProvider<'p> {
 
     /// The store, if there is one.
     fn store(&self) -> Result<Option<&Store>, String> {
-        // Before anything is read: what is written later changes it.
         self.stamp();
         let open = || Store::open_existing(&self.project.state).map_err(|error| error.to_string());
         self.store.get_or_init(open).as_ref().map(Option::as_ref).map_err(Clone::clone)
@@ -58,14 +61,32 @@ impl<'p> ProjectProvider<'p> {
         Ok(present.map(|present| format!("# {}\n{}", present.record.subject, present.document.to_yaml())))
     }
 
-    /// A cascade that is under way, and alerts that have reached nobody.
+    /// A cascade that is under way, steps that were begun, and alerts that have reached nobody.
     fn work(&self) -> Result<Option<String>, String> {
-        let Some(store) = self.store()? else { return Ok(None) };
         let text = |error: StoreError| error.to_string();
-        let cascades =
-            presence::active(store).map_err(text)?.iter().map(Presence::mention).collect::<Vec<_>>();
-        let texts: Vec<String> = cascades.into_iter().chain(alerts(store).map_err(text)?).collect();
+        let store = self.store()?;
+        let mut texts = Vec::new();
+        if let Some(store) = store {
+            texts.extend(presence::active(store).map_err(text)?.iter().map(Presence::mention));
+        }
+        texts.extend(Steps::new(self.project, clock::now()).begun());
+        if let Some(store) = store {
+            texts.extend(alerts(store).map_err(text)?);
+        }
         Ok((!texts.is_empty()).then(|| texts.join("\n\n")))
+    }
+
+    fn hotspots(&self) -> Result<Option<String>, String> {
+        self.stamp();
+        hotspots(self.project)
+    }
+
+    /// Before anything is read: what is written later changes it.
+    fn stamped(&self) -> Option<Vec<u8>> {
+        let mut bytes = Store::stamp(&self.project.state)?.to_vec();
+        bytes.extend(hotspots_stamp(self.project)?);
+        bytes.extend(Steps::new(self.project, clock::now()).begun_stamp()?);
+        Some(bytes)
     }
 }
 
@@ -94,12 +115,13 @@ impl Provider for ProjectProvider<'_> {
         match section {
             "TASK" => self.task.get_or_init(|| given(self.task())).clone(),
             "ACTIVE_WORK" => self.work.get_or_init(|| given(self.work())).clone(),
+            "HOTSPOTS" => self.hotspots.get_or_init(|| given(self.hotspots())).clone(),
             _ => Given::Nothing,
         }
     }
 
     fn stamp(&self) -> Option<Vec<u8>> {
-        self.stamp.get_or_init(|| Store::stamp(&self.project.state)).map(Vec::from)
+        self.stamp.get_or_init(|| self.stamped()).clone()
     }
 }
 

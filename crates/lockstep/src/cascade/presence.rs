@@ -5,8 +5,15 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use lockstep_cache::delivery::Limits;
 use lockstep_cascade::Cascade;
 use lockstep_store::{Store, StoreError};
+
+/// What a mention may have, so that it fits beside a part of the session cache into what the client takes from one hook.
+const MENTION: usize = Limits::CLAUDE.entry - Limits::CLAUDE.part - 2;
+
+/// How many files of each kind a mention names.
+const SHOWN_NAMES: usize = 2;
 
 /// An active cascade.
 pub(crate) struct Presence {
@@ -37,17 +44,34 @@ impl Presence {
             .groups
             .iter()
             .filter(|group| group.stage != "settled")
-            .map(|group| format!("{} ({}, {})", group.id, group.stage, group.open.join(", ")))
+            .map(|group| format!("{} ({}, {})", group.id, group.stage, few(&group.open)))
             .collect();
-        format!(
+        let mention = format!(
             "A cascade is active in this project: cascade {}, iteration {} of at most {}, after changes in {}. Open groups: {}. \
              `lockstep cascade status` shows it, `lockstep cascade next` goes on with it. Alerts about its files are held \
              back until it is over.",
             self.id,
             data.iterations,
             data.max_iterations,
-            data.causes.join(", "),
+            few(&data.causes),
             if groups.is_empty() { "none".to_owned() } else { groups.join("; ") },
+        );
+        if Limits::CLAUDE.unit.count(&mention) <= MENTION {
+            return mention;
+        }
+        // Names can be as long as they like.
+        format!(
+            "A cascade is active in this project: cascade {}. `lockstep cascade status` shows it, `lockstep cascade next` goes on \
+             with it. Alerts about its files are held back until it is over.",
+            self.id
         )
+    }
+}
+
+/// So many names, and how many more there are.
+fn few(names: &[String]) -> String {
+    match names.len().checked_sub(SHOWN_NAMES) {
+        None | Some(0) => names.join(", "),
+        Some(more) => format!("{} and {more} more", names[..SHOWN_NAMES].join(", ")),
     }
 }

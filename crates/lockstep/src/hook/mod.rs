@@ -356,6 +356,8 @@ fn stronger(one: Decision, other: Decision) -> Decision {
     match (&one, &other) {
         (Decision::Block(_), _) | (_, Decision::Silent) => one,
         (Decision::Silent, _) | (_, Decision::Block(_)) => other,
+        // A part of the session cache may already tell what is under way.
+        (Decision::Context(a), Decision::Context(b)) if b.contains(a) => other,
         (Decision::Context(a), Decision::Context(b)) => Decision::Context(format!("{a}\n\n{b}")),
     }
 }

@@ -11,7 +11,7 @@ use lockstep_store::{Store, StoreError};
 
 use super::Hook;
 use super::fault::Fault;
-use crate::cascade::presence::{self, Presence};
+use crate::cascade::presence;
 use crate::env_vars::LOCKSTEP_GROUP;
 use crate::steps::runs::Runs;
 
@@ -63,6 +63,7 @@ fn mention_of_cascade(store: &Store) -> Result<Decision, StoreError> {
     if LOCKSTEP_GROUP.get().is_some() {
         return Ok(Decision::Silent);
     }
-    let mentions: Vec<String> = presence::active(store)?.iter().map(Presence::mention).collect();
-    Ok(if mentions.is_empty() { Decision::Silent } else { Decision::Context(mentions.join("\n\n")) })
+    let cascades = presence::active(store)?;
+    // One is what fits beside a part of the session cache; sessions of their own seldom have one each at the same time.
+    Ok(cascades.first().map_or(Decision::Silent, |cascade| Decision::Context(cascade.mention())))
 }

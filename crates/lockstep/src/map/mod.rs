@@ -4,6 +4,7 @@
 mod answers;
 mod bring;
 pub(crate) mod entry;
+pub(crate) mod hot;
 mod lock;
 mod memory;
 mod paper;

@@ -1,6 +1,7 @@
 //! Steps in a project: their files, tables, locks and trail. Hooks, commands and the MCP server are skins over this; what is decided is decided in
 //! `lockstep-steps`.
 
+mod begun;
 pub(crate) mod commits;
 pub(crate) mod evidence;
 pub(crate) mod files;

@@ -288,3 +288,28 @@ fn the_manifests_have_schemas() {
         assert!(schema["properties"].is_object(), "{schema}");
     }
 }
+
+#[test]
+fn steps_that_were_begun_and_hotspots_are_told_as_they_are_now() {
+    let env = configured("");
+    env.write("src/core.py", "def hello():\n    pass\n");
+    for n in 0..12 {
+        env.write(format!("src/user_{n}.py"), "from core import hello\n\nhello()\n");
+    }
+    env.lockstep(["cache", "build", "--quiet"]).succeeded();
+    let section = |name: &str| env.lockstep(["cache", "section", name]).snapshot();
+    assert!(section("HOTSPOTS").contains("skipped"), "{}", section("HOTSPOTS"));
+    env.lockstep(["map", "build", "--quiet"]).succeeded();
+    let hot = section("HOTSPOTS");
+    assert!(
+        hot.contains("- src/core.py: referenced by 12, references 0") && !hot.contains("user_1.py"),
+        "{hot}"
+    );
+    env.lockstep(["step", "new", "01-01", "--project", "p", "--description", "Work"]).succeeded();
+    assert!(section("ACTIVE_WORK").contains("skipped"), "it was not begun: {}", section("ACTIVE_WORK"));
+    env.lockstep(["step", "phase", "start", "01-01", "PREPARE"]).succeeded();
+    let work = section("ACTIVE_WORK");
+    assert!(work.contains("- steps/01-01.json: IN_PROGRESS, PREPARE is in progress"), "{work}");
+    env.lockstep(["step", "abandon", "01-01", "--why", "not wanted"]).succeeded();
+    assert!(section("ACTIVE_WORK").contains("skipped"), "it was given up: {}", section("ACTIVE_WORK"));
+}

@@ -71,3 +71,26 @@ fn a_session_that_begins_or_has_lost_its_context_is_told_once_of_it() {
     env.hook(&Event::session_start().with("source", "compact")).silent();
     assert!(list(&status(&env), "unresolved").contains(&"src/r1/m0.rs".to_owned()));
 }
+
+#[test]
+fn a_large_cascade_and_a_full_part_of_the_cache_fit_together_into_what_the_client_takes() {
+    let env = active();
+    let long = "a_name_that_somebody_thought_about_for_a_long_time_before_writing_it_down";
+    env.write("src/f0.py", "def f0_old():\n    pass\n");
+    for n in 0..60 {
+        env.write(format!("src/{long}_{n}.py"), "from f0 import f0_old\n\nf0_old()\n");
+    }
+    for n in 0..36 {
+        let text =
+            format!("---\nname: skill-{n}\ndescription: {}\n---\n", "Says what it is good for. ".repeat(6));
+        env.write(format!(".claude/skills/skill-{n}/SKILL.md"), text);
+    }
+    commit(&env);
+    env.write("src/f0.py", "def f0_new():\n    pass\n");
+    env.lockstep(["cache", "build", "--quiet"]).succeeded();
+    env.lockstep(["cascade", "start"]).succeeded();
+    let (_, text) = env.hook(&Event::session_start()).context().expect("both");
+    let units = text.encode_utf16().count();
+    assert!(units > 8_000 && units <= 10_000, "{units}");
+    assert_eq!(text.matches("A cascade is active in this project").count(), 1, "told once:\n{text}");
+}
