@@ -174,11 +174,14 @@ fn commands_in_documents_exist() {
 #[test]
 fn every_check_of_the_doctor_is_explained() {
     let env = crate::active();
+    env.git(["init", "--quiet"]);
+    // The checks of steps are made where there are some.
+    env.lockstep(["step", "new", "01-01", "--project", "p", "--description", "Work"]).succeeded();
     let page = fs::read_to_string(repository().join("docs/guide/troubleshooting.md")).unwrap();
     let told = env.lockstep(["doctor", "--format", "json"]);
     let checks: serde_json::Value = serde_json::from_slice(&told.stdout).unwrap();
     let checks = checks["checks"].as_array().expect("a list of checks").clone();
-    assert!(checks.len() > 5, "{checks:?}");
+    assert!(checks.len() > 5 && checks.iter().any(|check| check["name"] == "commit gate"), "{checks:?}");
     for check in checks {
         let name = check["name"].as_str().expect("a name");
         assert!(page.contains(&format!("| `{name}` |")), "{name} is not explained");

@@ -1,16 +1,54 @@
 //! `lockstep mcp` in a real Claude Code session (`--mcp-config`): what a tool says reaches the model's next request, whole. Skipped,
 //! and said so, where the client cannot be had.
 
-use std::path::Path;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use lockstep_rehearsal::client::Client;
 use lockstep_rehearsal::run::Rehearsal;
-use lockstep_rehearsal::scenario::Scenario;
+use lockstep_rehearsal::scenario::{Scenario, Turn};
 use lockstep_rehearsal::transcript::Agent;
-use serde_json::json;
+use lockstep_testkit::TestEnv;
+use serde_json::{Value, json};
 
 use crate::active;
+use crate::mcp_tools::{calls, workshop};
 use crate::steps::yes;
+
+/// A file for `--mcp-config` that names the server.
+fn mcp_config(env: &TestEnv) -> PathBuf {
+    let servers =
+        json!({"mcpServers": {"lockstep": {"command": env!("CARGO_BIN_EXE_lockstep"), "args": ["mcp"]}}});
+    let config = env.elsewhere().join("mcp.json");
+    fs::write(&config, servers.to_string()).unwrap();
+    config
+}
+
+#[test]
+fn every_tool_answers_a_real_session_and_says_which_arguments_are_wrong() {
+    let Some(client) = Client::obtain_or_skip() else { return };
+    let env = workshop();
+    let mut scenario = Scenario::new("Call every tool");
+    for (name, good, bad) in calls() {
+        for arguments in [bad, good] {
+            scenario.lead.push(Turn::call(&format!("mcp__lockstep__{name}"), arguments));
+        }
+    }
+    scenario.lead.push(Turn::text("That is all."));
+    let rehearsal = Rehearsal::new(client, scenario, env.project()).limit(Duration::from_secs(240));
+    let rehearsal = rehearsal.env("TMPDIR", env.tmp()).env("LOCKSTEP_NOW", env.now());
+    let outcome = rehearsal.arg("--mcp-config").arg(mcp_config(&env)).run().unwrap();
+    assert!(outcome.success() && outcome.unplayed.is_empty(), "{outcome:?}");
+    let last = outcome.transcript.lead().requests().last().unwrap().body["messages"].clone();
+    let blocks = last.as_array().unwrap().iter().flat_map(|message| message["content"].as_array().cloned());
+    let results: Vec<Value> = blocks.flatten().filter(|block| block["type"] == "tool_result").collect();
+    let expected = calls().into_iter().flat_map(|(name, ..)| [(name, true), (name, false)]);
+    assert_eq!(results.len(), 2 * calls().len());
+    for (result, (name, wrong)) in results.iter().zip(expected) {
+        assert_eq!(result["is_error"] == true, wrong, "{name}: {result:#}");
+    }
+}
 
 #[test]
 fn what_tools_say_reaches_the_model() {
@@ -27,10 +65,7 @@ fn what_tools_say_reaches_the_model() {
     env.git(["commit", "--quiet", "--message", "first"]);
     env.write("a.py", "def greet():\n    pass\n");
     yes(&env, "task new --title auth --intent login");
-    let servers =
-        json!({"mcpServers": {"lockstep": {"command": env!("CARGO_BIN_EXE_lockstep"), "args": ["mcp"]}}});
-    let config = env.elsewhere().join("mcp.json");
-    std::fs::write(&config, servers.to_string()).unwrap();
+    let config = mcp_config(&env);
     let scenario = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios/mcp.toml");
     let rehearsal = Rehearsal::new(client, Scenario::read(&scenario).unwrap(), env.project());
     let outcome = rehearsal.env("TMPDIR", env.tmp()).arg("--mcp-config").arg(&config).run().unwrap();
