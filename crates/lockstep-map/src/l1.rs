@@ -152,4 +152,28 @@ mod tests {
         let read: serde_json::Value = serde_saphyr::from_str(&l1.to_yaml()).unwrap();
         assert_eq!(read, serde_json::to_value(&l1).unwrap());
     }
+
+    #[test]
+    fn whatever_is_written_fits_its_schema() {
+        let (_, schema) = crate::schema::schemas().remove(0);
+        let schema = jsonschema::validator_for(&schema).unwrap();
+        for mode in [Mode::FullGeneration, Mode::IncrementalUpdate, Mode::StalenessCheck] {
+            for status in [Status::Complete, Status::Partial] {
+                let mut l1 = L1::new(mode, status, 3, "map.md".to_owned());
+                assert!(schema.is_valid(&serde_json::to_value(&l1).unwrap()), "{l1:?}");
+                for recommendation in
+                    [Recommendation::None, Recommendation::Incremental, Recommendation::FullRegeneration]
+                {
+                    l1.staleness_report = Some(Staleness {
+                        total_entries: 3,
+                        stale_count: 1,
+                        missing_count: 0,
+                        recommendation,
+                    });
+                    assert!(schema.is_valid(&serde_json::to_value(&l1).unwrap()), "{l1:?}");
+                }
+            }
+        }
+        assert!(!schema.is_valid(&serde_json::json!({"domain": "homeostasis"})));
+    }
 }

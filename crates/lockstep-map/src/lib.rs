@@ -17,6 +17,7 @@ pub mod l1;
 pub mod names;
 mod question;
 pub mod record;
+pub mod schema;
 pub mod scope;
 pub mod shape;
 pub mod update;

@@ -43,6 +43,7 @@ fn schemas() -> Vec<(&'static str, Value)> {
     task.chain(lockstep_refs::schema::schemas())
         .chain(lockstep_steps::schema::schemas())
         .chain(lockstep_cascade::schema::schemas())
+        .chain(lockstep_map::schema::schemas())
         .chain(lockstep_cache::schema::schemas())
         .collect()
 }

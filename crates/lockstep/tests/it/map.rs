@@ -63,7 +63,19 @@ fn a_map_is_built_where_there_is_none_and_the_check_passes() {
 fn the_map_of_this_repository_is_right() {
     let env = active();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let parts = ["crates", "docs", "xtask", "Cargo.toml", "README.md", "ARCHITECTURE.md"];
+    let parts = [
+        ".ci",
+        ".claude-plugin",
+        "ARCHITECTURE.md",
+        "CHANGELOG.md",
+        "CONTRIBUTING.md",
+        "Cargo.toml",
+        "README.md",
+        "crates",
+        "docs",
+        "plugin",
+        "xtask",
+    ];
     for part in parts {
         env.shell(&format!("cp -r '{}' '{}'", root.join(part).display(), env.project().display()));
     }
