@@ -7,6 +7,7 @@ mod changes;
 pub mod cochange;
 mod command;
 mod contents;
+mod dates;
 pub mod patch;
 mod removed;
 mod worktree;

@@ -114,3 +114,25 @@ fn outside_of_any_repository() {
     let dir = tempfile::tempdir().unwrap();
     assert!(Repository::at(dir.path()).unwrap().is_none());
 }
+
+#[test]
+fn when_files_were_last_committed_is_told_unless_the_history_was_cut_off() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("whole");
+    fs::create_dir(&root).unwrap();
+    git(&root, &["init", "--quiet"]);
+    let repository = Repository::at(&root).unwrap().unwrap();
+    assert_eq!(repository.committed_since(0).unwrap(), Some(Default::default()));
+    fs::write(root.join("a b"), "1").unwrap();
+    fs::write(root.join("c"), "1").unwrap();
+    commit(&root, "first");
+    fs::write(root.join("c"), "2").unwrap();
+    commit(&root, "second");
+    let found = repository.committed_since(0).unwrap().unwrap();
+    assert_eq!(found.keys().collect::<Vec<_>>(), ["a b", "c"]);
+    assert!(found["c"] >= found["a b"] && found["c"] > 1_500_000_000, "{found:?}");
+    let url = format!("file://{}", root.display());
+    git(dir.path(), &["clone", "--quiet", "--depth", "1", &url, "cut"]);
+    let cut = Repository::at(&dir.path().join("cut")).unwrap().unwrap();
+    assert_eq!(cut.committed_since(0).unwrap(), None);
+}

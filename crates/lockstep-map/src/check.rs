@@ -32,8 +32,8 @@ pub struct Truth<'a> {
     pub exists: &'a dyn Fn(&str) -> bool,
     /// Whether a file changed after a day.
     pub changed_since: &'a dyn Fn(&str, Date) -> bool,
-    /// Whether a file changed in each of the last runs.
-    pub is_hot: &'a dyn Fn(&str) -> bool,
+    /// Whether a file changed in each of the last runs; `None` where nobody here can know.
+    pub is_hot: &'a dyn Fn(&str) -> Option<bool>,
 }
 
 /// Something that is wrong.
@@ -321,8 +321,10 @@ impl Check<'_> {
     /// What is wrong with one entry by itself.
     fn entry(&mut self, entry: &Listed) {
         let path = Some(entry.path.as_str());
-        let expected = Hotspot::of(entry.refd_by.len(), (self.truth.is_hot)(&entry.path));
-        if expected != entry.hotspot {
+        let is_hot = (self.truth.is_hot)(&entry.path);
+        let expected = Hotspot::of(entry.refd_by.len(), is_hot.unwrap_or(false));
+        let may_be_hot = is_hot.is_none() && entry.hotspot == Hotspot::High;
+        if expected != entry.hotspot && !may_be_hot {
             self.add(Defect::Hotspot, path, format!("is {}, but should be {expected}", entry.hotspot));
         }
         if entry.updated > self.truth.today {

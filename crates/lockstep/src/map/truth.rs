@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use jiff::civil::Date;
-use jiff::tz::TimeZone;
 use lockstep_index::index::{Index, Progress};
 use lockstep_map::check::{Checked, Truth, check};
 use lockstep_map::document::Document;
@@ -18,6 +17,7 @@ use lockstep_refs::world::{FileId, World as _};
 use lockstep_store::Store;
 
 use super::answers::Answers;
+use super::elsewhere::Elsewhere;
 use super::memory::Memory;
 use super::paper::{self, Paper};
 use super::place::{Place, settings};
@@ -96,6 +96,7 @@ impl Current {
             Paper::Other(text) => text,
             Paper::AsWritten => unreachable!("nothing is remembered of it"),
         };
+        let elsewhere = if self.known.is_empty() { Elsewhere::of(root, place, &text) } else { None };
         let view = self.view();
         let exists = |path: &str| is_inside(path) && root.join(path).symlink_metadata().is_ok();
         let truth = Truth {
@@ -104,8 +105,13 @@ impl Current {
             limit: self.limit,
             today: clock::now().date(),
             exists: &exists,
-            changed_since: &|path, day| self.changed_since(root, path, day),
-            is_hot: &|path| self.hot.contains(path),
+            changed_since: &|path, day| match &elsewhere {
+                Some(elsewhere) => {
+                    elsewhere.changed_since(path, day).unwrap_or_else(|| modified_since(root, path, day))
+                }
+                None => self.changed_since(root, path, day),
+            },
+            is_hot: &|path| elsewhere.is_none().then(|| self.hot.contains(path)),
         };
         Ok(Some(check(&text, &truth)))
     }
@@ -121,11 +127,15 @@ impl Current {
         if let Some((content, updated)) = self.known.get(path) {
             return now != Some(*content) || *updated > day;
         }
-        let modified = root.join(path).symlink_metadata().and_then(|meta| meta.modified()).ok();
-        let zone: TimeZone = clock::now().time_zone().clone();
-        let at = modified.and_then(|time| jiff::Timestamp::try_from(time).ok());
-        at.is_some_and(|at| at.to_zoned(zone).date() > day)
+        modified_since(root, path, day)
     }
+}
+
+/// Whether a file's time is after a day.
+fn modified_since(root: &Path, path: &str, day: Date) -> bool {
+    let modified = root.join(path).symlink_metadata().and_then(|meta| meta.modified()).ok();
+    let at = modified.and_then(|time| jiff::Timestamp::try_from(time).ok());
+    at.is_some_and(|at| at.to_zoned(clock::now().time_zone().clone()).date() > day)
 }
 
 /// Whether a path that somebody wrote stays inside the project.

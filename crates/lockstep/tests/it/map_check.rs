@@ -1,6 +1,8 @@
 //! `lockstep map check` names everything that is wrong with a map made by hand.
 
 use std::fs;
+use std::path::Path;
+use std::process::Command;
 
 use jiff::SignedDuration;
 use lockstep_testkit::TestEnv;
@@ -194,4 +196,55 @@ fn a_map_over_its_size_is_told() {
     assert!(check(&env, &lied, 1).0.contains("that 3 low entries were left out, 2 are"));
     let silent = text.replace("<!-- Pruned: 2 low entries; lockstep map show lists all -->\n", "");
     assert!(check(&env, &silent, 1).0.contains("missing     a.md has no entry"), "{silent}");
+}
+
+/// What CI does: the times of all files are those of the checkout, and nothing is remembered.
+#[test]
+fn a_map_that_came_with_a_clone_is_not_blamed_for_what_only_its_maker_knows() {
+    let env = configured("[map]\npath = \"docs/map.md\"\n");
+    let at = |day: &str| [("GIT_COMMITTER_DATE", format!("2026-02-{day}T12:00:00Z"))];
+    let commit = |message: &str, day: &str| {
+        let mut git = Command::new("git");
+        git.args([
+            "-c",
+            "user.name=A",
+            "-c",
+            "user.email=a@example.org",
+            "commit",
+            "--quiet",
+            "--all",
+            "-m",
+            message,
+        ]);
+        assert!(git.envs(at(day)).current_dir(env.project()).status().unwrap().success());
+    };
+    plant(&env);
+    env.git(["init", "--quiet"]);
+    // A file that changes in each of three runs is hot, whatever its references say.
+    for round in 0..4 {
+        env.write("src/hot.py", format!("ROUND = {round}\n"));
+        env.lockstep(["map", "update", "--quiet"]);
+    }
+    assert!(fs::read_to_string(env.project().join("docs/map.md")).unwrap().contains("hotspot: high"));
+    env.git(["add", "--all"]);
+    commit("map", "14");
+    let clone = |name: &str| {
+        let target = env.elsewhere().join(name);
+        let source = env.project().display().to_string();
+        let cloned = Command::new("git").args(["clone", "--quiet", &source]).arg(&target).status().unwrap();
+        assert!(cloned.success());
+        target
+    };
+    env.advance(SignedDuration::from_hours(24 * 9));
+    let check = |root: &Path| {
+        let mut command = env.command(["map", "check"]);
+        command.current_dir(root);
+        env.run(command, b"")
+    };
+    check(&clone("fresh")).succeeded();
+    // What was committed after it was mapped is stale there too.
+    env.write("src/hot.py", "ROUND = 9\n");
+    commit("more", "20");
+    let said = check(&clone("stale")).snapshot();
+    assert!(said.contains("src/hot.py") && said.contains("its file changed since"), "{said}");
 }

@@ -1,0 +1,39 @@
+//! When files were last committed.
+
+use std::collections::BTreeMap;
+
+use crate::{GitError, Repository};
+
+impl Repository {
+    /// The files that were committed after a moment (seconds since 1970), each with the moment of its last commit. `None` where that is
+    /// not known: the history was cut off, and its oldest commit seems to bring everything.
+    pub fn committed_since(&self, moment: i64) -> Result<Option<BTreeMap<String, i64>>, GitError> {
+        if self.head()?.is_none() {
+            return Ok(Some(BTreeMap::new()));
+        }
+        if self.tell(&["rev-parse", "--is-shallow-repository"])?.starts_with(b"true") {
+            return Ok(None);
+        }
+        let since = format!("--since=@{moment}");
+        // Of a merge, what it brings is in the commits that it joins.
+        let log = self.tell(&[
+            "log",
+            &since,
+            "--format=%x01%ct",
+            "--name-only",
+            "--relative",
+            "--no-merges",
+            "-z",
+        ])?;
+        let mut last: BTreeMap<String, i64> = BTreeMap::new();
+        for commit in String::from_utf8_lossy(&log).split('\u{1}').skip(1) {
+            let mut names = commit.split(['\0', '\n']).filter(|name| !name.is_empty());
+            let Some(at) = names.next().and_then(|at| at.parse().ok()) else { continue };
+            for name in names {
+                let known = last.entry(name.to_owned()).or_insert(at);
+                *known = at.max(*known);
+            }
+        }
+        Ok(Some(last))
+    }
+}
