@@ -5,6 +5,7 @@
 mod cache;
 mod cache_delivery;
 mod cache_guide;
+mod cache_original;
 mod cache_real_client;
 mod cascade;
 mod cascade_client;
