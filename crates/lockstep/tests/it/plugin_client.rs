@@ -59,6 +59,15 @@ impl Stage {
     }
 }
 
+/// What the doctor says of the registered hooks.
+#[track_caller]
+fn assert_registration(stage: &Stage, status: &str) {
+    let doctor = stage.json("doctor");
+    let checks = doctor["checks"].as_array().unwrap().iter();
+    let registration = checks.into_iter().find(|check| check["name"] == "registration");
+    assert_eq!(registration.unwrap()["status"], status, "{doctor:#}");
+}
+
 #[test]
 fn the_copy_that_init_makes_is_loaded_by_the_client() {
     let Some(stage) = Stage::with_plugin() else { return };
@@ -91,15 +100,9 @@ fn the_marketplace_file_installs_it_and_init_makes_no_second_copy() {
     let outcome = stage.play(SCENARIO, &[]);
     stage.fired_once(&outcome);
     stage.offers(&outcome);
-    let doctor = stage.json("doctor");
-    let registration =
-        doctor["checks"].as_array().unwrap().iter().find(|check| check["name"] == "registration");
-    assert_eq!(registration.unwrap()["status"], "ok", "{doctor:#}");
+    assert_registration(&stage, "ok");
     stage.claude(&["plugin", "uninstall", "lockstep@lockstep"]);
-    let doctor = stage.json("doctor");
-    let registration =
-        doctor["checks"].as_array().unwrap().iter().find(|check| check["name"] == "registration");
-    assert_eq!(registration.unwrap()["status"], "failed", "{doctor:#}");
+    assert_registration(&stage, "failed");
 }
 
 #[test]
@@ -111,10 +114,7 @@ fn beside_entries_in_the_settings_nothing_is_done_twice() {
     let outcome = stage.play(SCENARIO, &[]);
     stage.fired_once(&outcome);
     stage.offers(&outcome);
-    let doctor = stage.json("doctor");
-    let registration =
-        doctor["checks"].as_array().unwrap().iter().find(|check| check["name"] == "registration");
-    assert_eq!(registration.unwrap()["status"], "warning", "{doctor:#}");
+    assert_registration(&stage, "warning");
 }
 
 #[test]
