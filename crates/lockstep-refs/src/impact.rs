@@ -59,6 +59,8 @@ pub struct FileImpact {
     pub dependents: Vec<Dependent>,
     /// How many more files only use a member of a changed one's name, on values of which nothing is known.
     pub undecided: usize,
+    /// Whether the time was up before it was looked at: then nothing is known of its dependents.
+    pub unanalysed: bool,
 }
 
 /// What is asked.
@@ -79,7 +81,8 @@ pub fn impact(world: &dyn World, question: &Question<'_>) -> Impact {
     for edit in edits {
         if is_over() {
             impact.truncated = true;
-            break;
+            impact.files.push(FileImpact { unanalysed: true, ..nothing_found(edit) });
+            continue;
         }
         let (file, truncated) = file_impact(world, edit, aliases, is_over);
         impact.truncated |= truncated;
@@ -104,6 +107,18 @@ fn unresolved(world: &dyn World, paths: &BTreeSet<String>, is_over: &dyn Fn() ->
     count
 }
 
+fn nothing_found(edit: &Edit) -> FileImpact {
+    FileImpact {
+        path: edit.path.clone(),
+        change: edit.change(),
+        symbols: Vec::new(),
+        whole_file: matches!(edit.before, Before::Unknown),
+        dependents: Vec::new(),
+        undecided: 0,
+        unanalysed: false,
+    }
+}
+
 fn file_impact(
     world: &dyn World,
     edit: &Edit,
@@ -111,14 +126,7 @@ fn file_impact(
     is_over: &dyn Fn() -> bool,
 ) -> (FileImpact, bool) {
     let former = edit.former_path();
-    let mut found = FileImpact {
-        path: edit.path.clone(),
-        change: edit.change(),
-        symbols: Vec::new(),
-        whole_file: matches!(edit.before, Before::Unknown),
-        dependents: Vec::new(),
-        undecided: 0,
-    };
+    let mut found = nothing_found(edit);
     // What did not exist before, nobody depends on.
     let Some((facts, text)) = edit.former_content(world) else { return (found, false) };
     let before = Overlay::new(world, former, Arc::clone(&facts), text.clone());

@@ -190,7 +190,10 @@ impl Report<'_> {
     /// Everything a reader must know besides the dependents.
     fn all_notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        for file in self.impact.files.iter().filter(|file| file.whole_file) {
+        for file in self.impact.files.iter().filter(|file| file.unanalysed) {
+            notes.push(format!("{}: not analysed, the time was over; its dependents are not known.", file.path));
+        }
+        for file in self.impact.files.iter().filter(|file| file.whole_file && !file.unanalysed) {
             notes.push(format!(
                 "{}: its former content is unknown, so everything in it counts as changed.",
                 file.path

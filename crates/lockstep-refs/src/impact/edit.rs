@@ -108,10 +108,13 @@ impl Edit {
             Before::Unknown if self.after == After::Gone => {
                 Some((Arc::new(Facts::none(Language::of(self.former_path()))), None))
             }
-            Before::Unknown => {
-                let file = world.find(&self.path)?;
-                Some((world.facts(file)?, world.text(file)))
-            }
+            Before::Unknown => match &self.after {
+                After::Text(text) => Some((Arc::new(language::facts(&self.path, text)), Some(Arc::clone(text)))),
+                _ => {
+                    let file = world.find(&self.path)?;
+                    Some((world.facts(file)?, world.text(file)))
+                }
+            },
         }
     }
 
@@ -150,7 +153,9 @@ impl Edit {
         };
         match (&self.before, new) {
             (Before::Unknown, _) => everything(What::Body),
-            (_, None) => everything(What::Removed),
+            (_, None) if self.after == After::Gone => everything(What::Removed),
+            // It is there, but nobody can look into it.
+            (_, None) => everything(What::Body),
             (_, Some(new)) => compare(old, new),
         }
     }

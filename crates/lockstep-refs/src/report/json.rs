@@ -54,6 +54,9 @@ struct File<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     renamed_from: Option<&'a str>,
     whole_file: bool,
+    /// Only where it is false: then nothing is known of its dependents.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    analysed: Option<bool>,
     symbols: Vec<Symbol<'a>>,
     dependents: Vec<Listed<'a>>,
     dependent_count: usize,
@@ -143,6 +146,7 @@ impl Report<'_> {
                 _ => None,
             },
             whole_file: file.whole_file,
+            analysed: file.unanalysed.then_some(false),
             symbols: file
                 .symbols
                 .iter()

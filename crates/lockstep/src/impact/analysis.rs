@@ -1,6 +1,9 @@
 //! An analysis: edits and a world become an impact with everything a report says.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::OpenOptions;
+use std::io::Read as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -8,10 +11,12 @@ use lockstep_git::{GitError, Repository};
 use lockstep_index::index::Index;
 use lockstep_model::alert::{Alert, Finding, Findings, display_names};
 use lockstep_refs::entity::Aliases;
-use lockstep_refs::impact::{Edit, Impact, Question, impact};
+use lockstep_refs::impact::{After, Edit, Impact, Question, impact};
+use lockstep_refs::world::World as _;
 use lockstep_refs::report::{Basis, Report, Timings, Together};
 
 use lockstep_store::{Store, StoreError};
+use rustix::fs::OFlags;
 
 use super::index::basis;
 
@@ -23,6 +28,34 @@ const MIN_CONFIDENCE: f64 = 0.25;
 
 /// So many are shown for one file.
 const MAX_TOGETHER: usize = 5;
+
+/// The most of a changed file that is read where the index does not have it.
+const MAX_TEXT_BYTES: u64 = 16 << 20;
+
+/// The edit with what is on disk, where the index does not look into the file: it is ignored, or too long.
+fn as_it_is(root: &Path, index: &Index, edit: &Edit) -> Edit {
+    let mut edit = edit.clone();
+    let known = index.find(&edit.path).is_some_and(|file| index.text(file).is_some());
+    if edit.after == After::Present
+        && !known
+        && let Some(text) = plain_text(&root.join(&edit.path))
+    {
+        edit.after = After::Text(text.into());
+    }
+    edit
+}
+
+fn plain_text(path: &Path) -> Option<String> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
+    let meta = file.metadata().ok()?;
+    if !meta.is_file() || meta.len() > MAX_TEXT_BYTES {
+        return None;
+    }
+    let mut text = String::new();
+    file.take(MAX_TEXT_BYTES).read_to_string(&mut text).ok()?;
+    Some(text)
+}
 
 /// What was found, with what it was found by.
 pub(crate) struct Analysis {
@@ -44,7 +77,8 @@ impl Analysis {
         is_over: &dyn Fn() -> bool,
     ) -> Self {
         let started = Instant::now();
-        let impact = impact(index, &Question { edits, aliases, is_over });
+        let edits: Vec<Edit> = edits.iter().map(|edit| as_it_is(root, index, edit)).collect();
+        let impact = impact(index, &Question { edits: &edits, aliases, is_over });
         Self {
             root: root.to_string_lossy().into_owned(),
             impact,

@@ -23,6 +23,7 @@ pub(crate) fn render(analysis: &Analysis, origin: &str, terminal: &Terminal) -> 
     let breaking = analysis.report().ranked().iter().filter(|entry| entry.breaks).count();
     let candidates = impact.candidates().len();
     let dependents = match (candidates, breaking) {
+        (0, _) if impact.truncated => "no dependent was found before the time was over".to_owned(),
         (0, _) => "nothing depends on what changed".to_owned(),
         (1, 1) => "1 dependent, broken by it".to_owned(),
         (n, 0) => count(n, "dependent"),
@@ -38,11 +39,14 @@ pub(crate) fn render(analysis: &Analysis, origin: &str, terminal: &Terminal) -> 
             out.push_str(&entry(dependent, terminal));
         }
     }
-    if !quiet.is_empty() && candidates > 0 {
-        out.push_str("\nNo dependents:\n");
-    }
-    for file in quiet {
-        let _ = write!(out, "  {}", heading(file, terminal));
+    let (unanalysed, quiet): (Vec<_>, Vec<_>) = quiet.into_iter().partition(|file| file.unanalysed);
+    for (title, files) in [("No dependents", quiet), ("Not analysed", unanalysed)] {
+        if !files.is_empty() && (candidates > 0 || impact.truncated) {
+            let _ = write!(out, "\n{title}:\n");
+        }
+        for file in files {
+            let _ = write!(out, "  {}", heading(file, terminal));
+        }
     }
     out
 }
@@ -55,7 +59,9 @@ fn heading(file: &FileImpact, terminal: &Terminal) -> String {
         FileChange::Renamed { from } => line.push_str(&format!("  (was {})", shown(from))),
         change => line.push_str(&format!("  ({})", change.word())),
     }
-    if file.whole_file {
+    if file.unanalysed {
+        line.push_str("  (not analysed: the time was over)");
+    } else if file.whole_file {
         line.push_str("  (former content unknown: all of it counts)");
     } else {
         let named: Vec<String> = file.symbols.iter().take(MAX_SYMBOLS).map(symbol).collect();

@@ -248,3 +248,65 @@ fn steady(text: &str) -> String {
         })
         .collect()
 }
+
+/// Two files that others import, both changed.
+fn two_renames(env: &TestEnv) {
+    for name in ["a", "b"] {
+        env.write(format!("{name}.py"), format!("def {name}_old():\n    pass\n"));
+        env.write(format!("use_{name}.py"), format!("from {name} import {name}_old\n"));
+    }
+    env.git(["init", "--quiet"]);
+    commit(env, "first");
+    for name in ["a", "b"] {
+        env.write(format!("{name}.py"), format!("def {name}_new():\n    pass\n"));
+    }
+}
+
+#[test]
+fn what_there_was_no_time_for_is_counted_and_said_to_be_unknown() {
+    let env = active();
+    two_renames(&env);
+    let text = env.lockstep(["impact", "--time-limit", "0"]).succeeded();
+    assert!(text.starts_with("2 files changed in the working tree; no dependent was found before"), "{text}");
+    assert!(text.contains("Not analysed:\n  a.py  (not analysed: the time was over)\n"), "{text}");
+    let yaml = env.lockstep(["impact", "--time-limit", "0", "--format", "yaml"]).succeeded();
+    assert!(yaml.contains("status: partial") && yaml.contains("files_changed: 2"), "{yaml}");
+    let l2 = env.lockstep(["impact", "--time-limit", "0", "--format", "md"]).succeeded();
+    assert!(l2.contains("a.py: not analysed, the time was over; its dependents are not known."), "{l2}");
+    let json = env.lockstep(["impact", "--time-limit", "0", "--format", "json"]).succeeded();
+    assert_eq!(json.matches("\"analysed\": false").count(), 2, "{json}");
+}
+
+#[test]
+fn a_stop_without_time_tells_how_many_files_changed() {
+    let env = configured("[impact]\ntime_limit = \"0s\"\n");
+    two_renames(&env);
+    env.lockstep(["index", "--quiet"]).succeeded();
+    for name in ["a.py", "b.py"] {
+        env.hook(&Event::edit(name).by("a1", "implementer")).silent();
+    }
+    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+    let (_, alert) = env.hook(&Event::prompt()).context().expect("an alert");
+    assert!(alert.contains("SRC IMPACT ALERT: 2 files changed") && alert.contains("truncated"), "{alert}");
+}
+
+#[test]
+fn a_changed_file_that_is_not_indexed_is_looked_at_all_the_same() {
+    let env = configured("[scope]\nmax_file_bytes = 2000\n");
+    let filler = "# filler\n".repeat(400);
+    env.write("big.py", format!("def greet():\n    return 1\n\n\ndef other():\n    pass\n{filler}"));
+    env.write("use.py", "from big import greet\n\ngreet()\n");
+    env.write("gen.py", "def made():\n    pass\n");
+    env.write("use_gen.py", "from gen import made\n\nmade()\n");
+    env.write(".gitignore", "/gen.py\n");
+    env.git(["init", "--quiet"]);
+    commit(&env, "first");
+    env.write("big.py", format!("def greet():\n    return 2\n\n\ndef other():\n    pass\n{filler}"));
+    let body = env.lockstep(["impact"]).succeeded();
+    assert!(!body.contains("breaks") && body.contains("big.py  greet changed inside"), "only its inside: {body}");
+    env.write("big.py", format!("def welcome():\n    return 2\n\n\ndef other():\n    pass\n{filler}"));
+    let renamed = env.lockstep(["impact"]).succeeded();
+    assert!(renamed.contains("greet → welcome") && renamed.contains("breaks use.py"), "{renamed}");
+    let ignored = env.lockstep(["impact", "gen.py"]).succeeded();
+    assert!(ignored.contains("use_gen.py"), "{ignored}");
+}
