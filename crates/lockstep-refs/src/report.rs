@@ -191,7 +191,10 @@ impl Report<'_> {
     fn all_notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for file in self.impact.files.iter().filter(|file| file.unanalysed) {
-            notes.push(format!("{}: not analysed, the time was over; its dependents are not known.", file.path));
+            notes.push(format!(
+                "{}: not analysed, the time was over; its dependents are not known.",
+                file.path
+            ));
         }
         for file in self.impact.files.iter().filter(|file| file.whole_file && !file.unanalysed) {
             notes.push(format!(

@@ -109,7 +109,9 @@ impl Edit {
                 Some((Arc::new(Facts::none(Language::of(self.former_path()))), None))
             }
             Before::Unknown => match &self.after {
-                After::Text(text) => Some((Arc::new(language::facts(&self.path, text)), Some(Arc::clone(text)))),
+                After::Text(text) => {
+                    Some((Arc::new(language::facts(&self.path, text)), Some(Arc::clone(text))))
+                }
                 _ => {
                     let file = world.find(&self.path)?;
                     Some((world.facts(file)?, world.text(file)))

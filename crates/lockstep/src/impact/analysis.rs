@@ -12,8 +12,8 @@ use lockstep_index::index::Index;
 use lockstep_model::alert::{Alert, Finding, Findings, display_names};
 use lockstep_refs::entity::Aliases;
 use lockstep_refs::impact::{After, Edit, Impact, Question, impact};
-use lockstep_refs::world::World as _;
 use lockstep_refs::report::{Basis, Report, Timings, Together};
+use lockstep_refs::world::World as _;
 
 use lockstep_store::{Store, StoreError};
 use rustix::fs::OFlags;

@@ -6,6 +6,7 @@
 pub(crate) mod analysis;
 mod background;
 pub(crate) mod edits;
+mod gone;
 pub(crate) mod index;
 pub(crate) mod lookup;
 pub(crate) mod question;

@@ -1,10 +1,9 @@
-//! Who references what: a file, a symbol, a name; and what references lead to nothing.
+//! Who references what: a file, a symbol, a name.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use lockstep_index::index::Index;
-use lockstep_refs::dangling::{Former, dangling};
 use lockstep_refs::entity::{Aliases, Entity, Names, entities};
 use lockstep_refs::facts::{Definition, Facts, Reach};
 use lockstep_refs::language;
@@ -126,7 +125,7 @@ fn unresolved(index: &Index, found: &mut Vec<Found>) -> usize {
     files.iter().filter_map(outgoing).sum()
 }
 
-fn place(
+pub(super) fn place(
     index: &Index,
     file: FileId,
     line: u32,
@@ -171,43 +170,6 @@ impl Tree {
             });
         }
         sought
-    }
-
-    /// References to what no longer exists.
-    pub(crate) fn dangling(&self, index: &Index) -> Result<(Vec<Found>, usize), CommandError> {
-        let former = self.former_files(index)?;
-        let places = dangling(index, &former, &self.aliases());
-        let found = places.iter().filter(|place| place.kind < Kind::Mention).filter_map(|at| {
-            let target = at.former.and_then(|which| former.get(which)).map(|former| former.path.to_string());
-            let place = place(index, at.file, at.line, at.kind, &at.pattern, at.certainty)?;
-            Some(Found { target, ..place })
-        });
-        let mut found: Vec<Found> = found.collect();
-        found.sort();
-        Ok((found, 0))
-    }
-
-    /// The files that git knows to have been, with what they were known by.
-    fn former_files(&self, index: &Index) -> Result<Vec<Former>, CommandError> {
-        let Some(repository) = &self.repository else { return Ok(Vec::new()) };
-        let mut former = Vec::new();
-        for removed in repository.removed()? {
-            if index.find(&removed.path).is_some() {
-                continue;
-            }
-            // Only documents have a name inside.
-            let text = match removed.path.ends_with(".md") {
-                true => {
-                    let before = format!("{}^", removed.commit);
-                    repository.contents(&before, std::slice::from_ref(&removed.path))?.pop().flatten()
-                }
-                false => None,
-            };
-            let text = text.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-            let entities = entities(&removed.path, text.as_deref(), &self.aliases());
-            former.push(Former { path: removed.path.into(), entities });
-        }
-        Ok(former)
     }
 }
 

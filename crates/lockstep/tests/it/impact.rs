@@ -303,10 +303,50 @@ fn a_changed_file_that_is_not_indexed_is_looked_at_all_the_same() {
     commit(&env, "first");
     env.write("big.py", format!("def greet():\n    return 2\n\n\ndef other():\n    pass\n{filler}"));
     let body = env.lockstep(["impact"]).succeeded();
-    assert!(!body.contains("breaks") && body.contains("big.py  greet changed inside"), "only its inside: {body}");
+    assert!(
+        !body.contains("breaks") && body.contains("big.py  greet changed inside"),
+        "only its inside: {body}"
+    );
     env.write("big.py", format!("def welcome():\n    return 2\n\n\ndef other():\n    pass\n{filler}"));
     let renamed = env.lockstep(["impact"]).succeeded();
     assert!(renamed.contains("greet → welcome") && renamed.contains("breaks use.py"), "{renamed}");
     let ignored = env.lockstep(["impact", "gen.py"]).succeeded();
     assert!(ignored.contains("use_gen.py"), "{ignored}");
+}
+
+#[test]
+fn imports_of_files_that_are_gone_dangle_committed_or_not() {
+    let env = active();
+    env.git(["init", "--quiet"]);
+    env.write("Cargo.toml", "[package]\nname = \"p\"\nversion = \"0.1.0\"\nedition = \"2021\"\n");
+    env.write("src/lib.rs", "mod gone;\nmod here;\n");
+    env.write("src/gone.rs", "pub fn f() {}\n");
+    env.write("src/here.rs", "pub fn g() {}\n");
+    env.write("web/gone.ts", "export const f = 1;\n");
+    env.write("web/moved.ts", "export const g = 1;\n");
+    env.write("web/use.ts", "import { f } from \"./gone\";\nimport { g } from \"./moved\";\n");
+    env.write("py/__init__.py", "");
+    env.write("py/gone.py", "def f():\n    pass\n");
+    env.write("py/use.py", "from .gone import f\nfrom .other import x\n");
+    commit(&env, "first");
+    let clean = env.lockstep(["refs", "--dangling"]).succeeded();
+    assert!(
+        clean.contains("Nothing refers to what no longer exists"),
+        "an import that never led anywhere: {clean}"
+    );
+    env.git(["rm", "--quiet", "src/gone.rs", "web/gone.ts", "py/gone.py"]);
+    // What is found in another place now does not dangle.
+    env.git(["rm", "--quiet", "web/moved.ts"]);
+    env.write("web/moved/index.ts", "export const g = 1;\n");
+    let expected = |text: &str| {
+        for place in ["src/lib.rs", "web/use.ts", "py/use.py"] {
+            assert!(text.contains(place), "{place} is missing:\n{text}");
+        }
+        assert!(!text.contains("moved") && !text.contains("mod here"), "{text}");
+    };
+    expected(&env.lockstep(["refs", "--dangling"]).snapshot());
+    commit(&env, "second");
+    let said = env.lockstep(["refs", "--dangling"]);
+    assert_eq!(said.code, Some(1), "{}", said.snapshot());
+    expected(&said.snapshot());
 }
