@@ -288,5 +288,7 @@ pub enum Shape {
 pub const WHOLE: u16 = u16::MAX;
 /// See [`Shape::Parameter`].
 pub const THIS: u16 = u16::MAX - 1;
+/// The head of an [`Shape::Applied`] that holds what the decorators of a function may make of it, and last the function.
+pub(crate) const DECORATED: &str = "@decorated";
 /// What a function declares that it is called on, as the head of an [`Shape::Applied`] behind its parameters.
 pub(crate) const THIS_PARAMETER: &str = "@this";
