@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::facts::{Arity, Definition, DefinitionKind, Facts, Reach, Role};
+use crate::facts::{Arity, Definition, DefinitionKind, Facts, Reach, Role, Shape};
 use crate::language::Language;
 use crate::reference::{Certainty, Reference};
 use crate::syntax::differs_by_name;
@@ -30,6 +30,9 @@ pub enum What {
         arity: Option<Arity>,
         /// Whether more than the number of arguments changed, as far as the text tells.
         deeper: bool,
+        /// Whether a parameter of the type is used by nothing in it any more. The compiler then knows nothing of it wherever
+        /// a value of the type stands.
+        unfounded: bool,
     },
     /// Fewer can name it than before.
     Narrowed,
@@ -61,8 +64,8 @@ impl What {
 impl SymbolChange {
     /// Whether a place that uses the definition no longer fits it.
     pub fn breaks(&self, reference: &Reference) -> bool {
-        // A dependent, but not one that is known to break: only types, or running it, would tell.
-        if reference.certainty >= Certainty::Untyped {
+        // A dependent, but not one that is known to break: only types, another build, or running it, would tell.
+        if reference.certainty > Certainty::Possible {
             return false;
         }
         match &self.what {
@@ -71,7 +74,10 @@ impl SymbolChange {
                 !matches!(reference.role, Role::Redefine | Role::InheritedBeside)
             }
             What::Body => false,
-            What::Resigned { arity, deeper } => match reference.role {
+            What::Resigned { unfounded: true, .. } => {
+                !matches!(reference.role, Role::Import | Role::Reexport | Role::Type | Role::Extend)
+            }
+            What::Resigned { arity, deeper, .. } => match reference.role {
                 Role::Import | Role::Reexport | Role::Require => false,
                 Role::Inherited | Role::InheritedBeside => false,
                 Role::Call | Role::Redefine if reference.arguments.is_some() => {
@@ -83,12 +89,15 @@ impl SymbolChange {
                     }
                 }
                 Role::Call => true,
-                // A pattern says all that a variant or a constant is.
-                Role::Pattern if matches!(self.was.kind, DefinitionKind::Variant | DefinitionKind::Value) => {
-                    true
-                }
-                // A type whose fields or variants changed still is a type.
-                Role::Type | Role::Pattern => false,
+                // A pattern says all that a variant or a constant is, and a closed one how many fields there are.
+                Role::Pattern => match (reference.arguments, arity) {
+                    (Some(fields), Some(arity)) if self.was.kind == DefinitionKind::Type => {
+                        !arity.takes(fields)
+                    }
+                    _ => matches!(self.was.kind, DefinitionKind::Variant | DefinitionKind::Value),
+                },
+                // A type whose fields or variants changed still is a type, and what is left open may change.
+                Role::Type | Role::Owner | Role::Partial => false,
                 Role::Construct | Role::Extend | Role::Override | Role::Redefine | Role::Conform => true,
                 // Passed on or read: its type is another one.
                 Role::Value => true,
@@ -114,29 +123,29 @@ pub fn compare(old: &Facts, new: &Facts) -> Vec<SymbolChange> {
     let offered: BTreeSet<&str> =
         outermost.flat_map(|import| &import.names).map(|name| &*name.local).collect();
     let mut now = group(new, |container| container.map(str::to_owned));
+    let mut wanted: BTreeMap<Key, Vec<&Definition>> = BTreeMap::new();
     let mut changes = Vec::new();
     let mut resigned = Vec::new();
     let mut missing = Vec::new();
-    for was in &old.definitions {
-        // The members of a type that is gone are gone with it: their users are its users.
-        let container = was.container.as_deref();
-        if was.reach == Reach::File
-            || container.is_some_and(|path| path.split('.').any(|part| gone.contains(part)))
-        {
-            continue;
-        }
-        let container = container.map(|path| renamed_path(path, &renamed_types));
-        match take_best(now.get_mut(&(container, was.kind, was.name.clone())), was) {
-            Some(is) => {
-                if let Some(what) = difference(was, is).map(|what| beside(what, was, is, old, new)) {
-                    resigned.extend(matches!(what, What::Resigned { .. }).then_some((changes.len(), is)));
-                    changes.push(SymbolChange { was: was.clone(), what });
+    for (was, key) in concerning(old, &gone, &renamed_types) {
+        wanted.entry(key).or_default().push(was);
+    }
+    for (key, before) in wanted {
+        for (was, is) in paired(before, now.get_mut(&key)) {
+            match is {
+                Some(is) => {
+                    if let Some(what) = difference(was, is).map(|what| beside(what, was, is, old, new)) {
+                        let what = founded(what, was, is, old, new);
+                        resigned.extend(matches!(what, What::Resigned { .. }).then_some((changes.len(), is)));
+                        changes.push(SymbolChange { was: was.clone(), what });
+                    }
                 }
+                None if was.container.is_none() && offered.contains(&*was.name) => {}
+                None => missing.push(was),
             }
-            None if was.container.is_none() && offered.contains(&*was.name) => {}
-            None => missing.push(was),
         }
     }
+    missing.sort_by_key(|was| was.line);
     let mut added: Vec<&Definition> = now.into_values().flatten().collect();
     added.sort_by_key(|definition| definition.line);
     for was in missing {
@@ -170,19 +179,65 @@ fn group(facts: &Facts, path: impl Fn(Option<&str>) -> Option<String>) -> BTreeM
     groups
 }
 
-/// Of several definitions with one name (overloads, conditional ones) the one that changed least.
-fn take_best<'a>(candidates: Option<&mut Vec<&'a Definition>>, was: &Definition) -> Option<&'a Definition> {
-    let candidates = candidates?;
-    let distance = |is: &&Definition| (is.signature != was.signature, is.body != was.body);
-    let (at, _) = candidates.iter().enumerate().min_by_key(|(_, is)| distance(is))?;
-    Some(candidates.remove(at))
+/// What others can name, with where it should be found now. The members of a type that is gone are gone with it: their users
+/// are its users.
+fn concerning<'a>(
+    old: &'a Facts,
+    gone: &BTreeSet<&str>,
+    renamed: &BTreeMap<&str, &str>,
+) -> impl Iterator<Item = (&'a Definition, Key)> {
+    let remains = |was: &&Definition| {
+        let container = was.container.as_deref();
+        was.reach > Reach::File
+            && !container.is_some_and(|path| path.split('.').any(|part| gone.contains(part)))
+    };
+    old.definitions.iter().filter(remains).map(|was| {
+        let container = was.container.as_deref().map(|path| renamed_path(path, renamed));
+        (was, (container, was.kind, was.name.clone()))
+    })
+}
+
+/// More of one name than this are taken in the order of the text: to compare all with all takes too long.
+const MANY: usize = 16;
+
+/// Which definition became which, where several have one name (overloads, conditional ones): those that changed least first,
+/// and of those the nearest. What is found is taken out of `now`.
+fn paired<'a, 'b>(
+    before: Vec<&'a Definition>,
+    now: Option<&mut Vec<&'b Definition>>,
+) -> Vec<(&'a Definition, Option<&'b Definition>)> {
+    let mut pairs: Vec<(&Definition, Option<&Definition>)> =
+        before.into_iter().map(|was| (was, None)).collect();
+    let Some(now) = now else { return pairs };
+    if pairs.len().max(now.len()) > MANY {
+        for (was, is) in &mut pairs {
+            let nearest = now.iter().enumerate().min_by_key(|(_, is)| distance(was, is));
+            *is = nearest.map(|(at, _)| at).map(|at| now.remove(at));
+        }
+        return pairs;
+    }
+    loop {
+        let open = pairs.iter().enumerate().filter(|(_, (_, is))| is.is_none());
+        let nearest = open
+            .flat_map(|(from, (was, _))| {
+                now.iter().enumerate().map(move |(to, is)| (distance(was, is), from, to))
+            })
+            .min();
+        let Some((_, from, to)) = nearest else { return pairs };
+        pairs[from].1 = Some(now.remove(to));
+    }
+}
+
+fn distance(was: &Definition, is: &Definition) -> (bool, bool, u32) {
+    (is.signature != was.signature, is.body != was.body, is.line.abs_diff(was.line))
 }
 
 fn difference(was: &Definition, is: &Definition) -> Option<What> {
     if is.reach < was.reach {
         Some(What::Narrowed)
     } else if is.signature != was.signature {
-        Some(What::Resigned { arity: is.arity, deeper: is.arity == was.arity || is.gives != was.gives })
+        let deeper = is.arity == was.arity || is.gives != was.gives;
+        Some(What::Resigned { arity: is.arity, deeper, unfounded: false })
     } else if is.body != was.body {
         Some(What::Body)
     } else {
@@ -192,7 +247,7 @@ fn difference(was: &Definition, is: &Definition) -> Option<What> {
 
 /// A changed signature beside others of the same name that did not change: a call may still fit one of those.
 fn beside(what: What, was: &Definition, is: &Definition, old: &Facts, new: &Facts) -> What {
-    let What::Resigned { arity: Some(mut arity), deeper } = what else { return what };
+    let What::Resigned { arity: Some(mut arity), deeper, unfounded } = what else { return what };
     // Two of one name in Rust are of different types, or only one of them is there.
     if old.language == Language::Rust {
         return what;
@@ -211,7 +266,39 @@ fn beside(what: What, was: &Definition, is: &Definition, old: &Facts, new: &Fact
         arity.least = arity.least.min(other.least);
         arity.most = arity.most.zip(other.most).map(|(one, other)| one.max(other));
     }
-    What::Resigned { arity: Some(arity), deeper: deeper && !any }
+    What::Resigned { arity: Some(arity), deeper: deeper && !any, unfounded }
+}
+
+/// A type of Rust whose fields no longer use one of its parameters.
+fn founded(what: What, was: &Definition, is: &Definition, old: &Facts, new: &Facts) -> What {
+    let What::Resigned { arity, deeper, .. } = what else { return what };
+    if old.language != Language::Rust || was.kind != DefinitionKind::Type {
+        return what;
+    }
+    let unfounded = match (parameters(old, was), parameters(new, is)) {
+        (Some(before), Some(after)) => before.iter().any(|parameter| !after.contains(parameter)),
+        _ => false,
+    };
+    What::Resigned { arity, deeper, unfounded }
+}
+
+/// The positions of a type's parameters that its fields use; `None` where a field hides them.
+fn parameters<'f>(facts: &'f Facts, of: &Definition) -> Option<BTreeSet<&'f str>> {
+    let mut used = BTreeSet::new();
+    // Two of one name stand under different conditions: those between its lines are its own.
+    let fields = facts
+        .definitions
+        .iter()
+        .filter(|it| it.kind == DefinitionKind::Field && (of.line..=of.end_line).contains(&it.line));
+    for field in fields {
+        let Some(Shape::Of(text)) = &field.gives else { return None };
+        let mut words = text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '$')));
+        if words.clone().any(|word| word == "_") {
+            return None;
+        }
+        used.extend(words.by_ref().filter(|word| word.starts_with('$')));
+    }
+    Some(used)
 }
 
 fn is_type(definition: &Definition) -> bool {
@@ -335,7 +422,11 @@ mod tests {
                 ("a".to_owned(), What::Body),
                 (
                     "b".to_owned(),
-                    What::Resigned { arity: Some(Arity { least: 1, most: Some(1) }), deeper: true }
+                    What::Resigned {
+                        arity: Some(Arity { least: 1, most: Some(1) }),
+                        deeper: true,
+                        unfounded: false
+                    }
                 ),
                 ("c".to_owned(), What::Renamed("cc".into())),
                 ("d".to_owned(), What::Removed),
@@ -369,7 +460,11 @@ mod tests {
             compare(&facts(vec![with(1, 1, 1), with(2, 1, 2)]), &facts(vec![with(9, 2, 2), with(2, 1, 2)]));
         assert_eq!(
             changes.into_iter().map(|it| it.what).collect::<Vec<_>>(),
-            [What::Resigned { arity: Some(Arity { least: 1, most: Some(2) }), deeper: false }]
+            [What::Resigned {
+                arity: Some(Arity { least: 1, most: Some(2) }),
+                deeper: false,
+                unfounded: false
+            }]
         );
     }
 
@@ -377,7 +472,8 @@ mod tests {
     fn a_parameter_that_must_be_given_shifts_those_that_need_not() {
         let was = Definition { arity: Some(Arity { least: 1, most: Some(2) }), ..function("f", (1, 1)) };
         let now = Arity { least: 2, most: Some(3) };
-        let change = SymbolChange { was, what: What::Resigned { arity: Some(now), deeper: false } };
+        let change =
+            SymbolChange { was, what: What::Resigned { arity: Some(now), deeper: false, unfounded: false } };
         assert!(change.shifts(now, 2));
         assert!(!change.shifts(Arity { least: 1, most: Some(3) }, 2));
     }

@@ -19,6 +19,8 @@ pub struct Facts {
     pub uses: Vec<Use>,
     /// Which types get members or interfaces outside their own definition, in the order of the text.
     pub implementations: Vec<Implementation>,
+    /// What is only there under a condition, in the order of the text.
+    pub conditions: Vec<Condition>,
     /// How many places the parser could not make sense of.
     pub problems: u32,
 }
@@ -33,6 +35,7 @@ impl Facts {
             imports: Vec::new(),
             uses: Vec::new(),
             implementations: Vec::new(),
+            conditions: Vec::new(),
             problems: 0,
         }
     }
@@ -61,7 +64,8 @@ pub struct Definition {
     pub arity: Option<Arity>,
     /// The type of a value, the result of a call: as an expression that names a type.
     pub gives: Option<Shape>,
-    /// What a type extends or implements, as written; for a function, the type whose members it is called like.
+    /// What a type extends or implements, as written; for a function, the type whose members it is called like;
+    /// for a module of Rust, `macro_use` where its macros reach beyond it.
     pub extends: Vec<Box<str>>,
 }
 
@@ -196,6 +200,17 @@ pub struct Implementation {
     pub line: u32,
 }
 
+/// Lines that are only compiled under a condition: `#[cfg(…)]`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Condition {
+    /// The condition as written, without spaces.
+    pub text: Box<str>,
+    /// First line, counted from 1.
+    pub line: u32,
+    /// Last line.
+    pub end_line: u32,
+}
+
 /// What a name is used for. What a change breaks depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Role {
@@ -209,8 +224,12 @@ pub enum Role {
     Construct,
     /// Taken apart or compared: a pattern.
     Pattern,
+    /// Built or taken apart with the rest left open: `S { a, ..base }`, `V { a, .. }`, `V(..)`.
+    Partial,
     /// Named as a type.
     Type,
+    /// Named to reach one of its members: `T` of `T::new()`.
+    Owner,
     /// Extended or implemented by a type.
     Extend,
     /// Defined again for another type: a method of an implemented trait, an overridden method.
@@ -269,5 +288,7 @@ pub enum Shape {
 pub const WHOLE: u16 = u16::MAX;
 /// See [`Shape::Parameter`].
 pub const THIS: u16 = u16::MAX - 1;
+/// The head of an [`Shape::Applied`] that holds what the decorators of a function may make of it, and last the function.
+pub(crate) const DECORATED: &str = "@decorated";
 /// What a function declares that it is called on, as the head of an [`Shape::Applied`] behind its parameters.
 pub(crate) const THIS_PARAMETER: &str = "@this";

@@ -1,6 +1,8 @@
 //! Several files in one string, and what references a symbol of one of them: how languages are tested.
 
+use crate::entity::Aliases;
 use crate::facts::Definition;
+use crate::impact::{After, Before, Edit, Question, impact};
 use crate::language::rules;
 use crate::reference::{Certainty, Target};
 use crate::resolve::path_of;
@@ -13,7 +15,7 @@ pub(crate) fn world(files: &str) -> MemoryWorld {
 }
 
 /// Who references `symbol` of `path`, one per line: path, line, role; `?` where it is only possible, `??` where that is undecided, `~` where it has no
-/// type, `via` where another file hands it on.
+/// type, `#` where no ordinary build has it, `via` where another file hands it on.
 pub(crate) fn referrers(files: &str, path: &str, symbol: &str) -> Vec<String> {
     let world = world(files);
     let file = world.find(path).expect("the path is in the fixture");
@@ -29,6 +31,7 @@ pub(crate) fn referrers(files: &str, path: &str, symbol: &str) -> Vec<String> {
             let mark = match it.certainty {
                 Certainty::Resolved => "",
                 Certainty::Possible => "?",
+                Certainty::Conditional => "#",
                 Certainty::Untyped => "~",
                 Certainty::Undecided => "??",
             };
@@ -50,4 +53,23 @@ pub(crate) fn outgoing(files: &str, path: &str) -> (Vec<String>, Vec<String>, u3
     let references = out.references.iter().map(|(to, place)| format!("{}:{}", world.path(*to), place.line));
     let unresolved = out.unresolved.iter().map(|place| format!("{}:{}", place.pattern, place.line));
     (references.collect(), unresolved.collect(), out.external)
+}
+
+/// Which files break when `from` becomes `to` in the text of `path`.
+pub(crate) fn breaking(files: &str, path: &str, from: &str, to: &str) -> Vec<String> {
+    let world = world(files);
+    let old = world.find(path).and_then(|file| world.text(file)).expect("the path is in the fixture");
+    assert!(old.contains(from), "{from} is not in {path}");
+    let edits = [Edit {
+        path: path.to_owned(),
+        former: None,
+        before: Before::Text(old.clone()),
+        after: After::Text(old.replace(from, to).into()),
+    }];
+    let question = Question { edits: &edits, aliases: &Aliases::default(), is_over: &|| false };
+    let impact = impact(&world, &question);
+    let breaking = impact.dependents().filter(|(_, dependent)| dependent.breaks);
+    let mut paths: Vec<String> = breaking.map(|(_, dependent)| dependent.path.clone()).collect();
+    paths.sort();
+    paths
 }

@@ -167,7 +167,7 @@ fn collect_direct(
                 reference.through = None;
             }
             let breaks = match moved {
-                true => reference.certainty < Certainty::Untyped,
+                true => reference.certainty <= Certainty::Possible,
                 false => change.is_some_and(|change| change.breaks(&reference)),
             };
             // Where the file still hands the name on, it is itself that breaks.

@@ -45,6 +45,8 @@ pub enum Certainty {
     Resolved,
     /// It may mean the target: without types it cannot be decided.
     Possible,
+    /// It means the target, under a condition that no ordinary build of its package meets: `#[cfg(loom)]`.
+    Conditional,
     /// It may mean the target, but the value has no type that any checker could know: only running it would tell.
     Untyped,
     /// A member of that name of a value of which nothing is known, where many types have such a member.

@@ -228,9 +228,17 @@ impl Report<'_> {
             ));
         }
         let undecided = |dependent: &Dependent| {
-            dependent.certainty != Certainty::Resolved
+            !matches!(dependent.certainty, Certainty::Resolved | Certainty::Conditional)
                 && matches!(dependent.kind, Kind::Import | Kind::Symbol)
         };
+        let conditional = |dependent: &Dependent| dependent.certainty == Certainty::Conditional;
+        let left_out = self.impact.dependents().filter(|(_, dependent)| conditional(dependent)).count();
+        if left_out > 0 {
+            notes.push(format!(
+                "{} what changed only under conditions that no ordinary build of its package meets.",
+                count_verb(left_out, "dependent uses", "dependents use")
+            ));
+        }
         let possible = self.impact.dependents().filter(|(_, dependent)| undecided(dependent)).count();
         if possible > 0 {
             notes.push(format!(

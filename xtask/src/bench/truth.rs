@@ -50,6 +50,9 @@ pub(crate) struct ImpactArgs {
     /// Only packages whose name contains this
     #[arg(long, value_name = "NAME")]
     package: Option<String>,
+    /// A package that is not in the list, which nobody looked at: NAME@VERSION, with its language
+    #[arg(long, value_name = "NAME@VERSION", requires = "language", conflicts_with_all = ["package", "known", "smoke"])]
+    other: Option<String>,
     /// Only packages that rules were made with, without those that are held out
     #[arg(long)]
     known: bool,
@@ -80,7 +83,7 @@ pub(crate) fn run(args: &ImpactArgs) -> Outcome {
         if args.language.as_deref().is_some_and(|wanted| !wanted.eq_ignore_ascii_case(language)) {
             continue;
         }
-        for package in packages(subject.as_ref(), args) {
+        for package in packages(subject.as_ref(), args)? {
             eprintln!("{language}: {} {}", package.name, package.version);
             judged.extend(measure(subject.as_ref(), package, &cache, args)?);
         }
@@ -102,7 +105,19 @@ pub(crate) fn run(args: &ImpactArgs) -> Outcome {
     Ok(())
 }
 
-fn packages<'s>(subject: &'s dyn Subject, args: &ImpactArgs) -> Vec<&'s Package> {
+fn packages<'s>(subject: &'s dyn Subject, args: &ImpactArgs) -> Outcome<Vec<&'s Package>> {
+    if let Some(other) = &args.other {
+        let (name, version) =
+            other.rsplit_once('@').ok_or("--other takes a name and a version: serde_json@1.0.154")?;
+        // Those of the list live as long as the program too.
+        let package = Package {
+            name: String::leak(name.to_owned()),
+            version: String::leak(version.to_owned()),
+            held_out: true,
+            small: false,
+        };
+        return Ok(vec![Box::leak(Box::new(package))]);
+    }
     let named = |package: &Package| args.package.as_deref().is_none_or(|part| package.name.contains(part));
     let wanted = |package: &&Package| named(package) && !(args.known && package.held_out);
     let mut packages: Vec<&Package> = subject.packages().iter().filter(wanted).collect();
@@ -110,7 +125,7 @@ fn packages<'s>(subject: &'s dyn Subject, args: &ImpactArgs) -> Vec<&'s Package>
         packages.sort_by_key(|package| !package.small);
         packages.truncate(1);
     }
-    packages
+    Ok(packages)
 }
 
 /// Asks everybody about every case of a package.
@@ -180,7 +195,7 @@ fn ours(world: &dyn World, case: &Case) -> BTreeMap<String, String> {
     let impact = impact(world, &Question { edits: &edits, aliases: &aliases, is_over: &|| false });
     let breaking = impact.dependents().filter(|(_, dependent)| dependent.breaks);
     let shown = |dependent: &Dependent| {
-        let first = dependent.evidence.first();
+        let first = dependent.evidence.iter().find(|place| place.breaks);
         let line = first.map(|it| format!("{} {} {:?}", it.line, it.text.trim(), it.certainty));
         (dependent.path.clone(), line.unwrap_or_default())
     };
@@ -202,10 +217,11 @@ fn command_line(args: &ImpactArgs) -> String {
     let smoke = if args.smoke { " --smoke (too few cases to mean anything)" } else { "" };
     let package = args.package.as_ref().map(|name| format!(" --package {name}")).unwrap_or_default();
     let language = args.language.as_ref().map(|name| format!(" --language {name}")).unwrap_or_default();
+    let other = args.other.as_ref().map(|other| format!(" --other {other}")).unwrap_or_default();
     let known = if args.known { " --known" } else { "" };
     let codegraph = if args.codegraph { " --codegraph" } else { "" };
     format!(
-        "cargo xtask bench impact --seed {} --cases {}{language}{package}{known}{codegraph}{smoke}",
+        "cargo xtask bench impact --seed {} --cases {}{language}{package}{other}{known}{codegraph}{smoke}",
         args.seed, args.cases
     )
 }

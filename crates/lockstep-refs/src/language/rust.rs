@@ -2,7 +2,10 @@
 //!
 //! Reading one file is in [`reader`] and what it calls; everything that looks at other files starts at [`referrers`].
 
+#[cfg(test)]
+mod breaks;
 mod cargo;
+mod conditions;
 mod expressions;
 mod imports;
 mod items;

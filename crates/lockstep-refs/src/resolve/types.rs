@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::names::{Entity, Hit, Mode, Resolver};
 use super::{Module, Symbol, outside, path_of};
-use crate::facts::{Definition, DefinitionKind, Role, Shape, THIS, THIS_PARAMETER, WHOLE};
+use crate::facts::{DECORATED, Definition, DefinitionKind, Role, Shape, THIS, THIS_PARAMETER, WHOLE};
 use crate::world::FileId;
 
 /// How far a chain of values is followed.
@@ -131,6 +131,11 @@ impl Resolver<'_> {
             {
                 self.given(symbol, &definition, this)
             }
+            DefinitionKind::Function if this.is_none() && is_decorated(&definition) => {
+                let place = Place { file: symbol.file, within: Some(symbol.at), this: None };
+                let made = self.made(&place, definition.gives.as_ref());
+                if made.is_empty() { vec![Type::Symbol(symbol, None)] } else { made }
+            }
             // A function, a class, or an object whose properties are definitions of their own.
             _ => vec![Type::Symbol(symbol, this.cloned().map(Rc::new))],
         }
@@ -144,6 +149,10 @@ impl Resolver<'_> {
             return types.to_vec();
         }
         let Some(gives) = &definition.gives else { return vec![Type::Unknown] };
+        let gives = match gives {
+            Shape::Applied(_, parts) if is_decorated(definition) => parts.last().unwrap_or(gives),
+            gives => gives,
+        };
         let gives = match gives {
             Shape::Function(_, result) if is_function(definition) => result,
             gives => gives,
@@ -209,7 +218,24 @@ impl Resolver<'_> {
         }
     }
 
+    /// What decorators make of a function, where that is a value of a type of the project: the outermost that does.
+    fn made(&self, place: &Place, shape: Option<&Shape>) -> Vec<Type> {
+        let Some(Shape::Applied(_, parts)) = shape else { return Vec::new() };
+        let Some((_, decorators)) = parts.split_last() else { return Vec::new() };
+        let values = |shape: &Shape| -> Vec<Type> {
+            let mut types = self.types(place, shape);
+            types.retain(|it| matches!(it, Type::Instance(_)));
+            types
+        };
+        decorators.iter().map(values).find(|types| !types.is_empty()).unwrap_or_default()
+    }
+
     fn applied(&self, place: &Place, head: &Shape, arguments: &[Shape]) -> Vec<Type> {
+        if *head == Shape::Of(DECORATED.into()) {
+            let made = self.made(place, Some(&Shape::Applied(Box::new(head.clone()), arguments.to_vec())));
+            let function = arguments.last().filter(|_| made.is_empty());
+            return function.map_or(made, |function| self.types(place, function));
+        }
         let mut types = Vec::new();
         for one in self.types(place, head) {
             match one {
@@ -526,6 +552,11 @@ impl Resolver<'_> {
 
 fn is_function(definition: &Definition) -> bool {
     matches!(definition.kind, DefinitionKind::Function | DefinitionKind::Method)
+}
+
+/// Whether something may make another value of a function.
+fn is_decorated(definition: &Definition) -> bool {
+    matches!(&definition.gives, Some(Shape::Applied(head, _)) if **head == Shape::Of(DECORATED.into()))
 }
 
 /// One type for several: the only one, or none.

@@ -4,19 +4,24 @@ use tree_sitter::Node;
 
 use super::Walk;
 use crate::facts::{Arity, Definition, DefinitionKind, Reach, Role, Shape};
+use crate::scope::call;
 use crate::syntax::children;
 
 impl<'t> Walk<'t> {
     pub(super) fn decorated(&mut self, node: Node<'t>) {
-        let mut decorators = Vec::new();
+        let (mut decorators, mut shapes) = (Vec::new(), Vec::new());
         for child in children(node) {
             match child.kind() {
                 "decorator" => {
-                    self.expressions(child);
-                    let name = child.named_child(0).map_or("", |it| self.found.text(it));
+                    let expression = child.named_child(0);
+                    let shape = expression.map_or(Shape::Unknown, |it| self.expression(it));
+                    let name = expression.map_or("", |it| self.found.text(it));
+                    if !is_transparent(name) {
+                        shapes.push(call(shape));
+                    }
                     decorators.push(name);
                 }
-                "function_definition" => return self.function(child, &decorators, node),
+                "function_definition" => return self.function(child, &decorators, shapes, node),
                 "class_definition" => return self.class(child, &decorators, node),
                 _ => {}
             }
@@ -105,4 +110,27 @@ impl<'t> Walk<'t> {
         definition.arity = Some(Arity { least: 0, most: Some(most) });
         self.found.define(definition);
     }
+}
+
+/// Decorators that leave a function what it is, or are looked at by their names.
+fn is_transparent(decorator: &str) -> bool {
+    let name = decorator.split('(').next().unwrap_or(decorator);
+    let last = name.rsplit('.').next().unwrap_or(name);
+    matches!(
+        last,
+        "property"
+            | "cached_property"
+            | "getter"
+            | "setter"
+            | "deleter"
+            | "staticmethod"
+            | "classmethod"
+            | "abstractmethod"
+            | "overload"
+            | "override"
+            | "final"
+            | "wraps"
+            | "contextmanager"
+            | "asynccontextmanager"
+    )
 }

@@ -3,12 +3,19 @@
 use tree_sitter::Node;
 
 use super::{Returns, Walk};
-use crate::facts::{Arity, DefinitionKind, Shape};
+use crate::facts::{Arity, DECORATED, DefinitionKind, Shape};
 use crate::scope::either;
 use crate::syntax::children;
 
 impl<'t> Walk<'t> {
-    pub(super) fn function(&mut self, node: Node<'t>, decorators: &[&str], whole: Node<'t>) {
+    /// `made` is what calling its decorators gives, the outermost first.
+    pub(super) fn function(
+        &mut self,
+        node: Node<'t>,
+        decorators: &[&str],
+        made: Vec<Shape>,
+        whole: Node<'t>,
+    ) {
         let Some(name) = node.child_by_field_name("name").map(|it| self.found.text(it)) else { return };
         let body = node.child_by_field_name("body");
         let is_method = self.in_class();
@@ -65,13 +72,18 @@ impl<'t> Walk<'t> {
         let is_async = node.child(0).is_some_and(|it| it.kind() == "async");
         let gives = result(declared, returns, is_async, decorators);
         if nested {
-            self.found.scopes.bind(name, Shape::Function(takes, Box::new(gives)));
+            self.found.scopes.bind(name, decorated(made, Shape::Function(takes, Box::new(gives))));
         } else if !is_setter
             && let Some(definition) = at.and_then(|at| {
                 self.found.facts.definitions.get_mut(usize::try_from(at).unwrap_or(usize::MAX))
             })
         {
-            definition.gives = Some(gives);
+            // What gives a function must not be taken for that function.
+            let gives = match gives {
+                Shape::Function(..) => Shape::Function(takes, Box::new(gives)),
+                gives => gives,
+            };
+            definition.gives = Some(if is_method { gives } else { decorated(made, gives) });
             definition.arity = (!(is_method && is_property)).then_some(arity);
         }
     }
@@ -127,6 +139,15 @@ impl<'t> Walk<'t> {
         }
         (arity, takes)
     }
+}
+
+/// What is left of a function under its decorators: what they make of it, where that is known, else itself.
+fn decorated(made: Vec<Shape>, function: Shape) -> Shape {
+    if made.is_empty() {
+        return function;
+    }
+    let parts = made.into_iter().chain([function]).collect();
+    Shape::Applied(Box::new(Shape::Of(DECORATED.into())), parts)
 }
 
 /// What a function gives its callers.

@@ -27,7 +27,7 @@ impl<'t> Walk<'t> {
     /// Walks one statement. Whether what follows it is reached.
     fn statement(&mut self, node: Node<'t>) -> bool {
         match node.kind() {
-            "function_definition" => self.function(node, &[], node),
+            "function_definition" => self.function(node, &[], Vec::new(), node),
             "class_definition" => self.class(node, &[], node),
             "decorated_definition" => self.decorated(node),
             "import_statement" => self.import(node),

@@ -243,3 +243,61 @@ json.loads('')
 ";
     assert_eq!(referrers(files, "src/pkg/json/__init__.py", "loads"), ["src/pkg/own.py:2 Call(1)"]);
 }
+
+#[test]
+fn a_decorated_function_is_what_its_decorator_makes_of_it() {
+    let files = "\
+=== lib/__init__.py
+from .core import Command as Command, Group as Group
+from .decorators import group as group, option as option
+=== lib/core.py
+class Command:
+    def command(self): ...
+
+class Group(Command):
+    def add(self): ...
+=== lib/decorators.py
+from typing import Callable, TypeVar
+from .core import Group
+
+F = TypeVar('F')
+
+def group(name: str = '') -> Callable[[Callable], Group]: ...
+
+def option(name: str) -> Callable[[F], F]: ...
+=== other.py
+class Other:
+    def add(self): ...
+=== user.py
+import lib
+
+@lib.group()
+def cli():
+    pass
+
+cli.add()
+=== nested.py
+import lib
+
+def test():
+    @lib.option('x')
+    @lib.group()
+    def cli():
+        pass
+
+    @cli.command()
+    def sub():
+        pass
+=== plain.py
+import lib
+
+@lib.option('x')
+def cli() -> str:
+    pass
+
+cli.add()
+cli().command()
+";
+    assert_eq!(referrers(files, "lib/core.py", "Group.add"), ["user.py:7 Call(0)"]);
+    assert_eq!(referrers(files, "lib/core.py", "Command.command"), ["nested.py:9 Call(0)"]);
+}

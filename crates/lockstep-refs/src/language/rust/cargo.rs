@@ -1,6 +1,6 @@
 //! `Cargo.toml`: which crates a package has, and which names lead to other packages of the project.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use toml::de::{DeTable, DeValue};
 
@@ -15,6 +15,10 @@ pub(super) struct Package {
     pub(super) library: String,
     /// The root file of the library.
     pub(super) library_root: Option<FileId>,
+    /// Whether a script of its own may set conditions.
+    pub(super) has_build_script: bool,
+    /// The features it has without being asked for them.
+    default_features: HashSet<String>,
     /// Root files that the manifest names itself.
     roots: Vec<String>,
     /// Dependencies: the name in paths, and the directory where it is told.
@@ -43,9 +47,9 @@ impl Package {
         let library_root = join(directory, library_path).and_then(|path| world.find(&path));
         let mut roots: Vec<String> =
             library_root.map(|root| world.path(root).to_owned()).into_iter().collect();
-        if let Some(build) = text_at(package, "build").or(Some("build.rs")) {
-            roots.extend(join(directory, build));
-        }
+        let build = join(directory, text_at(package, "build").unwrap_or("build.rs"));
+        let has_build_script = build.as_ref().is_some_and(|path| world.find(path).is_some());
+        roots.extend(build);
         for kind in ["bin", "test", "example", "bench"] {
             let targets = get(table, kind).and_then(DeValue::as_array);
             for target in targets.into_iter().flat_map(|targets| targets.iter()) {
@@ -55,7 +59,17 @@ impl Package {
         }
         let dependencies = dependencies(world, directory, table);
         let library = name_in_paths(library);
-        Some(Self { directory: directory.to_owned(), library, library_root, roots, dependencies })
+        let default_features = default_features(table);
+        let directory = directory.to_owned();
+        Some(Self {
+            directory,
+            library,
+            library_root,
+            has_build_script,
+            default_features,
+            roots,
+            dependencies,
+        })
     }
 
     /// Whether a file is the root of one of the package's crates.
@@ -77,6 +91,11 @@ impl Package {
             ["src", "bin", _, "main.rs"] | ["tests" | "examples" | "benches", _, "main.rs"] => true,
             _ => false,
         }
+    }
+
+    /// Whether it has a feature without being asked for it.
+    pub(super) fn has_by_default(&self, feature: &str) -> bool {
+        self.default_features.contains(feature)
     }
 
     /// Whether a file is the root of the library.
@@ -109,6 +128,22 @@ impl Package {
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.dependencies.keys().map(String::as_str)
     }
+}
+
+/// The features that `default` leads to.
+fn default_features(table: &DeTable<'_>) -> HashSet<String> {
+    let mut found: HashSet<String> = HashSet::new();
+    let Some(features) = get(table, "features").and_then(DeValue::as_table) else { return found };
+    let mut open = vec!["default".to_owned()];
+    while let Some(name) = open.pop() {
+        let leads = get(features, &name).and_then(DeValue::as_array);
+        let leads =
+            leads.into_iter().flat_map(|leads| leads.iter()).filter_map(|lead| lead.get_ref().as_str());
+        // `dep:x` and `x/y` lead to what is outside.
+        open.extend(leads.filter(|lead| !found.contains(*lead)).map(str::to_owned));
+        found.insert(name);
+    }
+    found
 }
 
 fn dependencies(world: &dyn World, directory: &str, table: &DeTable<'_>) -> HashMap<String, Dependency> {

@@ -183,8 +183,10 @@ impl Reader {
 
     fn struct_expression(&mut self, source: Source<'_>, node: Node<'_>) -> Shape {
         let Some(name) = node.child_by_field_name("name") else { return Shape::Unknown };
-        let shape = self.path(source, name, Role::Construct, None);
-        for part in node.child_by_field_name("body").map(children).unwrap_or_default() {
+        let fields = node.child_by_field_name("body").map(children).unwrap_or_default();
+        let open = fields.iter().any(|part| part.kind() == "base_field_initializer");
+        let shape = self.path(source, name, if open { Role::Partial } else { Role::Construct }, None);
+        for part in fields {
             match part.kind() {
                 "field_initializer" => {
                     if let Some(field) = part.child_by_field_name("field") {

@@ -95,19 +95,21 @@ impl Reader {
         self.import(String::new(), Some(names), false, reexport, ImportForm::Plain, line);
     }
 
-    /// `mod x;`: the module's name is imported, its file is the module where an attribute says so.
+    /// `mod x;`: the module's name is imported, its file is the module where an attribute says so. With `#[macro_use]` every
+    /// macro of it is taken too.
     pub(super) fn child_module(
         &mut self,
         source: Source<'_>,
         node: Node<'_>,
         name: &str,
         path: Option<&str>,
+        macros: bool,
     ) {
         let reexport = children(node).iter().any(|child| child.kind() == "visibility_modifier");
         let line = source.line(node);
         let names = ImportedName { name: bare(name).into(), local: bare(name).into(), line };
         let module = path.unwrap_or_default().to_owned();
-        self.import(module, Some(names), false, reexport, ImportForm::Child, line);
+        self.import(module, Some(names), macros, reexport, ImportForm::Child, line);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use tree_sitter::Node;
 
+use super::modules::MACRO_USE;
 use super::reader::{Binding, Reader, Source, bare};
 use super::types::without_arguments;
 use crate::facts::{Arity, Definition, DefinitionKind, Implementation, Reach, Role, Shape};
@@ -28,6 +29,7 @@ impl Reader {
                     self.attribute(source, child);
                     attributes.push(child);
                 }
+                "inner_attribute_item" => self.attribute(source, child),
                 kind if kind.contains("comment") => {}
                 _ => {
                     self.deeper(|reader| reader.item(source, child, &attributes));
@@ -81,7 +83,10 @@ impl Reader {
     pub(super) fn attribute(&mut self, source: Source<'_>, node: Node<'_>) {
         let text = source.of(node);
         let inner = text.trim_start_matches("#[").trim_start_matches("#![");
-        if inner.starts_with("doc") || inner.starts_with("cfg(") || inner.starts_with("allow") {
+        if inner.starts_with("cfg(") {
+            return self.conditional(source, node);
+        }
+        if inner.starts_with("doc") || inner.starts_with("allow") {
             return;
         }
         let Some(attribute) = children(node).into_iter().find(|child| child.kind() == "attribute") else {
@@ -112,6 +117,7 @@ impl Reader {
     }
 
     fn module_item(&mut self, source: Source<'_>, node: Node<'_>, name: &str, attributes: &[Node<'_>]) {
+        let macros = attributes.iter().any(|attribute| source.of(*attribute).contains(MACRO_USE));
         let Some(body) = node.child_by_field_name("body") else {
             let path = attributes.iter().find_map(|attribute| {
                 let text = source.of(*attribute);
@@ -119,10 +125,13 @@ impl Reader {
                 let value = inside.strip_prefix("path")?.trim_start().strip_prefix('=')?;
                 value.split('"').nth(1)
             });
-            self.child_module(source, node, name, path);
+            self.child_module(source, node, name, path, macros);
             return;
         };
         let index = self.defined(source, node, name, DefinitionKind::Module, attributes, &[], &[]);
+        if macros {
+            self.facts.definitions[index as usize].extends = vec![MACRO_USE.into()];
+        }
         self.inside(Some(index), |reader| {
             reader.modules.push(name.into());
             let owners = std::mem::take(&mut reader.owners);
@@ -269,9 +278,7 @@ impl Reader {
     fn type_item(&mut self, source: Source<'_>, node: Node<'_>, name: &str, attributes: &[Node<'_>]) {
         let index = self.defined(source, node, name, DefinitionKind::Type, attributes, &[], &[]);
         let body = node.child_by_field_name("body");
-        if let Some(body) = body.filter(|body| body.kind() == "ordered_field_declaration_list") {
-            self.facts.definitions[index as usize].arity = fields_arity(body);
-        }
+        self.facts.definitions[index as usize].arity = body.and_then(fields_arity);
         self.inside(Some(index), |reader| {
             reader.scoped(|reader| {
                 reader.bind_parameters(source, node, |index, _| Some(index));
@@ -352,8 +359,7 @@ impl Reader {
             self.reaching(index, visibility);
             let fields = child.child_by_field_name("body");
             let definition = &mut self.facts.definitions[index as usize];
-            definition.arity =
-                fields.filter(|body| body.kind() == "ordered_field_declaration_list").and_then(fields_arity);
+            definition.arity = fields.and_then(fields_arity);
             self.inside(Some(index), |reader| {
                 if let Some(fields) = fields {
                     reader.owners.push(name.into());
@@ -566,8 +572,15 @@ fn provided(member: Node<'_>) -> bool {
     }
 }
 
+/// How many fields a literal or a closed pattern names.
 fn fields_arity(body: Node<'_>) -> Option<Arity> {
-    let fields = body.children_by_field_name("type", &mut body.walk()).count();
+    let fields = match body.kind() {
+        "ordered_field_declaration_list" => body.children_by_field_name("type", &mut body.walk()).count(),
+        "field_declaration_list" => {
+            children(body).iter().filter(|child| child.kind() == "field_declaration").count()
+        }
+        _ => return None,
+    };
     let count = u16::try_from(fields).ok()?;
     Some(Arity { least: count, most: Some(count) })
 }

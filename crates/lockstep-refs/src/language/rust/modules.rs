@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::cargo::Package;
-use crate::facts::{Facts, Import, ImportForm};
+use crate::facts::{DefinitionKind, Facts, Import, ImportForm};
 use crate::language::Language;
 use crate::world::{FileId, World, base, join, parent};
 
@@ -32,6 +32,9 @@ impl Module {
     }
 }
 
+/// What a module inside a file extends where its macros reach beyond it.
+pub(super) const MACRO_USE: &str = "macro_use";
+
 /// The facts of a file, with its names in order.
 pub(super) struct Sheet {
     pub(super) facts: Arc<Facts>,
@@ -51,7 +54,7 @@ impl Sheet {
         let mut modules = Vec::new();
         for (index, definition) in (0..).zip(&facts.definitions) {
             definitions.entry(definition.name.clone()).or_default().push(index);
-            if definition.kind == crate::facts::DefinitionKind::Module {
+            if definition.kind == DefinitionKind::Module {
                 modules.push(match &definition.container {
                     Some(outer) => format!("{outer}.{}", definition.name).into(),
                     None => definition.name.clone(),
@@ -61,7 +64,7 @@ impl Sheet {
         let mut imports: HashMap<Box<str>, Vec<u32>> = HashMap::new();
         let mut globs = Vec::new();
         for (index, import) in (0..).zip(&facts.imports) {
-            if import.glob {
+            if import.glob && import.form != ImportForm::Child {
                 globs.push(index);
             }
             for name in &import.names {
@@ -212,16 +215,43 @@ impl<'w> Project<'w> {
     pub(super) fn order(&self, file: FileId, line: u32) -> Option<(FileId, Vec<u32>)> {
         let mut lines = vec![line];
         let mut file = file;
-        while let Some(by) = self.outer(&Module::of_file(file)) {
-            let sheet = self.sheet(by.file)?;
-            lines.push(self.declaration(by.file, &sheet, file)?.line);
-            file = by.file;
+        while self.outer(&Module::of_file(file)).is_some() {
+            let (by, line) = self.declared_at(file)?;
+            lines.push(line);
+            file = by;
             if lines.len() > 64 {
                 return None;
             }
         }
         lines.reverse();
         Some((file, lines))
+    }
+
+    /// Whether a module is declared with `#[macro_use]`.
+    pub(super) fn lets_macros_out(&self, module: &Module) -> bool {
+        let declared = || match &module.inline {
+            Some(inline) => {
+                let (outer, name) = inline.rsplit_once('.').map_or((None, &**inline), |(o, n)| (Some(o), n));
+                let sheet = self.sheet(module.file)?;
+                let mut meant = sheet.defined(name).iter().map(|at| &sheet.facts.definitions[*at as usize]);
+                meant
+                    .find(|it| it.kind == DefinitionKind::Module && it.container.as_deref() == outer)
+                    .map(|it| it.extends.iter().any(|mark| **mark == *MACRO_USE))
+            }
+            None => {
+                let by = self.outer(module)?.file;
+                let sheet = self.sheet(by)?;
+                Some(self.declaration(by, &sheet, module.file)?.glob)
+            }
+        };
+        declared().unwrap_or(false)
+    }
+
+    /// Where a file is declared as a module.
+    pub(super) fn declared_at(&self, file: FileId) -> Option<(FileId, u32)> {
+        let by = self.outer(&Module::of_file(file))?.file;
+        let sheet = self.sheet(by)?;
+        Some((by, self.declaration(by, &sheet, file)?.line))
     }
 
     fn declares(&self, by: FileId, file: FileId) -> Option<Module> {

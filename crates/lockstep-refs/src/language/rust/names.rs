@@ -180,7 +180,7 @@ impl Project<'_> {
         Vec::new()
     }
 
-    /// Macros of that name in the crate of a module.
+    /// Macros of that name in the crate of a module that can be seen there.
     pub(super) fn macros(&self, name: &str, module: &Module) -> Vec<(FileId, u32)> {
         let known = self.memory.macros.borrow().get(name).cloned();
         let all = known.unwrap_or_else(|| {
@@ -198,7 +198,34 @@ impl Project<'_> {
             all
         });
         let root = self.root(module);
-        all.iter().copied().filter(|(file, _)| self.root(&Module::of_file(*file)) == root).collect()
+        let here = |file: FileId| self.root(&Module::of_file(file)) == root;
+        let seen = |(file, index): &(FileId, u32)| here(*file) && self.reaches(*file, *index, module);
+        all.iter().copied().filter(seen).collect()
+    }
+
+    /// Whether a macro can be seen in a module by the order of the text: below its own module, and beyond it only as far as
+    /// `#[macro_use]` lets it.
+    fn reaches(&self, file: FileId, index: u32, viewer: &Module) -> bool {
+        let Some(sheet) = self.sheet(file) else { return false };
+        let Some(definition) = sheet.facts.definitions.get(index as usize) else { return false };
+        let mut module = self.module_of(file, definition);
+        // Inside a function, nobody else sees it.
+        if sheet.split(definition.container.as_deref()).1.is_some() {
+            return viewer.file == file;
+        }
+        if definition.reach == Reach::Everyone {
+            return true;
+        }
+        for _ in 0..64 {
+            if self.is_inside(viewer, &module) {
+                return true;
+            }
+            match self.outer(&module).filter(|_| self.lets_macros_out(&module)) {
+                Some(outer) => module = outer,
+                None => return false,
+            }
+        }
+        false
     }
 
     /// Whether a macro of that name is used anywhere but in other macros.

@@ -73,16 +73,19 @@ impl Reader {
             return base.unwrap_or(Shape::Unknown);
         };
         let mut prefix = base;
-        for (index, (name, line)) in before.iter().enumerate() {
-            prefix = Some(self.segment(prefix, index == 0, name, *line, Role::Type, None));
+        let owner = if role == Role::Type { Role::Type } else { Role::Owner };
+        // Nothing stands behind a variable but with a dot.
+        let alone = before.is_empty();
+        for (name, line) in before {
+            prefix = Some(self.segment(prefix, alone, name, *line, owner, None));
         }
-        self.segment(prefix, before.is_empty(), last, *line, role, arguments)
+        self.segment(prefix, alone, last, *line, role, arguments)
     }
 
     fn segment(
         &mut self,
         prefix: Option<Shape>,
-        first: bool,
+        alone: bool,
         name: &str,
         line: u32,
         role: Role,
@@ -90,7 +93,7 @@ impl Reader {
     ) -> Shape {
         let name = bare(name);
         let Some(prefix) = prefix else {
-            return self.first_segment(first, name, line, role, arguments);
+            return self.first_segment(alone, name, line, role, arguments);
         };
         let shape = match &prefix {
             Shape::Name(path) => Shape::Name(format!("{path}::{name}").into()),
@@ -104,23 +107,22 @@ impl Reader {
 
     fn first_segment(
         &mut self,
-        first: bool,
+        alone: bool,
         name: &str,
         line: u32,
         role: Role,
         arguments: Option<u16>,
     ) -> Shape {
-        debug_assert!(first, "only the first segment has nothing before it");
         match name {
             "crate" | "$crate" => Shape::Name("crate".into()),
             "super" | "self" => Shape::Name(name.into()),
             "Self" => self.itself_shape(),
             "" => Shape::Name("".into()),
             _ => match self.bound(name) {
-                Some(Binding::Value(shape)) => shape.clone(),
+                Some(Binding::Value(shape)) if alone => shape.clone(),
                 Some(Binding::Parameter { bounds, .. }) => Shape::Of(bounds.clone()),
                 Some(Binding::Item) => Shape::Unknown,
-                None => {
+                Some(Binding::Value(_)) | None => {
                     self.put(name, line, role, None, arguments);
                     Shape::Name(name.into())
                 }

@@ -77,8 +77,9 @@ impl Reader {
         let Some(of) = node.child_by_field_name("type") else { return };
         let (slots, count) = slots(node, Some(of));
         let open = slots.iter().any(|(_, part)| part.kind() == "remaining_field_pattern");
-        let count = if open { None } else { u16::try_from(count).ok() };
-        let path = self.path(source, of, Role::Pattern, count);
+        let (role, count) =
+            if open { (Role::Partial, None) } else { (Role::Pattern, u16::try_from(count).ok()) };
+        let path = self.path(source, of, role, count);
         for (index, part) in slots {
             let inner = match bare(source.of(of)) {
                 "Some" | "Ok" | "Poll::Ready" | "Ready" | "Ok::<_, _>" => member(shape.clone(), "?"),
@@ -91,8 +92,14 @@ impl Reader {
 
     fn struct_pattern(&mut self, source: Source<'_>, node: Node<'_>) {
         let Some(of) = node.child_by_field_name("type") else { return };
-        let path = self.path(source, of, Role::Pattern, None);
-        for part in parts(node) {
+        let fields = parts(node);
+        let open = fields.iter().any(|part| part.kind() == "remaining_field_pattern");
+        let named = fields.iter().filter(|part| part.kind() == "field_pattern").count();
+        let (role, count) =
+            if open { (Role::Partial, None) } else { (Role::Pattern, u16::try_from(named).ok()) };
+        let path = self.path(source, of, role, count);
+        // The type has a name too.
+        for part in fields.into_iter().filter(|part| *part != of) {
             let Some(name) = part.child_by_field_name("name") else { continue };
             let field = source.of(name);
             self.put(field, source.line(name), Role::Pattern, Some(path.clone()), None);

@@ -41,6 +41,8 @@ struct Goal<'a> {
     owner_is_interface: bool,
     /// The only one of its name that anything in the project has.
     unique: bool,
+    /// Whether no ordinary build has it.
+    left_out: bool,
     /// The files that name its owner.
     mentioning: HashSet<FileId>,
 }
@@ -69,6 +71,7 @@ impl<'a> Goal<'a> {
             owner_name: owner_name.unwrap_or_default(),
             owner_is_interface,
             unique: false,
+            left_out: project.is_left_out(file, symbol.line),
             mentioning: HashSet::new(),
         };
         if goal.is_member() {
@@ -141,7 +144,8 @@ impl Search<'_, '_, '_> {
             let Some(found) = self.imported(&module, import, name) else { continue };
             let role = if import.reexport { Role::Reexport } else { Role::Import };
             let line = import.names.first().map_or(import.line, |name| name.line);
-            let through = found.through.filter(|through| !self.is_before(file, line, *through, name));
+            let through =
+                self.handed_on(&found).filter(|through| !self.is_before(file, line, *through, name));
             self.put(file, line, Kind::Import, role, Certainty::Resolved, name, None, through, None);
             for taken in &import.names {
                 if *taken.local != *name && *taken.local != *"_" && *taken.name == *name {
@@ -206,6 +210,20 @@ impl Search<'_, '_, '_> {
         })
     }
 
+    /// The file that hands the goal on. Where it only hands on the type that the goal is a member of, that is none.
+    fn handed_on(&self, found: &Found) -> Option<FileId> {
+        let through = found.through?;
+        if !self.goal.is_member() {
+            return Some(through);
+        }
+        let sheet = self.project.sheet(through)?;
+        let by_name = sheet.imported(&self.goal.symbol.name).iter();
+        by_name
+            .filter_map(|at| sheet.facts.imports.get(*at as usize))
+            .any(|it| it.reexport)
+            .then_some(through)
+    }
+
     /// Whether an import's path passes the goal under that name.
     fn imported(&self, module: &Module, import: &Import, name: &str) -> Option<Found> {
         let last = import.names.first().map(|taken| &*taken.name);
@@ -245,7 +263,10 @@ impl Search<'_, '_, '_> {
 
     /// Whether a use means the goal.
     fn uses(&self, module: &Module, used: &Use) -> Option<(Certainty, Option<FileId>)> {
-        let resolved = |found: &Found| Some((Certainty::Resolved, found.through));
+        let resolved = |found: &Found| Some((Certainty::Resolved, self.handed_on(found)));
+        if !self.can_be(used.role) {
+            return None;
+        }
         match &used.of {
             None => {
                 let found = self.project.resolve(module, &used.name);
@@ -263,9 +284,12 @@ impl Search<'_, '_, '_> {
             Some(Shape::Name(path)) => {
                 let found = self.project.resolve(module, &format!("{path}::{}", used.name));
                 if let Some(found) = found.iter().find(|found| self.is_goal(&found.entity)) {
-                    // The type's name is handed on by somebody; its members are not.
-                    let through = if self.goal.is_member() { None } else { found.through };
-                    return Some((Certainty::Resolved, through));
+                    // A path does not lead to a field: that is a method of the same name.
+                    let field = self.goal.symbol.kind == DefinitionKind::Field;
+                    if field && matches!(used.role, Role::Call | Role::Value) {
+                        return None;
+                    }
+                    return resolved(found);
                 }
                 // It leads to something else: outside, only a trait of ours may be meant.
                 let inside = found.iter().any(|found| found.entity != Entity::Outside);
@@ -291,6 +315,12 @@ impl Search<'_, '_, '_> {
             }
             Some(shape) => self.member_of(module, shape.clone(), used),
         }
+    }
+
+    /// Whether what is done with a name can be done with the goal: a function is not built or taken apart.
+    fn can_be(&self, role: Role) -> bool {
+        let function = matches!(self.goal.symbol.kind, DefinitionKind::Method | DefinitionKind::Function);
+        !(function && matches!(role, Role::Construct | Role::Pattern | Role::Partial))
     }
 
     fn member_of(&self, module: &Module, shape: Shape, used: &Use) -> Option<(Certainty, Option<FileId>)> {
@@ -388,7 +418,9 @@ impl Search<'_, '_, '_> {
     /// Whether a value of which nothing is known may well have the goal as its member.
     fn plausible(&self, module: &Module, used: &Use) -> bool {
         let goal = self.goal;
-        if matches!(used.role, Role::Construct | Role::Pattern | Role::Override) && !goal.unique {
+        if matches!(used.role, Role::Construct | Role::Pattern | Role::Partial | Role::Override)
+            && !goal.unique
+        {
             return goal.mentioning.contains(&module.file);
         }
         if used.role != Role::Call && goal.symbol.kind == DefinitionKind::Method && !goal.unique {
@@ -443,12 +475,13 @@ impl Search<'_, '_, '_> {
         through: Option<FileId>,
         within: Option<u32>,
     ) {
+        let left_out = self.goal.left_out || self.project.is_left_out(file, line);
         self.found.push(Reference {
             file,
             line,
             kind,
             role,
-            certainty,
+            certainty: if left_out { certainty.max(Certainty::Conditional) } else { certainty },
             pattern: pattern.into(),
             symbol: Some(self.position),
             arguments,

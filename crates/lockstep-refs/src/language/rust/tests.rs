@@ -33,6 +33,7 @@ fn shown(world: &MemoryWorld, found: &Reference) -> String {
     let sure = match found.certainty {
         Certainty::Possible => "?",
         Certainty::Undecided => "??",
+        Certainty::Conditional => "#",
         Certainty::Resolved | Certainty::Untyped => "",
     };
     format!("{}:{} {:?}{sure}{through}", world.path(found.file), found.line, found.role)

@@ -220,6 +220,7 @@ impl Reader {
             Some(Token::Mark('!')) if !matches!(tokens.get(next + 1), Some(Token::Mark('='))) => {
                 (Role::Call, None)
             }
+            Some(Token::Mark('(' | '{')) if capital && is_open(tokens, next) => (Role::Partial, None),
             Some(Token::Mark('(')) => (Role::Call, arguments(tokens, next)),
             Some(Token::Mark('{')) if capital => (Role::Construct, None),
             _ if capital => (Role::Type, None),
@@ -271,6 +272,29 @@ enum Token<'t> {
     /// `::`
     Path,
     Mark(char),
+}
+
+/// Whether the brackets that open at a token leave a rest open: `V { a, .. }`, `V(..)`, `S { a, ..base }`.
+fn is_open(tokens: &[Token<'_>], open: usize) -> bool {
+    let mut depth = 0_u32;
+    for at in open..tokens.len().min(open + 2_000) {
+        match tokens[at] {
+            Token::Mark('(' | '[' | '{') => depth += 1,
+            Token::Mark(')' | ']' | '}') => depth = depth.saturating_sub(1),
+            // Between two commas: a range has something before it.
+            Token::Mark('.') if depth == 1 => {
+                let starts = matches!(tokens[at - 1], Token::Mark('(' | '{' | ','));
+                if starts && matches!(tokens.get(at + 1), Some(Token::Mark('.'))) {
+                    return true;
+                }
+            }
+            _ => {}
+        }
+        if depth == 0 {
+            break;
+        }
+    }
+    false
 }
 
 /// How many arguments stand in the brackets that open at a token.
