@@ -3,6 +3,7 @@
 
 mod answers;
 mod bring;
+mod copy;
 pub(crate) mod entry;
 mod lock;
 mod memory;
