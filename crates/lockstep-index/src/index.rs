@@ -24,6 +24,7 @@ mod progress;
 mod revision;
 mod rules;
 mod settings;
+mod slots;
 mod stats;
 mod storage;
 mod table;
@@ -42,6 +43,8 @@ use serde::Serialize;
 
 use files::{ByDirectory, Documents, Files};
 use manifest::Manifest;
+use open::Unkept;
+use slots::Slots;
 use storage::Storage;
 use table::Table;
 
@@ -64,10 +67,12 @@ pub struct Index {
     manifest: Manifest,
     /// Whether the manifest is the one on disk.
     kept: bool,
+    /// What is to be written, where that was put off.
+    unkept: Option<Unkept>,
     files: Files,
     words: Vec<Table>,
     facts: Vec<Table>,
-    documents: Documents,
+    documents: OnceLock<Documents>,
     /// Files that the disk has otherwise than the index, sorted; where there were too many to read them.
     differing: Vec<u32>,
     /// How many files differ, are new or gone.
@@ -78,8 +83,8 @@ pub struct Index {
     damaged: AtomicBool,
     by_directory: OnceLock<ByDirectory>,
     by_name: OnceLock<Vec<(u64, u32)>>,
-    texts: Vec<OnceLock<Option<Arc<str>>>>,
-    known_facts: Vec<OnceLock<Option<Arc<Facts>>>>,
+    texts: Slots<Option<Arc<str>>>,
+    known_facts: Slots<Option<Arc<Facts>>>,
     /// Files whose facts were parsed and are not kept yet.
     parsed: Mutex<Vec<u32>>,
     /// The facts, as they are kept, of files that were found changed or gone when it was opened, by path.

@@ -221,6 +221,47 @@ fn facts_are_kept_over_many_updates() {
     assert_eq!(tree.verdict(), Verdict::Fresh);
 }
 
+/// What is written later is written once, with the facts, and by nobody who was overtaken.
+#[test]
+fn an_update_that_is_written_later_is_the_one_that_was_found() {
+    let tree = Tree::new(&[("a.py", "def one(): pass\n"), ("b.py", "import a\n")]);
+    tree.build();
+    let later = || {
+        let home = Home::State(&tree.state);
+        Index::open_and_keep_later(tree.root(), home, &Settings::default(), &Unwatched).unwrap()
+    };
+    let manifest = || fs::read(tree.state.index().join("manifest")).unwrap();
+    for round in 0..20 {
+        let name = format!("name_{round}");
+        match round % 4 {
+            0 => tree.write("a.py", &format!("def {name}(): pass\n")),
+            1 => tree.write(&format!("new_{round}.py"), &format!("def {name}(): pass\n")),
+            2 => fs::remove_file(tree.root().join(format!("new_{}.py", round - 1))).unwrap(),
+            _ => tree.write("b.py", &format!("import {name}\n")),
+        }
+        let mut index = later();
+        assert!(index.condition().fresh);
+        assert_eq!(index.containing(&name).len(), usize::from(round % 4 != 2));
+        index.files().into_iter().for_each(|file| drop(index.facts(file)));
+        if round % 3 == 0 {
+            // Somebody else finds the same and is faster.
+            tree.open();
+            let before = manifest();
+            assert_eq!(index.keep_parsed().unwrap(), 0, "{name}");
+            assert_eq!(manifest(), before, "{name}");
+        } else {
+            let before = manifest();
+            index.keep_parsed().unwrap();
+            assert_ne!(manifest(), before, "{name}");
+            assert_eq!(tree.verdict(), Verdict::Fresh, "{name}");
+        }
+        tree.assert_true(&["one", "import", &name], &name);
+    }
+    assert!(!tree.open().is_damaged());
+    let facts = tree.open().stats().facts_kept;
+    assert!(facts >= 1, "{facts}");
+}
+
 /// One bit of every part, at many places: an answer is right, or there is none from this index.
 #[test]
 fn damage_gives_no_wrong_answer_and_is_mended() {

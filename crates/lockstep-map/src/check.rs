@@ -339,8 +339,8 @@ impl Check<'_> {
         }
         let view = self.truth.view;
         let sides = [
-            ("refs", &entry.refs, &view.record.entries[at].refs),
-            ("refd_by", &entry.refd_by, &view.referring[at]),
+            ("refs", &entry.refs, &*view.record.entries[at].refs),
+            ("refd_by", &entry.refd_by, &*view.referring[at]),
         ];
         for (key, listed, places) in sides {
             let wanted = view.names_of(places);

@@ -1,15 +1,57 @@
 //! Digests that need to be quick, not safe from anybody: of what this program wrote itself.
 
-/// A digest of bytes, eight at a time.
+/// A digest of bytes.
 pub fn digest(bytes: &[u8]) -> u64 {
-    let (chunks, rest) = bytes.as_chunks::<8>();
-    let mut last = [0_u8; 8];
-    last[..rest.len()].copy_from_slice(rest);
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64 ^ bytes.len() as u64;
-    for chunk in chunks.iter().chain([&last]) {
-        state = mixed(state, u64::from_le_bytes(*chunk));
+    let mut digester = Digester::default();
+    digester.add(bytes);
+    digester.finish()
+}
+
+/// So many bytes are stirred in at once, each eight of them into a state of their own: one would wait for the other.
+pub(crate) const STEP: usize = 32;
+
+/// A digest in the making, of bytes that come piece by piece. Every piece but the last has a multiple of 32 bytes.
+#[derive(Debug, Clone)]
+pub struct Digester {
+    states: [u64; 4],
+    length: u64,
+}
+
+impl Default for Digester {
+    fn default() -> Self {
+        let start = 0x9e37_79b9_7f4a_7c15_u64;
+        Self {
+            states: [start, start.rotate_left(16), start.rotate_left(32), start.rotate_left(48)],
+            length: 0,
+        }
     }
-    state ^ (state >> 32)
+}
+
+impl Digester {
+    /// Adds the next bytes.
+    pub fn add(&mut self, bytes: &[u8]) {
+        debug_assert!(self.length.is_multiple_of(STEP as u64), "only the last piece ends anywhere");
+        let (steps, rest) = bytes.as_chunks::<STEP>();
+        steps.iter().for_each(|step| self.stir(step));
+        if !rest.is_empty() {
+            let mut last = [0; STEP];
+            last[..rest.len()].copy_from_slice(rest);
+            self.stir(&last);
+        }
+        self.length += bytes.len() as u64;
+    }
+
+    fn stir(&mut self, step: &[u8; STEP]) {
+        for (state, number) in self.states.iter_mut().zip(step.as_chunks::<8>().0) {
+            *state = mixed(*state, u64::from_le_bytes(*number));
+        }
+    }
+
+    /// The digest.
+    pub fn finish(self) -> u64 {
+        let state = self.states.into_iter().fold(self.length, mixed);
+        state ^ (state >> 32)
+    }
 }
 
 /// One number stirred into a digest.
@@ -29,4 +71,29 @@ pub(crate) fn content(text: &str) -> u64 {
     let first = hash.as_bytes().first_chunk().copied().unwrap_or_default();
     // Zero means "unknown".
     u64::from_le_bytes(first).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn pieces_make_the_same_digest_and_every_bit_counts(
+            bytes in proptest::collection::vec(any::<u8>(), 1..200), at in any::<prop::sample::Index>(), bit in 0..8_u32,
+        ) {
+            let mut digester = Digester::default();
+            bytes.chunks(64).for_each(|piece| digester.add(piece));
+            let whole = digest(&bytes);
+            prop_assert_eq!(digester.finish(), whole);
+            let mut other = bytes.clone();
+            other[at.index(bytes.len())] ^= 1_u8 << bit;
+            prop_assert_ne!(digest(&other), whole);
+            other.clone_from(&bytes);
+            other.push(0);
+            prop_assert_ne!(digest(&other), whole);
+        }
+    }
 }

@@ -57,8 +57,7 @@ impl<'a> In<'a> {
     }
 
     pub(crate) fn date(&mut self) -> Option<Date> {
-        let [day, month, low, high] = self.u32()?.to_le_bytes();
-        Date::new(i16::from_le_bytes([low, high]), month.cast_signed(), day.cast_signed()).ok()
+        date(*self.take(4)?.first_chunk()?)
     }
 
     pub(crate) fn text(&mut self) -> Option<&'a str> {
@@ -71,10 +70,13 @@ impl<'a> In<'a> {
         usize::try_from(self.u32()?).ok().filter(|count| *count <= self.0.len())
     }
 
-    /// Numbers behind their count.
-    pub(crate) fn numbers(&mut self) -> Option<impl Iterator<Item = u32> + use<'a>> {
-        let count = self.count()?;
-        let (numbers, _) = self.take(count.checked_mul(4)?)?.as_chunks::<4>();
-        Some(numbers.iter().map(|number| u32::from_le_bytes(*number)))
+    /// So many things of so many bytes each.
+    pub(crate) fn column<const EACH: usize>(&mut self, count: usize) -> Option<&'a [[u8; EACH]]> {
+        Some(self.take(count.checked_mul(EACH)?)?.as_chunks().0)
     }
+}
+
+/// A day from its bytes.
+pub(crate) fn date([day, month, low, high]: [u8; 4]) -> Option<Date> {
+    Date::new(i16::from_le_bytes([low, high]), month.cast_signed(), day.cast_signed()).ok()
 }

@@ -4,16 +4,18 @@
 //! Two pieces. The record proper is small and replaced whole: paths, versions, references, dates. What resolution asked about
 //! each file ([`Answers`]) is larger and seldom needed: it is appended to, and the record says where each piece is.
 
+mod file;
+
+pub use file::Columns;
+
 use std::ops::Range;
 
 use jiff::civil::Date;
 use lockstep_refs::entity::EntityKind;
 
-use crate::digest::{digest, short};
-use crate::encode::{In, Out};
+use crate::digest::short;
+use crate::piece::{Places, Text};
 use crate::view::Limit;
-
-const MAGIC: &[u8; 8] = b"LSMAP\0\0\x01";
 
 /// What is remembered of a map.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,7 +68,7 @@ pub struct Written {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// Where it is.
-    pub path: Box<str>,
+    pub path: Text,
     /// How many bytes at the end of the path are its short name.
     pub name_bytes: u32,
     /// Its version on disk; another one means that it must be looked at.
@@ -84,7 +86,7 @@ pub struct Entry {
     /// Where its lines are in the document as it was written last.
     pub block: Block,
     /// The places of the entries it references, sorted.
-    pub refs: Vec<u32>,
+    pub refs: Places,
     /// The names it has in a framework, or from the project.
     pub names: Vec<(EntityKind, Box<str>)>,
     /// Where its answers are.
@@ -111,15 +113,6 @@ pub struct Answers {
     check: u32,
 }
 
-const KINDS: [EntityKind; 6] = [
-    EntityKind::Path,
-    EntityKind::Skill,
-    EntityKind::Agent,
-    EntityKind::Command,
-    EntityKind::Named,
-    EntityKind::Alias,
-];
-
 impl Record {
     /// The record of a map without an entry, of nothing that this program knows: everything must be looked at.
     pub fn empty(today: Date) -> Self {
@@ -138,79 +131,10 @@ impl Record {
         Self { about, entries: Vec::new() }
     }
 
-    /// As bytes.
-    pub fn encode(&self) -> Vec<u8> {
-        let mut out = Out(Vec::with_capacity(self.entries.len() * 128 + 256));
-        out.0.extend_from_slice(MAGIC);
-        let about = &self.about;
-        out.u64(about.settings);
-        out.u64(about.next_run);
-        out.date(about.full);
-        out.date(about.incremental);
-        out.text(&about.scope);
-        out.text(&about.commit);
-        let limit =
-            about.limit.map_or([0, 0], |limit| [limit.lines, limit.bytes.map_or(0, |bytes| bytes + 1)]);
-        limit.into_iter().for_each(|it| out.u64(it as u64));
-        let written = about.written;
-        [written.size, written.changed, written.inode, written.digest].into_iter().for_each(|it| out.u64(it));
-        out.u32(about.answers);
-        out.u64(about.answer_bytes);
-        out.count(self.entries.len());
-        self.entries.iter().for_each(|entry| entry.encode(&mut out));
-        let check = digest(&out.0);
-        out.u64(check);
-        out.0
-    }
-
-    /// From bytes; `None` where they are damaged, or of another program.
-    pub fn decode(bytes: &[u8]) -> Option<Self> {
-        let (body, check) = bytes.split_last_chunk::<8>()?;
-        let mut bytes = In(body.strip_prefix(MAGIC)?);
-        if digest(body) != u64::from_le_bytes(*check) {
-            return None;
-        }
-        let about = About {
-            settings: bytes.u64()?,
-            next_run: bytes.u64()?,
-            full: bytes.date()?,
-            incremental: bytes.date()?,
-            scope: bytes.text()?.to_owned(),
-            commit: bytes.text()?.to_owned(),
-            limit: {
-                let (lines, most) =
-                    (usize::try_from(bytes.u64()?).ok()?, usize::try_from(bytes.u64()?).ok()?);
-                (lines > 0).then(|| Limit { lines, bytes: most.checked_sub(1) })
-            },
-            written: Written {
-                size: bytes.u64()?,
-                changed: bytes.u64()?,
-                inode: bytes.u64()?,
-                digest: bytes.u64()?,
-            },
-            answers: bytes.u32()?,
-            answer_bytes: bytes.u64()?,
-        };
-        let count = bytes.count()?;
-        let mut start = 0_u32;
-        let mut entry = |_| {
-            let mut entry = Entry::decode(&mut bytes)?;
-            entry.block.start = start;
-            start = start.checked_add(entry.block.bytes)?;
-            Some(entry)
-        };
-        let entries = (0..count).map(&mut entry).collect::<Option<Vec<_>>>()?;
-        let fits = |place: &u32| (*place as usize) < count;
-        let whole = bytes.0.is_empty()
-            && entries.is_sorted_by(|a, b| a.path < b.path)
-            && entries.iter().all(|entry| entry.refs.iter().all(fits));
-        whole.then_some(Self { about, entries })
-    }
-
     /// Which entries reference each one, sorted.
     pub fn referring(&self) -> Vec<Vec<u32>> {
         let mut counts = vec![0_usize; self.entries.len()];
-        let all = || self.entries.iter().flat_map(|entry| &entry.refs);
+        let all = || self.entries.iter().flat_map(|entry| entry.refs.iter());
         all().for_each(|to| counts[*to as usize] += 1);
         let mut referring: Vec<Vec<u32>> = counts.into_iter().map(Vec::with_capacity).collect();
         for (from, entry) in (0_u32..).zip(&self.entries) {
@@ -240,60 +164,6 @@ impl Entry {
     pub fn name(&self) -> &str {
         let start = self.path.len().checked_sub(self.name_bytes as usize);
         start.and_then(|start| self.path.get(start..)).unwrap_or(&self.path)
-    }
-
-    fn encode(&self, out: &mut Out) {
-        out.text(&self.path);
-        out.u32(self.name_bytes);
-        out.u64(self.version);
-        out.u64(self.content);
-        out.u64(self.interface);
-        out.date(self.updated);
-        out.0.push(u8::from(self.is_read) | u8::from(self.is_hot) << 1);
-        out.u32(self.block.bytes);
-        out.count(self.refs.len());
-        self.refs.iter().for_each(|to| out.u32(*to));
-        out.count(self.names.len());
-        for (kind, name) in &self.names {
-            let kind = KINDS.iter().position(|known| known == kind).unwrap_or(0);
-            out.0.push(u8::try_from(kind).unwrap_or(0));
-            out.text(name);
-        }
-        let answers = self.answers;
-        [answers.offset, answers.asked, answers.offered, answers.check]
-            .into_iter()
-            .for_each(|it| out.u32(it));
-    }
-
-    fn decode(bytes: &mut In<'_>) -> Option<Self> {
-        let flags;
-        Some(Self {
-            path: bytes.text()?.into(),
-            name_bytes: bytes.u32()?,
-            version: bytes.u64()?,
-            content: bytes.u64()?,
-            interface: bytes.u64()?,
-            updated: bytes.date()?,
-            is_read: {
-                flags = bytes.u8()?;
-                flags & 1 != 0
-            },
-            is_hot: flags & 2 != 0,
-            block: Block { start: 0, bytes: bytes.u32()? },
-            refs: bytes.numbers()?.collect(),
-            names: {
-                let count = bytes.count()?;
-                let name =
-                    |bytes: &mut In<'_>| Some((*KINDS.get(usize::from(bytes.u8()?))?, bytes.text()?.into()));
-                (0..count).map(|_| name(bytes)).collect::<Option<_>>()?
-            },
-            answers: Answers {
-                offset: bytes.u32()?,
-                asked: bytes.u32()?,
-                offered: bytes.u32()?,
-                check: bytes.u32()?,
-            },
-        })
     }
 }
 
@@ -355,56 +225,7 @@ fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> {
 
 #[cfg(test)]
 mod tests {
-    use jiff::civil::date;
-    use proptest::prelude::*;
-
     use super::*;
-
-    fn records() -> impl Strategy<Value = Record> {
-        let paths = proptest::collection::btree_set("[a-zé/]{1,9}", 0..9);
-        (paths, any::<[u64; 4]>(), any::<bool>()).prop_map(|(paths, numbers, flag)| {
-            let mut record = Record::empty(date(2026, 2, 14));
-            record.about.scope = ".claude/".to_owned();
-            record.about.written.digest = numbers[3];
-            record.about.limit = flag.then_some(Limit { lines: 300, bytes: Some(15_360) });
-            let count = u32::try_from(paths.len()).unwrap();
-            for (at, path) in (0_u32..).zip(paths) {
-                let mut piece = Vec::new();
-                record.entries.push(Entry {
-                    name_bytes: u32::try_from(path.len()).unwrap(),
-                    path: path.into(),
-                    version: numbers[0],
-                    content: numbers[1],
-                    interface: numbers[2],
-                    updated: date(2025, 12, 31),
-                    is_read: flag,
-                    is_hot: !flag,
-                    block: Block::default(),
-                    refs: (0..count).filter(|to| *to % 3 == at % 3).collect(),
-                    names: flag.then(|| (EntityKind::Skill, "name".into())).into_iter().collect(),
-                    answers: Answers::put(&mut piece, 8, &[1, 2], &[at]).unwrap(),
-                });
-            }
-            record
-        })
-    }
-
-    proptest! {
-        #[test]
-        fn what_is_kept_is_read_back(record in records()) {
-            prop_assert_eq!(Record::decode(&record.encode()), Some(record));
-        }
-
-        #[test]
-        fn damage_is_noticed(record in records(), at in any::<prop::sample::Index>(), bit in 0..8_u32) {
-            let mut bytes = record.encode();
-            let at = at.index(bytes.len());
-            bytes[at] ^= 1_u8 << bit;
-            prop_assert_eq!(Record::decode(&bytes), None);
-            bytes.truncate(at);
-            prop_assert_eq!(Record::decode(&bytes), None);
-        }
-    }
 
     #[test]
     fn answers_are_found_where_they_were_put_and_damage_is_noticed() {

@@ -147,7 +147,7 @@ mod tests {
                 is_read: false,
                 is_hot: false,
                 block: Default::default(),
-                refs,
+                refs: refs.into(),
                 names: Vec::new(),
                 answers: Default::default(),
             });

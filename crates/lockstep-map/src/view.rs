@@ -1,7 +1,5 @@
 //! The map as it is written: every entry with its names, or as many as a limit allows.
 
-use std::collections::HashSet;
-
 use jiff::civil::Date;
 
 use crate::document::{ENTRY_LINES, Header, escaped, write_entry};
@@ -48,7 +46,7 @@ pub struct View<'r> {
     /// How hot each is.
     pub hotspots: Vec<Hotspot>,
     /// Whether no path has to be escaped.
-    is_plain: bool,
+    pub(crate) is_plain: bool,
 }
 
 /// A document that was made.
@@ -91,7 +89,7 @@ impl<'r> View<'r> {
         }
     }
 
-    fn header(&self, count: usize, pruned: usize) -> Header {
+    pub(crate) fn header(&self, count: usize, pruned: usize) -> Header {
         let about = &self.record.about;
         Header { full: about.full, incremental: about.incremental, count, scope: about.scope.clone(), pruned }
     }
@@ -146,9 +144,9 @@ impl<'r> View<'r> {
         Made { text, listed: count - left_out, pruned: left_out, blocks: Vec::new() }
     }
 
-    fn write(&self, out: &mut String, at: usize, names: &mut (Vec<&'r str>, Vec<&'r str>)) {
+    pub(crate) fn write(&self, out: &mut String, at: usize, names: &mut (Vec<&'r str>, Vec<&'r str>)) {
         let entry = &self.record.entries[at];
-        for (names, places) in [(&mut names.0, &entry.refs), (&mut names.1, &self.referring[at])] {
+        for (names, places) in [(&mut names.0, &*entry.refs), (&mut names.1, &self.referring[at])] {
             names.clear();
             names.extend(places.iter().map(|place| self.names[*place as usize]));
             names.sort_unstable();
@@ -162,62 +160,8 @@ impl<'r> View<'r> {
     }
 }
 
-fn bytes(count: usize) -> u32 {
+pub(crate) fn bytes(count: usize) -> u32 {
     u32::try_from(count).expect("no entry has 4 GB")
-}
-
-/// The document of a record, where `former` is the one that was written last and only the entries in `redrawn` stand otherwise in
-/// it: what is the same is copied. `None` where that is not known of enough entries, or `former` is something else.
-pub fn redraw(
-    record: &Record,
-    hot: &dyn Fn(&str) -> bool,
-    redrawn: &HashSet<u32>,
-    former: &str,
-) -> Option<Made> {
-    let count = record.entries.len();
-    let is_new = |at: u32, entry: &Entry| entry.block.bytes == 0 || redrawn.contains(&at);
-    let anew: Vec<u32> =
-        (0_u32..).zip(&record.entries).filter(|(at, entry)| is_new(*at, entry)).map(|it| it.0).collect();
-    if anew.len() > count / 4 {
-        return None;
-    }
-    let first = former.find("\n\n## ")? + 1;
-    let mut view = View {
-        record,
-        referring: vec![Vec::new(); count],
-        names: record.entries.iter().map(Entry::name).collect(),
-        hotspots: vec![Hotspot::Low; count],
-        is_plain: record.entries.iter().all(|entry| is_plain(&entry.path)),
-    };
-    let mut wanted = vec![false; count];
-    anew.iter().for_each(|at| wanted[*at as usize] = true);
-    for (from, entry) in (0_u32..).zip(&record.entries) {
-        entry
-            .refs
-            .iter()
-            .filter(|to| wanted[**to as usize])
-            .for_each(|to| view.referring[*to as usize].push(from));
-    }
-    for at in anew {
-        let at = at as usize;
-        view.hotspots[at] = Hotspot::of(view.referring[at].len(), hot(&record.entries[at].path));
-    }
-    let mut text = String::with_capacity(former.len() + 4_096);
-    view.header(count, 0).write(&mut text);
-    let mut names = (Vec::new(), Vec::new());
-    let mut blocks = Vec::with_capacity(count);
-    for (at, entry) in record.entries.iter().enumerate() {
-        let before = text.len();
-        if wanted[at] {
-            view.write(&mut text, at, &mut names);
-        } else {
-            let start = first + entry.block.start as usize;
-            let block = former.get(start..start + entry.block.bytes as usize)?;
-            text.push_str(block.starts_with("\n## ").then_some(block)?);
-        }
-        blocks.push(bytes(text.len() - before));
-    }
-    Some(Made { text, listed: count, pruned: 0, blocks })
 }
 
 /// Whether a path stands in the document as it is; perhaps not for some that do.
@@ -247,7 +191,7 @@ mod tests {
                 is_read: false,
                 is_hot: false,
                 block: Default::default(),
-                refs: if at > 0 { vec![0] } else { Vec::new() },
+                refs: if at > 0 { vec![0] } else { Vec::new() }.into(),
                 names: Vec::new(),
                 answers: Default::default(),
             });

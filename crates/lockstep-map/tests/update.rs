@@ -4,11 +4,13 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
 
 use jiff::civil::date;
 use lockstep_map::record::Record;
+use lockstep_map::redraw::{Piece, redraw};
 use lockstep_map::update::{AnswersFile, NewAnswers, Present, Updated, update};
-use lockstep_map::view::{View, redraw};
+use lockstep_map::view::View;
 use lockstep_refs::entity::Aliases;
 use lockstep_refs::world::{FileId, MemoryWorld, World as _};
 use proptest::prelude::*;
@@ -68,16 +70,33 @@ impl Map {
         }
         assert_eq!(record.about.answer_bytes, self.answers.0.len() as u64);
         let cold = |_: &str| false;
-        let made = redraw(&record, &cold, &redrawn, &self.text)
-            .unwrap_or_else(|| View::new(&record, &cold).document(None));
-        record.set_blocks(&made.blocks);
-        (self.record, self.text) = (record, made.text);
+        let former = |range: Range<u64>| Some(self.text.get(narrow(&range))?.as_bytes().to_vec());
+        let (text, blocks) = match redraw(&record, &cold, &redrawn, &former) {
+            Some(drawing) => {
+                let piece = |piece: &Piece| match piece {
+                    Piece::Kept(range) => self.text[narrow(range)].to_owned(),
+                    Piece::New(text) => text.clone(),
+                };
+                (drawing.pieces.iter().map(piece).collect(), drawing.blocks)
+            }
+            None => {
+                let made = View::new(&record, &cold).document(None);
+                (made.text, made.blocks)
+            }
+        };
+        record.set_blocks(&blocks);
+        record.about.written.size = text.len() as u64;
+        (self.record, self.text) = (record, text);
         resolved
     }
 
     fn text(&self) -> String {
         self.text.clone()
     }
+}
+
+fn narrow(range: &Range<u64>) -> Range<usize> {
+    range.start.try_into().unwrap()..range.end.try_into().unwrap()
 }
 
 fn built(files: &Files) -> String {

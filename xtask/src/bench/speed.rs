@@ -2,13 +2,16 @@
 
 mod forest;
 pub(super) mod map;
+mod package;
 mod ripgrep;
 mod scene;
 mod tables;
+mod tools;
 
 use super::programs::Programs;
 use super::{machine, page};
 use crate::{Outcome, workspace};
+use package::PACKAGES;
 use scene::{Measured, Scene};
 
 /// Measure the index, and questions to it, on large generated repositories
@@ -31,25 +34,50 @@ pub(crate) struct SpeedArgs {
     /// What the repositories are made from
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Measure the largest packages that were found in registries too; they are fetched into a cache of the user's
+    #[arg(long)]
+    packages: bool,
+    /// Measure graph tools in the smaller repositories too; they are installed into a cache of the user's
+    #[arg(long)]
+    tools: bool,
+    /// Measure this program instead of building one
+    #[arg(long, value_name = "PROGRAM", conflicts_with = "write")]
+    program: Option<std::path::PathBuf>,
     /// Put the results into docs/benchmarks.md
     #[arg(long)]
     write: bool,
 }
 
 pub(crate) fn run(args: &SpeedArgs) -> Outcome {
-    let programs = Programs::build(args.smoke)?;
+    let mut programs = Programs::build(args.smoke || args.program.is_some())?;
+    if let Some(program) = &args.program {
+        programs.lockstep = program.canonicalize()?;
+    }
     let ripgrep = ripgrep::find()?;
     let sizes = if args.smoke { vec![300] } else { args.files.clone() };
     let (runs, builds) = if args.smoke { (2, 1) } else { (args.runs, args.builds) };
     let mut all: Vec<Measured> = Vec::new();
+    let mut beside = String::new();
     for files in sizes {
         // One at a time: together they would fill a small machine's memory with files.
-        let temp = tempfile::Builder::new().prefix("lockstep-speed-").tempdir()?;
+        let temp = temporary()?;
         let scene = Scene::new(temp.path(), files, args.seed, &programs, &ripgrep)?;
-        all.push(scene.measure(runs, builds)?);
+        let measured = scene.measure(runs, builds)?;
+        if args.tools && files <= TOOLS_FILES {
+            beside.push_str(&tables::beside(&measured, &tools::measure(&scene)));
+        }
+        all.push(measured);
+    }
+    for package in PACKAGES.iter().filter(|_| args.packages) {
+        let temp = temporary()?;
+        let scene = Scene::with(temp.path(), &programs, &ripgrep, |root| package.unpack(root))?;
+        let title = format!("{} {}", package.name, package.version);
+        let measured = scene.measure(runs, builds)?;
+        all.push(Measured { title: format!("{title}, {} files", measured.files), ..measured });
     }
     let budgets = if args.smoke { String::new() } else { tables::budgets(&all) };
-    let report = format!("{}\n{budgets}\n{}", machine::describe(&command_line(args)), tables::growth(&all));
+    let report =
+        format!("{}\n{budgets}\n{}{beside}", machine::describe(&command_line(args)), tables::growth(&all));
     println!("{report}");
     if args.write {
         page::put(&workspace::root().join(page::PATH), "speed", &report)?;
@@ -58,16 +86,25 @@ pub(crate) fn run(args: &SpeedArgs) -> Outcome {
     Ok(())
 }
 
+/// Graph tools are asked in repositories of at most so many files: larger ones take them many minutes.
+const TOOLS_FILES: usize = 3_000;
+
+fn temporary() -> Outcome<tempfile::TempDir> {
+    Ok(tempfile::Builder::new().prefix("lockstep-speed-").tempdir()?)
+}
+
 fn command_line(args: &SpeedArgs) -> String {
     if args.smoke {
         return "cargo xtask bench speed --smoke (unoptimised: the numbers mean nothing)".to_owned();
     }
     let files: Vec<String> = args.files.iter().map(usize::to_string).collect();
     format!(
-        "cargo xtask bench speed --files {} --runs {} --builds {} --seed {}",
+        "cargo xtask bench speed --files {} --runs {} --builds {} --seed {}{}{}",
         files.join(","),
         args.runs,
         args.builds,
-        args.seed
+        args.seed,
+        if args.packages { " --packages" } else { "" },
+        if args.tools { " --tools" } else { "" }
     )
 }

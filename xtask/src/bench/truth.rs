@@ -29,6 +29,7 @@ use lockstep_refs::world::{MemoryWorld, World};
 use super::{machine, page};
 use crate::{Outcome, workspace};
 use cases::Case;
+pub(super) use checker::install;
 use graph::Tool;
 use score::{Answer, Judged};
 use subject::{Package, Prepared, Subject};

@@ -87,22 +87,32 @@ impl Index {
         postcard::from_bytes(bytes).ok()
     }
 
-    /// Keeps the facts that were parsed since it was opened, for the next process; and where a part of the index was found
-    /// damaged, gives it up, so that the next builds it anew. Never waits: where another process is writing, or was faster,
-    /// nothing is kept. Returns how many facts were.
+    /// Keeps the facts that were parsed since it was opened, for the next process, and an update that was not written yet; and
+    /// where a part of the index was found damaged, gives it up, so that the next builds it anew. Never waits: where another
+    /// process is writing, or was faster, nothing is kept. Returns how many facts were.
     pub fn keep_parsed(&mut self) -> Result<usize, IndexError> {
         let parsed = std::mem::take(self.parsed.get_mut().unwrap_or_else(PoisonError::into_inner));
-        let nothing = parsed.is_empty() && !self.is_damaged();
-        let Some(storage) = self.storage.as_ref().filter(|_| self.kept && !nothing) else { return Ok(0) };
+        let nothing = parsed.is_empty() && !self.is_damaged() && self.unkept.is_none();
+        let may_write = self.kept || self.unkept.is_some();
+        let Some(storage) = self.storage.as_ref().filter(|_| may_write && !nothing) else { return Ok(0) };
         let Ok(writer) = storage.lock("keep facts")? else { return Ok(0) };
         if self.is_damaged() {
-            if writer.manifest()?.as_ref() == Some(&self.manifest) {
+            let present = writer.manifest()?;
+            let is_ours = self
+                .unkept
+                .as_ref()
+                .map_or(present.as_ref() == Some(&self.manifest), |unkept| unkept.is_after(present.as_ref()));
+            if is_ours {
                 writer.discard()?;
             }
             return Ok(0);
         }
+        self.keep_update(&writer)?;
+        if !self.kept {
+            return Ok(0);
+        }
         let known = parsed.iter().filter_map(|file| {
-            let facts = self.known_facts[*file as usize].get()?.as_ref()?;
+            let facts = self.known_facts.known(*file as usize)?.as_ref()?;
             Some((self.files.records[*file as usize].document, postcard::to_stdvec(&**facts).ok()?))
         });
         let encoded: Vec<Encoded> = known.collect();
@@ -161,7 +171,7 @@ impl Index {
         };
         encoded.sort_unstable_by_key(|(document, _)| *document);
         let table = table(&encoded).map_err(IndexError::io("index", &self.root))?;
-        let documents = &self.documents;
+        let documents = self.documents.get_or_init(|| self.files.documents());
         edition.add(Part::Facts, &mut self.facts, table, |document| documents.has(document))?;
         self.manifest = edition.publish()?;
         Ok(encoded.len())

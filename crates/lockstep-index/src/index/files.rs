@@ -170,7 +170,11 @@ impl Files {
             return None;
         }
         let paths = Names::decode(&mut bytes)?;
-        let records = (0..paths.len()).map(|_| record(&mut bytes)).collect::<Option<Vec<_>>>()?;
+        let (chunks, _) = bytes.take(paths.len().checked_mul(RECORD)?)?.as_chunks::<RECORD>();
+        let mut records = Vec::with_capacity(chunks.len());
+        for chunk in chunks {
+            records.push(record(chunk)?);
+        }
         let directory_paths = Names::decode(&mut bytes)?;
         let directories =
             (0..directory_paths.len()).map(|_| directory(&mut bytes)).collect::<Option<Vec<_>>>()?;
@@ -225,7 +229,11 @@ fn put_version(out: &mut Vec<u8>, version: &Version) {
     }
 }
 
-fn record(bytes: &mut Bytes<'_>) -> Option<Record> {
+/// What [`record`] takes.
+const RECORD: usize = 41;
+
+fn record(bytes: &[u8; RECORD]) -> Option<Record> {
+    let mut bytes = Bytes(bytes);
     let version =
         Version { size: bytes.u64()?, changed: bytes.i64()?, inode: bytes.u64()?, digest: bytes.u64()? };
     let (document, directory) = (bytes.u32()?, bytes.u32()?);

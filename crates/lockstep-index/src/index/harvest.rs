@@ -22,6 +22,9 @@ const ROUND: usize = 8_192;
 /// Files that one thread takes at a time.
 const BATCH: usize = 256;
 
+/// So many files are sooner read by all cores than by one.
+const WORTH_THREADS: usize = 16;
+
 /// Words are sorted in as many heaps as fit into caches, by their highest bits.
 const HEAPS: usize = 256;
 const LOW_BITS: u32 = HASH_BITS - HEAPS.trailing_zeros();
@@ -48,17 +51,18 @@ pub(crate) fn harvest<P: AsRef<str> + Sync>(
     let done = AtomicUsize::new(0);
     for (round, chunk) in paths.chunks(ROUND).enumerate() {
         let first = first + u32::try_from(round * ROUND).map_err(io::Error::other)?;
-        let read: Vec<Batch> = chunk
-            .par_chunks(BATCH)
-            .enumerate()
-            .map_init(Reader::default, |reader, (at, chunk)| {
-                let chunk = if progress.is_abandoned() { &[] } else { chunk };
-                let batch = reader.read(root, chunk, first + u32::try_from(at * BATCH).unwrap_or(0), limit);
-                let count = done.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len();
-                progress.report(Phase::Words, count, paths.len());
-                batch
-            })
-            .collect();
+        let read = |reader: &mut Reader, (at, chunk): (usize, &[P])| {
+            let chunk = if progress.is_abandoned() { &[] } else { chunk };
+            let batch = reader.read(root, chunk, first + u32::try_from(at * BATCH).unwrap_or(0), limit);
+            let count = done.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len();
+            progress.report(Phase::Words, count, paths.len());
+            batch
+        };
+        let read: Vec<Batch> = match chunk.len() {
+            // Starting threads takes longer.
+            0..WORTH_THREADS => vec![read(&mut Reader::default(), (0, chunk))],
+            _ => chunk.par_chunks(BATCH).enumerate().map_init(Reader::default, read).collect(),
+        };
         if progress.is_abandoned() {
             return Err(io::Error::new(io::ErrorKind::Interrupted, "nobody waits for it any more"));
         }

@@ -1,10 +1,11 @@
 //! Looking whether the disk is still as the file table says, without walking the tree: known files by their versions, new and
 //! vanished ones by the times of known directories.
 
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 
 use super::content;
 use super::files::{ByDirectory, Files};
@@ -50,12 +51,18 @@ const FILES_PER_THREAD: usize = 2_000;
 /// Directories that a thread takes at a time.
 const BATCH: usize = 8;
 
+/// A directory of fewer files is not opened for them: opening and closing take longer than the longer paths.
+const WORTH_OPENING: usize = 3;
+
 /// Looks at everything the table knows, on as many threads as there are cores.
 pub(crate) fn look(root: &Path, files: &Files, limit: u64) -> Look {
     let by_directory = files.by_directory();
     let helpers = threads::besides(files.len() / FILES_PER_THREAD);
     let next = AtomicUsize::new(0);
-    let eye = Eye { root, files, by_directory: &by_directory, limit };
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    // Paths from here are shorter. Without it nothing is found, which is so.
+    let base = rustix::fs::open(root, flags, Mode::empty()).ok();
+    let eye = Eye { root, base: base.as_ref().map(AsFd::as_fd), files, by_directory: &by_directory, limit };
     let work = || {
         let mut look = Look::default();
         loop {
@@ -84,6 +91,8 @@ pub(crate) fn look(root: &Path, files: &Files, limit: u64) -> Look {
 
 struct Eye<'a> {
     root: &'a Path,
+    /// The root, opened.
+    base: Option<BorrowedFd<'a>>,
     files: &'a Files,
     by_directory: &'a ByDirectory,
     limit: u64,
@@ -94,35 +103,55 @@ impl Eye<'_> {
         let number = u32::try_from(directory).expect("directories are numbered with 32 bits");
         let known = self.files.directories[directory];
         let relative = self.files.directory_paths.get(directory);
-        let path = if relative.is_empty() { self.root.to_owned() } else { self.root.join(relative) };
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let opened = rustix::fs::open(&path, flags, Mode::empty());
-        let Ok((fd, stat)) = opened.and_then(|fd| rustix::fs::fstat(&fd).map(|stat| (fd, stat))) else {
+        let files = self.by_directory.of(directory);
+        let Some((opened, now)) = self.directory(relative, files.len()) else {
             look.gone.push(number);
-            look.vanished.extend_from_slice(self.by_directory.of(directory));
+            look.vanished.extend_from_slice(files);
             look.rules_changed |= known.rules != 0;
             return;
         };
-        let now = Version::of_stat(&stat);
         let touched = (now.changed, now.inode) != (known.changed, known.inode);
-        // Another repository since somebody said `git init` in it.
-        if touched && !relative.is_empty() && path.join(".git").symlink_metadata().is_ok() {
-            look.rules_changed = true;
+        if touched || known.rules != 0 {
+            let path = self.root.join(relative);
+            // Another repository since somebody said `git init` in it.
+            look.rules_changed |=
+                touched && !relative.is_empty() && path.join(".git").symlink_metadata().is_ok();
+            look.rules_changed |= rules::of_directory(&path) != known.rules;
         }
         if touched {
             look.touched.push(number);
         }
-        if touched || known.rules != 0 {
-            look.rules_changed |= rules::of_directory(&path) != known.rules;
-        }
-        for &file in self.by_directory.of(directory) {
-            let name = lockstep_refs::world::base(self.files.paths.get(file as usize));
-            let stat = rustix::fs::statat(&fd, name, AtFlags::SYMLINK_NOFOLLOW);
+        for &file in files {
+            let path = self.files.paths.get(file as usize);
+            let stat = match &opened {
+                Some(fd) => {
+                    rustix::fs::statat(fd, lockstep_refs::world::base(path), AtFlags::SYMLINK_NOFOLLOW).ok()
+                }
+                None => {
+                    self.base.and_then(|base| rustix::fs::statat(base, path, AtFlags::SYMLINK_NOFOLLOW).ok())
+                }
+            };
             match stat {
-                Ok(stat) => self.compare(file, &Version::of_stat(&stat), look),
-                Err(_) => look.vanished.push(file),
+                Some(stat) => self.compare(file, &Version::of_stat(&stat), look),
+                None => look.vanished.push(file),
             }
         }
+    }
+
+    /// A directory with its version, opened where more is asked about it than opening it costs; `None` where it is gone, or no
+    /// directory any more.
+    fn directory(&self, relative: &str, files: usize) -> Option<(Option<OwnedFd>, Version)> {
+        let base = self.base?;
+        let path = if relative.is_empty() { "." } else { relative };
+        if files < WORTH_OPENING {
+            let stat = rustix::fs::statat(base, path, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+            let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
+            return is_directory.then(|| (None, Version::of_stat(&stat)));
+        }
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let fd = rustix::fs::openat(base, path, flags, Mode::empty()).ok()?;
+        let stat = rustix::fs::fstat(&fd).ok()?;
+        Some((Some(fd), Version::of_stat(&stat)))
     }
 
     fn compare(&self, file: u32, present: &Version, look: &mut Look) {

@@ -16,6 +16,7 @@ use super::look::look;
 use super::manifest::Manifest;
 use super::progress::Progress;
 use super::settings::Settings;
+use super::slots::Slots;
 use super::storage::{Part, Storage, Writer};
 use super::table::{Source, Table};
 use super::update::Plan;
@@ -68,8 +69,25 @@ impl Index {
         if loaded.base.is_none() && effort == Effort::Few {
             return Ok(None);
         }
-        let opening = Opening { root, storage, writer: None, settings, effort, progress };
+        let opening = Opening { root, storage, writer: None, settings, effort, keep: Keep::Now, progress };
         opening.bring_up_to_date(loaded).map(Some)
+    }
+
+    /// As [`Index::open_or_build`], for who has something to do besides: a few changes that it found are not written to disk
+    /// before [`Index::keep_parsed`] is called.
+    pub fn open_and_keep_later(
+        root: &Path,
+        home: Home<'_>,
+        settings: &Settings,
+        progress: &dyn Progress,
+    ) -> Result<Self, IndexError> {
+        let storage = match home {
+            Home::State(state) => Some(Storage::new(state)),
+            Home::Memory => None,
+        };
+        let loaded = storage.as_ref().map_or_else(|| Ok(Loaded::default()), |it| load(it, settings))?;
+        let (effort, keep) = (Effort::Whole, Keep::Later);
+        Opening { root, storage, writer: None, settings, effort, keep, progress }.bring_up_to_date(loaded)
     }
 
     /// Opens the index of the project at `root`, builds it where there is none, and brings it up to date.
@@ -174,7 +192,32 @@ pub(super) struct Opening<'a> {
     pub(super) writer: Option<&'a Writer>,
     pub(super) settings: &'a Settings,
     pub(super) effort: Effort,
+    pub(super) keep: Keep,
     pub(super) progress: &'a dyn Progress,
+}
+
+/// When an update is written to disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Keep {
+    Now,
+    /// With the facts, where it is small.
+    Later,
+}
+
+/// An update that is only in memory yet.
+#[derive(Debug)]
+pub(super) struct Unkept {
+    /// New tables of words; the last ones of the index are these.
+    words: Vec<Vec<u8>>,
+    /// The manifest that was on disk.
+    found: Option<Manifest>,
+}
+
+impl Unkept {
+    /// Whether it was made from what `present` names.
+    pub(super) fn is_after(&self, present: Option<&Manifest>) -> bool {
+        present.is_some() && present == self.found.as_ref()
+    }
 }
 
 impl Opening<'_> {
@@ -206,6 +249,13 @@ impl Opening<'_> {
         if is_new {
             base.manifest.build_micros = [u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX), 0];
         }
+        let is_small = !is_new && plan.read.len() + plan.dropped.len() <= FEW;
+        if self.keep == Keep::Later && is_small && self.storage.is_some() {
+            base.words.extend(tables.iter().map(|bytes| Table::new(Source::Memory(bytes.clone()))));
+            base.manifest.written_at = now();
+            let unkept = Some(Unkept { words: tables, found });
+            return Ok(Index { unkept, ..self.opened(base, false) });
+        }
         let kept = self.keep(&mut base, tables, found.as_ref())?;
         Ok(self.opened(base, kept))
     }
@@ -217,7 +267,7 @@ impl Opening<'_> {
         let Harvest { files, tables } = harvest(self.root, &plan.read, first, limit, self.progress)
             .map_err(IndexError::io("index", self.root))?;
         base.replaced = base.facts_of(plan);
-        base.files = plan.apply(&base.files, &files, first);
+        base.files = plan.apply(std::mem::take(&mut base.files), &files, first);
         base.manifest.next_document += u32::try_from(plan.read.len()).unwrap_or(u32::MAX);
         Ok(tables)
     }
@@ -243,8 +293,11 @@ impl Opening<'_> {
             base.manifest.written_at = now();
             return Ok(false);
         };
-        match write(edition, base, new) {
-            Ok(()) => Ok(true),
+        match write(edition, &base.files, &mut base.words, new) {
+            Ok(manifest) => {
+                base.manifest = manifest;
+                Ok(true)
+            }
             // A build was asked for: that it is not there matters.
             Err(error) if self.writer.is_some() => Err(error),
             Err(_) => Ok(false),
@@ -253,7 +306,6 @@ impl Opening<'_> {
 
     fn opened(self, base: Base, kept: bool) -> Index {
         let Base { manifest, files, words, facts, replaced } = base;
-        let documents = files.documents();
         let count = files.len();
         Index {
             root: self.root.to_owned(),
@@ -261,18 +313,19 @@ impl Opening<'_> {
             settings: self.settings.clone(),
             manifest,
             kept,
+            unkept: None,
             files,
             words,
             facts,
-            documents,
+            documents: OnceLock::new(),
             differing: Vec::new(),
             behind: 0,
             moved: AtomicBool::new(false),
             damaged: AtomicBool::new(false),
             by_directory: OnceLock::new(),
             by_name: OnceLock::new(),
-            texts: std::iter::repeat_with(OnceLock::new).take(count).collect(),
-            known_facts: std::iter::repeat_with(OnceLock::new).take(count).collect(),
+            texts: Slots::new(count),
+            known_facts: Slots::new(count),
             parsed: Mutex::default(),
             replaced,
         }
@@ -288,21 +341,39 @@ impl Opening<'_> {
     }
 }
 
-/// Writes new tables of words and the file table, then the manifest that names them. What fails leaves `base` right in
+impl Index {
+    /// Writes down an update that is only in memory yet, as [`Opening::keep`] does.
+    pub(super) fn keep_update(&mut self, writer: &Writer) -> Result<(), IndexError> {
+        let Some(Unkept { words, found }) = self.unkept.take() else { return Ok(()) };
+        let Some(edition) = Edition::after(writer, found.as_ref(), &self.manifest)? else { return Ok(()) };
+        self.words.truncate(self.words.len().saturating_sub(words.len()));
+        self.manifest = write(edition, &self.files, &mut self.words, words)?;
+        self.kept = true;
+        Ok(())
+    }
+}
+
+/// Writes new tables of words and the file table, then the manifest that names them. What fails leaves `words` right in
 /// memory.
-fn write(mut edition: Edition<'_>, base: &mut Base, new: Vec<Vec<u8>>) -> Result<(), IndexError> {
-    let alive = base.files.documents();
+fn write(
+    mut edition: Edition<'_>,
+    files: &Files,
+    words: &mut Vec<Table>,
+    new: Vec<Vec<u8>>,
+) -> Result<Manifest, IndexError> {
+    // Asked for where tables are merged, which is seldom.
+    let alive = OnceLock::new();
+    let is_alive = |document| alive.get_or_init(|| files.documents()).has(document);
     let mut failed = Ok(());
     for bytes in new {
         let part = Part::Words;
         if failed.is_ok() {
-            failed = edition.add(part, &mut base.words, bytes, |document| alive.has(document));
+            failed = edition.add(part, words, bytes, is_alive);
         } else {
-            base.words.push(Table::new(Source::Memory(bytes)));
+            words.push(Table::new(Source::Memory(bytes)));
         }
     }
     failed?;
-    edition.set_files(&base.files)?;
-    base.manifest = edition.publish()?;
-    Ok(())
+    edition.set_files(files)?;
+    edition.publish()
 }

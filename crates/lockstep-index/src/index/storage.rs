@@ -91,7 +91,7 @@ impl Storage {
                     .set_len(0)
                     .and_then(|()| file.rewind())
                     .and_then(|()| file.write_all(note.as_bytes()));
-                Ok(Ok(Writer { storage: self.clone(), _lock: file }))
+                Ok(Ok(Writer { storage: self.clone(), lock: file }))
             }
             Err(TryLockError::WouldBlock) => {
                 let mut note = String::new();
@@ -123,7 +123,15 @@ impl Holder {
 #[derive(Debug)]
 pub(crate) struct Writer {
     storage: Storage,
-    _lock: File,
+    lock: File,
+}
+
+impl Drop for Writer {
+    /// Closing the file would not do: a process that another thread is just starting has a copy of it until it runs a program
+    /// of its own, and who does not wait for the lock would take it for somebody who writes.
+    fn drop(&mut self) {
+        let _ = self.lock.unlock();
+    }
 }
 
 impl Writer {
@@ -203,4 +211,22 @@ fn numbered(name: &str) -> Option<(u32, Part)> {
     let (number, extension) = name.split_once('.')?;
     let part = Part::ALL.into_iter().find(|part| part.extension() == extension)?;
     Some((number.parse().ok()?, part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_that_was_given_back_is_free_whoever_has_a_copy_of_its_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let storage = Storage::new(&StateDir::of(dir.path()));
+        let writer = storage.lock("build").unwrap().unwrap();
+        assert_eq!(storage.lock("update").unwrap().unwrap_err().what, "build");
+        // As a process has it that is being started.
+        let copy = writer.lock.try_clone().unwrap();
+        drop(writer);
+        assert!(storage.lock("update").unwrap().is_ok());
+        drop(copy);
+    }
 }

@@ -86,7 +86,42 @@ impl Plan {
     }
 
     /// The table as of now. `read` are the files of [`Plan::read`] as they were read, the documents from `first` on.
-    pub(crate) fn apply(&self, old: &Files, read: &[Option<(Version, State)>], first: u32) -> Files {
+    pub(crate) fn apply(&self, old: Files, read: &[Option<(Version, State)>], first: u32) -> Files {
+        match self.in_place(&old, read) {
+            Some(places) => self.apply_in_place(old, &places, read, first),
+            None => self.apply_anew(&old, read, first),
+        }
+    }
+
+    /// The places of the files that were read, where nothing came or went.
+    fn in_place(&self, old: &Files, read: &[Option<(Version, State)>]) -> Option<Vec<usize>> {
+        let stays = self.directories.is_none() && self.dropped.is_empty() && read.iter().all(Option::is_some);
+        if !stays {
+            return None;
+        }
+        self.read.iter().map(|path| old.paths.find(path)).collect()
+    }
+
+    fn apply_in_place(
+        &self,
+        mut files: Files,
+        places: &[usize],
+        read: &[Option<(Version, State)>],
+        first: u32,
+    ) -> Files {
+        for file in &self.settled {
+            files.records[*file as usize].version.digest = 0;
+        }
+        for (place, (document, read)) in places.iter().zip((first..).zip(read)) {
+            let record = &mut files.records[*place];
+            if let Some((version, state)) = *read {
+                *record = Record { version, document, state, directory: record.directory };
+            }
+        }
+        files
+    }
+
+    fn apply_anew(&self, old: &Files, read: &[Option<(Version, State)>], first: u32) -> Files {
         let mut table = TableBuilder::new(old, self.directories.as_ref());
         let mut fresh = self.read.iter().zip((first..).zip(read)).peekable();
         for (file, path) in old.paths.iter().enumerate() {

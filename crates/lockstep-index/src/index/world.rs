@@ -75,18 +75,21 @@ impl World for Index {
     }
 
     fn text_once(&self, file: FileId) -> Option<Arc<str>> {
-        let known = self.texts.get(file.0 as usize)?.get();
+        self.files.records.get(file.0 as usize)?;
+        let known = self.texts.known(file.0 as usize);
         known.cloned().unwrap_or_else(|| self.read(file.0).0)
     }
 
     fn facts_once(&self, file: FileId) -> Option<Arc<Facts>> {
-        let known = self.known_facts.get(file.0 as usize)?.get();
+        self.files.records.get(file.0 as usize)?;
+        let known = self.known_facts.known(file.0 as usize);
         known.cloned().unwrap_or_else(|| self.find_facts_once(file.0))
     }
 
     fn prepare(&self, files: &[FileId]) {
-        let is_new =
-            |file: &&FileId| self.known_facts.get(file.0 as usize).is_some_and(|it| it.get().is_none());
+        let is_new = |file: &&FileId| {
+            (file.0 as usize) < self.files.len() && self.known_facts.known(file.0 as usize).is_none()
+        };
         let new: Vec<FileId> = files.iter().filter(is_new).copied().collect();
         // Starting threads for a few takes longer.
         if new.len() >= WORTH_THREADS {
@@ -116,14 +119,12 @@ impl Index {
 
     /// The files in which a word stands, sorted.
     fn files_with(&self, word: u64) -> Result<Vec<u32>, Damage> {
+        let present = self.documents.get_or_init(|| self.files.documents());
         let mut files = Vec::new();
         for table in &self.words {
             if let Some(payload) = table.get(word)? {
                 files.extend(
-                    documents(&payload)
-                        .ok_or(Damage)?
-                        .into_iter()
-                        .filter_map(|it| self.documents.file_of(it)),
+                    documents(&payload).ok_or(Damage)?.into_iter().filter_map(|it| present.file_of(it)),
                 );
             }
         }

@@ -8,6 +8,7 @@ use lockstep_refs::world::base;
 use super::scan::{Resolved, Scanned};
 use super::{AnswersFile, Changes, Damaged, NewAnswers, Plan, Present};
 use crate::names::short_names;
+use crate::piece::Places;
 use crate::record::{About, Answers, Block, Entry, Record};
 
 /// So many bytes of answers that nobody needs any more do no harm.
@@ -38,26 +39,7 @@ impl Assembly {
             for gone in &plan.removed {
                 redrawn.extend(entries[*gone].refs.iter().filter_map(|to| plan.after[*to as usize]));
             }
-            let mut former: Vec<Option<Entry>> = entries.into_iter().map(Some).collect();
-            let in_place = |(at, before): (usize, &Option<usize>)| {
-                let kept = before.and_then(|before| former[before].take());
-                let Some(mut entry) = kept else {
-                    return new_entry(present.world.path(present.files[at].0), present.today);
-                };
-                let count = entry.refs.len();
-                entry.refs.retain_mut(|to| match plan.after[*to as usize] {
-                    Some(place) => {
-                        *to = place;
-                        true
-                    }
-                    None => false,
-                });
-                if entry.refs.len() < count {
-                    redrawn.extend(u32::try_from(at).ok());
-                }
-                entry
-            };
-            entries = plan.before.iter().enumerate().map(in_place).collect();
+            entries = moved(entries, plan, present, &mut redrawn);
         }
         let today = present.today;
         // A clock that was set back is no reason to claim the future.
@@ -116,12 +98,12 @@ impl Assembly {
     /// Takes what a file references.
     fn resolved(&mut self, at: usize, fresh: Resolved, offered: &[u32]) -> Result<(), Damaged> {
         let entry = &mut self.entries[at];
-        if entry.refs != fresh.refs {
+        if *entry.refs != *fresh.refs {
             let (before, now): (BTreeSet<u32>, BTreeSet<u32>) =
                 (entry.refs.iter().copied().collect(), fresh.refs.iter().copied().collect());
             self.redrawn.extend(before.symmetric_difference(&now));
             self.redrawn.extend(u32::try_from(at).ok());
-            entry.refs = fresh.refs;
+            entry.refs = fresh.refs.into();
         }
         let put = Answers::put(&mut self.appended, self.about.answer_bytes, &fresh.asked, offered);
         entry.answers = put.ok_or(Damaged)?;
@@ -150,7 +132,7 @@ impl Assembly {
         // Who is named otherwise stands otherwise in the entries of its neighbours.
         for (at, entry) in (0_u32..).zip(&self.entries) {
             if renamed.contains(&at) {
-                self.redrawn.extend(&entry.refs);
+                self.redrawn.extend(entry.refs.iter());
             }
             if entry.refs.iter().any(|to| renamed.contains(to)) {
                 self.redrawn.insert(at);
@@ -172,6 +154,38 @@ impl Assembly {
     }
 }
 
+/// The entries in their new places, new ones among them, with the new places of what they reference.
+fn moved(former: Vec<Entry>, plan: &Plan, present: &Present<'_>, redrawn: &mut HashSet<u32>) -> Vec<Entry> {
+    let mut all: Vec<u32> = Vec::with_capacity(former.iter().map(|entry| entry.refs.len()).sum());
+    let mut ends: Vec<u32> = Vec::with_capacity(plan.before.len());
+    let mut kept = former.into_iter().enumerate().peekable();
+    let mut entries: Vec<Entry> = Vec::with_capacity(plan.before.len());
+    for (at, before) in (0_u32..).zip(&plan.before) {
+        // Both are sorted by path, so what is passed over is gone.
+        let entry = before.and_then(|before| kept.find(|(place, _)| *place == before));
+        let entry = match entry {
+            Some((_, entry)) => {
+                let start = all.len();
+                all.extend(entry.refs.iter().filter_map(|to| plan.after[*to as usize]));
+                if all.len() - start < entry.refs.len() {
+                    redrawn.insert(at);
+                }
+                entry
+            }
+            None => new_entry(present.world.path(present.files[at as usize].0), present.today),
+        };
+        ends.push(u32::try_from(all.len()).expect("no project has 4 G references"));
+        entries.push(entry);
+    }
+    let all = all.into();
+    let mut start = 0;
+    for (entry, end) in entries.iter_mut().zip(ends) {
+        entry.refs = Places::part(&all, start, end).expect("ends ascend to the number of all");
+        start = end;
+    }
+    entries
+}
+
 fn new_entry(path: &str, today: Date) -> Entry {
     Entry {
         path: path.into(),
@@ -183,7 +197,7 @@ fn new_entry(path: &str, today: Date) -> Entry {
         is_read: false,
         is_hot: false,
         block: Block::default(),
-        refs: Vec::new(),
+        refs: Vec::new().into(),
         names: Vec::new(),
         answers: Answers::default(),
     }

@@ -97,8 +97,9 @@ impl References {
     pub(crate) fn summary(&self) -> String {
         let files: BTreeSet<_> = self.references.iter().map(|found| &found.file).collect();
         let mut text = match (self.references.len(), self.direction) {
-            (0, Direction::Dangling) if self.revision.is_empty() => {
-                "Nothing refers to what is known to be gone; without git, what once was is not known.\n".to_owned()
+            (0, Direction::Dangling) if self.revision.starts_with("none+") => {
+                "Nothing refers to what is known to be gone; without git, what once was is not known.\n"
+                    .to_owned()
             }
             (0, Direction::Dangling) => "Nothing refers to what no longer exists.\n".to_owned(),
             (0, Direction::Out) => format!("{} references nothing in this tree.\n", self.sought),

@@ -1,16 +1,17 @@
 //! Making and updating the map of a project.
 
 use std::collections::HashSet;
-use std::fs;
 
 use jiff::civil::Date;
 use lockstep_git::Repository;
 use lockstep_index::index::{Built, Condition, Home, Index, Order as IndexOrder, Phase, Progress, build};
+use lockstep_map::digest::digest;
 use lockstep_map::hotspot::RUNS;
 use lockstep_map::l1::{L1, Mode, Status};
-use lockstep_map::record::{About, Record, Written};
+use lockstep_map::record::{About, Record};
+use lockstep_map::redraw::{Drawing, redraw};
 use lockstep_map::update::{Changes, Present, Updated, update};
-use lockstep_map::view::{Made, View, redraw};
+use lockstep_map::view::{Made, View};
 use lockstep_refs::world::FileId;
 use lockstep_store::Store;
 use lockstep_store::map_runs::MapRun;
@@ -18,7 +19,7 @@ use lockstep_store::map_runs::MapRun;
 use super::answers::Answers;
 use super::lock::MapLock;
 use super::memory::Memory;
-use super::paper::{self, Paper};
+use super::paper::{self, Paper, Sheet};
 use super::place::Place;
 use super::renames::{by_git, renames};
 use super::start::Start;
@@ -67,22 +68,46 @@ impl ActiveProject {
         let place = self.map_place()?;
         let today = clock::now().date();
         let bar = ProgressBar::new(terminal);
-        let start = Start::look(self, &place, order, today)?;
-        let index = self.index_for_map(start.mode, &bar)?;
+        let (start, index) = match order.way {
+            Way::Full => (Start::look(self, &place, order, today)?, None),
+            // Files are looked at while what is remembered of them is read.
+            Way::Incremental => std::thread::scope(|scope| {
+                let start = scope.spawn(|| Start::look(self, &place, order, today));
+                let index = self.index_of_now(&bar);
+                let start = start.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+                Ok::<_, CommandError>((start, Some(index?)))
+            })?,
+        };
+        let index = match index.filter(|_| start.mode != Mode::FullGeneration) {
+            Some(index) => index,
+            None => self.index_with_facts(&bar)?,
+        };
         Bringing { project: self, place, today, order, bar: &bar }.run(start, index)
     }
 
-    /// The index; for a whole map with the facts of all files.
-    fn index_for_map(&self, mode: Mode, bar: &ProgressBar) -> Result<Index, CommandError> {
-        let settings = self.index_settings();
-        if mode == Mode::FullGeneration {
-            let order = IndexOrder { anew: false, facts: true };
-            if let Built::Done(index) = build(&self.root, &self.state, &settings, order, bar)? {
-                return Ok(*index);
-            }
-        }
-        Ok(Index::open_or_build(&self.root, Home::State(&self.state), &settings, bar)?)
+    /// The index, up to date. What it found changed is kept on disk when the map is made.
+    fn index_of_now(&self, bar: &ProgressBar) -> Result<Index, CommandError> {
+        let (home, settings) = (Home::State(&self.state), self.index_settings());
+        Ok(Index::open_and_keep_later(&self.root, home, &settings, bar)?)
     }
+
+    /// The index with the facts of all files.
+    fn index_with_facts(&self, bar: &ProgressBar) -> Result<Index, CommandError> {
+        let order = IndexOrder { anew: false, facts: true };
+        match build(&self.root, &self.state, &self.index_settings(), order, bar)? {
+            Built::Done(index) => Ok(*index),
+            Built::Busy(_) => self.index_of_now(bar),
+        }
+    }
+}
+
+/// The document as it should be.
+enum Drawn {
+    /// The one that is there.
+    AsBefore,
+    /// Made of the one that is there.
+    Anew(Drawing),
+    Whole(Made),
 }
 
 struct Bringing<'a> {
@@ -94,14 +119,33 @@ struct Bringing<'a> {
 }
 
 impl Bringing<'_> {
-    fn run(&self, mut start: Start, mut index: Index) -> Result<Done, CommandError> {
+    fn run(&self, mut start: Start, index: Index) -> Result<Done, CommandError> {
         let before = start.old.about.clone();
         let is_ahead = self.is_ahead(&start.old);
         let files = files_in(&index, &start.scope);
         let updated = self.update(&index, &files, &mut start);
-        let full = start.mode == Mode::FullGeneration;
         let condition = index.condition();
-        let renamed = if full { Vec::new() } else { self.renamed(&updated, &before, &condition) };
+        std::thread::scope(|scope| {
+            // What was read for this is there for the next; that it could not be kept harms nobody.
+            scope.spawn(move || {
+                let mut index = index;
+                index.keep_parsed()
+            });
+            self.finish(start, updated, &before, &condition, is_ahead)
+        })
+    }
+
+    /// Records what was found, and writes the document and what is remembered.
+    fn finish(
+        &self,
+        start: Start,
+        updated: Updated,
+        before: &About,
+        condition: &Condition,
+        is_ahead: bool,
+    ) -> Result<Done, CommandError> {
+        let full = start.mode == Mode::FullGeneration;
+        let renamed = if full { Vec::new() } else { self.renamed(&updated, before, condition) };
         let Updated { mut record, changes, answers, resolved, looked_at, mut redrawn, .. } = updated;
         let is_idle = changes.is_empty() && resolved == 0 && !is_ahead;
         if !condition.fresh {
@@ -110,31 +154,60 @@ impl Bringing<'_> {
         record.about.scope = start.scope.text().to_owned();
         record.about.commit = condition.commit.clone().unwrap_or_default();
         self.date(&mut record.about, full, is_idle);
-        let hot = self.hot(&mut record.about, &changes, &renamed, full)?;
+        let hot = self.hot(start.store, &mut record.about, &changes, &renamed, full)?;
         let is_as_written = start.paper == Paper::AsWritten;
         let limit = self.place.limit(&start.scope);
         record.about.limit = limit;
         // A document that is not limited need not be made to know that it is as it was.
         let is_known = is_idle && is_as_written && limit.is_none() && before.limit.is_none();
         heat(&mut record, &hot, &mut redrawn);
-        let made = (!is_known).then(|| self.made(&record, &hot, &redrawn, is_as_written && !full));
-        if let Some(made) = &made {
-            record.set_blocks(&made.blocks);
-        }
+        let mut drawn = match is_known {
+            true => Drawn::AsBefore,
+            false => self.drawn(&record, &hot, &redrawn, is_as_written && !full),
+        };
         let memory = Memory::of(&self.project.state);
         memory.put_answers(&mut record, if full { 0 } else { before.answer_bytes }, &answers)?;
-        let is_written = self.write(&mut record.about, made.as_ref(), is_as_written, full)?;
-        if is_written || !is_idle || looked_at > 0 || record.about != before {
-            memory.put(&record)?;
+        let mut prepared = None;
+        if let Drawn::Anew(drawing) = &drawn {
+            record.set_blocks(&drawing.blocks);
+            let sheet = Sheet::Drawn(drawing, record.about.written);
+            // The disk is waited for once.
+            let written = std::thread::scope(|scope| {
+                let preparing = scope.spawn(|| memory.prepare(&record));
+                let written = paper::write(self.project, &self.place, &sheet, full);
+                prepared = preparing.join().ok();
+                written
+            })?;
+            match written {
+                Some(written) => record.about.written = written,
+                // Somebody changed it meanwhile.
+                None => (drawn, prepared) = (Drawn::Whole(made(&record, &hot)), None),
+            }
         }
-        // Facts that were parsed for this are there for the next; that they could not be kept harms nobody.
-        let _ = index.keep_parsed();
-        let (listed, pruned) = made.map_or((record.entries.len(), 0), |made| (made.listed, made.pruned));
+        let is_written = match &drawn {
+            Drawn::AsBefore => false,
+            Drawn::Anew(_) => true,
+            Drawn::Whole(made) => {
+                record.set_blocks(&made.blocks);
+                self.write_whole(&mut record.about, made, is_as_written, full)?
+            }
+        };
+        if !is_written && let Some(settled) = paper::settled(&self.place, record.about.written) {
+            record.about.written = settled;
+        }
+        if is_written || !is_idle || looked_at > 0 || record.about != *before {
+            let prepared = prepared.unwrap_or_else(|| memory.prepare(&record))?;
+            memory.put(prepared, &record.about)?;
+        }
+        let (listed, pruned) = match &drawn {
+            Drawn::Whole(made) => (made.listed, made.pruned),
+            Drawn::AsBefore | Drawn::Anew(_) => (record.entries.len(), 0),
+        };
         // The process ends soon; giving back a hundred thousand pieces of memory would only take time.
         std::mem::forget(record);
-        let l1 = self.l1(start.mode, &condition, listed, &changes);
+        let l1 = self.l1(start.mode, condition, listed, &changes);
         let mut notes = start.notes;
-        notes.extend(told(&condition));
+        notes.extend(told(condition));
         Ok(Done { l1, changes, renamed, pruned, is_written, notes })
     }
 
@@ -188,6 +261,7 @@ impl Bringing<'_> {
     /// Records the run where it is one, and tells which paths changed in each of the last.
     fn hot(
         &self,
+        mut store: Option<Store>,
         about: &mut About,
         changes: &Changes,
         renamed: &[(String, String)],
@@ -203,56 +277,48 @@ impl Bringing<'_> {
                     renamed.iter().map(|(from, to)| (from.as_str(), to.as_str())).collect();
                 let at = clock::now().timestamp();
                 let run = MapRun { run: number, at, changed: &changed, renamed: &renamed };
-                Store::open(&self.project.state)?.record_map_run(&run)?;
+                let mut opened = store.map_or_else(|| Store::open(&self.project.state), Ok)?;
+                opened.record_map_run(&run)?;
+                store = Some(opened);
             }
         }
-        match Store::open_existing(&self.project.state)? {
-            Some(store) => Ok(store.changed_in_map_runs(RUNS)?),
-            None => Ok(HashSet::new()),
-        }
+        Ok(store.map_or_else(|| Ok(HashSet::new()), |store| store.changed_in_map_runs(RUNS))?)
     }
 
-    /// The document. Most of it is copied from the one on disk, where that is as it was written.
-    fn made(
+    /// The document. Most of it is the one on disk, where that is as it was written.
+    fn drawn(
         &self,
         record: &Record,
         hot: &HashSet<String>,
         redrawn: &HashSet<u32>,
         is_as_written: bool,
-    ) -> Made {
-        let is_hot = |path: &str| hot.contains(path);
-        let limit = record.about.limit;
-        let former = if is_as_written && limit.is_none() { fs::read(&self.place.path).ok() } else { None };
-        let former = former.filter(|bytes| paper::digest(bytes) == record.about.written.digest);
-        let copied = former
-            .and_then(|bytes| String::from_utf8(bytes).ok())
-            .and_then(|former| redraw(record, &is_hot, redrawn, &former));
-        copied.unwrap_or_else(|| View::new(record, &is_hot).document(limit))
+    ) -> Drawn {
+        if is_as_written && record.about.limit.is_none() {
+            let is_hot = |path: &str| hot.contains(path);
+            match redraw(record, &is_hot, redrawn, &paper::former(&self.place)) {
+                Some(drawing) if drawing.is_former(record.about.written.size) => return Drawn::AsBefore,
+                Some(drawing) => return Drawn::Anew(drawing),
+                None => {}
+            }
+        }
+        Drawn::Whole(made(record, hot))
     }
 
-    /// Writes the document where it would be another; says whether it did.
-    fn write(
+    /// Writes a document that was made from nothing, where it is another; says whether it did.
+    fn write_whole(
         &self,
         about: &mut About,
-        made: Option<&Made>,
+        made: &Made,
         is_as_written: bool,
         full: bool,
     ) -> Result<bool, CommandError> {
-        let digested = made.map(|made| (made, paper::digest(made.text.as_bytes())));
-        let is_same = |digest: u64| is_as_written && about.written.digest == digest;
-        match digested.filter(|(_, digest)| full || !is_same(*digest)) {
-            Some((made, digest)) => {
-                let stamp = paper::write(self.project, &self.place, &made.text, full)?;
-                about.written = Written { digest, ..stamp };
-                Ok(true)
-            }
-            None => {
-                if let Some(settled) = paper::settled(&self.place, about.written) {
-                    about.written = settled;
-                }
-                Ok(false)
-            }
+        let is_same = is_as_written && about.written.digest == digest(made.text.as_bytes());
+        if is_same && !full {
+            return Ok(false);
         }
+        let written = paper::write(self.project, &self.place, &Sheet::Whole(&made.text), full)?;
+        about.written = written.unwrap_or_default();
+        Ok(true)
     }
 
     fn l1(&self, mode: Mode, condition: &Condition, listed: usize, changes: &Changes) -> L1 {
@@ -263,6 +329,11 @@ impl Bringing<'_> {
         l1.entries_updated = changes.modified.len();
         l1
     }
+}
+
+/// The document, made from nothing.
+fn made(record: &Record, hot: &HashSet<String>) -> Made {
+    View::new(record, &|path| hot.contains(path)).document(record.about.limit)
 }
 
 /// Notes which entries are hot; those that were not, or are no longer, stand otherwise in the document.

@@ -6,10 +6,11 @@ use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 
-use lockstep_map::record::Record;
+use lockstep_map::record::{About, Columns, Record};
 use lockstep_map::update::NewAnswers;
 use lockstep_store::StateDir;
 use rustix::fs::OFlags;
+use tempfile::NamedTempFile;
 
 use super::answers::Answers;
 use crate::error::{CommandError, Kind};
@@ -17,6 +18,12 @@ use crate::error::{CommandError, Kind};
 /// The record and its answers.
 pub(super) struct Memory {
     state: StateDir,
+}
+
+/// A record that lacks what is known last.
+pub(super) struct Prepared {
+    file: NamedTempFile,
+    columns: Columns,
 }
 
 const RECORD: &str = "record";
@@ -79,19 +86,30 @@ impl Memory {
         })
     }
 
-    /// Makes a record the present one, and removes answers of earlier ones.
-    pub(super) fn put(&self, record: &Record) -> Result<(), CommandError> {
+    /// Writes most of a record, to be made the present one.
+    pub(super) fn prepare(&self, record: &Record) -> Result<Prepared, CommandError> {
         let dir = self.state.ensure("map")?;
-        let path = self.path(RECORD);
-        let write = || -> io::Result<()> {
-            let mut file = tempfile::NamedTempFile::new_in(&dir)?;
-            file.write_all(&record.encode())?;
-            file.persist(&path).map(drop).map_err(|error| error.error)
+        let write = || -> io::Result<Prepared> {
+            let mut file = NamedTempFile::new_in(&dir)?;
+            let columns = record.columns(&mut |chunk| file.write_all(chunk))?;
+            Ok(Prepared { file, columns })
         };
-        write().map_err(|error| {
-            CommandError::new(Kind::Store, format!("cannot write {}: {error}", path.display()))
-        })?;
-        let present = self.answers(record.about.answers);
+        write().map_err(|error| self.not_written(&error))
+    }
+
+    fn not_written(&self, error: &io::Error) -> CommandError {
+        CommandError::new(Kind::Store, format!("cannot write {}: {error}", self.path(RECORD).display()))
+    }
+
+    /// Makes a record the present one, and removes answers of earlier ones.
+    pub(super) fn put(&self, prepared: Prepared, about: &About) -> Result<(), CommandError> {
+        let Prepared { mut file, columns } = prepared;
+        let written = file.write_all(&columns.rest(about));
+        written
+            .and_then(|()| file.persist(self.path(RECORD)).map(drop).map_err(|error| error.error))
+            .map_err(|error| self.not_written(&error))?;
+        let dir = self.state.ensure("map")?;
+        let present = self.answers(about.answers);
         for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
             let path = entry.path();
             if path.extension().is_some_and(|extension| extension == "answers") && path != present {

@@ -3,6 +3,7 @@
 
 mod answers;
 mod bring;
+mod copy;
 mod elsewhere;
 pub(crate) mod entry;
 pub(crate) mod hot;

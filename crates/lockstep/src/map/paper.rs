@@ -1,14 +1,18 @@
 //! The document on disk: whether it is still the one that was written, and how another takes its place.
 
-use std::fs::{self, Metadata};
-use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt as _;
+use std::fs::{self, File, Metadata};
+use std::io::{self, ErrorKind, Read as _};
+use std::ops::Range;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use lockstep_map::digest::{Digester, digest};
 use lockstep_map::record::Written;
+use lockstep_map::redraw::Drawing;
 use lockstep_store::write_atomically_from;
 
+use super::copy::{self, CHUNK};
 use super::place::Place;
 use crate::error::{CommandError, Kind};
 use crate::project::ActiveProject;
@@ -40,10 +44,13 @@ pub(super) fn look(place: &Place, written: Option<Written>) -> Result<Paper, Com
     if written.as_ref().is_some_and(same) {
         return Ok(Paper::AsWritten);
     }
-    let bytes = fs::read(&place.path).map_err(|error| unreadable(place, &error.to_string()))?;
-    if written.is_some_and(|written| written.digest == digest(&bytes)) {
+    let failed = |error: io::Error| unreadable(place, &error.to_string());
+    if written.is_some_and(|written| written.size == stamp.size)
+        && written.map(|written| written.digest) == Some(digest_of(&place.path).map_err(failed)?)
+    {
         return Ok(Paper::AsWritten);
     }
+    let bytes = fs::read(&place.path).map_err(failed)?;
     // What is no UTF-8 is no map either, and is told as such.
     Ok(Paper::Other(String::from_utf8_lossy(&bytes).into_owned()))
 }
@@ -62,20 +69,48 @@ fn stamp(meta: &Metadata) -> Written {
     Written { size: meta.len(), changed, inode: meta.ino(), digest: 0 }
 }
 
-/// Tells one text from another.
-pub(super) fn digest(bytes: &[u8]) -> u64 {
-    lockstep_map::digest::digest(bytes)
+/// The digest of a file, which is not held in memory for it.
+fn digest_of(path: &Path) -> io::Result<u64> {
+    let mut file = File::open(path)?;
+    let mut digester = Digester::default();
+    let mut buffer = Vec::with_capacity(CHUNK);
+    loop {
+        buffer.clear();
+        (&mut file).take(CHUNK as u64).read_to_end(&mut buffer)?;
+        digester.add(&buffer);
+        if buffer.len() < CHUNK {
+            return Ok(digester.finish());
+        }
+    }
 }
 
-/// Puts a text in the place of the document, whole or not at all; its stamp comes back, without a digest. Until it is there, the former one is kept as `.bak` too, where
-/// `keep` says so.
+/// Reads from the document.
+pub(super) fn former(place: &Place) -> impl Fn(Range<u64>) -> Option<Vec<u8>> + use<> {
+    let file = File::open(&place.path).ok();
+    move |range| {
+        let mut bytes = vec![0; usize::try_from(range.end.checked_sub(range.start)?).ok()?];
+        file.as_ref()?.read_exact_at(&mut bytes, range.start).ok()?;
+        Some(bytes)
+    }
+}
+
+/// What takes the place of a document.
+pub(super) enum Sheet<'a> {
+    /// A text.
+    Whole(&'a str),
+    /// A drawing on what was written last.
+    Drawn(&'a Drawing, Written),
+}
+
+/// Puts something in the place of the document, whole or not at all, and gives its stamp; `None` where it was drawn on something
+/// that is no longer there. Until it is written, the former one is kept as `.bak` too, where `keep` says so.
 pub(super) fn write(
     project: &ActiveProject,
     place: &Place,
-    text: &str,
+    sheet: &Sheet<'_>,
     keep: bool,
-) -> Result<Written, CommandError> {
-    let failed = |doing: &str, path: &Path, error: std::io::Error| {
+) -> Result<Option<Written>, CommandError> {
+    let failed = |doing: &str, path: &Path, error: io::Error| {
         CommandError::new(Kind::Store, format!("cannot {doing} {}: {error}", path.display()))
     };
     let parent = place.path.parent().unwrap_or(&project.root);
@@ -92,7 +127,19 @@ pub(super) fn write(
     if keep && place.path.exists() {
         keep_as(&place.path, &backup).map_err(|error| failed("write", &backup, error))?;
     }
-    write_atomically_from(&staging, &place.path, text.as_bytes(), 0o644)?;
+    let digest = match sheet {
+        Sheet::Whole(text) => {
+            write_atomically_from(&staging, &place.path, text.as_bytes(), 0o644)?;
+            digest(text.as_bytes())
+        }
+        Sheet::Drawn(drawing, written) => {
+            let drawn = copy::draw(&staging, &place.path, drawing, written.digest);
+            match drawn.map_err(|error| failed("write", &place.path, error))? {
+                Some(digest) => digest,
+                None => return Ok(None),
+            }
+        }
+    };
     // Also one that a killed process left.
     let _ = fs::remove_file(&backup);
     let meta = fs::symlink_metadata(&place.path).map_err(|error| failed("look at", &place.path, error))?;
@@ -100,7 +147,7 @@ pub(super) fn write(
     if written.changed.saturating_add(RACY_NANOS) >= now() {
         written.changed = 0;
     }
-    Ok(written)
+    Ok(Some(Written { digest, ..written }))
 }
 
 /// The same of what is there, once its time can be trusted.
@@ -122,7 +169,7 @@ fn backup(path: &Path) -> PathBuf {
 }
 
 /// Another name for the same file, or where the disk knows no such thing, a copy. The file itself stays where it is.
-fn keep_as(path: &Path, backup: &Path) -> std::io::Result<()> {
+fn keep_as(path: &Path, backup: &Path) -> io::Result<()> {
     let _ = fs::remove_file(backup);
     fs::hard_link(path, backup).or_else(|_| fs::copy(path, backup).map(drop))
 }

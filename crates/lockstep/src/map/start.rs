@@ -5,6 +5,7 @@ use lockstep_map::document::{Document, ParseError};
 use lockstep_map::l1::Mode;
 use lockstep_map::record::Record;
 use lockstep_map::scope::{Scope, problem};
+use lockstep_store::Store;
 
 use super::answers::Answers;
 use super::bring::{Order, Way};
@@ -22,6 +23,8 @@ pub(super) struct Start {
     pub(super) answers: Answers,
     pub(super) scope: Scope,
     pub(super) paper: Paper,
+    /// Where runs are recorded, if there is one: opened here, beside the look at the files.
+    pub(super) store: Option<Store>,
     pub(super) notes: Vec<String>,
 }
 
@@ -56,7 +59,8 @@ impl Start {
             _ => (Record::empty(today), Answers::none()),
         };
         (old.about.answers, old.about.settings) = (number, ours);
-        Ok(Self { mode, old, answers, scope, paper, notes: note.into_iter().collect() })
+        let store = Store::open_existing(&project.state)?;
+        Ok(Self { mode, old, answers, scope, paper, store, notes: note.into_iter().collect() })
     }
 }
 

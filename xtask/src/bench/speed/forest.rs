@@ -89,6 +89,8 @@ pub(super) struct Forest {
     pub(super) file: String,
     /// A function of it that others call.
     pub(super) function: String,
+    /// How many files there are.
+    pub(super) files: usize,
     /// How many bytes all files have.
     pub(super) bytes: u64,
     /// The path and name of some modules: their first functions are the names to search for.
@@ -117,7 +119,7 @@ pub(super) fn plant(root: &Path, files: usize, seed: u64) -> Outcome<Forest> {
     let python = modules.iter().filter(|module| module.tongue == Tongue::Python);
     let subject = python.max_by_key(|module| importers[module.number]).ok_or("there is a module")?;
     let names = modules.iter().step_by(files / 8 + 1).map(|module| module.function(0)).collect();
-    Ok(Forest { file: subject.path(), function: subject.function(0), bytes, names })
+    Ok(Forest { file: subject.path(), function: subject.function(0), files, bytes, names })
 }
 
 /// What makes a folder a package.

@@ -15,7 +15,6 @@ use crate::Outcome;
 pub(super) struct Scene<'a> {
     root: PathBuf,
     home: PathBuf,
-    files: usize,
     forest: Forest,
     programs: &'a Programs,
     ripgrep: &'a Path,
@@ -24,16 +23,21 @@ pub(super) struct Scene<'a> {
 /// What was measured in one repository.
 pub(super) struct Measured {
     pub(super) files: usize,
+    /// What the repository is called.
+    pub(super) title: String,
     pub(super) bytes: u64,
     /// One pass of ripgrep over all files, for one name.
     pub(super) pass: Times,
-    /// The same for all names that the question is about.
+    /// The same for several names.
     pub(super) search: Times,
     pub(super) build_words: Times,
     pub(super) build_all: Times,
     pub(super) no_change: Times,
     pub(super) one_file: Times,
+    /// A question when no file changed since the last.
     pub(super) question: Times,
+    /// A question right after the file was changed, which brings the index up to date first.
+    pub(super) first_question: Times,
     /// Peak memory in KiB: of the build of the words, of the whole build, of the question.
     pub(super) peak_words: u64,
     pub(super) peak_all: u64,
@@ -51,6 +55,7 @@ const REBUILD: &[&str] = &["index", "--rebuild", "--quiet"];
 const UPDATE: &[&str] = &["index", "--words-only", "--quiet"];
 
 impl<'a> Scene<'a> {
+    /// A generated repository of about so many files.
     pub(super) fn new(
         dir: &Path,
         files: usize,
@@ -58,13 +63,23 @@ impl<'a> Scene<'a> {
         programs: &'a Programs,
         ripgrep: &'a Path,
     ) -> Outcome<Self> {
+        Self::with(dir, programs, ripgrep, |root| plant(root, files, seed))
+    }
+
+    /// A repository with what `fill` puts into it.
+    pub(super) fn with(
+        dir: &Path,
+        programs: &'a Programs,
+        ripgrep: &'a Path,
+        fill: impl FnOnce(&Path) -> Outcome<Forest>,
+    ) -> Outcome<Self> {
         let dir = dir.canonicalize()?;
         let (root, home) = (dir.join("repository"), dir.join("home"));
         fs::create_dir_all(&root)?;
         fs::create_dir_all(&home)?;
-        let forest = plant(&root, files, seed)?;
+        let forest = fill(&root)?;
         fs::write(root.join("lockstep.toml"), "")?;
-        let scene = Self { root, home, files, forest, programs, ripgrep };
+        let scene = Self { root, home, forest, programs, ripgrep };
         scene.git(&["init", "--quiet"])?;
         scene.git(&["add", "--all"])?;
         scene.git(&[
@@ -86,7 +101,21 @@ impl<'a> Scene<'a> {
         if status.success() { Ok(()) } else { Err(format!("git {arguments:?}: {status}").into()) }
     }
 
-    fn command(&self, program: &Path, arguments: &[&str]) -> Command {
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// The file that the question is about.
+    pub(super) fn file(&self) -> &str {
+        &self.forest.file
+    }
+
+    /// The name in it that is changed.
+    pub(super) fn function(&self) -> &str {
+        &self.forest.function
+    }
+
+    pub(super) fn command(&self, program: &Path, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
         command.args(arguments).env_clear().current_dir(&self.root).env("HOME", &self.home);
         command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
@@ -130,9 +159,16 @@ impl<'a> Scene<'a> {
         sleep(Duration::from_millis(60));
         let question = ["impact", "--format", "json", self.forest.file.as_str()];
         let asked = self.times(runs, || Ok(self.lockstep(&question)))?;
+        let first = self.times(runs, || {
+            turn += 1;
+            self.edit(&format!("\n# note {turn}\n"))?;
+            sleep(Duration::from_millis(60));
+            Ok(self.lockstep(&question))
+        })?;
         let (parts, dependents) = self.answer(&question)?;
         Ok(Measured {
-            files: self.files,
+            files: self.forest.files,
+            title: format!("{} files", self.forest.files),
             bytes: self.forest.bytes,
             pass,
             search,
@@ -141,6 +177,7 @@ impl<'a> Scene<'a> {
             no_change,
             one_file,
             question: asked,
+            first_question: first,
             peak_words,
             peak_all,
             peak_question: self.peak(&question)?,

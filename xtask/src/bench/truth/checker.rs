@@ -11,7 +11,7 @@ use crate::{Outcome, workspace};
 pub(super) type Messages = BTreeMap<String, Vec<String>>;
 
 /// Installs a checker from its registry into the cache, if it is not there. Where its package is.
-pub(super) fn install(cache: &Path, name: &str, version: &str) -> Outcome<PathBuf> {
+pub(in crate::bench) fn install(cache: &Path, name: &str, version: &str) -> Outcome<PathBuf> {
     let prefix = cache.join("node").join(format!("{name}-{version}"));
     let package = prefix.join("node_modules").join(name);
     if !package.join("package.json").is_file() {

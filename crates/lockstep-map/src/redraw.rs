@@ -1,0 +1,218 @@
+//! The document after a change, told as what of the former one stays and what is new: most of it is neither read nor made.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use crate::hotspot::Hotspot;
+use crate::record::{Entry, Record};
+use crate::view::{View, bytes};
+
+/// A document, as pieces of the former one and new ones.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Drawing {
+    /// Behind each other they are the document. Pieces of the former document come in its order.
+    pub pieces: Vec<Piece>,
+    /// How many bytes each entry has.
+    pub blocks: Vec<u32>,
+}
+
+/// A part of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Piece {
+    /// These bytes of the former document.
+    Kept(Range<u64>),
+    /// Something else.
+    New(String),
+}
+
+impl Drawing {
+    /// Whether it is the former document, which has so many bytes.
+    pub fn is_former(&self, bytes: u64) -> bool {
+        matches!(&*self.pieces, [Piece::Kept(range)] if *range == (0..bytes))
+    }
+
+    fn keep(&mut self, range: Range<u64>) {
+        match self.pieces.last_mut() {
+            Some(Piece::Kept(last)) if last.end == range.start => last.end = range.end,
+            _ => self.pieces.push(Piece::Kept(range)),
+        }
+    }
+
+    fn add(&mut self, text: &str) {
+        match self.pieces.last_mut() {
+            Some(Piece::New(last)) => last.push_str(text),
+            _ => self.pieces.push(Piece::New(text.to_owned())),
+        }
+    }
+}
+
+/// No header has more bytes, unless its scope is as long as a page.
+const HEADER: u64 = 4_096;
+
+/// The document of a record, where `former` reads from the one that was written last, and only the entries in `redrawn` stand
+/// otherwise in it. `None` where that is not known of enough entries, or the former one is something else.
+pub fn redraw(
+    record: &Record,
+    hot: &dyn Fn(&str) -> bool,
+    redrawn: &HashSet<u32>,
+    former: &dyn Fn(Range<u64>) -> Option<Vec<u8>>,
+) -> Option<Drawing> {
+    let count = record.entries.len();
+    let is_new = |(at, entry): &(u32, &Entry)| entry.block.bytes == 0 || redrawn.contains(at);
+    let anew: Vec<u32> = (0_u32..).zip(&record.entries).filter(is_new).map(|(at, _)| at).collect();
+    if anew.len() > count / 4 {
+        return None;
+    }
+    let size = record.about.written.size;
+    let head = former(0..size.min(HEADER))?;
+    let first = head.windows(5).position(|bytes| bytes == b"\n\n## ")? + 1;
+    let view = partial_view(record, hot, &anew);
+    let mut drawing = Drawing { pieces: Vec::new(), blocks: Vec::with_capacity(count) };
+    let mut text = String::new();
+    view.header(count, 0).write(&mut text);
+    if text.as_bytes() == &head[..first] {
+        drawing.keep(0..first as u64)
+    } else {
+        drawing.add(&text)
+    }
+    let mut names = (Vec::new(), Vec::new());
+    let mut anew = anew.into_iter().peekable();
+    for (at, entry) in (0_u32..).zip(&record.entries) {
+        let start = first as u64 + u64::from(entry.block.start);
+        let known = start..start + u64::from(entry.block.bytes);
+        if anew.next_if_eq(&at).is_none() {
+            drawing.keep(known);
+            drawing.blocks.push(entry.block.bytes);
+            continue;
+        }
+        text.clear();
+        view.write(&mut text, at as usize, &mut names);
+        drawing.blocks.push(bytes(text.len()));
+        // What was looked at again often says the same.
+        let is_same = entry.block.bytes as usize == text.len()
+            && former(known.clone()).is_some_and(|before| before == text.as_bytes());
+        if is_same { drawing.keep(known) } else { drawing.add(&text) }
+    }
+    Some(drawing)
+}
+
+/// The graph as far as some entries need it.
+fn partial_view<'r>(record: &'r Record, hot: &dyn Fn(&str) -> bool, wanted: &[u32]) -> View<'r> {
+    let count = record.entries.len();
+    let mut view = View {
+        record,
+        referring: vec![Vec::new(); count],
+        names: record.entries.iter().map(Entry::name).collect(),
+        hotspots: vec![Hotspot::Low; count],
+        // Looked at where they are written: those are few.
+        is_plain: false,
+    };
+    let mut is_wanted = vec![false; count];
+    wanted.iter().for_each(|at| is_wanted[*at as usize] = true);
+    for (from, entry) in (0_u32..).zip(&record.entries) {
+        let to_wanted = entry.refs.iter().filter(|to| is_wanted[**to as usize]);
+        to_wanted.for_each(|to| view.referring[*to as usize].push(from));
+    }
+    for at in wanted.iter().map(|at| *at as usize) {
+        view.hotspots[at] = Hotspot::of(view.referring[at].len(), hot(&record.entries[at].path));
+    }
+    view
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+
+    use super::*;
+    use crate::record::Written;
+
+    fn entry(path: &str, refs: Vec<u32>) -> Entry {
+        Entry {
+            path: path.into(),
+            name_bytes: u32::try_from(path.len()).unwrap(),
+            version: 1,
+            content: 1,
+            interface: 1,
+            updated: date(2026, 2, 1),
+            is_read: false,
+            is_hot: false,
+            block: Default::default(),
+            refs: refs.into(),
+            names: Vec::new(),
+            answers: Default::default(),
+        }
+    }
+
+    /// Twelve entries in a ring, as written.
+    fn written() -> (Record, String) {
+        let mut record = Record::empty(date(2026, 2, 14));
+        record.about.scope = ".".to_owned();
+        record.entries.extend((0..12).map(|at| entry(&format!("f{at:02}.md"), vec![(at + 1) % 12])));
+        let made = View::new(&record, &|_| false).document(None);
+        record.set_blocks(&made.blocks);
+        record.about.written = Written { size: made.text.len() as u64, ..Written::default() };
+        (record, made.text)
+    }
+
+    fn drawn(record: &Record, redrawn: &[u32], former: &str) -> Option<Drawing> {
+        let read = |range: Range<u64>| {
+            let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
+            Some(former.as_bytes().get(range)?.to_vec())
+        };
+        redraw(record, &|_| false, &redrawn.iter().copied().collect(), &read)
+    }
+
+    fn text(drawing: &Drawing, former: &str) -> String {
+        let piece = |piece: &Piece| match piece {
+            Piece::Kept(range) => {
+                former[range.start.try_into().unwrap()..range.end.try_into().unwrap()].to_owned()
+            }
+            Piece::New(text) => text.clone(),
+        };
+        drawing.pieces.iter().map(piece).collect()
+    }
+
+    #[test]
+    fn what_says_the_same_is_the_former_document() {
+        let (record, former) = written();
+        for redrawn in [&[][..], &[3], &[0, 11]] {
+            let drawing = drawn(&record, redrawn, &former).unwrap();
+            assert!(drawing.is_former(former.len() as u64), "{drawing:?}");
+        }
+        assert_eq!(drawn(&record, &[0, 1, 2, 3], &former), None, "too many");
+        assert_eq!(drawn(&record, &[], &former.replace("\n\n## ", "\n")), None, "something else");
+    }
+
+    #[test]
+    fn what_changed_is_drawn_and_the_rest_kept() {
+        let (mut record, former) = written();
+        record.entries[2].refs = vec![3, 4].into();
+        let drawing = drawn(&record, &[2, 4], &former).unwrap();
+        let whole = View::new(&record, &|_| false).document(None);
+        assert_eq!(text(&drawing, &former), whole.text);
+        assert_eq!(drawing.blocks, whole.blocks);
+        assert_eq!(drawing.pieces.len(), 5);
+        record.entries[2].refs = vec![3].into();
+        record.about.incremental = date(2026, 2, 15);
+        let drawing = drawn(&record, &[], &former).unwrap();
+        assert_eq!(text(&drawing, &former), View::new(&record, &|_| false).document(None).text);
+        assert!(!drawing.is_former(former.len() as u64));
+    }
+
+    #[test]
+    fn an_entry_that_came_or_went_leaves_the_others_as_they_are() {
+        let (mut record, former) = written();
+        record.entries.insert(3, entry("f02a.md", Vec::new()));
+        for entry in &mut record.entries {
+            let moved: Vec<u32> = entry.refs.iter().map(|to| to + u32::from(*to >= 3)).collect();
+            entry.refs = moved.into();
+        }
+        let drawing = drawn(&record, &[], &former).unwrap();
+        assert_eq!(text(&drawing, &former), View::new(&record, &|_| false).document(None).text);
+        let (mut record, former) = written();
+        record.entries.pop();
+        record.entries[10].refs = Vec::new().into();
+        let drawing = drawn(&record, &[0, 10], &former).unwrap();
+        assert_eq!(text(&drawing, &former), View::new(&record, &|_| false).document(None).text);
+    }
+}

@@ -1,0 +1,166 @@
+//! Writing a document of which most is in the former one: copied in chunks that stay in the processor's caches, and checked on
+//! the way.
+
+use std::fs::{File, Permissions};
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+
+use lockstep_map::digest::Digester;
+use lockstep_map::redraw::{Drawing, Piece};
+
+/// So many bytes are copied at a time; a multiple of what a digest takes at once.
+pub(super) const CHUNK: usize = 1 << 18;
+
+/// Puts what is drawn in the place of the file at `path`, by way of a file in `staging`, and gives its digest. `None` where that
+/// file no longer has the digest `former`, or something else must be done to replace it.
+///
+/// Synced before it gets its name, so that whatever happens one of the two is there, whole. Which one, does not matter: the
+/// record says what was written.
+pub(super) fn draw(staging: &Path, path: &Path, drawing: &Drawing, former: u64) -> io::Result<Option<u64>> {
+    let source = File::open(path)?;
+    let mode = source.metadata()?.permissions().mode() & 0o7777;
+    let mut temporary =
+        tempfile::Builder::new().permissions(Permissions::from_mode(mode)).tempfile_in(staging)?;
+    let mut source = Source::new(source);
+    let mut target = Target::new(temporary.as_file_mut());
+    for piece in &drawing.pieces {
+        match piece {
+            Piece::New(text) => target.put(text.as_bytes())?,
+            Piece::Kept(range) => {
+                source.pass(range.start, |_| Ok(()))?;
+                source.pass(range.end, |bytes| target.put(bytes))?;
+            }
+        }
+    }
+    source.pass(u64::MAX, |_| Ok(()))?;
+    let digest = target.finish()?;
+    if source.digester.finish() != former {
+        return Ok(None);
+    }
+    // The umask narrowed what was asked for.
+    temporary.as_file().set_permissions(Permissions::from_mode(mode))?;
+    temporary.as_file().sync_data()?;
+    match temporary.persist(path) {
+        Ok(_) => Ok(Some(digest)),
+        Err(error) if error.error.kind() == ErrorKind::CrossesDevices => Ok(None),
+        Err(error) => Err(error.error),
+    }
+}
+
+/// A file that is read from its beginning to its end.
+struct Source {
+    file: File,
+    buffer: Vec<u8>,
+    /// How much of the buffer was passed.
+    passed: usize,
+    /// Where in the file that is.
+    at: u64,
+    digester: Digester,
+}
+
+impl Source {
+    fn new(file: File) -> Self {
+        Self { file, buffer: Vec::with_capacity(CHUNK), passed: 0, at: 0, digester: Digester::default() }
+    }
+
+    /// Gives everything up to `end` to `take`, or up to the end of the file.
+    fn pass(&mut self, end: u64, mut take: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+        while self.at < end {
+            if self.passed == self.buffer.len() && !self.fill()? {
+                return Ok(());
+            }
+            let rest = &self.buffer[self.passed..];
+            let wanted = usize::try_from(end - self.at).unwrap_or(usize::MAX).min(rest.len());
+            take(&rest[..wanted])?;
+            self.passed += wanted;
+            self.at += wanted as u64;
+        }
+        Ok(())
+    }
+
+    /// Reads the next chunk; says whether there was one.
+    fn fill(&mut self) -> io::Result<bool> {
+        let was_last = self.at > 0 && self.buffer.len() < CHUNK;
+        self.buffer.clear();
+        self.passed = 0;
+        if !was_last {
+            (&mut self.file).take(CHUNK as u64).read_to_end(&mut self.buffer)?;
+            self.digester.add(&self.buffer);
+        }
+        Ok(!self.buffer.is_empty())
+    }
+}
+
+/// A file that is written from its beginning.
+struct Target<'f> {
+    file: &'f mut File,
+    buffer: Vec<u8>,
+    digester: Digester,
+}
+
+impl<'f> Target<'f> {
+    fn new(file: &'f mut File) -> Self {
+        Self { file, buffer: Vec::with_capacity(CHUNK), digester: Digester::default() }
+    }
+
+    fn put(&mut self, mut bytes: &[u8]) -> io::Result<()> {
+        while !bytes.is_empty() {
+            let (now, later) = bytes.split_at(bytes.len().min(CHUNK - self.buffer.len()));
+            self.buffer.extend_from_slice(now);
+            bytes = later;
+            if self.buffer.len() == CHUNK {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.digester.add(&self.buffer);
+        self.file.write_all(&self.buffer)?;
+        self.buffer.clear();
+        Ok(())
+    }
+
+    fn finish(mut self) -> io::Result<u64> {
+        self.flush()?;
+        Ok(self.digester.finish())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use lockstep_map::digest::digest;
+
+    use super::*;
+
+    #[test]
+    fn what_is_drawn_is_written_whole_or_not_at_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("map.md");
+        // Around the ends of chunks.
+        for size in [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 77] {
+            let former: Vec<u8> = (0..size).map(|at| (at % 251) as u8).collect();
+            let (half, end) = (size as u64 / 2, size as u64);
+            let pieces = vec![
+                Piece::New("head".to_owned()),
+                Piece::Kept(0..half),
+                Piece::New("x".repeat(CHUNK)),
+                Piece::Kept(half + (end - half).min(3)..end),
+            ];
+            let drawing = Drawing { pieces, blocks: Vec::new() };
+            let kept = half as usize..(half + (end - half).min(3)) as usize;
+            let expected =
+                [b"head".as_slice(), &former[..kept.start], &vec![b'x'; CHUNK], &former[kept.end..]].concat();
+            fs::write(&path, &former).unwrap();
+            assert_eq!(draw(dir.path(), &path, &drawing, digest(&former) ^ 1).unwrap(), None);
+            assert_eq!(fs::read(&path).unwrap(), former, "it was not what was drawn on");
+            assert_eq!(draw(dir.path(), &path, &drawing, digest(&former)).unwrap(), Some(digest(&expected)));
+            assert_eq!(fs::read(&path).unwrap(), expected);
+        }
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left behind");
+    }
+}

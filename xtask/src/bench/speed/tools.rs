@@ -1,0 +1,85 @@
+//! Graph tools from registries in the same repository: what a question costs with them. What is not installed here is said to be
+//! missing; nothing is told in its place.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use super::super::truth::install;
+use super::scene::Scene;
+use crate::{Outcome, workspace};
+
+const MADGE: &str = "8.0.0";
+const CODEGRAPH: (&str, &str) = ("@colbymchenry/codegraph", "1.6.1");
+const GRIMP: &str = "grimp==3.19";
+
+/// What a tool took, in milliseconds.
+pub(super) struct Beside {
+    /// To make what it keeps; `None` where it keeps nothing.
+    pub(super) build: Option<f64>,
+    /// After one file changed.
+    pub(super) update: Option<f64>,
+    pub(super) question: f64,
+}
+
+/// Every tool by its name, with what it took or why it cannot be measured.
+pub(super) fn measure(scene: &Scene<'_>) -> Vec<(&'static str, Outcome<Beside>)> {
+    let cache = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default().join(".cache/lockstep/truth");
+    vec![
+        ("codegraph", codegraph(scene, &cache)),
+        ("madge (its TypeScript)", madge(scene, &cache)),
+        ("grimp (its Python)", grimp(scene, &cache)),
+    ]
+}
+
+/// How long a command takes; what it says is not read.
+fn timed(mut command: Command) -> Outcome<f64> {
+    let start = Instant::now();
+    let output = command.output()?;
+    let took = start.elapsed().as_secs_f64() * 1e3;
+    match output.status.success() {
+        true => Ok(took),
+        false => Err(format!("{command:?}: {}", output.status).into()),
+    }
+}
+
+fn codegraph(scene: &Scene<'_>, cache: &Path) -> Outcome<Beside> {
+    let (name, version) = CODEGRAPH;
+    let program = install(cache, name, version)?.join("npm-shim.js");
+    let run = |arguments: &[&str]| {
+        let mut node = scene.command(Path::new("node"), &[]);
+        // It would tell others how it is used.
+        node.arg(&program).args(arguments).env("CODEGRAPH_TELEMETRY", "0");
+        timed(node)
+    };
+    let build = run(&["init", "."])?;
+    let question = run(&["impact", scene.function(), "--file", scene.file(), "--depth", "1", "--json"])?;
+    scene.edit("\n# one more line\n")?;
+    let update = run(&["sync", "."])?;
+    fs::remove_dir_all(scene.root().join(".codegraph"))?;
+    Ok(Beside { build: Some(build), update: Some(update), question })
+}
+
+fn madge(scene: &Scene<'_>, cache: &Path) -> Outcome<Beside> {
+    let program = install(cache, "madge", MADGE)?.join("bin/cli.js");
+    let mut node = scene.command(Path::new("node"), &[]);
+    node.arg(program).args(["--json", "--extensions", "ts", "web"]);
+    Ok(Beside { build: None, update: None, question: timed(node)? })
+}
+
+fn grimp(scene: &Scene<'_>, cache: &Path) -> Outcome<Beside> {
+    let python = cache.join("python/venv/bin/python");
+    if !python.is_file() {
+        fs::create_dir_all(cache.join("python"))?;
+        let mut venv = workspace::command("python3");
+        venv.args(["-m", "venv"]).arg(cache.join("python/venv"));
+        workspace::output(venv)?;
+    }
+    let mut pip = workspace::command(&python);
+    pip.args(["-m", "pip", "-q", "install", GRIMP]);
+    workspace::output(pip)?;
+    let mut ask = scene.command(&python, &[]);
+    ask.arg(workspace::root().join("xtask/src/bench/truth/graph/grimp.py")).arg(scene.root());
+    Ok(Beside { build: None, update: None, question: timed(ask)? })
+}
