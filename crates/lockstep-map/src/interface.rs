@@ -31,6 +31,8 @@ pub(crate) fn interface(facts: &Facts) -> Facts {
         imports: facts.imports.iter().map(import).collect(),
         uses: Vec::new(),
         implementations,
+        // They concern the lines of the file itself.
+        conditions: Vec::new(),
         problems: 0,
     }
 }
