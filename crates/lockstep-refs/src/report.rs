@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use crate::impact::{Dependent, Evidence, Hop, Impact};
+use crate::language::Language;
 use crate::reference::{Certainty, Kind};
 
 /// Lines of evidence are cut to so many characters around the name.
@@ -120,7 +121,9 @@ impl Report<'_> {
     }
 
     fn confidence(&self) -> &'static str {
-        match (self.impact.truncated, self.basis.fresh) {
+        // Of a language without rules only words are looked for.
+        let text_only = self.impact.files.iter().any(|file| Language::of(&file.path) == Language::Text);
+        match (self.impact.truncated, self.basis.fresh && !text_only) {
             (true, _) => "low",
             (false, true) => "high",
             (false, false) => "medium",
@@ -175,10 +178,14 @@ impl Report<'_> {
                     "Only transitive dependents ({candidates}): for information, nothing to update directly."
                 )
             }
-            Status::Complete if breaking.is_empty() => format!(
-                "{} what changed; nothing is broken by it.",
-                count_verb(direct.len(), "file references", "files reference")
-            ),
+            Status::Complete if breaking.is_empty() => {
+                let sure = self.impact.dependents().all(|(_, it)| it.certainty == Certainty::Resolved);
+                format!(
+                    "{} what changed; nothing is {} by it.",
+                    count_verb(direct.len(), "file references", "files reference"),
+                    if sure { "broken" } else { "known to be broken" }
+                )
+            }
             Status::Complete => format!(
                 "{} what changed; {} it.",
                 count_verb(direct.len(), "file references", "files reference"),
