@@ -18,7 +18,7 @@ use crate::facts::{Definition, Facts, Reach};
 use crate::language;
 use crate::overlay::Overlay;
 use crate::reference::{Certainty, Kind, Reference, Target};
-use crate::world::World;
+use crate::world::{FileId, World};
 use dependents::{Collector, Place};
 
 /// What a set of edits means for other files.
@@ -125,31 +125,55 @@ fn file_impact(
     aliases: &Aliases,
     is_over: &dyn Fn() -> bool,
 ) -> (FileImpact, bool) {
-    let former = edit.former_path();
     let mut found = nothing_found(edit);
     // What did not exist before, nobody depends on.
     let Some((facts, text)) = edit.former_content(world) else { return (found, false) };
-    let before = Overlay::new(world, former, Arc::clone(&facts), text.clone());
+    let before = Overlay::new(world, edit.former_path(), Arc::clone(&facts), text.clone());
     let after = edit.present_facts(world);
     found.symbols = edit.symbol_changes(&facts, after.as_deref());
     let mut collector = Collector::new(world, edit, before.file());
     let handed_on = after.as_deref().map(handed_on).unwrap_or_default();
-    collect_direct(&before, edit, &facts, &found.symbols, &handed_on, &mut collector);
+    let kept = kept_places(world, edit, after.as_deref());
+    let former = FormerFile { before: &before, facts: &facts, changes: &found.symbols };
+    collect_direct(&former, edit, &handed_on, &kept, &mut collector);
     in_text::collect(&before, edit, text.as_deref(), &found.symbols, aliases, &mut collector);
     let truncated = is_over() || collect_transitive(world, &mut collector, is_over);
     (found.dependents, found.undecided) = collector.finish();
     (found, truncated)
 }
 
+/// A file as it was, in a world that is otherwise as it is.
+struct FormerFile<'a> {
+    before: &'a Overlay<'a>,
+    facts: &'a Facts,
+    changes: &'a [SymbolChange],
+}
+
+/// A place that references something: the file, the line, and the name there.
+type Spot = (FileId, u32, Box<str>);
+
+/// The places that lead to a file in its new place as well, because its place says nothing to them: it is in the same package as before,
+/// or `a.rs` became `a/mod.rs`.
+fn kept_places(world: &dyn World, edit: &Edit, after: Option<&Facts>) -> BTreeSet<Spot> {
+    let (Some(_), Some(after), Some(file)) = (&edit.former, after, world.find(&edit.path)) else {
+        return BTreeSet::new();
+    };
+    let symbols: Vec<Definition> =
+        after.definitions.iter().filter(|definition| definition.reach > Reach::File).cloned().collect();
+    let target = Target { file, symbols: &symbols, module: true };
+    let now = language::rules(after.language).referrers(world, &target).into_iter();
+    now.map(|reference| (reference.file, reference.line, reference.pattern)).collect()
+}
+
 /// Everything that references what changed.
 fn collect_direct(
-    before: &Overlay<'_>,
+    former: &FormerFile<'_>,
     edit: &Edit,
-    facts: &Facts,
-    changes: &[SymbolChange],
     handed_on: &BTreeSet<&str>,
+    kept: &BTreeSet<Spot>,
     collector: &mut Collector<'_>,
 ) {
+    let FormerFile { before, facts, changes } = *former;
     let moved = edit.is_moved();
     // When the file is no longer where it was, every definition in it is affected, changed or not.
     let symbols: Vec<Definition> = match moved {
@@ -167,7 +191,10 @@ fn collect_direct(
                 reference.through = None;
             }
             let breaks = match moved {
-                true => reference.certainty <= Certainty::Possible,
+                true => {
+                    let spot = (reference.file, reference.line, reference.pattern.clone());
+                    reference.certainty <= Certainty::Possible && !kept.contains(&spot)
+                }
                 false => change.is_some_and(|change| change.breaks(&reference)),
             };
             // Where the file still hands the name on, it is itself that breaks.

@@ -318,3 +318,47 @@ fn a_variant_that_holds_something_else_breaks_patterns() {
     ]);
     assert_eq!(broken(&ask(&world, &[edited("src/a.rs", old)])).0, ["src/b.rs"]);
 }
+
+/// Where a language finds a file by its package, or by either of two names, its name alone says nothing.
+#[test]
+fn a_file_in_a_new_place_breaks_only_who_no_longer_finds_it() {
+    let go = "package a\n\nfunc Hello() int { return 1 }\n";
+    let go_user = "package main\n\nimport \"example.org/m/a\"\n\nfunc main() { a.Hello() }\n";
+    let rust = "pub fn hello() {}\n";
+    let rust_user = "mod a;\nmod b;\n";
+    let rust_caller = "use crate::a::hello;\npub fn f() { hello() }\n";
+    let manifest = "[package]\nname = \"p\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
+    let ts = "export const hello = 1;\n";
+    let ts_user = "import { hello } from \"./t\";\n";
+    let cases: [(&str, &str, &str, &[(&str, &str)], bool); 5] = [
+        ("a/a.go", "a/z.go", go, &[("go.mod", "module example.org/m\n"), ("main.go", go_user)], false),
+        (
+            "src/a.rs",
+            "src/a/mod.rs",
+            rust,
+            &[("Cargo.toml", manifest), ("src/lib.rs", rust_user), ("src/b.rs", rust_caller)],
+            false,
+        ),
+        (
+            "src/a.rs",
+            "src/c.rs",
+            rust,
+            &[("Cargo.toml", manifest), ("src/lib.rs", rust_user), ("src/b.rs", rust_caller)],
+            true,
+        ),
+        ("t.ts", "t/index.ts", ts, &[("use.ts", ts_user)], false),
+        ("t.ts", "u.ts", ts, &[("use.ts", ts_user)], true),
+    ];
+    for (from, to, text, others, breaks) in cases {
+        let world = MemoryWorld::new(others.iter().copied().chain([(to, text)]));
+        let edit = Edit {
+            path: to.to_owned(),
+            former: Some(from.to_owned()),
+            before: Before::Text(text.into()),
+            after: After::Present,
+        };
+        let impact = ask(&world, &[edit]);
+        assert!(!impact.files[0].dependents.is_empty(), "{from} → {to}: who uses it is told");
+        assert_eq!(!broken(&impact).0.is_empty(), breaks, "{from} → {to}: {impact:#?}");
+    }
+}
