@@ -32,7 +32,19 @@ impl Tree {
         let mut store = Store::open(&project.state)?;
         project.read_journals(&mut store)?;
         let mut changes = store.changes(&Filter { session: Some(session), ..Filter::default() })?;
+        if changes.is_empty() && !store.knows_session(session)? {
+            return Err(CommandError::new(Kind::Usage, format!("no session {session} was journaled here"))
+                .hint("`lockstep changes` lists the sessions that changed something"));
+        }
+        let all = changes.len();
         changes.retain(|change| agent.is_none_or(|agent| change.is_by(agent)));
+        if let Some(agent) = agent.filter(|agent| *agent != "lead" && changes.is_empty() && all > 0) {
+            return Err(CommandError::new(
+                Kind::Usage,
+                format!("no agent {agent:?} changed anything in session {session}"),
+            )
+            .hint("`lockstep changes --session ID` names those that did"));
+        }
         let befores = Befores::of(&project.state, session);
         let mut edits = edits_of_changes(&self.root, &changes, |path| befores.since_start(path));
         self.ask_git(&mut edits)?;

@@ -350,3 +350,16 @@ fn imports_of_files_that_are_gone_dangle_committed_or_not() {
     assert_eq!(said.code, Some(1), "{}", said.snapshot());
     expected(&said.snapshot());
 }
+
+#[test]
+fn a_session_or_an_agent_that_nobody_knows_is_no_empty_answer() {
+    let env = active();
+    repository(&env);
+    rename(&env);
+    env.hook(&Event::edit("pkg/a.py").by("a1", "implementer")).silent();
+    let unknown = env.lockstep(["impact", "--session", "nosuch"]).failed(2);
+    assert!(unknown.contains("no session nosuch was journaled here"), "{unknown}");
+    let unknown = env.lockstep(["impact", "--session", "s1", "--agent", "nobody"]).failed(2);
+    assert!(unknown.contains("no agent \"nobody\" changed anything"), "{unknown}");
+    assert!(env.lockstep(["impact", "--session", "s1", "--agent", "a1"]).succeeded().contains("pkg/a.py"));
+}
