@@ -193,12 +193,24 @@ impl<'t> Walk<'t> {
         self.value("default", None, Some(value), true, node);
     }
 
-    /// `const x = require('./x')`, `const { a } = require('./x')`
+    /// The module that an expression loads while running: `require('./x')`, `await import('./x')`.
+    pub(super) fn loaded(&self, value: Node<'t>) -> Option<Node<'t>> {
+        let (call, awaited) = match value.kind() {
+            "await_expression" => (value.named_child(0)?, true),
+            _ => (value, false),
+        };
+        let function = call.child_by_field_name("function").filter(|_| call.kind() == "call_expression")?;
+        let loads = match function.kind() {
+            "import" => awaited,
+            _ => self.found.text(function) == "require",
+        };
+        let module = call.child_by_field_name("arguments")?.named_child(0)?;
+        (loads && module.kind() == "string").then_some(module)
+    }
+
+    /// `const x = require('./x')`, `const { a } = await import('./x')`
     pub(super) fn required(&mut self, name: Node<'t>, value: Node<'t>, node: Node<'t>) -> bool {
-        let is_require = value.kind() == "call_expression"
-            && value.child_by_field_name("function").is_some_and(|it| self.found.text(it) == "require");
-        let module = value.child_by_field_name("arguments").and_then(|it| it.named_child(0));
-        let Some(module) = module.filter(|it| is_require && it.kind() == "string") else { return false };
+        let Some(module) = self.loaded(value) else { return false };
         let mut import =
             Import { module: self.string(module).into(), form: ImportForm::Dynamic, ..plain(node) };
         match name.kind() {

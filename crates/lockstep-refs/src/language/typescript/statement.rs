@@ -45,8 +45,13 @@ impl<'t> Walk<'t> {
             else {
                 continue;
             };
+            let value = declarator.child_by_field_name("value");
+            // A module's name is known in the whole file, as if it were imported.
+            if value.is_some_and(|value| self.loaded(value).is_some()) {
+                continue;
+            }
             let declared = declarator.child_by_field_name("type");
-            let shape = match (declared, declarator.child_by_field_name("value")) {
+            let shape = match (declared, value) {
                 (Some(declared), _) => self.quietly(|walk| walk.annotation(declared)),
                 (None, Some(value)) => self.outline(value),
                 (None, None) => Shape::Unknown,

@@ -194,6 +194,30 @@ halt(1);
 }
 
 #[test]
+fn modules_that_are_loaded_while_running_take_part() {
+    let files = "\
+=== lib/a.ts
+export function run() {}
+export const stop = (x: number) => x;
+=== lib/b.ts
+export async function f() {
+  const { run, stop: halt } = await import('./a');
+  run();
+  halt(1);
+}
+export async function g() {
+  const a = await import('./a');
+  a.run();
+}
+";
+    assert_eq!(referrers(files, "lib/a.ts", "stop"), ["lib/b.ts:2 Import", "lib/b.ts:4 Call(1)"]);
+    assert_eq!(
+        referrers(files, "lib/a.ts", "run"),
+        ["lib/b.ts:2 Import", "lib/b.ts:3 Call(0)", "lib/b.ts:8 Call(0)"]
+    );
+}
+
+#[test]
 fn elements_use_their_components() {
     let files = "\
 === button.tsx
