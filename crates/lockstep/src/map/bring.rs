@@ -18,7 +18,7 @@ use lockstep_store::map_runs::MapRun;
 
 use super::answers::Answers;
 use super::lock::MapLock;
-use super::memory::Memory;
+use super::memory::{Memory, Prepared};
 use super::paper::{self, Paper, Sheet};
 use super::place::Place;
 use super::renames::{by_git, renames};
@@ -167,23 +167,7 @@ impl Bringing<'_> {
         };
         let memory = Memory::of(&self.project.state);
         memory.put_answers(&mut record, if full { 0 } else { before.answer_bytes }, &answers)?;
-        let mut prepared = None;
-        if let Drawn::Anew(drawing) = &drawn {
-            record.set_blocks(&drawing.blocks);
-            let sheet = Sheet::Drawn(drawing, record.about.written);
-            // The disk is waited for once.
-            let written = std::thread::scope(|scope| {
-                let preparing = scope.spawn(|| memory.prepare(&record));
-                let written = paper::write(self.project, &self.place, &sheet, full);
-                prepared = preparing.join().ok();
-                written
-            })?;
-            match written {
-                Some(written) => record.about.written = written,
-                // Somebody changed it meanwhile.
-                None => (drawn, prepared) = (Drawn::Whole(made(&record, &hot)), None),
-            }
-        }
+        let prepared = self.write_drawn(&mut record, &mut drawn, &hot, &memory)?;
         let is_written = match &drawn {
             Drawn::AsBefore => false,
             Drawn::Anew(_) => true,
@@ -196,7 +180,7 @@ impl Bringing<'_> {
             record.about.written = settled;
         }
         if is_written || !is_idle || looked_at > 0 || record.about != *before {
-            let prepared = prepared.unwrap_or_else(|| memory.prepare(&record))?;
+            let prepared = prepared.map_or_else(|| memory.prepare(&record), Ok)?;
             memory.put(prepared, &record.about)?;
         }
         let (listed, pruned) = match &drawn {
@@ -302,6 +286,35 @@ impl Bringing<'_> {
             }
         }
         Drawn::Whole(made(record, hot))
+    }
+
+    /// Writes a document that is drawn on the former one, and meanwhile most of the record: the disk is waited for once. A document
+    /// that turns out not to be what was drawn on is made from nothing.
+    fn write_drawn(
+        &self,
+        record: &mut Record,
+        drawn: &mut Drawn,
+        hot: &HashSet<String>,
+        memory: &Memory,
+    ) -> Result<Option<Prepared>, CommandError> {
+        let Drawn::Anew(drawing) = &*drawn else { return Ok(None) };
+        record.set_blocks(&drawing.blocks);
+        let sheet = Sheet::Drawn(drawing, record.about.written);
+        let (written, prepared) = std::thread::scope(|scope| {
+            let preparing = scope.spawn(|| memory.prepare(record));
+            let written = paper::write(self.project, &self.place, &sheet, false);
+            (written, preparing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        });
+        match written? {
+            Some(written) => {
+                record.about.written = written;
+                prepared.map(Some)
+            }
+            None => {
+                *drawn = Drawn::Whole(made(record, hot));
+                Ok(None)
+            }
+        }
     }
 
     /// Writes a document that was made from nothing, where it is another; says whether it did.

@@ -105,6 +105,10 @@ impl<'a> Scene<'a> {
         &self.root
     }
 
+    pub(super) fn home(&self) -> &Path {
+        &self.home
+    }
+
     /// The file that the question is about.
     pub(super) fn file(&self) -> &str {
         &self.forest.file
