@@ -31,6 +31,7 @@ pub(crate) fn interface(facts: &Facts) -> Facts {
         imports: facts.imports.iter().map(import).collect(),
         uses: Vec::new(),
         implementations,
+        conditions: Vec::new(),
         problems: 0,
     }
 }
