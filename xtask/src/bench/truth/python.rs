@@ -25,7 +25,7 @@ const PYRIGHT: &str = "1.1.390";
 const PACKAGES: &[Package] = &[
     Package { name: "flask", version: "3.1.0", held_out: false, small: false },
     Package { name: "networkx", version: "3.4.2", held_out: false, small: false },
-    Package { name: "click", version: "8.1.8", held_out: true, small: true },
+    Package { name: "click", version: "8.1.8", held_out: false, small: true },
     Package { name: "werkzeug", version: "3.1.3", held_out: true, small: false },
     Package { name: "jinja2", version: "3.1.5", held_out: true, small: false },
 ];

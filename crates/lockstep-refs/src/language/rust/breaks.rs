@@ -183,12 +183,16 @@ fn who_hands_on_a_type_does_not_hand_on_its_variants() {
 name = \"a\"
 === src/lib.rs
 mod kinds;
+mod plus;
 pub use kinds::Sign;
+pub use plus::Plus;
 mod named;
 mod glob;
 mod path;
 === src/kinds.rs
 pub enum Sign { Plus, Zero }
+=== src/plus.rs
+pub struct Plus;
 === src/named.rs
 use crate::Sign::{self, Plus};
 fn f() -> Sign { Plus }

@@ -217,11 +217,13 @@ impl Search<'_, '_, '_> {
             return Some(through);
         }
         let sheet = self.project.sheet(through)?;
-        let by_name = sheet.imported(&self.goal.symbol.name).iter();
-        by_name
-            .filter_map(|at| sheet.facts.imports.get(*at as usize))
-            .any(|it| it.reexport)
-            .then_some(through)
+        let name = &*self.goal.symbol.name;
+        let by_name = sheet.imported(name).iter().filter_map(|at| sheet.facts.imports.get(*at as usize));
+        let leads = |import: &&Import| {
+            let module = self.project.module_at(through, import.container.as_deref());
+            import.reexport && self.imported(&module, import, name).is_some()
+        };
+        by_name.into_iter().find(leads).map(|_| through)
     }
 
     /// Whether an import's path passes the goal under that name.
