@@ -330,7 +330,8 @@ fn a_file_in_a_new_place_breaks_only_who_no_longer_finds_it() {
     let manifest = "[package]\nname = \"p\"\nversion = \"0.1.0\"\nedition = \"2021\"\n";
     let ts = "export const hello = 1;\n";
     let ts_user = "import { hello } from \"./t\";\n";
-    let cases: [(&str, &str, &str, &[(&str, &str)], bool); 5] = [
+    type Case<'a> = (&'a str, &'a str, &'a str, &'a [(&'a str, &'a str)], bool);
+    let cases: [Case<'_>; 5] = [
         ("a/a.go", "a/z.go", go, &[("go.mod", "module example.org/m\n"), ("main.go", go_user)], false),
         (
             "src/a.rs",

@@ -223,7 +223,7 @@ fn a_map_that_came_with_a_clone_is_not_blamed_for_what_only_its_maker_knows() {
     // A file that changes in each of three runs is hot, whatever its references say.
     for round in 0..4 {
         env.write("src/hot.py", format!("ROUND = {round}\n"));
-        env.lockstep(["map", "update", "--quiet"]);
+        env.lockstep(["map", "update", "--quiet"]).succeeded();
     }
     assert!(fs::read_to_string(env.project().join("docs/map.md")).unwrap().contains("hotspot: high"));
     env.git(["add", "--all"]);

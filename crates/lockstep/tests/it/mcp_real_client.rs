@@ -32,7 +32,7 @@ fn every_tool_answers_a_real_session_and_says_which_arguments_are_wrong() {
     let mut scenario = Scenario::new("Call every tool");
     for (name, good, bad) in calls() {
         for arguments in [bad, good] {
-            scenario.lead.push(Turn::call(&format!("mcp__lockstep__{name}"), arguments));
+            scenario.lead.push(Turn::call(format!("mcp__lockstep__{name}"), arguments));
         }
     }
     scenario.lead.push(Turn::text("That is all."));
