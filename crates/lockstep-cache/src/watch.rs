@@ -12,7 +12,6 @@ use blake3::{Hash, Hasher};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 
-use crate::cores;
 use crate::record::{Look, Record};
 use lockstep_store::stamp::Stamp;
 
@@ -21,9 +20,6 @@ const FIRST: &str = "lockstep session cache watch 1";
 
 /// From this many looks on, opening their directory pays.
 const WORTH_OPENING: usize = 3;
-
-/// From this many looks on, a second thread pays: a look takes about 2 µs, a thread as much as fifty of them.
-const WORTH_HELP: usize = 200;
 
 /// The list for a build's record, and for the file `target` that it wrote. `None` where something cannot be told by its
 /// stamp: it could not be used, or is too young.
@@ -84,23 +80,6 @@ impl Kind {
             Self::Absent => "absent",
         }
     }
-
-    fn of_word(word: &str) -> Option<Self> {
-        [Self::File, Self::Directory, Self::Absent].into_iter().find(|kind| kind.word() == word)
-    }
-
-    /// The stamp of what is there, if it is of this kind.
-    fn stamped(self, from: &OwnedFd, path: &str) -> Option<Stamp> {
-        let of_type = |kind| {
-            let stat = statat(from, path, AtFlags::empty()).ok()?;
-            (FileType::from_raw_mode(stat.st_mode) == kind).then(|| Stamp::of_stat(&stat))
-        };
-        match self {
-            Self::File => of_type(FileType::RegularFile),
-            Self::Directory => of_type(FileType::Directory),
-            Self::Absent => is_absent(from, path).then(Stamp::default),
-        }
-    }
 }
 
 /// The directory to look from: so far up that the folders of many skills share it.
@@ -128,44 +107,38 @@ fn opened(list: &str) -> Option<(Hash, &str)> {
 
 /// The digest of what is there now; `None` where something is not what it was, whatever its stamp.
 fn looked(lines: &str, root: &Path) -> Option<Hash> {
-    let mut directories = vec![directory(CWD, root)?];
-    let mut looks = Vec::with_capacity(lines.len() / 16);
+    let root = directory(CWD, root)?;
+    let mut inner: Option<OwnedFd> = None;
+    let mut digest = Hasher::new();
     for line in lines.lines() {
         let (word, path) = line.split_once('\t')?;
-        if word == IN {
-            directories.push(directory(&directories[0], Path::new(path))?);
-        } else {
-            looks.push((Kind::of_word(word)?, directories.len() - 1, path));
-        }
+        let from = inner.as_ref().unwrap_or(&root);
+        let stamp = match word {
+            IN => {
+                inner = Some(directory(&root, Path::new(path))?);
+                continue;
+            }
+            "file" => stamped(from, path, FileType::RegularFile)?,
+            "directory" => stamped(from, path, FileType::Directory)?,
+            "absent" => absent(from, path).then(Stamp::default)?,
+            _ => return None,
+        };
+        digest.update(&stamp.bytes());
     }
-    let mut stamps = vec![[0; 32]; looks.len()];
-    let all_there = |looks: &[(Kind, usize, &str)], stamps: &mut [[u8; 32]]| {
-        looks.iter().zip(stamps).all(|((kind, from, path), to)| {
-            let found = kind.stamped(&directories[*from], path);
-            found.is_some_and(|found| {
-                *to = found.bytes();
-                true
-            })
-        })
-    };
-    let own = if looks.len() < WORTH_HELP || cores::is_alone() { looks.len() } else { looks.len() / 2 };
-    let (own_looks, other_looks) = looks.split_at(own);
-    let (own_stamps, other_stamps) = stamps.split_at_mut(own);
-    let as_it_was = std::thread::scope(|scope| {
-        // It has its place to write to: a thread that asks for memory would get an arena of its own first.
-        let other = (!other_looks.is_empty()).then(|| scope.spawn(|| all_there(other_looks, other_stamps)));
-        let own = all_there(own_looks, own_stamps);
-        own && other.is_none_or(|other| other.join().is_ok_and(|there| there))
-    });
-    as_it_was.then(|| blake3::hash(stamps.as_flattened()))
+    Some(digest.finalize())
 }
 
 fn directory(from: impl std::os::fd::AsFd, path: &Path) -> Option<OwnedFd> {
     openat(from, path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok()
 }
 
+fn stamped(from: &OwnedFd, path: &str, kind: FileType) -> Option<Stamp> {
+    let stat = statat(from, path, AtFlags::empty()).ok()?;
+    (FileType::from_raw_mode(stat.st_mode) == kind).then(|| Stamp::of_stat(&stat))
+}
+
 /// A dangling link is not found either when it is followed, but it is something.
-fn is_absent(from: &OwnedFd, path: &str) -> bool {
+fn absent(from: &OwnedFd, path: &str) -> bool {
     statat(from, path, AtFlags::SYMLINK_NOFOLLOW)
         .is_err_and(|errno| matches!(errno, Errno::NOENT | Errno::NOTDIR))
 }
