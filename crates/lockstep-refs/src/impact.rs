@@ -15,7 +15,7 @@ use std::sync::Arc;
 use crate::change::{SymbolChange, What};
 use crate::entity::Aliases;
 use crate::facts::{Definition, Facts, Reach};
-use crate::language;
+use crate::language::{self, Language};
 use crate::overlay::Overlay;
 use crate::reference::{Certainty, Kind, Reference, Target};
 use crate::world::{FileId, World};
@@ -133,7 +133,8 @@ fn file_impact(
     found.symbols = edit.symbol_changes(&facts, after.as_deref());
     let mut collector = Collector::new(world, edit, before.file());
     let handed_on = after.as_deref().map(handed_on).unwrap_or_default();
-    let kept = kept_places(world, edit, after.as_deref());
+    let mut kept = kept_places(world, edit, after.as_deref());
+    kept.extend(still_named(world, edit, after.as_deref(), &found.symbols));
     let former = FormerFile { before: &before, facts: &facts, changes: &found.symbols };
     collect_direct(&former, edit, &handed_on, &kept, &mut collector);
     in_text::collect(&before, edit, text.as_deref(), &found.symbols, aliases, &mut collector);
@@ -165,6 +166,30 @@ fn kept_places(world: &dyn World, edit: &Edit, after: Option<&Facts>) -> BTreeSe
     now.map(|reference| (reference.file, reference.line, reference.pattern)).collect()
 }
 
+/// The places that can still name what fewer can name than before. In Python that is everybody who says the name: what is not in `__all__`
+/// only no longer comes with a star.
+fn still_named(
+    world: &dyn World,
+    edit: &Edit,
+    after: Option<&Facts>,
+    changes: &[SymbolChange],
+) -> BTreeSet<Spot> {
+    let narrowed: BTreeSet<&str> = changes
+        .iter()
+        .filter(|change| change.what == What::Narrowed)
+        .map(|change| &*change.was.name)
+        .collect();
+    let (Some(after), Some(file)) = (after, world.find(&edit.path)) else { return BTreeSet::new() };
+    if narrowed.is_empty() || after.language != Language::Python {
+        return BTreeSet::new();
+    }
+    let named = after.definitions.iter().filter(|definition| narrowed.contains(&*definition.name));
+    let symbols: Vec<Definition> = named.cloned().collect();
+    let target = Target { file, symbols: &symbols, module: false };
+    let now = language::rules(after.language).referrers(world, &target).into_iter();
+    now.map(|reference| (reference.file, reference.line, reference.pattern)).collect()
+}
+
 /// Everything that references what changed.
 fn collect_direct(
     former: &FormerFile<'_>,
@@ -190,12 +215,11 @@ fn collect_direct(
             if change.is_some_and(|change| matches!(change.what, What::Resigned { .. })) {
                 reference.through = None;
             }
-            let breaks = match moved {
-                true => {
-                    let spot = (reference.file, reference.line, reference.pattern.clone());
-                    reference.certainty <= Certainty::Possible && !kept.contains(&spot)
-                }
-                false => change.is_some_and(|change| change.breaks(&reference)),
+            let still = || kept.contains(&(reference.file, reference.line, reference.pattern.clone()));
+            let breaks = match change {
+                _ if moved => reference.certainty <= Certainty::Possible && !still(),
+                Some(change) if change.what == What::Narrowed => change.breaks(&reference) && !still(),
+                change => change.is_some_and(|change| change.breaks(&reference)),
             };
             // Where the file still hands the name on, it is itself that breaks.
             let shielded =

@@ -363,3 +363,17 @@ fn a_file_in_a_new_place_breaks_only_who_no_longer_finds_it() {
         assert_eq!(!broken(&impact).0.is_empty(), breaks, "{from} → {to}: {impact:#?}");
     }
 }
+
+#[test]
+fn a_name_that_no_longer_comes_with_a_star_breaks_only_who_took_it_so() {
+    let before = "__all__ = [\"parse\", \"other\"]\ndef parse(): pass\ndef other(): pass\n";
+    let world = MemoryWorld::new([
+        ("pkg/__init__.py", ""),
+        ("pkg/core.py", "__all__ = [\"other\"]\ndef parse(): pass\ndef other(): pass\n"),
+        ("named.py", "from pkg.core import parse\nparse()\n"),
+        ("module.py", "import pkg.core as c\nc.parse()\n"),
+        ("star.py", "from pkg.core import *\nparse()\n"),
+    ]);
+    let impact = ask(&world, &[edited("pkg/core.py", before)]);
+    assert_eq!(broken(&impact).0, ["star.py"], "{impact:#?}");
+}
