@@ -224,6 +224,27 @@ fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> {
 }
 
 #[cfg(test)]
+impl Entry {
+    /// One that references these, and of which nothing else matters.
+    pub(crate) fn plain(path: &str, refs: Vec<u32>) -> Self {
+        Self {
+            path: path.into(),
+            name_bytes: u32::try_from(path.len()).unwrap(),
+            version: 1,
+            content: 1,
+            interface: 1,
+            updated: jiff::civil::date(2026, 2, 1),
+            is_read: false,
+            is_hot: false,
+            block: Default::default(),
+            refs: refs.into(),
+            names: Vec::new(),
+            answers: Default::default(),
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -126,28 +126,11 @@ mod tests {
     use super::*;
     use crate::record::Written;
 
-    fn entry(path: &str, refs: Vec<u32>) -> Entry {
-        Entry {
-            path: path.into(),
-            name_bytes: u32::try_from(path.len()).unwrap(),
-            version: 1,
-            content: 1,
-            interface: 1,
-            updated: date(2026, 2, 1),
-            is_read: false,
-            is_hot: false,
-            block: Default::default(),
-            refs: refs.into(),
-            names: Vec::new(),
-            answers: Default::default(),
-        }
-    }
-
     /// Twelve entries in a ring, as written.
     fn written() -> (Record, String) {
         let mut record = Record::empty(date(2026, 2, 14));
         record.about.scope = ".".to_owned();
-        record.entries.extend((0..12).map(|at| entry(&format!("f{at:02}.md"), vec![(at + 1) % 12])));
+        record.entries.extend((0..12).map(|at| Entry::plain(&format!("f{at:02}.md"), vec![(at + 1) % 12])));
         let made = View::new(&record, &|_| false).document(None);
         record.set_blocks(&made.blocks);
         record.about.written = Written { size: made.text.len() as u64, ..Written::default() };
@@ -202,7 +185,7 @@ mod tests {
     #[test]
     fn an_entry_that_came_or_went_leaves_the_others_as_they_are() {
         let (mut record, former) = written();
-        record.entries.insert(3, entry("f02a.md", Vec::new()));
+        record.entries.insert(3, Entry::plain("f02a.md", Vec::new()));
         for entry in &mut record.entries {
             let moved: Vec<u32> = entry.refs.iter().map(|to| to + u32::from(*to >= 3)).collect();
             entry.refs = moved.into();

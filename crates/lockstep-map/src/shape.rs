@@ -137,20 +137,7 @@ mod tests {
     fn record() -> Record {
         let mut record = Record::empty(date(2026, 2, 14));
         for (path, refs) in [("a\"b.md", vec![1]), ("c.md", vec![2]), ("d.md", vec![]), ("e.md", vec![2])] {
-            record.entries.push(Entry {
-                path: path.into(),
-                name_bytes: u32::try_from(path.len()).unwrap(),
-                version: 1,
-                content: 1,
-                interface: 1,
-                updated: date(2026, 2, 1),
-                is_read: false,
-                is_hot: false,
-                block: Default::default(),
-                refs: refs.into(),
-                names: Vec::new(),
-                answers: Default::default(),
-            });
+            record.entries.push(Entry::plain(path, refs));
         }
         record
     }

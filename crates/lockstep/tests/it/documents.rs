@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use lockstep_testkit::{Event, TestEnv};
 
@@ -198,4 +199,58 @@ fn every_schema_is_listed_with_its_file() {
     for name in names {
         assert!(page.contains(&format!("schema `{name}`")), "{name} is not listed");
     }
+}
+
+/// The commands of the CI page's workflow, as its runner would run them in a clone of a project that does what the page says.
+#[test]
+fn the_workflow_for_ci_passes_where_all_is_well_and_fails_where_something_broke() {
+    let page = fs::read_to_string(repository().join("docs/guide/ci.md")).unwrap();
+    let workflow = page.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let workflow: serde_json::Value = serde_saphyr::from_str(workflow).unwrap();
+    let steps = workflow["jobs"]["lockstep"]["steps"].as_array().unwrap();
+    let scripts: Vec<&str> = steps.iter().filter_map(|step| step["run"].as_str()).collect();
+    assert!(scripts.len() == 5 && scripts[0].starts_with("cargo install"), "{scripts:#?}");
+
+    let env = crate::configured("[map]\npath = \"docs/map.md\"\n");
+    env.git(["init", "--quiet", "--initial-branch=main"]);
+    env.write("a.py", "def hello():\n    pass\n");
+    env.write("b.py", "from a import hello\n\nhello()\n");
+    env.lockstep(["step", "new", "01-01", "--project", "p", "--description", "Work"]).succeeded();
+    let commit = |message: &str| {
+        env.lockstep(["map", "update", "--quiet"]).succeeded();
+        env.git(["add", "--all"]);
+        env.git(["commit", "--quiet", "--message", message]);
+    };
+    commit("first");
+    let passes = |name: &str| {
+        let clone = env.elsewhere().join(name);
+        let (source, target) = (env.project().display().to_string(), clone.display().to_string());
+        env.git(["clone", "--quiet", &source, &target]);
+        let program = Path::new(env!("CARGO_BIN_EXE_lockstep")).parent().unwrap();
+        scripts[1..].iter().find_map(|script| {
+            let output = Command::new("bash")
+                .args(["-e", "-c", script])
+                .current_dir(&clone)
+                .env("HOME", env.home())
+                .env("PATH", format!("{}:{}", program.display(), std::env::var("PATH").unwrap()))
+                .env("RUNNER_TEMP", env.tmp())
+                .env("GITHUB_STEP_SUMMARY", env.tmp().join("summary.md"))
+                .env("GITHUB_BASE_REF", "main")
+                .env("LOCKSTEP_NOW", env.now())
+                .output()
+                .unwrap();
+            let said = [output.stdout, output.stderr].concat();
+            (!output.status.success()).then(|| format!("{script}\n{}", String::from_utf8_lossy(&said)))
+        })
+    };
+    env.git(["checkout", "--quiet", "-b", "work"]);
+    env.write("a.py", "def greet():\n    pass\n");
+    commit("a rename");
+    let failed = passes("broken").expect("the user of the old name was left behind");
+    assert!(failed.contains("lockstep impact"), "{failed}");
+    env.write("b.py", "from a import greet\n\ngreet()\n");
+    commit("and who follows it");
+    assert_eq!(passes("well"), None);
+    let summary = fs::read_to_string(env.tmp().join("summary.md")).unwrap();
+    assert!(summary.contains("# Execution Impact Analysis Report"), "{summary}");
 }
