@@ -1,14 +1,12 @@
 //! The sweep: finds what changed on disk and no tool event reported.
 
-use std::fs::{File, OpenOptions, TryLockError, symlink_metadata};
+use std::fs::{File, TryLockError, symlink_metadata};
 use std::io::{self, ErrorKind};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use lockstep_model::change::ChangeKind;
-use lockstep_store::StateDir;
-use rustix::fs::OFlags;
+use lockstep_store::{StateDir, open_private};
 
 use crate::accounts::Account;
 use crate::catalogue::{Catalogue, Directory};
@@ -167,14 +165,7 @@ fn absolute(root: &Path, kind: ChangeKind) -> ChangeKind {
 /// One sweep at a time: two would report the same change. The lock goes with its process.
 fn lock(state: &StateDir) -> Result<File, IndexError> {
     let path = state.ensure("index")?.join("catalogue.lock");
-    let file = OpenOptions::new()
-        .create(true)
-        .append(true)
-        .mode(0o600)
-        // Not through a link that came with a cloned repository.
-        .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
-        .open(&path)
-        .map_err(IndexError::io("open", &path))?;
+    let file = open_private(&path).map_err(IndexError::io("open", &path))?;
     let start = Instant::now();
     loop {
         match file.try_lock() {

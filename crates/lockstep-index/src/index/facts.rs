@@ -32,18 +32,9 @@ type Encoded = (u32, Vec<u8>);
 impl Index {
     /// The facts of a file, from the tables or its text.
     pub(super) fn find_facts(&self, file: u32) -> Option<Arc<Facts>> {
-        let record = &self.files.records[file as usize];
-        let differs = self.differs(file);
-        if record.state != State::Text && !differs {
-            return None;
-        }
-        if !differs && let Some(facts) = self.kept_facts(record.document) {
-            return Some(Arc::new(facts));
-        }
-        let text = self.text(FileId(file))?;
-        let facts = Arc::new(language::facts(self.files.paths.get(file as usize), &text));
+        let (facts, is_new) = self.facts_by(file, || self.text(FileId(file)))?;
         // Only what was parsed from the known version may be kept for it.
-        if !differs && !self.moved.load(Ordering::Relaxed) {
+        if is_new && !self.differs(file) && !self.moved.load(Ordering::Relaxed) {
             self.parsed.lock().unwrap_or_else(PoisonError::into_inner).push(file);
         }
         Some(facts)
@@ -51,16 +42,21 @@ impl Index {
 
     /// The same without remembering either facts or text.
     pub(super) fn find_facts_once(&self, file: u32) -> Option<Arc<Facts>> {
+        Some(self.facts_by(file, || self.text_once(FileId(file)))?.0)
+    }
+
+    /// The facts of a file, and whether they had to be parsed.
+    fn facts_by(&self, file: u32, text: impl FnOnce() -> Option<Arc<str>>) -> Option<(Arc<Facts>, bool)> {
         let record = &self.files.records[file as usize];
         let differs = self.differs(file);
         if record.state != State::Text && !differs {
             return None;
         }
         if !differs && let Some(facts) = self.kept_facts(record.document) {
-            return Some(Arc::new(facts));
+            return Some((Arc::new(facts), false));
         }
-        let text = self.text_once(FileId(file))?;
-        Some(Arc::new(language::facts(self.files.paths.get(file as usize), &text)))
+        let facts = language::facts(self.files.paths.get(file as usize), &text()?);
+        Some((Arc::new(facts), true))
     }
 
     fn kept_facts(&self, document: u32) -> Option<Facts> {

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use lockstep_store::StateDir;
+use lockstep_store::{StateDir, open_private};
 use rustix::fs::OFlags;
 
 use super::files::Files;
@@ -73,16 +73,7 @@ impl Storage {
     /// Takes the writer's lock, or gives who has it. The lock goes with its process.
     pub(crate) fn lock(&self, what: &str) -> Result<Result<Writer, Holder>, IndexError> {
         let path = self.state.ensure("index")?.join(LOCK);
-        let mut file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .mode(0o600)
-            // Not through a link that came with a cloned repository.
-            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
-            .open(&path)
-            .map_err(IndexError::io("open", &path))?;
+        let mut file = open_private(&path).map_err(IndexError::io("open", &path))?;
         match file.try_lock() {
             Ok(()) => {
                 let note = format!("{} {what}\n", std::process::id());

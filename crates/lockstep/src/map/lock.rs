@@ -1,13 +1,11 @@
 //! The lock of a project's map: one process makes it at a time, the next waits and says for whom. It goes with its process.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use lockstep_store::StateDir;
-use rustix::fs::OFlags;
+use lockstep_store::{StateDir, open_private};
 
 use crate::error::{CommandError, Kind};
 use crate::terminal::{Terminal, complain};
@@ -30,16 +28,7 @@ impl MapLock {
         let failed = |doing: &str, error: std::io::Error| {
             CommandError::new(Kind::Store, format!("cannot {doing} {}: {error}", path.display()))
         };
-        let mut file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .read(true)
-            .write(true)
-            .mode(0o600)
-            // Not through a link that came with a cloned repository.
-            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
-            .open(&path)
-            .map_err(|error| failed("open", error))?;
+        let mut file = open_private(&path).map_err(|error| failed("open", error))?;
         let started = Instant::now();
         let mut told = false;
         loop {
