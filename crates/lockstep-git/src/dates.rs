@@ -14,7 +14,8 @@ impl Repository {
         if self.tell(&["rev-parse", "--is-shallow-repository"])?.starts_with(b"true") {
             return Ok(None);
         }
-        let since = format!("--since=@{moment}");
+        // With its zone: a bare number is seconds only from nine digits on, and before that a guess that ends near today.
+        let since = format!("--since=@{} +0000", moment.max(0));
         // Of a merge, what it brings is in the commits that it joins.
         let log = self.tell(&[
             "log",

@@ -18,6 +18,17 @@ fn commit(dir: &Path, message: &str) {
     git(dir, &["commit", "-qm", message]);
 }
 
+/// A commit of a moment, in seconds since 1970: so that nothing depends on when the test runs.
+fn commit_at(dir: &Path, message: &str, moment: i64) {
+    commit(dir, message);
+    let script = format!("GIT_COMMITTER_DATE='@{moment} +0000' git commit -q --amend --no-edit");
+    let identity =
+        ["GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@t"].map(|each| each.split_once('=').unwrap());
+    assert!(
+        Command::new("sh").args(["-c", &script]).envs(identity).current_dir(dir).status().unwrap().success()
+    );
+}
+
 fn changed(path: &str, status: Status) -> Changed {
     Changed { path: path.to_owned(), status }
 }
@@ -125,12 +136,17 @@ fn when_files_were_last_committed_is_told_unless_the_history_was_cut_off() {
     assert_eq!(repository.committed_since(0).unwrap(), Some(Default::default()));
     fs::write(root.join("a b"), "1").unwrap();
     fs::write(root.join("c"), "1").unwrap();
-    commit(&root, "first");
+    commit_at(&root, "first", 1_600_000_000);
     fs::write(root.join("c"), "2").unwrap();
-    commit(&root, "second");
-    let found = repository.committed_since(0).unwrap().unwrap();
-    assert_eq!(found.keys().collect::<Vec<_>>(), ["a b", "c"]);
-    assert!(found["c"] >= found["a b"] && found["c"] > 1_500_000_000, "{found:?}");
+    commit_at(&root, "second", 1_700_000_000);
+    let since = |moment| repository.committed_since(moment).unwrap().unwrap().into_iter().collect::<Vec<_>>();
+    let all = [("a b".to_owned(), 1_600_000_000), ("c".to_owned(), 1_700_000_000)];
+    // Moments that git would read as a day of the month, or as no moment at all, are moments too.
+    for moment in [i64::MIN, -1, 0, 12, 1_599_999_999] {
+        assert_eq!(since(moment), all, "{moment}");
+    }
+    assert_eq!(since(1_600_000_001), all[1..]);
+    assert_eq!(since(1_700_000_001), []);
     let url = format!("file://{}", root.display());
     git(dir.path(), &["clone", "--quiet", "--depth", "1", &url, "cut"]);
     let cut = Repository::at(&dir.path().join("cut")).unwrap().unwrap();
