@@ -17,7 +17,8 @@ struct Step {
 const STEPS: &[Step] = &[
     step("formatting", "cargo fmt --all --check"),
     step("lints", "cargo clippy --workspace --all-targets --locked -- -D warnings"),
-    step("tests", "cargo test --locked"),
+    // To the end: one run tells of every test that fails.
+    step("tests", "cargo test --locked --no-fail-fast"),
     step("tests of xtask", "cargo test --locked -p xtask"),
     Step {
         name: "documentation of the code",
