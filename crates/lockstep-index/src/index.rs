@@ -50,7 +50,7 @@ use table::Table;
 
 pub use build::{Built, Order, build};
 pub use content::Unseen;
-pub use open::{Effort, Home};
+pub use open::{Effort, Home, Sight};
 pub use progress::{Phase, Progress, Unwatched};
 pub use settings::{MAX_FILE_BYTES, Settings};
 pub use stats::Stats;

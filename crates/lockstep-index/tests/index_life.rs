@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fs::{self, File, FileTimes};
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use lockstep_index::index::{
-    Built, Effort, Home, Index, Order, Phase, Progress, Settings, Unwatched, Verdict, build, verify,
+    Built, Effort, Home, Index, Order, Phase, Progress, Settings, Sight, Unwatched, Verdict, build, verify,
 };
 use lockstep_refs::world::World;
 use lockstep_store::StateDir;
@@ -221,6 +221,60 @@ fn facts_are_kept_over_many_updates() {
     assert_eq!(tree.verdict(), Verdict::Fresh);
 }
 
+/// Where only some paths are looked at, those are as they are now, the others as they were, and a whole look finds the rest.
+#[test]
+fn what_was_not_looked_at_is_found_by_the_next_whole_look() {
+    let tree = Tree::new(&[
+        ("a.py", "def one(): pass\n"),
+        ("b/c.py", "import a\n"),
+        ("b/d/e.py", "import a\n"),
+        ("gone/f.py", "import a\n"),
+        ("gone/deep/g.py", "import a\n"),
+        ("h/i.py", "import a\n"),
+    ]);
+    let words = ["one", "two", "three", "four", "five", "import", "six"];
+    let glance = |paths: &[&str]| {
+        let paths: HashSet<String> = paths.iter().map(|path| (*path).to_owned()).collect();
+        let home = Home::State(&tree.state);
+        let sight = Sight::Only(&paths);
+        let mut index =
+            Index::open_and_keep_later(tree.root(), home, &Settings::default(), sight, &Unwatched).unwrap();
+        index.keep_parsed().unwrap();
+        index
+    };
+    let paths_with = |index: &Index, word: &str| -> Vec<String> {
+        index.containing(word).into_iter().map(|file| index.path(file).to_owned()).collect()
+    };
+    tree.build();
+    tree.write("a.py", "def two(): pass\n");
+    tree.write("b/c.py", "three\n");
+    tree.write("b/d/e.py", "four\n");
+    tree.write("new/deep/n.py", "five\n");
+    tree.write("h/j.py", "six\n");
+    fs::remove_dir_all(tree.root().join("gone")).unwrap();
+    let index = glance(&["a.py"]);
+    assert_eq!(paths_with(&index, "two"), ["a.py"]);
+    // In the root something came and went, which is seen when it is listed.
+    assert_eq!(paths_with(&index, "five"), ["new/deep/n.py"]);
+    assert!(paths_with(&index, "three").is_empty() && paths_with(&index, "four").is_empty());
+    assert_eq!(paths_with(&glance(&["b"]), "three"), ["b/c.py"]);
+    assert_eq!(paths_with(&glance(&[]), "four"), ["b/d/e.py"], "what is below a directory was looked at too");
+    assert!(paths_with(&glance(&["nowhere/x.py", "h"]), "six").len() == 1);
+    assert_eq!(tree.verdict(), Verdict::Fresh);
+    tree.assert_true(&words, "all were named in turn");
+
+    tree.write("b/c.py", "one\n");
+    fs::remove_file(tree.root().join("h/i.py")).unwrap();
+    fs::remove_dir_all(tree.root().join("b/d")).unwrap();
+    assert_eq!(paths_with(&glance(&["h/i.py", "b/d/e.py"]), "import"), [""; 0]);
+    assert_ne!(tree.verdict(), Verdict::Fresh, "a file was left out");
+    tree.assert_true(&words, "a whole look");
+
+    tree.write(".gitignore", "h/\n");
+    assert_eq!(paths_with(&glance(&[".gitignore"]), "six"), [""; 0], "rules are rules for all");
+    tree.assert_true(&words, "rules");
+}
+
 /// What is written later is written once, with the facts, and by nobody who was overtaken.
 #[test]
 fn an_update_that_is_written_later_is_the_one_that_was_found() {
@@ -228,7 +282,7 @@ fn an_update_that_is_written_later_is_the_one_that_was_found() {
     tree.build();
     let later = || {
         let home = Home::State(&tree.state);
-        Index::open_and_keep_later(tree.root(), home, &Settings::default(), &Unwatched).unwrap()
+        Index::open_and_keep_later(tree.root(), home, &Settings::default(), Sight::Whole, &Unwatched).unwrap()
     };
     let manifest = || fs::read(tree.state.index().join("manifest")).unwrap();
     for round in 0..20 {

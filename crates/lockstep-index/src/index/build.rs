@@ -6,7 +6,7 @@ use std::time::Instant;
 use lockstep_store::StateDir;
 
 use super::Index;
-use super::open::{Effort, Keep, Opening, load};
+use super::open::{Effort, Keep, Opening, Sight, load};
 use super::progress::Progress;
 use super::settings::Settings;
 use super::storage::{Holder, Storage};
@@ -51,6 +51,7 @@ pub fn build(
         writer: Some(&writer),
         settings,
         effort: Effort::Whole,
+        sight: Sight::Whole,
         keep: Keep::Now,
         progress,
     };

@@ -1,11 +1,14 @@
 //! Looking whether the disk is still as the file table says, without walking the tree: known files by their versions, new and
 //! vanished ones by the times of known directories.
 
+use std::collections::{BTreeSet, HashSet};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
+
+use lockstep_refs::world::{base, parent};
 
 use super::content;
 use super::files::{ByDirectory, Files};
@@ -35,6 +38,14 @@ impl Look {
         *self == Self::default()
     }
 
+    fn sort(&mut self) {
+        for list in
+            [&mut self.changed, &mut self.vanished, &mut self.settled, &mut self.touched, &mut self.gone]
+        {
+            list.sort_unstable();
+        }
+    }
+
     fn append(&mut self, mut other: Self) {
         self.changed.append(&mut other.changed);
         self.vanished.append(&mut other.vanished);
@@ -59,10 +70,8 @@ pub(crate) fn look(root: &Path, files: &Files, limit: u64) -> Look {
     let by_directory = files.by_directory();
     let helpers = threads::besides(files.len() / FILES_PER_THREAD);
     let next = AtomicUsize::new(0);
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    // Paths from here are shorter. Without it nothing is found, which is so.
-    let base = rustix::fs::open(root, flags, Mode::empty()).ok();
-    let eye = Eye { root, base: base.as_ref().map(AsFd::as_fd), files, by_directory: &by_directory, limit };
+    let opened = open_root(root);
+    let eye = Eye { root, base: opened.as_ref().map(AsFd::as_fd), files, limit };
     let work = || {
         let mut look = Look::default();
         loop {
@@ -71,7 +80,7 @@ pub(crate) fn look(root: &Path, files: &Files, limit: u64) -> Look {
             if start >= end {
                 return look;
             }
-            (start..end).for_each(|directory| eye.look_at(directory, &mut look));
+            (start..end).for_each(|directory| eye.look_at(directory, &by_directory, &mut look));
         }
     };
     let mut look = std::thread::scope(|scope| {
@@ -82,11 +91,61 @@ pub(crate) fn look(root: &Path, files: &Files, limit: u64) -> Look {
         }
         look
     });
-    for list in [&mut look.changed, &mut look.vanished, &mut look.settled, &mut look.touched, &mut look.gone]
-    {
-        list.sort_unstable();
-    }
+    look.sort();
     look
+}
+
+/// Looks at some paths only, known or not, and at the directories they are in; at everything below those that are directories. Whatever
+/// else changed is found by the next whole look, because the table keeps what it knew.
+pub(crate) fn look_only(root: &Path, files: &Files, limit: u64, paths: &HashSet<String>) -> Look {
+    let opened = open_root(root);
+    let eye = Eye { root, base: opened.as_ref().map(AsFd::as_fd), files, limit };
+    let mut look = Look::default();
+    let names = &files.directory_paths;
+    let given: Vec<&str> =
+        paths.iter().map(String::as_str).filter(|path| names.find(path).is_some()).collect();
+    let mut below = BTreeSet::new();
+    if !given.is_empty() {
+        let by_directory = files.by_directory();
+        let is_below = |path: &str| given.iter().any(|given| is_in(path, given));
+        below.extend((0..names.len()).filter(|directory| is_below(names.get(*directory))));
+        below.iter().for_each(|directory| eye.look_at(*directory, &by_directory, &mut look));
+    }
+    let above: BTreeSet<usize> = paths.iter().filter_map(|path| nearest(files, path)).collect();
+    for directory in above.difference(&below) {
+        eye.look_at_directory(*directory, 0, &mut look);
+    }
+    let known = paths.iter().filter_map(|path| files.paths.find(path));
+    for file in known.filter(|file| !below.contains(&(files.records[*file].directory as usize))) {
+        let number = u32::try_from(file).expect("files are numbered with 32 bits");
+        eye.look_at_file(number, None, &mut look);
+    }
+    look.sort();
+    look
+}
+
+/// Whether a path is a directory or below it.
+fn is_in(path: &str, directory: &str) -> bool {
+    let rest = path.strip_prefix(directory);
+    directory.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// The known directory that a path is in, or the first above it that is known.
+fn nearest(files: &Files, path: &str) -> Option<usize> {
+    let mut above = parent(path);
+    loop {
+        match files.directory_paths.find(above) {
+            Some(directory) => return Some(directory),
+            None if above.is_empty() => return None,
+            None => above = parent(above),
+        }
+    }
+}
+
+/// Paths from here are shorter. Without it nothing is found, which is so.
+fn open_root(root: &Path) -> Option<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    rustix::fs::open(root, flags, Mode::empty()).ok()
 }
 
 struct Eye<'a> {
@@ -94,21 +153,28 @@ struct Eye<'a> {
     /// The root, opened.
     base: Option<BorrowedFd<'a>>,
     files: &'a Files,
-    by_directory: &'a ByDirectory,
     limit: u64,
 }
 
 impl Eye<'_> {
-    fn look_at(&self, directory: usize, look: &mut Look) {
+    /// A directory and the files in it.
+    fn look_at(&self, directory: usize, by_directory: &ByDirectory, look: &mut Look) {
+        let files = by_directory.of(directory);
+        match self.look_at_directory(directory, files.len(), look) {
+            Some(opened) => files.iter().for_each(|file| self.look_at_file(*file, opened.as_ref(), look)),
+            None => look.vanished.extend_from_slice(files),
+        }
+    }
+
+    /// A directory by itself, opened where so many files are asked for next; `None` where it is gone.
+    fn look_at_directory(&self, directory: usize, files: usize, look: &mut Look) -> Option<Option<OwnedFd>> {
         let number = u32::try_from(directory).expect("directories are numbered with 32 bits");
         let known = self.files.directories[directory];
         let relative = self.files.directory_paths.get(directory);
-        let files = self.by_directory.of(directory);
-        let Some((opened, now)) = self.directory(relative, files.len()) else {
+        let Some((opened, now)) = self.directory(relative, files) else {
             look.gone.push(number);
-            look.vanished.extend_from_slice(files);
             look.rules_changed |= known.rules != 0;
-            return;
+            return None;
         };
         let touched = (now.changed, now.inode) != (known.changed, known.inode);
         if touched || known.rules != 0 {
@@ -121,20 +187,20 @@ impl Eye<'_> {
         if touched {
             look.touched.push(number);
         }
-        for &file in files {
-            let path = self.files.paths.get(file as usize);
-            let stat = match &opened {
-                Some(fd) => {
-                    rustix::fs::statat(fd, lockstep_refs::world::base(path), AtFlags::SYMLINK_NOFOLLOW).ok()
-                }
-                None => {
-                    self.base.and_then(|base| rustix::fs::statat(base, path, AtFlags::SYMLINK_NOFOLLOW).ok())
-                }
-            };
-            match stat {
-                Some(stat) => self.compare(file, &Version::of_stat(&stat), look),
-                None => look.vanished.push(file),
-            }
+        Some(opened)
+    }
+
+    /// A file, by its directory where that is opened.
+    fn look_at_file(&self, file: u32, directory: Option<&OwnedFd>, look: &mut Look) {
+        let path = self.files.paths.get(file as usize);
+        let flags = AtFlags::SYMLINK_NOFOLLOW;
+        let stat = match directory {
+            Some(fd) => rustix::fs::statat(fd, base(path), flags).ok(),
+            None => self.base.and_then(|base| rustix::fs::statat(base, path, flags).ok()),
+        };
+        match stat {
+            Some(stat) => self.compare(file, &Version::of_stat(&stat), look),
+            None => look.vanished.push(file),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Opening an index: from disk, then up to date with a look at the files, with as much effort as is asked for.
 
+use std::collections::HashSet;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -12,7 +13,7 @@ use super::files::Files;
 use super::harvest::{Harvest, harvest};
 use super::keep::Edition;
 use super::listing::list;
-use super::look::look;
+use super::look::{look, look_only};
 use super::manifest::Manifest;
 use super::progress::Progress;
 use super::settings::Settings;
@@ -42,6 +43,15 @@ pub enum Effort {
     Whole,
 }
 
+/// What is looked at when an index is opened.
+#[derive(Debug, Clone, Copy)]
+pub enum Sight<'a> {
+    /// Every file.
+    Whole,
+    /// These paths, relative to the root, and their directories. Answers about other files are those of the last whole look.
+    Only(&'a HashSet<String>),
+}
+
 /// So many changed files are read before an answer that should come at once.
 const FEW: usize = 300;
 
@@ -69,16 +79,18 @@ impl Index {
         if loaded.base.is_none() && effort == Effort::Few {
             return Ok(None);
         }
-        let opening = Opening { root, storage, writer: None, settings, effort, keep: Keep::Now, progress };
+        let (sight, keep) = (Sight::Whole, Keep::Now);
+        let opening = Opening { root, storage, writer: None, settings, effort, sight, keep, progress };
         opening.bring_up_to_date(loaded).map(Some)
     }
 
     /// As [`Index::open_or_build`], for who has something to do besides: a few changes that it found are not written to disk
-    /// before [`Index::keep_parsed`] is called.
+    /// before [`Index::keep_parsed`] is called. What `sight` leaves out is as the index knew it.
     pub fn open_and_keep_later(
         root: &Path,
         home: Home<'_>,
         settings: &Settings,
+        sight: Sight<'_>,
         progress: &dyn Progress,
     ) -> Result<Self, IndexError> {
         let storage = match home {
@@ -87,7 +99,8 @@ impl Index {
         };
         let loaded = storage.as_ref().map_or_else(|| Ok(Loaded::default()), |it| load(it, settings))?;
         let (effort, keep) = (Effort::Whole, Keep::Later);
-        Opening { root, storage, writer: None, settings, effort, keep, progress }.bring_up_to_date(loaded)
+        Opening { root, storage, writer: None, settings, effort, sight, keep, progress }
+            .bring_up_to_date(loaded)
     }
 
     /// Opens the index of the project at `root`, builds it where there is none, and brings it up to date.
@@ -192,6 +205,7 @@ pub(super) struct Opening<'a> {
     pub(super) writer: Option<&'a Writer>,
     pub(super) settings: &'a Settings,
     pub(super) effort: Effort,
+    pub(super) sight: Sight<'a>,
     pub(super) keep: Keep,
     pub(super) progress: &'a dyn Progress,
 }
@@ -230,7 +244,11 @@ impl Opening<'_> {
         let plan = if is_new {
             Plan::whole(list(self.root, "", None, &self.settings.filter(self.root)?))
         } else {
-            let mut look = look(self.root, &base.files, self.settings.max_file_bytes);
+            let limit = self.settings.max_file_bytes;
+            let mut look = match self.sight {
+                Sight::Whole => look(self.root, &base.files, limit),
+                Sight::Only(paths) => look_only(self.root, &base.files, limit, paths),
+            };
             look.rules_changed |= base.manifest.outside_rules != outside_rules;
             if look.is_as_before() {
                 return Ok(self.opened(base, true));

@@ -190,6 +190,13 @@ impl<'a> Changes<'a> {
             let known = self.by_directory.of(directory).iter();
             self.plan.dropped.extend(known.filter(|file| !is_listed(self.files.paths.get(**file as usize))));
         }
+        // Those that went: nobody may have looked at them by themselves. What is below them goes as what has nothing above it.
+        let start = if path.is_empty() { String::new() } else { format!("{path}/") };
+        let below = directories.range(start.clone()..).take_while(|(known, _)| known.starts_with(&start));
+        let here = below.filter(|(known, _)| !known.is_empty() && parent(known) == path);
+        let gone = here.filter(|(known, _)| !listing.directories.contains_key(*known));
+        let gone: Vec<String> = gone.map(|(known, _)| known.clone()).collect();
+        gone.iter().for_each(|gone| drop(directories.remove(gone)));
         for below in listing.directories.keys().filter(|below| below.as_str() != path) {
             if self.files.directory_paths.find(below).is_none() {
                 let mut tree = list(root, below, None, filter);

@@ -4,7 +4,9 @@ use std::collections::HashSet;
 
 use jiff::civil::Date;
 use lockstep_git::Repository;
-use lockstep_index::index::{Built, Condition, Home, Index, Order as IndexOrder, Phase, Progress, build};
+use lockstep_index::index::{
+    Built, Condition, Home, Index, Order as IndexOrder, Phase, Progress, Sight, build,
+};
 use lockstep_map::digest::digest;
 use lockstep_map::hotspot::RUNS;
 use lockstep_map::l1::{L1, Mode, Status};
@@ -35,8 +37,14 @@ pub(crate) struct Order {
     pub(crate) way: Way,
     /// The scope, where it is told.
     pub(crate) scope: Option<String>,
-    /// Files to be looked at whatever is known of them.
+    /// Files to be looked at whatever is known of them, and no others. Where there are none, all.
     pub(crate) files: HashSet<String>,
+}
+
+impl Order {
+    fn sight(&self) -> Sight<'_> {
+        if self.files.is_empty() { Sight::Whole } else { Sight::Only(&self.files) }
+    }
 }
 
 /// How.
@@ -57,6 +65,8 @@ pub(crate) struct Done {
     pub(crate) pruned: usize,
     /// Whether the document was written.
     pub(crate) is_written: bool,
+    /// Whether only files that were named have been looked at.
+    pub(crate) is_partial: bool,
     pub(crate) notes: Vec<String>,
 }
 
@@ -73,7 +83,7 @@ impl ActiveProject {
             // Files are looked at while what is remembered of them is read.
             Way::Incremental => std::thread::scope(|scope| {
                 let start = scope.spawn(|| Start::look(self, &place, order, today));
-                let index = self.index_of_now(&bar);
+                let index = self.index_of_now(order.sight(), &bar);
                 let start = start.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
                 Ok::<_, CommandError>((start, Some(index?)))
             })?,
@@ -86,9 +96,9 @@ impl ActiveProject {
     }
 
     /// The index, up to date. What it found changed is kept on disk when the map is made.
-    fn index_of_now(&self, bar: &ProgressBar) -> Result<Index, CommandError> {
+    fn index_of_now(&self, sight: Sight<'_>, bar: &ProgressBar) -> Result<Index, CommandError> {
         let (home, settings) = (Home::State(&self.state), self.index_settings());
-        Ok(Index::open_and_keep_later(&self.root, home, &settings, bar)?)
+        Ok(Index::open_and_keep_later(&self.root, home, &settings, sight, bar)?)
     }
 
     /// The index with the facts of all files.
@@ -96,7 +106,7 @@ impl ActiveProject {
         let order = IndexOrder { anew: false, facts: true };
         match build(&self.root, &self.state, &self.index_settings(), order, bar)? {
             Built::Done(index) => Ok(*index),
-            Built::Busy(_) => self.index_of_now(bar),
+            Built::Busy(_) => self.index_of_now(Sight::Whole, bar),
         }
     }
 }
@@ -187,12 +197,32 @@ impl Bringing<'_> {
             Drawn::Whole(made) => (made.listed, made.pruned),
             Drawn::AsBefore | Drawn::Anew(_) => (record.entries.len(), 0),
         };
+        let is_partial = !full && !self.order.files.is_empty();
+        let strangers = self.strangers(&record, &changes);
         // The process ends soon; giving back a hundred thousand pieces of memory would only take time.
         std::mem::forget(record);
         let l1 = self.l1(start.mode, condition, listed, &changes);
         let mut notes = start.notes;
+        notes.extend(strangers);
         notes.extend(told(condition));
-        Ok(Done { l1, changes, renamed, pruned, is_written, notes })
+        Ok(Done { l1, changes, renamed, pruned, is_written, is_partial, notes })
+    }
+
+    /// What to say of names that are those of nothing.
+    fn strangers(&self, record: &Record, changes: &Changes) -> Vec<String> {
+        let is_known = |path: &str| {
+            let below = format!("{path}/");
+            let is_it = |known: &str| known == path || known.starts_with(&below) || path.is_empty();
+            record.find(path).is_some()
+                || record.entries.iter().any(|entry| is_it(&entry.path))
+                || changes.removed.iter().any(|gone| is_it(gone))
+        };
+        let mut unknown: Vec<&String> = self.order.files.iter().filter(|path| !is_known(path)).collect();
+        unknown.sort_unstable();
+        unknown
+            .iter()
+            .map(|path| format!("{path} has no entry: no file in the map's scope has this path"))
+            .collect()
     }
 
     /// Whether something is of a day to come: a clock was set back.

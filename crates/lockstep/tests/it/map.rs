@@ -123,6 +123,34 @@ fn an_update_follows_what_happened_and_its_l1_counts_it() {
 }
 
 #[test]
+fn only_what_is_named_is_looked_at() {
+    let env = active();
+    plant(&env);
+    env.lockstep(["map"]).succeeded();
+    env.write("py/store.py", "def other(): pass\n");
+    env.write("py/new.py", "from py.store import other\n");
+    env.write("src/new.rs", "pub fn new() {}\n");
+    env.write("src/web.rs", "pub fn page() {}\n");
+    let before = map(&env);
+    let told = env.lockstep(["map", "update", "src/store.rs", "nowhere.rs"]).succeeded();
+    assert!(told.contains("nowhere.rs has no entry"), "{told}");
+    // A directory in which a file came is listed, so that file is found; others in it are not looked at.
+    let map_now = map(&env);
+    assert!(entry(&map_now, "src/new.rs").contains("refs: \n"), "{map_now}");
+    assert_eq!(entry(&map_now, "src/web.rs"), entry(&before, "src/web.rs"));
+    assert_eq!(entry(&map_now, "py/store.py"), entry(&before, "py/store.py"));
+    env.lockstep(["map", "update", "src/web.rs"]).succeeded();
+    assert!(entry(&map(&env), "src/web.rs").contains("refs: \n"), "{}", map(&env));
+    assert_eq!(env.lockstep(["map", "check"]).code, Some(1));
+    env.lockstep(["map", "update", "py"]).succeeded();
+    assert!(entry(&map(&env), "py/store.py").contains("refd_by: new.py"), "{}", map(&env));
+    env.lockstep(["map", "check"]).succeeded();
+    let updated = map(&env);
+    env.lockstep(["map", "build"]).succeeded();
+    assert_eq!(map(&env), updated);
+}
+
+#[test]
 fn a_file_that_changes_in_each_of_three_runs_is_hot_by_whatever_name() {
     let env = active();
     env.git(["init", "--quiet"]);

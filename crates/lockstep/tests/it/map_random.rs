@@ -138,8 +138,14 @@ fn play(seed: u64) {
     env.lockstep(["map"]).succeeded();
     for turn in 1..=ACTS {
         act(&env, &mut dice, &mut files);
-        if dice.roll(8) == 0 {
-            env.lockstep(["map", "update"]).succeeded();
+        match dice.roll(8) {
+            0 => drop(env.lockstep(["map", "update"]).succeeded()),
+            // What is left out must not be lost to those that follow.
+            1 => {
+                let named = env.lockstep(["map", "update", &path(&mut dice), "pkg", &path(&mut dice)]);
+                assert_eq!(named.code, Some(0), "{named:?}");
+            }
+            _ => {}
         }
         if turn % 40 == 0 {
             env.lockstep(["map", "update"]).succeeded();

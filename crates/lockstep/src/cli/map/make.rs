@@ -36,12 +36,16 @@ pub(crate) struct BuildArgs {
 /// Finds out by itself what changed since the last time: modified files are scanned again, new ones get an entry, those that
 /// are gone lose theirs, renamed ones take their history along. Who else is concerned, because a name now means another file,
 /// is mended too. The result is the same as that of a build, dates aside. Where there is no map it is built.
+///
+/// With FILES only those are looked at, which takes less time the more files there are. Whatever else changed is found by the next update
+/// without.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep map update
-  lockstep map update src/store.rs       scan this file again, whatever is known of it")]
+  lockstep map update src/store.rs       look at this file only
+  lockstep map update src/               at everything below a directory")]
 pub(crate) struct UpdateArgs {
-    /// Files to scan again, whatever is known of them; others that changed are found all the same
+    /// Files to scan again, whatever is known of them, and directories to look through; no others are looked at
     #[arg(value_name = "FILES")]
     files: Vec<PathBuf>,
 }
@@ -111,6 +115,9 @@ fn text(done: &Done, context: &Context) {
     let moved = done.renamed.len();
     terminal.say(&match (l1.mode, done.is_written) {
         (Mode::FullGeneration, _) => format!("Built {path}: {entries}.\n"),
+        (_, false) if done.changes.is_empty() && done.is_partial => {
+            format!("{path} has what was named as it is: {entries}.\n")
+        }
         (_, false) if done.changes.is_empty() => format!("{path} is up to date: {entries}.\n"),
         _ => {
             let mut parts = vec![
