@@ -19,7 +19,7 @@ use crate::measure::chars;
 use crate::memo::Memo;
 use crate::outcome::{BuildOptions, Built, Checked, Freshness};
 use crate::provider::Provider;
-use crate::ready::{self, Ready};
+use crate::ready::{self, Ready, Seals};
 use crate::record::{Look, Record, untouched};
 use crate::section::Strategy;
 use crate::settings::Settings;
@@ -74,8 +74,9 @@ impl Cache {
     /// What was made for `asked` earlier, if everything that it was made of is certainly as it was. Reads neither the cache
     /// nor any source.
     pub fn ready(&self, provider: &dyn Provider, asked: &str) -> Option<Ready> {
+        let seals = Seals::of(&self.settings)?;
         let list = ready::kept_list(&self.state);
-        let seal = ready::seal(&list, &self.settings, &self.values(provider))?;
+        let seal = seals.of_parts(&list, &self.values(&seals, provider))?;
         let ready = ready::kept(&self.state, asked, &seal)?;
         watch::holds(&list, &self.root).then_some(ready)
     }
@@ -90,18 +91,19 @@ impl Cache {
             return;
         }
         let Some(list) = watch::list(&record, self.settings.target(), &of.stamp) else { return };
-        let Some(seal) = ready::seal(&list, &self.settings, &values) else { return };
+        let Some(seals) = Seals::of(&self.settings) else { return };
+        let Some(seal) = seals.of_parts(&list, &values) else { return };
         // What is not kept is made anew the next time.
         let _ = ready::keep(&self.state, &list, asked, &seal, ready);
         if let Some(stamp) = self.asks().then(|| provider.stamp()).flatten() {
-            let _ = ready::keep_values(&self.state, &self.settings, &stamp, &values);
+            let _ = ready::keep_values(&self.state, &seals.of_values(&stamp), &values);
         }
     }
 
     /// The inputs that are no files. The provider is not asked where its stamp says that they are as they were.
-    fn values(&self, provider: &dyn Provider) -> BTreeMap<String, Look> {
+    fn values(&self, seals: &Seals, provider: &dyn Provider) -> BTreeMap<String, Look> {
         let stamp = self.asks().then(|| provider.stamp()).flatten();
-        let kept = stamp.and_then(|stamp| ready::kept_values(&self.state, &self.settings, &stamp));
+        let kept = stamp.and_then(|stamp| ready::kept_values(&self.state, &seals.of_values(&stamp)));
         kept.unwrap_or_else(|| values(&self.settings, provider))
     }
 

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
@@ -102,8 +102,6 @@ pub(crate) struct Listing {
     pub(crate) entries: Vec<(String, Sort)>,
     /// How many names are not UTF-8, or have control characters.
     pub(crate) odd: usize,
-    /// Device and inode of the directory itself.
-    pub(crate) identity: (u64, u64),
 }
 
 pub(crate) struct Reader<'a> {
@@ -112,7 +110,7 @@ pub(crate) struct Reader<'a> {
     deadline: Option<Instant>,
     now: i64,
     seen: BTreeMap<String, Seen>,
-    /// Directories that were listed, and where they really are.
+    /// Directories that were listed or entered, and where they really are.
     real: BTreeMap<String, PathBuf>,
     pub(crate) looks: BTreeMap<String, Look>,
     /// How many files were opened.
@@ -221,7 +219,7 @@ impl<'a> Reader<'a> {
                 return Ok(None);
             }
         };
-        let listing = match listed(dir, &meta) {
+        let listing = match listed(dir) {
             Ok(listing) => listing,
             Err(error) => {
                 self.unusable(&label, &error.to_string());
@@ -232,6 +230,23 @@ impl<'a> Reader<'a> {
         self.looks.insert(label.clone(), Look::Directory(Stamp::of(&meta, self.now)));
         self.real.insert(label, at);
         Ok(Some(listing))
+    }
+
+    /// Where a directory really is that the listing of the one above called a directory, and no link. From now on what is in it is found
+    /// without asking where it is.
+    pub(crate) fn enter(&mut self, base: &Base, path: &str) -> Option<PathBuf> {
+        let label = base.label(path);
+        let (above, name) = label.rsplit_once('/')?;
+        let real = self.real.get(above)?.join(name);
+        self.real.insert(label, real.clone());
+        Some(real)
+    }
+
+    /// Takes a file out of the account, where something else tells the same.
+    pub(crate) fn unlook(&mut self, base: &Base, path: &str) {
+        let label = base.label(path);
+        self.looks.remove(&label);
+        self.seen.remove(&label);
     }
 
     /// The directory at `path`, opened; `None` where there is nothing.
@@ -386,8 +401,8 @@ fn text(bytes: Vec<u8>, longer: bool) -> Text {
     }
 }
 
-fn listed(dir: File, meta: &fs::Metadata) -> io::Result<Listing> {
-    let mut listing = Listing { entries: Vec::new(), odd: 0, identity: (meta.dev(), meta.ino()) };
+fn listed(dir: File) -> io::Result<Listing> {
+    let mut listing = Listing { entries: Vec::new(), odd: 0 };
     for entry in Dir::new(dir)? {
         let entry = entry?;
         let sort = match entry.file_type() {

@@ -38,8 +38,8 @@ pub struct Ready {
 }
 
 /// The watch list that is kept; empty if there is none.
-pub(crate) fn kept_list(state: &StateDir) -> String {
-    fs::read_to_string(dir(state).join(LIST)).unwrap_or_default()
+pub(crate) fn kept_list(state: &StateDir) -> Vec<u8> {
+    fs::read(dir(state).join(LIST)).unwrap_or_default()
 }
 
 /// What is kept for `asked` under this seal.
@@ -50,7 +50,7 @@ pub(crate) fn kept(state: &StateDir, asked: &str, seal: &Hash) -> Option<Ready> 
 /// Keeps what was made for `asked`.
 pub(crate) fn keep(
     state: &StateDir,
-    list: &str,
+    list: &[u8],
     asked: &str,
     seal: &Hash,
     ready: &Ready,
@@ -64,29 +64,13 @@ pub(crate) fn keep(
     if kept_list(state) != list {
         state::replace(&dir, LIST, list)?;
     }
-    state::replace(&dir, &name(asked), &encode(ready, seal))
+    state::replace(&dir, &name(asked), encode(ready, seal).as_bytes())
 }
 
-/// Everything besides the question that decides what the answer is. `None` where something of it cannot be told.
-pub(crate) fn seal(list: &str, settings: &Settings, values: &BTreeMap<String, Look>) -> Option<Hash> {
-    let mut fields = Fields::of(settings)?;
-    fields.add(list.as_bytes());
-    for (name, look) in values {
-        let Look::Value(digest) = look else { return None };
-        fields.add(name.as_bytes());
-        fields.add(digest.as_bytes());
-    }
-    Some(fields.0.finalize())
-}
-
-/// The values that were kept when the provider had this stamp.
-pub(crate) fn kept_values(
-    state: &StateDir,
-    settings: &Settings,
-    stamp: &[u8],
-) -> Option<BTreeMap<String, Look>> {
+/// The values that were kept under this seal.
+pub(crate) fn kept_values(state: &StateDir, seal: &Hash) -> Option<BTreeMap<String, Look>> {
     let text = fs::read_to_string(dir(state).join(GIVEN)).ok()?;
-    let lines = unsealed(&text, &value_seal(settings, stamp)?)?.lines();
+    let lines = unsealed(&text, seal)?.lines();
     let value = |line: &str| {
         let (digest, name) = line.split_once('\t')?;
         Some((name.to_owned(), Look::Value(Hash::from_hex(digest).ok()?)))
@@ -97,8 +81,7 @@ pub(crate) fn kept_values(
 /// Keeps them, if all of them are values.
 pub(crate) fn keep_values(
     state: &StateDir,
-    settings: &Settings,
-    stamp: &[u8],
+    seal: &Hash,
     values: &BTreeMap<String, Look>,
 ) -> Result<(), StoreError> {
     let line = |(name, look): (&String, &Look)| match look {
@@ -106,31 +89,50 @@ pub(crate) fn keep_values(
         _ => None,
     };
     let body: Option<String> = values.iter().map(line).collect();
-    match (body, value_seal(settings, stamp)) {
-        (Some(body), Some(seal)) => state::replace(&state.ensure(DIR)?, GIVEN, &sealed(&body, &seal)),
-        _ => Ok(()),
+    match body {
+        Some(body) => state::replace(&state.ensure(DIR)?, GIVEN, sealed(&body, seal).as_bytes()),
+        None => Ok(()),
     }
 }
 
-fn value_seal(settings: &Settings, stamp: &[u8]) -> Option<Hash> {
-    let mut fields = Fields::of(settings)?;
-    fields.add(stamp);
-    Some(fields.0.finalize())
-}
+/// What every seal of this program with these settings begins with.
+pub(crate) struct Seals(Fields);
 
-/// What a seal is made of, each with its length, which keeps one from running into the next.
-struct Fields(Hasher);
-
-impl Fields {
-    /// What every seal has: the program, and its settings.
-    fn of(settings: &Settings) -> Option<Self> {
-        let mut fields = Self(Hasher::new());
+impl Seals {
+    /// `None` where it cannot be told which program this is.
+    pub(crate) fn of(settings: &Settings) -> Option<Self> {
+        let mut fields = Fields(Hasher::new());
         fields.add(&program()?.bytes());
         fields.add(settings.fingerprint().as_bytes());
         fields.add(settings.target().as_bytes());
-        Some(fields)
+        Some(Self(fields))
     }
 
+    /// Everything besides the question that decides what an answer is. `None` where something of it cannot be told.
+    pub(crate) fn of_parts(&self, list: &[u8], values: &BTreeMap<String, Look>) -> Option<Hash> {
+        let mut fields = self.0.clone();
+        fields.add(list);
+        for (name, look) in values {
+            let Look::Value(digest) = look else { return None };
+            fields.add(name.as_bytes());
+            fields.add(digest.as_bytes());
+        }
+        Some(fields.0.finalize())
+    }
+
+    /// What decides what is given: the provider's stamp.
+    pub(crate) fn of_values(&self, stamp: &[u8]) -> Hash {
+        let mut fields = self.0.clone();
+        fields.add(stamp);
+        fields.0.finalize()
+    }
+}
+
+/// What a seal is made of, each with its length, which keeps one from running into the next.
+#[derive(Clone)]
+struct Fields(Hasher);
+
+impl Fields {
     fn add(&mut self, bytes: &[u8]) {
         self.0.update(&(bytes.len() as u64).to_le_bytes()).update(bytes);
     }

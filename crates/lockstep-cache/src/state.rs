@@ -31,8 +31,8 @@ pub(crate) fn memo(state: &StateDir) -> Memo {
 /// Keeps both.
 pub(crate) fn keep(state: &StateDir, record: &Record, memo: &Memo) -> Result<(), StoreError> {
     let dir = state.ensure(DIR)?;
-    replace(&dir, record::FILE, &record.encode())?;
-    replace(&dir, memo::FILE, &memo.encode())
+    replace(&dir, record::FILE, record.encode().as_bytes())?;
+    replace(&dir, memo::FILE, memo.encode().as_bytes())
 }
 
 /// The file that builds lock.
@@ -45,11 +45,11 @@ fn kept(state: &StateDir, file: &str) -> String {
 }
 
 /// Replaces a file in one step. Not synced: a damaged one is read as none.
-pub(crate) fn replace(dir: &Path, name: &str, text: &str) -> Result<(), StoreError> {
+pub(crate) fn replace(dir: &Path, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
     let path = dir.join(name);
     let io = |source| StoreError::Io { what: "write", path: path.clone(), source };
     let mut file = tempfile::NamedTempFile::new_in(dir).map_err(io)?;
-    file.write_all(text.as_bytes()).map_err(io)?;
+    file.write_all(bytes).map_err(io)?;
     file.persist(&path).map_err(|error| io(error.error))?;
     Ok(())
 }

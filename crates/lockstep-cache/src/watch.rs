@@ -2,28 +2,57 @@
 //!
 //! It has one look for everything that the build looked at, and one for the cache file. None can be spared: a file that is
 //! edited in place changes its own times and those of no directory. What makes a look cheap is that paths are relative to
-//! directories that are opened once, that stamps are compared together by one digest, and that nothing is read.
+//! directories that are opened once, that nothing is read, and that the list is kept as the system wants it: each path ends
+//! with a zero byte, behind the stamp that it should have.
 
 use std::collections::BTreeMap;
-use std::os::fd::OwnedFd;
+use std::ffi::CStr;
+use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use blake3::{Hash, Hasher};
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 
 use crate::record::{Look, Record};
 use lockstep_store::stamp::Stamp;
 
-/// First line of the list. Another digit is another format, which holds for nothing.
-const FIRST: &str = "lockstep session cache watch 1";
+/// How the list begins. Another digit is another format, which holds for nothing.
+const FIRST: &[u8] = b"lockstep session cache watch 2\n";
 
-/// From this many looks on, opening their directory pays.
-const WORTH_OPENING: usize = 3;
+/// From this many looks on, opening and closing their directory takes less than its name in each of them.
+const WORTH_OPENING: usize = 8;
+
+/// What a stamp takes.
+const STAMP: usize = 32;
+
+/// What is looked for; in the list, the first byte of an entry.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    File,
+    Directory,
+    Absent,
+    /// The directory from which the following are looked for.
+    From,
+}
+
+impl Kind {
+    fn byte(self) -> u8 {
+        match self {
+            Self::File => b'F',
+            Self::Directory => b'D',
+            Self::Absent => b'A',
+            Self::From => b'I',
+        }
+    }
+
+    fn of_byte(byte: u8) -> Option<Self> {
+        [Self::File, Self::Directory, Self::Absent, Self::From].into_iter().find(|kind| kind.byte() == byte)
+    }
+}
 
 /// The list for a build's record, and for the file `target` that it wrote. `None` where something cannot be told by its
 /// stamp: it could not be used, or is too young.
-pub(crate) fn list(record: &Record, target: &str, written: &Stamp) -> Option<String> {
+pub(crate) fn list(record: &Record, target: &str, written: &Stamp) -> Option<Vec<u8>> {
     let mut groups: BTreeMap<&str, Vec<(Kind, &str, Stamp)>> = BTreeMap::new();
     for (path, look) in &record.looks {
         let (kind, stamp) = match look {
@@ -40,46 +69,28 @@ pub(crate) fn list(record: &Record, target: &str, written: &Stamp) -> Option<Str
         groups.extract_if(.., |_, looks| looks.len() < WORTH_OPENING).flat_map(|(_, looks)| looks).collect();
     alone.extend(groups.remove("").unwrap_or_default());
     alone.push((Kind::File, target, *written));
-    let (mut digest, mut lines) = (Hasher::new(), String::new());
+    let mut list = FIRST.to_vec();
     for (dir, looks) in std::iter::once(("", alone)).chain(groups) {
         if !dir.is_empty() {
-            push(&mut lines, IN, dir);
+            push(&mut list, Kind::From, &Stamp::default(), dir);
         }
         for (kind, path, stamp) in looks {
             if kind != Kind::Absent && stamp == Stamp::default() {
                 return None;
             }
             let below = path.strip_prefix(dir).unwrap_or(path);
-            push(&mut lines, kind.word(), if dir.is_empty() { path } else { below.trim_start_matches('/') });
-            digest.update(&stamp.bytes());
+            let below = if dir.is_empty() { path } else { below.trim_start_matches('/') };
+            push(&mut list, kind, &stamp, below);
         }
     }
-    Some(format!("{FIRST}\n{}\n{lines}", digest.finalize().to_hex()))
+    Some(list)
 }
 
-fn push(lines: &mut String, word: &str, path: &str) {
-    lines.extend([word, "\t", path, "\n"]);
-}
-
-/// The word of a line that names the directory of the following ones.
-const IN: &str = "in";
-
-/// What is looked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    File,
-    Directory,
-    Absent,
-}
-
-impl Kind {
-    fn word(self) -> &'static str {
-        match self {
-            Self::File => "file",
-            Self::Directory => "directory",
-            Self::Absent => "absent",
-        }
-    }
+fn push(list: &mut Vec<u8>, kind: Kind, stamp: &Stamp, path: &str) {
+    list.push(kind.byte());
+    list.extend_from_slice(&stamp.bytes());
+    list.extend_from_slice(path.as_bytes());
+    list.push(0);
 }
 
 /// The directory to look from: so far up that the folders of many skills share it.
@@ -90,55 +101,89 @@ fn directory_of(path: &str, kind: Kind) -> &str {
         Kind::File => &dir[..parent(dir)],
         Kind::Directory => dir,
         // The directory may be absent too.
-        Kind::Absent => "",
+        Kind::Absent | Kind::From => "",
     }
 }
 
 /// Whether everything on the list, below `root`, is certainly as it was.
-pub(crate) fn holds(list: &str, root: &Path) -> bool {
-    let Some((digest, lines)) = opened(list) else { return false };
-    looked(lines, root).is_some_and(|now| now == digest)
+pub(crate) fn holds(list: &[u8], root: &Path) -> bool {
+    let root = openat(CWD, root, DIRECTORY, Mode::empty());
+    list.strip_prefix(FIRST).zip(root.ok()).is_some_and(|(entries, root)| all_hold(entries, &root).is_some())
 }
 
-fn opened(list: &str) -> Option<(Hash, &str)> {
-    let (digest, lines) = list.strip_prefix(FIRST)?.strip_prefix('\n')?.split_once('\n')?;
-    Some((Hash::from_hex(digest).ok()?, lines))
-}
+const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// The digest of what is there now; `None` where something is not what it was, whatever its stamp.
-fn looked(lines: &str, root: &Path) -> Option<Hash> {
-    let root = directory(CWD, root)?;
+/// `None` as soon as something is not as it was, or the list is none.
+fn all_hold(mut entries: &[u8], root: &OwnedFd) -> Option<()> {
     let mut inner: Option<OwnedFd> = None;
-    let mut digest = Hasher::new();
-    for line in lines.lines() {
-        let (word, path) = line.split_once('\t')?;
-        let from = inner.as_ref().unwrap_or(&root);
-        let stamp = match word {
-            IN => {
-                inner = Some(directory(&root, Path::new(path))?);
-                continue;
+    while let Some((kind, rest)) = entries.split_first() {
+        let (stamp, rest) = rest.split_first_chunk::<STAMP>()?;
+        let path = CStr::from_bytes_until_nul(rest).ok()?;
+        entries = &rest[path.count_bytes() + 1..];
+        let from = inner.as_ref().unwrap_or(root);
+        let holds = match Kind::of_byte(*kind)? {
+            Kind::From => {
+                inner = Some(openat(root, path, DIRECTORY, Mode::empty()).ok()?);
+                true
             }
-            "file" => stamped(from, path, FileType::RegularFile)?,
-            "directory" => stamped(from, path, FileType::Directory)?,
-            "absent" => absent(from, path).then(Stamp::default)?,
-            _ => return None,
+            Kind::File => is_stamped(from, path, FileType::RegularFile, stamp),
+            Kind::Directory => is_stamped(from, path, FileType::Directory, stamp),
+            Kind::Absent => is_absent(from, path),
         };
-        digest.update(&stamp.bytes());
+        holds.then_some(())?;
     }
-    Some(digest.finalize())
+    Some(())
 }
 
-fn directory(from: impl std::os::fd::AsFd, path: &Path) -> Option<OwnedFd> {
-    openat(from, path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()).ok()
-}
-
-fn stamped(from: &OwnedFd, path: &str, kind: FileType) -> Option<Stamp> {
-    let stat = statat(from, path, AtFlags::empty()).ok()?;
-    (FileType::from_raw_mode(stat.st_mode) == kind).then(|| Stamp::of_stat(&stat))
+fn is_stamped(from: impl AsFd, path: &CStr, kind: FileType, stamp: &[u8; STAMP]) -> bool {
+    statat(from, path, AtFlags::empty()).is_ok_and(|stat| {
+        FileType::from_raw_mode(stat.st_mode) == kind && Stamp::of_stat(&stat).bytes() == *stamp
+    })
 }
 
 /// A dangling link is not found either when it is followed, but it is something.
-fn absent(from: &OwnedFd, path: &str) -> bool {
+fn is_absent(from: impl AsFd, path: &CStr) -> bool {
     statat(from, path, AtFlags::SYMLINK_NOFOLLOW)
         .is_err_and(|errno| matches!(errno, Errno::NOENT | Errno::NOTDIR))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_list_holds_until_something_changes_and_a_damaged_one_never() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path();
+        fs::create_dir_all(root.join("skills")).unwrap();
+        let mut record = Record::default();
+        let look = |path: &str| Stamp::plain(&fs::metadata(root.join(path)).unwrap());
+        for number in 0..2 * WORTH_OPENING {
+            let path = format!("skills/s{number}/SKILL.md");
+            fs::create_dir(root.join(format!("skills/s{number}"))).unwrap();
+            fs::write(root.join(&path), "x").unwrap();
+            record.looks.insert(path.clone(), Look::File(blake3::hash(b"x"), look(&path)));
+        }
+        fs::write(root.join("cache.md"), "y").unwrap();
+        record.looks.insert("skills".to_owned(), Look::Directory(look("skills")));
+        record.looks.insert("none.md".to_owned(), Look::Absent);
+        let list = list(&record, "cache.md", &look("cache.md")).unwrap();
+        assert!(holds(&list, root));
+        // What is cut off between two entries is a shorter list, which another seal belongs to; what is cut elsewhere is none.
+        let ends: Vec<usize> =
+            (FIRST.len()..list.len()).filter(|at| list[..*at].ends_with(b".md\0")).collect();
+        for cut in (FIRST.len() + 1..list.len()).filter(|cut| !ends.contains(cut)) {
+            let is_whole = list[cut - 1] == 0 && list[..cut].ends_with(b"skills\0");
+            assert!(is_whole || !holds(&list[..cut], root), "cut at {cut}");
+        }
+        assert!(!holds(&list[1..], root));
+        fs::write(root.join("none.md"), "z").unwrap();
+        assert!(!holds(&list, root));
+        fs::remove_file(root.join("none.md")).unwrap();
+        assert!(holds(&list, root));
+        fs::write(root.join("skills/s3/SKILL.md"), "zz").unwrap();
+        assert!(!holds(&list, root));
+    }
 }

@@ -144,12 +144,16 @@ fn damage_is_nothing() {
     let ready = project.root().join(".lockstep/cache/ready");
     for file in fs::read_dir(&ready).unwrap() {
         let path = file.unwrap().path();
-        let text = fs::read_to_string(&path).unwrap();
-        for damaged in [String::new(), text[..text.len() - 1].to_owned(), text.replacen('1', "2", 1)] {
-            fs::write(&path, damaged).unwrap();
-            assert_eq!(project.cache().ready(&project.given, ASKED), None, "{}", path.display());
+        let whole = fs::read(&path).unwrap();
+        for at in 0..whole.len() {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1;
+            for damaged in [&damaged, &whole[..at]] {
+                fs::write(&path, damaged).unwrap();
+                assert_eq!(project.cache().ready(&project.given, ASKED), None, "{}, {at}", path.display());
+            }
         }
-        fs::write(&path, text).unwrap();
+        fs::write(&path, whole).unwrap();
         assert!(project.cache().ready(&project.given, ASKED).is_some());
     }
 }
