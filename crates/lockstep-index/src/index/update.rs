@@ -196,7 +196,9 @@ impl<'a> Changes<'a> {
         let here = below.filter(|(known, _)| !known.is_empty() && parent(known) == path);
         let gone = here.filter(|(known, _)| !listing.directories.contains_key(*known));
         let gone: Vec<String> = gone.map(|(known, _)| known.clone()).collect();
-        gone.iter().for_each(|gone| drop(directories.remove(gone)));
+        for gone in &gone {
+            directories.remove(gone);
+        }
         for below in listing.directories.keys().filter(|below| below.as_str() != path) {
             if self.files.directory_paths.find(below).is_none() {
                 let mut tree = list(root, below, None, filter);

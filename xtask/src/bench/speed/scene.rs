@@ -215,10 +215,11 @@ impl<'a> Scene<'a> {
         Ok(String::from_utf8(command.output()?.stdout)?.trim().parse()?)
     }
 
-    pub(super) fn edit(&self, addition: &str) -> Outcome {
+    pub(super) fn edit(&self, addition: &str) -> Outcome<String> {
         use std::io::Write as _;
         let path = self.root.join(&self.forest.file);
-        Ok(File::options().append(true).open(path)?.write_all(addition.as_bytes())?)
+        File::options().append(true).open(path)?.write_all(addition.as_bytes())?;
+        Ok(self.forest.file.clone())
     }
 
     /// Writes a file that was not there.
