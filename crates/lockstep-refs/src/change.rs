@@ -69,9 +69,9 @@ impl SymbolChange {
             return false;
         }
         match &self.what {
-            What::Removed => reference.role != Role::Redefine,
+            What::Removed => !matches!(reference.role, Role::Redefine | Role::Covered),
             What::Renamed(_) | What::Narrowed => {
-                !matches!(reference.role, Role::Redefine | Role::InheritedBeside)
+                !matches!(reference.role, Role::Redefine | Role::InheritedBeside | Role::Covered)
             }
             What::Body => false,
             What::Resigned { unfounded: true, .. } => {
@@ -80,7 +80,7 @@ impl SymbolChange {
             What::Resigned { arity, deeper, .. } => match reference.role {
                 Role::Import | Role::Reexport | Role::Require => false,
                 Role::Inherited | Role::InheritedBeside => false,
-                Role::Call | Role::Redefine if reference.arguments.is_some() => {
+                Role::Call | Role::Covered | Role::Redefine if reference.arguments.is_some() => {
                     match (reference.arguments, arity) {
                         (Some(arguments), Some(arity)) if !deeper => {
                             !arity.takes(arguments) || self.shifts(*arity, arguments)
@@ -88,7 +88,7 @@ impl SymbolChange {
                         _ => true,
                     }
                 }
-                Role::Call => true,
+                Role::Call | Role::Covered => true,
                 // A pattern says all that a variant or a constant is, and a closed one how many fields there are.
                 Role::Pattern => match (reference.arguments, arity) {
                     (Some(fields), Some(arity)) if self.was.kind == DefinitionKind::Type => {
@@ -119,9 +119,12 @@ impl SymbolChange {
 pub fn compare(old: &Facts, new: &Facts) -> Vec<SymbolChange> {
     let renamed_types = renamed_types(old, new);
     let gone: BTreeSet<&str> = gone_types(old, new);
-    let outermost = new.imports.iter().filter(|import| import.container.is_none());
-    let offered: BTreeSet<&str> =
-        outermost.flat_map(|import| &import.names).map(|name| &*name.local).collect();
+    let mut offered = imported(new);
+    if old.language == Language::Rust {
+        // What was imported beside a definition of the same name is inside a function: no other scope has both.
+        let before = imported(old);
+        offered.retain(|name| !before.contains(name));
+    }
     let mut now = group(new, |container| container.map(str::to_owned));
     let mut wanted: BTreeMap<Key, Vec<&Definition>> = BTreeMap::new();
     let mut changes = Vec::new();
@@ -166,6 +169,12 @@ pub fn compare(old: &Facts, new: &Facts) -> Vec<SymbolChange> {
     }
     changes.sort_by_key(|change| change.was.line);
     changes
+}
+
+/// The names that a file imports at its outermost.
+fn imported(facts: &Facts) -> BTreeSet<&str> {
+    let outermost = facts.imports.iter().filter(|import| import.container.is_none());
+    outermost.flat_map(|import| &import.names).map(|name| &*name.local).collect()
 }
 
 type Key = (Option<String>, DefinitionKind, Box<str>);

@@ -247,6 +247,9 @@ pub enum Role {
     InheritedBeside,
     /// Read, passed on, or written.
     Value,
+    /// Called on a value that has a second one of that name behind the first: what its type leads to (`Deref`). When the first goes, that
+    /// one is called.
+    Covered,
 }
 
 /// The shape of an expression, as far as it tells what it refers to.

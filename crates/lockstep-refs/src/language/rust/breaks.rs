@@ -228,3 +228,64 @@ fn f(ast: &ast::Kind) { match ast { ast::Kind::Long => {} } }
 ";
     assert_eq!(breaking(files, "src/ast.rs", "Long", "Long(u8)"), ["src/print.rs"]);
 }
+
+#[test]
+fn an_import_inside_a_function_is_nobody_elses() {
+    let files = "\
+=== Cargo.toml
+[package]
+name = \"a\"
+=== src/lib.rs
+#[cfg(unix)]
+pub use crate::dent::DirEntryExt;
+mod dent;
+=== src/dent.rs
+use std::fs;
+pub struct DirEntry;
+impl DirEntry {
+    #[cfg(unix)]
+    fn f(ent: &fs::DirEntry) -> u64 {
+        use std::os::unix::fs::DirEntryExt;
+        ent.ino()
+    }
+}
+#[cfg(unix)]
+pub trait DirEntryExt { fn ino(&self) -> u64; }
+#[cfg(unix)]
+impl DirEntryExt for DirEntry { fn ino(&self) -> u64 { 1 } }
+";
+    assert_eq!(breaking(files, "src/dent.rs", "pub trait DirEntryExt", "pub trait Other"), ["src/lib.rs"]);
+}
+
+#[test]
+fn what_a_type_leads_to_steps_in_for_a_method_that_is_gone() {
+    let files = "\
+=== Cargo.toml
+[package]
+name = \"a\"
+=== src/lib.rs
+mod pre;
+mod user;
+mod other;
+=== src/pre.rs
+use std::ops::Deref;
+pub struct Pre { text: String }
+impl Pre {
+    pub fn is_empty(&self) -> bool { self.text.is_empty() }
+    pub fn is_own(&self) -> bool { true }
+}
+impl Deref for Pre {
+    type Target = str;
+    fn deref(&self) -> &Self::Target { &self.text }
+}
+=== src/user.rs
+use crate::pre::Pre;
+fn f(pre: &Pre) -> bool { pre.is_empty() }
+=== src/other.rs
+use crate::pre::Pre;
+fn f(pre: &Pre) -> bool { pre.is_own() }
+fn g(pre: &Pre) -> bool { Pre::is_empty(pre) }
+";
+    assert_eq!(breaking(files, "src/pre.rs", "fn is_own", "fn is_mine"), ["src/other.rs"]);
+    assert_eq!(breaking(files, "src/pre.rs", "fn is_empty", "fn is_void"), ["src/other.rs"]);
+}

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::members::Members;
 use super::modules::{Module, Project};
 use super::values::Ty;
-use crate::facts::{DefinitionKind, Import, ImportForm, Reach, Role};
+use crate::facts::{DefinitionKind, Import, ImportForm, Reach, Role, Use};
 use crate::world::FileId;
 
 /// What a name leads to.
@@ -226,6 +226,15 @@ impl Project<'_> {
             }
         }
         false
+    }
+
+    /// Whether macros that stand in a file for items of its module may bring names into it; derived traits count as such.
+    pub(super) fn expands(&self, file: FileId) -> bool {
+        let Some(sheet) = self.sheet(file) else { return false };
+        let is_item =
+            |used: &Use| used.role == Role::Call && used.arguments.is_none() && used.within.is_none();
+        sheet.facts.uses.iter().any(is_item)
+            || self.world.text(file).is_some_and(|text| text.contains("#[derive("))
     }
 
     /// Whether a macro of that name is used anywhere but in other macros.

@@ -41,6 +41,8 @@ struct Goal<'a> {
     owner_is_interface: bool,
     /// The only one of its name that anything in the project has.
     unique: bool,
+    /// Whether its owner leads to a type that has such a method too.
+    covered: bool,
     /// Whether no ordinary build has it.
     left_out: bool,
     /// The files that name its owner.
@@ -71,11 +73,13 @@ impl<'a> Goal<'a> {
             owner_name: owner_name.unwrap_or_default(),
             owner_is_interface,
             unique: false,
+            covered: false,
             left_out: project.is_left_out(file, symbol.line),
             mentioning: HashSet::new(),
         };
         if goal.is_member() {
             goal.unique = goal.is_unique(project);
+            goal.covered = goal.is_covered(project);
             goal.mentioning = project.containing(&goal.owner_name).into_iter().collect();
         }
         Some(goal)
@@ -88,6 +92,20 @@ impl<'a> Goal<'a> {
 
     fn is(&self, entity: &Entity) -> bool {
         matches!(entity, Entity::Item(file, index) if *file == self.file && self.items.contains(index))
+    }
+
+    fn is_covered(&self, project: &Project<'_>) -> bool {
+        let Some((file, index)) = self.owner.filter(|_| self.symbol.kind == DefinitionKind::Method) else {
+            return false;
+        };
+        match project.dereferenced(&Ty::Own(file, index, Vec::new()), 0) {
+            Some(Ty::Own(file, index, _)) => {
+                project.members(file, index, &self.symbol.name).all().next().is_some()
+            }
+            Some(Ty::Outside(name, _)) => standard::has_method(&name, &self.symbol.name),
+            Some(Ty::Slice(_)) => standard::has_method("[]", &self.symbol.name),
+            _ => false,
+        }
     }
 
     fn is_unique(&self, project: &Project<'_>) -> bool {
@@ -166,11 +184,14 @@ impl Search<'_, '_, '_> {
                 let certainty = if self.is_dormant(sheet, used) { Certainty::Untyped } else { certainty };
                 let arguments = self.arguments(used);
                 let through = through.filter(|through| *through != file);
+                // Behind a type only its own are called.
+                let on_value = !matches!(used.of, None | Some(Shape::Name(_)));
+                let covered = self.goal.covered && used.role == Role::Call && on_value;
                 self.put(
                     file,
                     used.line,
                     Kind::Symbol,
-                    used.role,
+                    if covered { Role::Covered } else { used.role },
                     certainty,
                     &used.name,
                     arguments,
@@ -183,8 +204,12 @@ impl Search<'_, '_, '_> {
     }
 
     /// Whether an import stands before the one that hands the name on, in the order in which the compiler reads the crate.
-    /// When the name is gone, it misses the name too: only after it has complained does it let others have it.
+    /// When the name is gone, it misses the name too: only after it has complained does it let others have it. But where no
+    /// macro could still bring the name, it complains at once.
     fn is_before(&self, file: FileId, line: u32, through: FileId, name: &str) -> bool {
+        if !self.project.expands(self.goal.file) {
+            return false;
+        }
         let Some(sheet) = self.project.sheet(through) else { return false };
         let handing = sheet.imported(name).iter().filter_map(|at| sheet.facts.imports.get(*at as usize));
         let Some(import) = handing.into_iter().find(|import| import.reexport) else { return false };

@@ -254,6 +254,142 @@ pub(super) fn method(name: &str, arguments: &[Ty], method: &str) -> Option<Ty> {
     })
 }
 
+/// Whether a type that others often lead to has a method: text, slices, and what holds them.
+pub(super) fn has_method(of: &str, method: &str) -> bool {
+    let slice = matches!(
+        method,
+        "len"
+            | "is_empty"
+            | "iter"
+            | "iter_mut"
+            | "first"
+            | "last"
+            | "get"
+            | "get_mut"
+            | "contains"
+            | "starts_with"
+            | "ends_with"
+            | "to_vec"
+            | "as_ptr"
+            | "as_mut_ptr"
+            | "split_at"
+            | "chunks"
+            | "windows"
+            | "concat"
+            | "join"
+            | "copy_from_slice"
+            | "fill"
+            | "swap"
+            | "reverse"
+            | "sort"
+            | "sort_unstable"
+            | "sort_by"
+            | "sort_by_key"
+            | "binary_search"
+            | "binary_search_by"
+            | "split_first"
+            | "split_last"
+            | "first_mut"
+            | "last_mut"
+            | "repeat"
+            | "rotate_left"
+            | "rotate_right"
+    );
+    let text = matches!(
+        method,
+        "len"
+            | "is_empty"
+            | "as_bytes"
+            | "as_ptr"
+            | "chars"
+            | "char_indices"
+            | "bytes"
+            | "lines"
+            | "split"
+            | "rsplit"
+            | "splitn"
+            | "split_once"
+            | "rsplit_once"
+            | "split_whitespace"
+            | "trim"
+            | "trim_start"
+            | "trim_end"
+            | "starts_with"
+            | "ends_with"
+            | "contains"
+            | "find"
+            | "rfind"
+            | "replace"
+            | "to_string"
+            | "to_owned"
+            | "to_lowercase"
+            | "to_uppercase"
+            | "parse"
+            | "get"
+            | "is_char_boundary"
+            | "eq_ignore_ascii_case"
+            | "strip_prefix"
+            | "strip_suffix"
+            | "to_ascii_lowercase"
+            | "to_ascii_uppercase"
+            | "repeat"
+            | "matches"
+    );
+    let vector = slice
+        || matches!(
+            method,
+            "push"
+                | "pop"
+                | "clear"
+                | "capacity"
+                | "reserve"
+                | "extend_from_slice"
+                | "insert"
+                | "remove"
+                | "truncate"
+                | "resize"
+                | "drain"
+                | "append"
+                | "as_slice"
+                | "as_mut_slice"
+                | "retain"
+                | "swap_remove"
+                | "dedup"
+                | "shrink_to_fit"
+        );
+    match of {
+        "str" => text,
+        "String" => text || matches!(method, "push" | "push_str" | "clear" | "as_str" | "capacity" | "pop"),
+        "[]" => slice,
+        "Vec" => vector,
+        "Path" | "PathBuf" => {
+            matches!(
+                method,
+                "join"
+                    | "parent"
+                    | "file_name"
+                    | "extension"
+                    | "exists"
+                    | "display"
+                    | "to_str"
+                    | "starts_with"
+                    | "ends_with"
+                    | "components"
+                    | "is_dir"
+                    | "is_file"
+                    | "with_extension"
+                    | "strip_prefix"
+                    | "file_stem"
+                    | "is_absolute"
+                    | "to_path_buf"
+                    | "to_string_lossy"
+                    | "canonicalize"
+            )
+        }
+        _ => false,
+    }
+}
+
 /// Whether nothing of ours is in a type.
 pub(super) fn is_foreign(ty: &Ty) -> bool {
     match ty {

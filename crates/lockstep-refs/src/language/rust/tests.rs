@@ -56,7 +56,7 @@ fn imports_are_followed_through_modules_renames_and_globs() {
             "src/b.rs:1 Import",
             "src/b.rs:2 Call",
             "src/b.rs:2 Call",
-            "src/c/d.rs:1 Import",
+            "src/c/d.rs:1 Import through src/lib.rs",
             "src/c/d.rs:2 Call through src/lib.rs",
             "src/c/d.rs:2 Call",
             "src/c/mod.rs:3 Call",
@@ -259,14 +259,20 @@ fn private_items_reach_the_modules_below() {
 fn an_import_before_the_one_that_hands_its_name_on_misses_it_too() {
     let world = MemoryWorld::new([
         ("Cargo.toml", MANIFEST),
-        ("src/lib.rs", "mod a;\nmod early;\npub use a::f;\nmod late;\n"),
-        ("src/a.rs", "pub fn f() {}\n"),
-        ("src/early.rs", "use crate::f;\n"),
+        ("src/lib.rs", "mod a;\nmod b;\nmod early;\npub use a::f;\npub use b::g;\nmod late;\n"),
+        ("src/a.rs", "pub fn f() {}\n#[derive(Clone)]\npub struct S;\n"),
+        ("src/b.rs", "pub fn g() {}\n"),
+        ("src/early.rs", "use crate::f;\nuse crate::g;\n"),
         ("src/late.rs", "use crate::f;\n"),
     ]);
     assert_eq!(
         referrers(&world, "src/a.rs", "f"),
-        ["src/early.rs:1 Import", "src/late.rs:1 Import through src/lib.rs", "src/lib.rs:3 Reexport"]
+        ["src/early.rs:1 Import", "src/late.rs:1 Import through src/lib.rs", "src/lib.rs:4 Reexport"]
+    );
+    // Where no macro could still bring the name, the one that hands it on is the only one.
+    assert_eq!(
+        referrers(&world, "src/b.rs", "g"),
+        ["src/early.rs:2 Import through src/lib.rs", "src/lib.rs:5 Reexport"]
     );
 }
 
