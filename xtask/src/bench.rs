@@ -7,6 +7,7 @@ mod machine;
 mod page;
 mod programs;
 mod race;
+mod renames;
 mod scene;
 mod speed;
 mod statistics;
@@ -28,6 +29,7 @@ pub(crate) enum Bench {
     Hooks(HooksArgs),
     Impact(truth::ImpactArgs),
     Map(speed::map::MapArgs),
+    Renames(renames::RenamesArgs),
     Speed(speed::SpeedArgs),
 }
 
@@ -78,6 +80,7 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
         Bench::Cascade(args) => cascade::run(args),
         Bench::Hooks(args) => hooks(args),
         Bench::Impact(args) => truth::run(args),
+        Bench::Renames(args) => renames::run(args),
         Bench::Map(args) => speed::map::run(args),
         Bench::Speed(args) => speed::run(args),
     }
