@@ -240,12 +240,11 @@ name = \"a\"
 pub use crate::dent::DirEntryExt;
 mod dent;
 === src/dent.rs
-use std::fs;
 pub struct DirEntry;
 impl DirEntry {
     #[cfg(unix)]
-    fn f(ent: &fs::DirEntry) -> u64 {
-        use std::os::unix::fs::DirEntryExt;
+    fn f(ent: &Foreign) -> u64 {
+        use std::io::DirEntryExt;
         ent.ino()
     }
 }
