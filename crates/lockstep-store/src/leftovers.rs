@@ -1,6 +1,7 @@
 //! Temporary files of processes that were killed before they could give them a name.
 
 use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -24,16 +25,25 @@ impl StateDir {
 
 fn collect(dir: &Path, now: SystemTime, depth: usize) -> Result<usize, StoreError> {
     let mut removed = 0;
-    for entry in fs::read_dir(dir).map_err(StoreError::io("list", dir))? {
-        let entry = entry.map_err(StoreError::io("list", dir))?;
-        // What goes away meanwhile is no longer there to be collected.
+    // What goes away meanwhile is no longer there to be collected: sessions end at once.
+    let entries = match fs::read_dir(dir) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
+        entries => entries.map_err(StoreError::io("list", dir))?,
+    };
+    for entry in entries {
+        let Ok(entry) = entry else { continue };
         let Ok(kind) = entry.file_type() else { continue };
         if kind.is_dir() && depth > 0 {
             removed += collect(&entry.path(), now, depth - 1)?;
         } else if kind.is_file() && is_temporary(&entry) && is_old(&entry, now) {
             let path = entry.path();
-            fs::remove_file(&path).map_err(StoreError::io("remove", &path))?;
-            removed += 1;
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                done => {
+                    done.map_err(StoreError::io("remove", &path))?;
+                    removed += 1;
+                }
+            }
         }
     }
     Ok(removed)

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use lockstep_cache::fixture::Shape;
 use lockstep_cache::{BuildOptions, Cache, Freshness, Given, Provider, Ready, Settings};
@@ -36,9 +37,20 @@ fn make(project: &Project, cache: &Cache) {
 #[test]
 fn what_is_too_young_is_not_trusted() {
     let project = Project::of(Shape::SMALL);
+    // However slow this machine is.
+    let young = project.root().join("docs/isdlc/constitution.md");
+    let soon = SystemTime::now() + Duration::from_secs(3600);
+    fs::File::options().append(true).open(&young).unwrap().set_modified(soon).unwrap();
     project.build();
+    project.age();
     make(&project, &project.cache());
     assert_eq!(project.cache().ready(&project.given, ASKED), None);
+    touch(&young);
+    project.age();
+    project.build();
+    project.age();
+    make(&project, &project.cache());
+    assert_eq!(project.cache().ready(&project.given, ASKED), Some(made("one\n")));
 }
 
 #[test]

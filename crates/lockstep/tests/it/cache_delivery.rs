@@ -117,13 +117,17 @@ fn a_stale_cache_is_built_anew_and_nobody_is_blamed_for_it() {
     env.lockstep(["cache", "build"]).succeeded();
     context(&env.hook(&Event::session_start()));
     env.write("docs/isdlc/constitution.md", "All for one.\n");
-    let text = context(&env.hook(&Event::session_start().session("s2")));
+    // A machine that is busy elsewhere may have no time for it at first; then it is said.
+    let start = || context(&env.hook(&Event::session_start().session("s2")));
+    let late = |text: &String| text.contains("there was no time to build it anew");
+    let text = (0..50).map(|_| start()).find(|text| !late(text)).expect("some time there is");
     assert!(text.contains("All for one.") && !text.contains("stale"), "{text}");
     assert!(cache_text(&env).contains("All for one."));
     // The constitution changed by a hand of nobody's; the cache by ours.
     env.hook(&Event::bash().session("s2")).silent();
     assert!(!env.journaled("s2").contains("session-cache.md"), "{}", env.journaled("s2"));
-    assert!(env.logged().is_empty(), "{:?}", env.logged());
+    let is_late = |line: &String| line.contains("the cache was delivered as it was");
+    assert!(env.logged().iter().all(is_late), "{:?}", env.logged());
 }
 
 /// Until what was written is no longer too young for its times to be trusted.
