@@ -40,6 +40,8 @@ pub(crate) struct References {
     pub(crate) fresh: bool,
     /// What the index was made of.
     pub(crate) revision: String,
+    /// When the index was last changed.
+    pub(crate) time: String,
     /// How many files could not be looked into.
     pub(crate) unseen_files: usize,
     #[serde(skip)]
@@ -90,7 +92,8 @@ impl References {
         let basis = super::index::basis(&index);
         // The facts parsed for this answer are there for the next; that they could not be kept harms nobody.
         let _ = index.keep_parsed();
-        Self { fresh: basis.fresh, revision: basis.revision, unseen_files: basis.unseen, ..self }
+        let lockstep_refs::report::Basis { fresh, revision, time, unseen } = basis;
+        Self { fresh, revision, time, unseen_files: unseen, ..self }
     }
 
     /// How much was found, and what could not be seen.
