@@ -288,3 +288,26 @@ fn g(pre: &Pre) -> bool { Pre::is_empty(pre) }
     assert_eq!(breaking(files, "src/pre.rs", "fn is_own", "fn is_mine"), ["src/other.rs"]);
     assert_eq!(breaking(files, "src/pre.rs", "fn is_empty", "fn is_void"), ["src/other.rs"]);
 }
+
+#[test]
+fn a_type_of_the_same_name_is_not_a_mention_of_another() {
+    let files = "\
+=== Cargo.toml
+[package]
+name = \"a\"
+=== src/lib.rs
+mod request;
+mod response;
+mod both;
+=== src/request.rs
+pub struct Parts { pub extensions: u8 }
+fn f() { and_then(move |mut head| { head.extensions = 1; Ok(head) }) }
+=== src/response.rs
+pub struct Parts { pub extensions: u8 }
+=== src/both.rs
+use crate::request::Parts;
+use crate::response::Parts as Answered;
+fn f() { and_then(move |mut head| { head.extensions = 1; Ok(head) }) }
+";
+    assert_eq!(breaking(files, "src/response.rs", "pub extensions", "pub more"), ["src/both.rs"]);
+}

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::members::Members;
 use super::modules::{Module, Project};
 use super::values::Ty;
-use crate::facts::{DefinitionKind, Import, ImportForm, Reach, Role, Use};
+use crate::facts::{DefinitionKind, Import, ImportForm, Reach, Role};
 use crate::world::FileId;
 
 /// What a name leads to.
@@ -228,13 +228,16 @@ impl Project<'_> {
         false
     }
 
-    /// Whether macros that stand in a file for items of its module may bring names into it; derived traits count as such.
+    /// Whether macros that stand in a file for items of its module may bring names into it; derived traits count as such. Those inside of
+    /// functions and implementations do not, and are not at the beginning of a line.
     pub(super) fn expands(&self, file: FileId) -> bool {
-        let Some(sheet) = self.sheet(file) else { return false };
-        let is_item =
-            |used: &Use| used.role == Role::Call && used.arguments.is_none() && used.within.is_none();
-        sheet.facts.uses.iter().any(is_item)
-            || self.world.text(file).is_some_and(|text| text.contains("#[derive("))
+        let is_item = |line: &str| {
+            let name = line.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | ':'))).next();
+            let rest = name.and_then(|name| line.strip_prefix(name).filter(|_| !name.is_empty()));
+            line.starts_with("#[derive(")
+                || rest.is_some_and(|rest| rest.starts_with('!')) && !line.starts_with("macro_rules!")
+        };
+        self.world.text(file).is_some_and(|text| text.lines().any(is_item))
     }
 
     /// Whether a macro of that name is used anywhere but in other macros.

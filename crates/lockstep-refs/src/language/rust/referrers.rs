@@ -114,7 +114,8 @@ impl<'a> Goal<'a> {
             for index in sheet.defined(&self.symbol.name) {
                 let definition = &sheet.facts.definitions[*index as usize];
                 let member = matches!(definition.kind, DefinitionKind::Method | DefinitionKind::Field);
-                if member && definition.extends.is_empty() && definition.container != self.symbol.container {
+                let twin = file == self.file && definition.container == self.symbol.container;
+                if member && definition.extends.is_empty() && !twin {
                     return false;
                 }
             }
@@ -448,18 +449,36 @@ impl Search<'_, '_, '_> {
         if matches!(used.role, Role::Construct | Role::Pattern | Role::Partial | Role::Override)
             && !goal.unique
         {
-            return goal.mentioning.contains(&module.file);
+            return self.mentions_owner(module);
         }
         if used.role != Role::Call && goal.symbol.kind == DefinitionKind::Method && !goal.unique {
             return false;
         }
-        let mentioned = goal.mentioning.contains(&module.file);
+        let mentioned = self.mentions_owner(module);
         if goal.owner_is_interface {
             return mentioned || self.in_scope(module);
         }
         let common =
             goal.symbol.kind == DefinitionKind::Method && standard::is_common_method(&goal.symbol.name);
         if common { mentioned } else { goal.unique || mentioned }
+    }
+
+    /// Whether a file names the goal's owner. Where that name is another's there, only an import under a name of its own would bring it.
+    fn mentions_owner(&self, module: &Module) -> bool {
+        if !self.goal.mentioning.contains(&module.file) {
+            return false;
+        }
+        let is_owner = |found: &Found| matches!(found.entity, Entity::Item(file, index) if Some((file, index)) == self.goal.owner);
+        let found = self.project.resolve(module, &self.goal.owner_name);
+        if found.is_empty() || found.iter().any(is_owner) {
+            return true;
+        }
+        let Some(sheet) = self.project.sheet(module.file) else { return true };
+        sheet.facts.imports.iter().any(|import| {
+            let renamed =
+                import.names.iter().any(|it| *it.name == *self.goal.owner_name && it.local != it.name);
+            renamed && self.project.taken(module, import, &self.goal.owner_name, 0).iter().any(is_owner)
+        })
     }
 
     /// Whether the goal's trait is in scope, under its name.
