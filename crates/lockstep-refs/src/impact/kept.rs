@@ -1,0 +1,109 @@
+//! Places that a change does not break, because they find what they mean all the same: asked of the world as it is now.
+
+use std::collections::BTreeSet;
+
+use super::edit::Edit;
+use crate::change::{SymbolChange, What};
+use crate::facts::{Definition, Facts, Reach};
+use crate::language::{self, Language};
+use crate::reference::{Reference, Target};
+use crate::world::{FileId, World};
+
+/// A place that references something: the file, the line, and the name there.
+type Spot = (FileId, u32, Box<str>);
+
+/// The places that an edit leaves as they are.
+pub(super) struct Kept<'a> {
+    world: &'a dyn World,
+    edit: &'a Edit,
+    after: Option<&'a Facts>,
+    changes: &'a [SymbolChange],
+    /// For the file in its new place, or for what fewer can name now.
+    spots: BTreeSet<Spot>,
+    /// For what goes by another name now: asked when the first such place is found.
+    renamed: Option<BTreeSet<Spot>>,
+}
+
+impl<'a> Kept<'a> {
+    /// `world` has the file as `after` says, where that is anywhere.
+    pub(super) fn new(
+        world: &'a dyn World,
+        edit: &'a Edit,
+        after: Option<&'a Facts>,
+        changes: &'a [SymbolChange],
+    ) -> Self {
+        let mut kept = Self { world, edit, after, changes, spots: BTreeSet::new(), renamed: None };
+        kept.spots.extend(kept.in_new_place());
+        kept.spots.extend(kept.still_named());
+        kept
+    }
+
+    /// Whether a place still leads to what it means, whatever became of that.
+    pub(super) fn finds(&mut self, change: &SymbolChange, reference: &Reference) -> bool {
+        match change.what {
+            What::Narrowed => self.has(reference),
+            What::Renamed(_) => self.has_renamed(change, reference),
+            _ => false,
+        }
+    }
+
+    /// Whether a place still leads to the file, or to what it means in it.
+    pub(super) fn has(&self, reference: &Reference) -> bool {
+        self.spots.contains(&spot(reference))
+    }
+
+    /// Whether a place that does not say the former name leads to what goes by a new one: who takes the default of a module
+    /// says nothing of what the module calls it.
+    fn has_renamed(&mut self, change: &SymbolChange, reference: &Reference) -> bool {
+        if reference.pattern == change.was.name {
+            return false;
+        }
+        if self.renamed.is_none() {
+            self.renamed = Some(self.by_new_names());
+        }
+        self.renamed.as_ref().is_some_and(|spots| spots.contains(&spot(reference)))
+    }
+
+    /// The places that lead to a file in its new place as well, because its place says nothing to them: it is in the same package as before,
+    /// or `a.rs` became `a/mod.rs`.
+    fn in_new_place(&self) -> BTreeSet<Spot> {
+        match (&self.edit.former, self.after) {
+            (Some(_), Some(after)) => self.ask(after, |it| it.reach > Reach::File, true),
+            _ => BTreeSet::new(),
+        }
+    }
+
+    /// The places that can still name what fewer can name than before. In Python that is everybody who says the name: what is not in `__all__`
+    /// only no longer comes with a star.
+    fn still_named(&self) -> BTreeSet<Spot> {
+        let narrowed = self.changes.iter().filter(|change| change.what == What::Narrowed);
+        let narrowed: BTreeSet<&str> = narrowed.map(|change| &*change.was.name).collect();
+        match self.after {
+            Some(after) if !narrowed.is_empty() && after.language == Language::Python => {
+                self.ask(after, |it| narrowed.contains(&*it.name), false)
+            }
+            _ => BTreeSet::new(),
+        }
+    }
+
+    fn by_new_names(&self) -> BTreeSet<Spot> {
+        let names = self.changes.iter().filter_map(|it| Some((it.was.kind, it.what.new_name()?)));
+        let names: BTreeSet<_> = names.collect();
+        match self.after {
+            Some(after) => self.ask(after, |it| names.contains(&(it.kind, &*it.name)), false),
+            None => BTreeSet::new(),
+        }
+    }
+
+    /// Who references these definitions of the file as it is now, and where asked for the file itself.
+    fn ask(&self, after: &Facts, wanted: impl Fn(&Definition) -> bool, module: bool) -> BTreeSet<Spot> {
+        let Some(file) = self.world.find(&self.edit.path) else { return BTreeSet::new() };
+        let symbols: Vec<Definition> = after.definitions.iter().filter(|it| wanted(it)).cloned().collect();
+        let target = Target { file, symbols: &symbols, module };
+        language::rules(after.language).referrers(self.world, &target).iter().map(spot).collect()
+    }
+}
+
+fn spot(reference: &Reference) -> Spot {
+    (reference.file, reference.line, reference.pattern.clone())
+}
