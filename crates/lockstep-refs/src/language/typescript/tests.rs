@@ -1,6 +1,7 @@
 //! TypeScript and JavaScript in small projects of several files: what resolves, what does not, and what a change does.
 
 mod defaults;
+mod loaded;
 
 use crate::facts::{Arity, DefinitionKind};
 use crate::fixture::{outgoing, referrers};
