@@ -292,3 +292,7 @@ pub const THIS: u16 = u16::MAX - 1;
 pub(crate) const DECORATED: &str = "@decorated";
 /// What a function declares that it is called on, as the head of an [`Shape::Applied`] behind its parameters.
 pub(crate) const THIS_PARAMETER: &str = "@this";
+/// The head of a [`Shape::Applied`] that holds what a call gives, then what it is given: a function, a component, types.
+pub(crate) const WRAPPED: &str = "@wrapped";
+/// The member of a component that stands for what its attributes are properties of.
+pub(crate) const PROPERTIES: &str = "@properties";

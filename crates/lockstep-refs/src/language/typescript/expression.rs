@@ -473,33 +473,6 @@ impl<'t> Walk<'t> {
             self.found.define(definition);
         }
     }
-
-    /// An element is a use of its component; in braces stand expressions.
-    fn jsx(&mut self, node: Node<'t>) {
-        if !self.found.descend() {
-            return;
-        }
-        for child in children(node) {
-            match child.kind() {
-                "jsx_opening_element"
-                | "jsx_self_closing_element"
-                | "jsx_element"
-                | "jsx_fragment"
-                | "jsx_attribute"
-                | "jsx_expression" => self.jsx(child),
-                "jsx_closing_element" | "jsx_text" | "property_identifier" | "comment" => {}
-                "identifier" if is_tag(node) => {
-                    let intrinsic = self.found.text(child).starts_with(|it: char| it.is_ascii_lowercase());
-                    if !intrinsic {
-                        self.named(child, Role::Call, None);
-                    }
-                }
-                "member_expression" if is_tag(node) => drop(self.member_access(child, Role::Call, None)),
-                _ => drop(self.expression(child)),
-            }
-        }
-        self.found.ascend();
-    }
 }
 
 /// Whether a value may be of a type that a project defines, as far as its shape tells.
@@ -537,10 +510,6 @@ fn may_be_defined(shape: &Shape) -> bool {
 
 fn promise(of: Shape) -> Shape {
     Shape::Applied(Box::new(Shape::Of("Promise".into())), vec![of])
-}
-
-fn is_tag(node: Node<'_>) -> bool {
-    matches!(node.kind(), "jsx_opening_element" | "jsx_self_closing_element")
 }
 
 /// How many arguments a call passes; `None` where that cannot be seen.

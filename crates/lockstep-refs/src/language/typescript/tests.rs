@@ -1,6 +1,7 @@
 //! TypeScript and JavaScript in small projects of several files: what resolves, what does not, and what a change does.
 
 mod defaults;
+mod elements;
 mod loaded;
 
 use crate::facts::{Arity, DefinitionKind};
