@@ -100,7 +100,7 @@ impl SymbolChange {
                 Role::Type | Role::Owner | Role::Partial => false,
                 Role::Construct | Role::Extend | Role::Override | Role::Redefine | Role::Conform => true,
                 // Passed on or read: its type is another one.
-                Role::Value => true,
+                Role::Value | Role::Quoted => true,
             },
         }
     }

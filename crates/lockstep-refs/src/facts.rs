@@ -247,6 +247,9 @@ pub enum Role {
     InheritedBeside,
     /// Read, passed on, or written.
     Value,
+    /// Named in a string, by the whole path from its outermost module (which is then the name of the use) or as a member of
+    /// something: only running it would tell.
+    Quoted,
 }
 
 /// The shape of an expression, as far as it tells what it refers to.

@@ -235,6 +235,8 @@ impl<'r, 'w> Search<'r, 'w> {
             self.inherits(file, it);
             if it.role == Role::Conform {
                 self.conforms(file, it);
+            } else if it.role == Role::Quoted {
+                self.quoted(file, it);
             } else if let Some(of) = &it.of {
                 if self.words.contains(&it.name) {
                     self.member(file, it, of);
@@ -329,6 +331,39 @@ impl<'r, 'w> Search<'r, 'w> {
                 && let Some(at) = self.constructs(symbol)
             {
                 self.keep_use(file, it, at, Certainty::Resolved, None);
+            }
+        }
+    }
+
+    /// Something named in a string: that it is meant is sure only once it runs.
+    fn quoted(&mut self, file: FileId, it: &Use) {
+        let name = last(&it.name);
+        if !self.words.contains(name) && !self.module_words.contains(name) {
+            return;
+        }
+        if let Some(of) = &it.of {
+            let place = At { file, within: it.within, this: None };
+            let found = self.resolver.types(&place, of).iter().find_map(|one| self.matches(one, it));
+            if let Some((at, Certainty::Resolved, through)) = found {
+                self.keep_use(file, it, at, Certainty::Untyped, through);
+            }
+            return;
+        }
+        for hit in self.resolver.absolute(file, &it.name) {
+            match hit.entity {
+                Entity::Symbol(symbol) => {
+                    if let Some(at) = self.wanted.get(&symbol).copied() {
+                        let it = Use { name: name.into(), ..it.clone() };
+                        self.keep_use(file, &it, at, Certainty::Untyped, hit.through);
+                    }
+                }
+                Entity::Module(Module::File(found)) if self.target.module && found == self.target.file => {
+                    self.keep(file, it.line, Kind::Import, it.role, &it.name, None, hit.through);
+                    if let Some(kept) = self.found.last_mut() {
+                        kept.certainty = Certainty::Untyped;
+                    }
+                }
+                _ => {}
             }
         }
     }
@@ -578,6 +613,14 @@ fn used(resolver: &Resolver<'_>, file: FileId, it: &Use) -> Vec<FileId> {
     };
     if it.role == Role::Conform {
         return Vec::new();
+    }
+    if it.role == Role::Quoted && it.of.is_none() {
+        let file_of = |hit: super::names::Hit| match hit.entity {
+            Entity::Symbol(symbol) => Some(symbol.file),
+            Entity::Module(Module::File(file)) => Some(file),
+            _ => None,
+        };
+        return resolver.absolute(file, &it.name).into_iter().filter_map(file_of).collect();
     }
     let Some(of) = &it.of else { return symbols(&resolver.lookup(file, &it.name, Mode::Inside)) };
     let place = At { file, within: it.within, this: None };

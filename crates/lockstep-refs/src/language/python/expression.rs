@@ -34,6 +34,7 @@ impl<'t> Walk<'t> {
             "parenthesized_expression" => self.only(node),
             "string" | "concatenated_string" => {
                 self.expressions(node);
+                self.named_in_string(node);
                 Shape::Of("str".into())
             }
             "interpolation" | "format_specifier" => {
@@ -152,6 +153,9 @@ impl<'t> Walk<'t> {
             _ => self.expression(function),
         };
         let shapes = list.map(|list| self.arguments(list, &callee)).unwrap_or_default();
+        if let Some(list) = list {
+            self.named_in_arguments(self.found.text(function), list, &shapes);
+        }
         builtin(&callee, &shapes, self.frames.is_empty()).unwrap_or_else(|| call(callee))
     }
 
