@@ -232,7 +232,8 @@ fn distance(was: &Definition, is: &Definition) -> (bool, bool, u32) {
     (is.signature != was.signature, is.body != was.body, is.line.abs_diff(was.line))
 }
 
-fn difference(was: &Definition, is: &Definition) -> Option<What> {
+/// What became of a definition that is still there; `None` where nothing did.
+pub(crate) fn difference(was: &Definition, is: &Definition) -> Option<What> {
     if is.reach < was.reach {
         Some(What::Narrowed)
     } else if is.signature != was.signature {

@@ -2,6 +2,7 @@
 //!
 //! Pure. How a change became known, how an answer is shown and how fresh it is are not its concern.
 
+mod arrivals;
 mod dependents;
 mod edit;
 mod in_text;
@@ -20,6 +21,7 @@ use crate::language;
 use crate::overlay::Overlay;
 use crate::reference::{Certainty, Kind, Reference, Target};
 use crate::world::{FileId, World};
+use arrivals::Arrivals;
 use dependents::{Collector, Place};
 use kept::Kept;
 
@@ -80,7 +82,8 @@ pub fn impact(world: &dyn World, question: &Question<'_>) -> Impact {
     let Question { edits, aliases, is_over } = *question;
     let mut impact = Impact::default();
     let mut looked_at: BTreeSet<String> = BTreeSet::new();
-    let worlds = Worlds { now: world, after: &after(world, edits) };
+    let after = after(world, edits);
+    let worlds = Worlds { now: world, after: &after, arrivals: Arrivals::new(world, &after, edits) };
     for edit in edits {
         if is_over() {
             impact.truncated = true;
@@ -116,6 +119,8 @@ struct Worlds<'a> {
     now: &'a dyn World,
     /// As the edits leave them: another revision, a patch.
     after: &'a Overlay<'a>,
+    /// What the edits add.
+    arrivals: Arrivals<'a>,
 }
 
 fn unresolved(world: &dyn World, paths: &BTreeSet<String>, is_over: &dyn Fn() -> bool) -> usize {
@@ -158,7 +163,7 @@ fn file_impact(
     let file = before.find(edit.former_path()).unwrap_or(FileId(u32::MAX));
     let mut collector = Collector::new(world, edit, file);
     let handed_on = after.as_deref().map(handed_on).unwrap_or_default();
-    let mut kept = Kept::new(worlds.after, edit, after.as_deref(), &found.symbols);
+    let mut kept = Kept::new(worlds.after, edit, after.as_deref(), &found.symbols, &worlds.arrivals);
     let former = FormerFile { before: &before, file, facts: &facts, changes: &found.symbols };
     collect_direct(&former, edit, &handed_on, &mut kept, &mut collector);
     in_text::collect(&before, edit, text.as_deref(), &found.symbols, aliases, &mut collector);
@@ -201,7 +206,12 @@ fn collect_direct(
                 reference.through = None;
             }
             let breaks = match change {
-                _ if moved => reference.certainty <= Certainty::Possible && !kept.has(&reference),
+                _ if moved => {
+                    let was = reference.symbol.and_then(|at| symbols.get(at));
+                    let found =
+                        kept.has(&reference) || was.is_some_and(|was| kept.has_moved(was, &reference));
+                    reference.certainty <= Certainty::Possible && !found
+                }
                 Some(change) => change.breaks(&reference) && !kept.finds(change, &reference),
                 None => false,
             };

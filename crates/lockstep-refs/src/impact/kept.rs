@@ -1,9 +1,10 @@
 //! Places that a change does not break, because they find what they mean all the same: asked of the world as it is now.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
+use super::arrivals::Arrivals;
 use super::edit::Edit;
-use crate::change::{SymbolChange, What};
+use crate::change::{SymbolChange, What, difference};
 use crate::facts::{Definition, Facts, Reach};
 use crate::language::{self, Language};
 use crate::reference::{Reference, Target};
@@ -11,6 +12,8 @@ use crate::world::{FileId, World};
 
 /// A place that references something: the file, the line, and the name there.
 type Spot = (FileId, u32, Box<str>);
+/// A place that finds what moved, and what became of that on the way.
+type MovedSpot = (Spot, Option<What>);
 
 /// The places that an edit leaves as they are.
 pub(super) struct Kept<'a> {
@@ -22,6 +25,10 @@ pub(super) struct Kept<'a> {
     spots: BTreeSet<Spot>,
     /// For what goes by another name now: asked when the first such place is found.
     renamed: Option<BTreeSet<Spot>>,
+    /// What other files won by the same change.
+    arrivals: &'a Arrivals<'a>,
+    /// For what moved to another file, by the line where it was: where it is found there, and what became of it.
+    moved: HashMap<(u32, Box<str>), Vec<MovedSpot>>,
 }
 
 impl<'a> Kept<'a> {
@@ -31,8 +38,18 @@ impl<'a> Kept<'a> {
         edit: &'a Edit,
         after: Option<&'a Facts>,
         changes: &'a [SymbolChange],
+        arrivals: &'a Arrivals<'a>,
     ) -> Self {
-        let mut kept = Self { world, edit, after, changes, spots: BTreeSet::new(), renamed: None };
+        let mut kept = Self {
+            world,
+            edit,
+            after,
+            changes,
+            spots: BTreeSet::new(),
+            renamed: None,
+            arrivals,
+            moved: HashMap::new(),
+        };
         kept.spots.extend(kept.in_new_place());
         kept.spots.extend(kept.still_named());
         kept
@@ -42,9 +59,45 @@ impl<'a> Kept<'a> {
     pub(super) fn finds(&mut self, change: &SymbolChange, reference: &Reference) -> bool {
         match change.what {
             What::Narrowed => self.has(reference),
-            What::Renamed(_) => self.has_renamed(change, reference),
+            What::Renamed(_) => self.has_renamed(change, reference) || self.has_moved(&change.was, reference),
+            What::Removed => self.has_moved(&change.was, reference),
             _ => false,
         }
+    }
+
+    /// Whether a place finds a definition in the file that it moved to, and fits it there: in the same package, or handed on
+    /// by the same module.
+    pub(super) fn has_moved(&mut self, was: &Definition, reference: &Reference) -> bool {
+        let key = (was.line, was.name.clone());
+        if !self.moved.contains_key(&key) {
+            let places = self.places_of_moved(was);
+            self.moved.insert(key.clone(), places);
+        }
+        // In the file that has it now it is its own.
+        let mut homes = self.arrivals.of(&self.edit.path, was);
+        if homes.any(|arrival| self.world.find(&arrival.path) == Some(reference.file)) {
+            return true;
+        }
+        let spot = spot(reference);
+        let mut places = self.moved.get(&key).into_iter().flatten().filter(|(found, _)| *found == spot);
+        places.any(|(_, what)| match what {
+            None => true,
+            Some(what) => !SymbolChange { was: was.clone(), what: what.clone() }.breaks(reference),
+        })
+    }
+
+    fn places_of_moved(&self, was: &Definition) -> Vec<MovedSpot> {
+        let mut places = Vec::new();
+        for arrival in self.arrivals.of(&self.edit.path, was) {
+            let Some(file) = self.world.find(&arrival.path) else { continue };
+            let symbols = std::slice::from_ref(&arrival.definition);
+            let target = Target { file, symbols, module: false };
+            let what = difference(was, &arrival.definition);
+            let rules = language::rules(Language::of(&arrival.path));
+            let found = rules.referrers(self.world, &target);
+            places.extend(found.iter().map(|reference| (spot(reference), what.clone())));
+        }
+        places
     }
 
     /// Whether a place still leads to the file, or to what it means in it.
