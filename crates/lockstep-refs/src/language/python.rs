@@ -7,6 +7,7 @@ mod flow;
 mod function;
 mod import;
 mod modules;
+mod record;
 mod statement;
 mod string;
 

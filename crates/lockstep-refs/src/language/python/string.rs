@@ -53,7 +53,7 @@ impl<'t> Walk<'t> {
     }
 
     /// What a string says, where it says it plainly.
-    fn content(&self, node: Node<'t>) -> Option<&'t str> {
+    pub(super) fn content(&self, node: Node<'t>) -> Option<&'t str> {
         if node.kind() != "string" {
             return None;
         }

@@ -1,6 +1,7 @@
 //! Python in small projects of several files: what resolves, what does not, and what a change does.
 
 mod strings;
+mod typed;
 
 use crate::facts::{Arity, DefinitionKind};
 use crate::fixture::{outgoing, referrers};
