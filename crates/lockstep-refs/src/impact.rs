@@ -5,6 +5,7 @@
 mod arrivals;
 mod dependents;
 mod edit;
+mod handed_on;
 mod in_text;
 mod kept;
 
@@ -166,6 +167,7 @@ fn file_impact(
     let mut kept = Kept::new(worlds.after, edit, after.as_deref(), &found.symbols, &worlds.arrivals);
     let former = FormerFile { before: &before, file, facts: &facts, changes: &found.symbols };
     collect_direct(&former, edit, &handed_on, &mut kept, &mut collector);
+    handed_on::collect(world, &before, edit, (&facts, after.as_ref()), &mut collector);
     in_text::collect(&before, edit, text.as_deref(), &found.symbols, aliases, &mut collector);
     let truncated = is_over() || collect_transitive(world, &mut collector, is_over);
     (found.dependents, found.undecided) = collector.finish();

@@ -11,7 +11,7 @@ use crate::reference::{Reference, Target};
 use crate::world::{FileId, World};
 
 /// A place that references something: the file, the line, and the name there.
-type Spot = (FileId, u32, Box<str>);
+pub(super) type Spot = (FileId, u32, Box<str>);
 /// A place that finds what moved, and what became of that on the way.
 type MovedSpot = (Spot, Option<What>);
 
@@ -157,6 +157,6 @@ impl<'a> Kept<'a> {
     }
 }
 
-fn spot(reference: &Reference) -> Spot {
+pub(super) fn spot(reference: &Reference) -> Spot {
     (reference.file, reference.line, reference.pattern.clone())
 }

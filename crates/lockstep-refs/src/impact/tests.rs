@@ -476,3 +476,105 @@ fn a_definition_that_moves_where_it_is_not_found_breaks_its_users() {
     let impact = ask(&world, &[edited("one.ts", moved), created]);
     assert_eq!(broken(&impact).0, ["use.ts"]);
 }
+
+#[test]
+fn a_name_that_is_no_longer_handed_on_is_missed_by_who_took_it_there() {
+    let files = "\
+=== a.ts
+export function x() {}
+export function y() {}
+export function z() {}
+export default function d() {}
+=== index.ts
+export { x } from './a';
+export { y as why } from './a';
+export * from './a';
+export * as all from './a';
+=== outer.ts
+export { x as ex } from './index';
+=== u1.ts
+import { x } from './index';
+x();
+=== u2.ts
+import { why } from './index';
+why();
+=== u3.ts
+import { z } from './index';
+z();
+=== u4.ts
+import d from './a';
+d();
+=== u5.ts
+import { all } from './index';
+all.z();
+=== u6.ts
+import { z } from './a';
+=== u7.ts
+import { ex } from './outer';
+ex();
+=== p/__init__.py
+from .m import greet
+from .m import part as piece
+from .n import *
+=== p/m.py
+def greet(): ...
+def part(): ...
+=== p/n.py
+def more(): ...
+=== v1.py
+from p import greet
+=== v2.py
+import p
+p.piece()
+=== v3.py
+from p import more
+more()
+=== v4.py
+from p.m import greet, part
+";
+    let cases: [(&str, &str, &str, &[&str]); 9] = [
+        // What still comes by the star is not missed.
+        ("index.ts", "export { x } from './a';\n", "", &[]),
+        ("index.ts", "export { y as why } from './a';\n", "", &["u2.ts"]),
+        ("index.ts", "y as why", "y as because", &["u2.ts"]),
+        ("index.ts", "export * from './a';\n", "", &["u3.ts"]),
+        ("index.ts", "export * as all from './a';\n", "", &["u5.ts"]),
+        ("a.ts", "export default function", "export function", &["u4.ts"]),
+        ("p/__init__.py", "from .m import greet\n", "", &["v1.py"]),
+        ("p/__init__.py", "part as piece", "part", &["v2.py"]),
+        ("p/__init__.py", "from .n import *\n", "", &["v3.py"]),
+    ];
+    for (path, from, to, expected) in cases {
+        assert_eq!(crate::fixture::breaking(files, path, from, to), expected, "{from} → {to}");
+    }
+    let files = files.replace("export * from './a';\n", "");
+    let lost = crate::fixture::breaking(&files, "index.ts", "export { x } from './a';\n", "");
+    // Behind a file that hands it on by name, it is that file which breaks.
+    assert_eq!(lost, ["outer.ts", "u1.ts"]);
+    let starred = files.replace("export { x as ex } from './index';", "export * from './index';");
+    let starred = starred.replace("{ ex }", "{ x as ex }");
+    let lost = crate::fixture::breaking(&starred, "index.ts", "export { x } from './a';\n", "");
+    assert_eq!(lost, ["u1.ts", "u7.ts"]);
+}
+
+#[test]
+fn a_name_that_a_crate_no_longer_hands_on_is_missed_too() {
+    let files = "\
+=== Cargo.toml
+[package]
+name = \"one\"
+=== src/lib.rs
+mod a;
+mod b;
+mod c;
+pub use a::x;
+=== src/a.rs
+pub fn x() {}
+=== src/b.rs
+fn f() { crate::x(); }
+=== src/c.rs
+use crate::a::x;
+fn f() { x(); }
+";
+    assert_eq!(crate::fixture::breaking(files, "src/lib.rs", "pub use a::x;\n", ""), ["src/b.rs"]);
+}
