@@ -100,7 +100,7 @@ impl SymbolChange {
                 Role::Type | Role::Owner | Role::Partial => false,
                 Role::Construct | Role::Extend | Role::Override | Role::Redefine | Role::Conform => true,
                 // Passed on or read: its type is another one.
-                Role::Value => true,
+                Role::Value | Role::Quoted => true,
             },
         }
     }
@@ -241,7 +241,8 @@ fn distance(was: &Definition, is: &Definition) -> (bool, bool, u32) {
     (is.signature != was.signature, is.body != was.body, is.line.abs_diff(was.line))
 }
 
-fn difference(was: &Definition, is: &Definition) -> Option<What> {
+/// What became of a definition that is still there; `None` where nothing did.
+pub(crate) fn difference(was: &Definition, is: &Definition) -> Option<What> {
     if is.reach < was.reach {
         Some(What::Narrowed)
     } else if is.signature != was.signature {

@@ -250,6 +250,9 @@ pub enum Role {
     /// Called on a value that has a second one of that name behind the first: what its type leads to (`Deref`). When the first goes, that
     /// one is called.
     Covered,
+    /// Named in a string, by the whole path from its outermost module (which is then the name of the use) or as a member of
+    /// something: only running it would tell.
+    Quoted,
 }
 
 /// The shape of an expression, as far as it tells what it refers to.
@@ -295,3 +298,7 @@ pub const THIS: u16 = u16::MAX - 1;
 pub(crate) const DECORATED: &str = "@decorated";
 /// What a function declares that it is called on, as the head of an [`Shape::Applied`] behind its parameters.
 pub(crate) const THIS_PARAMETER: &str = "@this";
+/// The head of a [`Shape::Applied`] that holds what a call gives, then what it is given: a function, a component, types.
+pub(crate) const WRAPPED: &str = "@wrapped";
+/// The member of a component that stands for what its attributes are properties of.
+pub(crate) const PROPERTIES: &str = "@properties";

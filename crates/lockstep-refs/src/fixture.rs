@@ -2,7 +2,7 @@
 
 use crate::entity::Aliases;
 use crate::facts::Definition;
-use crate::impact::{After, Before, Edit, Question, impact};
+use crate::impact::{After, Before, Dependent, Edit, Question, impact};
 use crate::language::rules;
 use crate::reference::{Certainty, Target};
 use crate::resolve::path_of;
@@ -57,6 +57,21 @@ pub(crate) fn outgoing(files: &str, path: &str) -> (Vec<String>, Vec<String>, u3
 
 /// Which files break when `from` becomes `to` in the text of `path`.
 pub(crate) fn breaking(files: &str, path: &str, from: &str, to: &str) -> Vec<String> {
+    concerned(files, path, from, to, |dependent| dependent.breaks)
+}
+
+/// Which files depend on it, when `from` becomes `to` in the text of `path`.
+pub(crate) fn dependents(files: &str, path: &str, from: &str, to: &str) -> Vec<String> {
+    concerned(files, path, from, to, |_| true)
+}
+
+fn concerned(
+    files: &str,
+    path: &str,
+    from: &str,
+    to: &str,
+    counts: impl Fn(&Dependent) -> bool,
+) -> Vec<String> {
     let world = world(files);
     let old = world.find(path).and_then(|file| world.text(file)).expect("the path is in the fixture");
     assert!(old.contains(from), "{from} is not in {path}");
@@ -68,8 +83,8 @@ pub(crate) fn breaking(files: &str, path: &str, from: &str, to: &str) -> Vec<Str
     }];
     let question = Question { edits: &edits, aliases: &Aliases::default(), is_over: &|| false };
     let impact = impact(&world, &question);
-    let breaking = impact.dependents().filter(|(_, dependent)| dependent.breaks);
-    let mut paths: Vec<String> = breaking.map(|(_, dependent)| dependent.path.clone()).collect();
+    let counting = impact.dependents().filter(|(_, dependent)| counts(dependent));
+    let mut paths: Vec<String> = counting.map(|(_, dependent)| dependent.path.clone()).collect();
     paths.sort();
     paths
 }

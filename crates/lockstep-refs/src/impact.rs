@@ -2,9 +2,12 @@
 //!
 //! Pure. How a change became known, how an answer is shown and how fresh it is are not its concern.
 
+mod arrivals;
 mod dependents;
 mod edit;
+mod handed_on;
 mod in_text;
+mod kept;
 
 pub use dependents::{Dependent, Evidence, Hop};
 pub use edit::{After, Before, Edit, FileChange};
@@ -15,11 +18,13 @@ use std::sync::Arc;
 use crate::change::{SymbolChange, What};
 use crate::entity::Aliases;
 use crate::facts::{Definition, Facts, Reach};
-use crate::language::{self, Language};
+use crate::language;
 use crate::overlay::Overlay;
 use crate::reference::{Certainty, Kind, Reference, Target};
 use crate::world::{FileId, World};
+use arrivals::Arrivals;
 use dependents::{Collector, Place};
+use kept::Kept;
 
 /// What a set of edits means for other files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -78,13 +83,15 @@ pub fn impact(world: &dyn World, question: &Question<'_>) -> Impact {
     let Question { edits, aliases, is_over } = *question;
     let mut impact = Impact::default();
     let mut looked_at: BTreeSet<String> = BTreeSet::new();
+    let after = after(world, edits);
+    let worlds = Worlds { now: world, after: &after, arrivals: Arrivals::new(world, &after, edits) };
     for edit in edits {
         if is_over() {
             impact.truncated = true;
             impact.files.push(FileImpact { unanalysed: true, ..nothing_found(edit) });
             continue;
         }
-        let (file, truncated) = file_impact(world, edit, aliases, is_over);
+        let (file, truncated) = file_impact(&worlds, edit, aliases, is_over);
         impact.truncated |= truncated;
         looked_at.insert(file.path.clone());
         looked_at.extend(file.dependents.iter().map(|dependent| dependent.path.clone()));
@@ -93,6 +100,28 @@ pub fn impact(world: &dyn World, question: &Question<'_>) -> Impact {
     impact.files.sort_by(|a, b| a.path.cmp(&b.path));
     impact.unresolved = unresolved(world, &looked_at, is_over);
     impact
+}
+
+/// The world with every file as the edits leave it.
+fn after<'w>(world: &'w dyn World, edits: &[Edit]) -> Overlay<'w> {
+    let mut after = Overlay::empty(world);
+    for edit in edits {
+        if let After::Text(text) = &edit.after {
+            let facts = Arc::new(language::facts(&edit.path, text));
+            after.add(&edit.path, facts, Some(Arc::clone(text)));
+        }
+    }
+    after
+}
+
+/// The same files at two moments.
+struct Worlds<'a> {
+    /// As they are.
+    now: &'a dyn World,
+    /// As the edits leave them: another revision, a patch.
+    after: &'a Overlay<'a>,
+    /// What the edits add.
+    arrivals: Arrivals<'a>,
 }
 
 fn unresolved(world: &dyn World, paths: &BTreeSet<String>, is_over: &dyn Fn() -> bool) -> usize {
@@ -120,23 +149,25 @@ fn nothing_found(edit: &Edit) -> FileImpact {
 }
 
 fn file_impact(
-    world: &dyn World,
+    worlds: &Worlds<'_>,
     edit: &Edit,
     aliases: &Aliases,
     is_over: &dyn Fn() -> bool,
 ) -> (FileImpact, bool) {
     let mut found = nothing_found(edit);
+    let world = worlds.now;
     // What did not exist before, nobody depends on.
     let Some((facts, text)) = edit.former_content(world) else { return (found, false) };
     let before = Overlay::new(world, edit.former_path(), Arc::clone(&facts), text.clone());
-    let after = edit.present_facts(world);
+    let after = edit.present_facts(worlds.after);
     found.symbols = edit.symbol_changes(&facts, after.as_deref());
-    let mut collector = Collector::new(world, edit, before.file());
+    let file = before.find(edit.former_path()).unwrap_or(FileId(u32::MAX));
+    let mut collector = Collector::new(world, edit, file);
     let handed_on = after.as_deref().map(handed_on).unwrap_or_default();
-    let mut kept = kept_places(world, edit, after.as_deref());
-    kept.extend(still_named(world, edit, after.as_deref(), &found.symbols));
-    let former = FormerFile { before: &before, facts: &facts, changes: &found.symbols };
-    collect_direct(&former, edit, &handed_on, &kept, &mut collector);
+    let mut kept = Kept::new(worlds.after, edit, after.as_deref(), &found.symbols, &worlds.arrivals);
+    let former = FormerFile { before: &before, file, facts: &facts, changes: &found.symbols };
+    collect_direct(&former, edit, &handed_on, &mut kept, &mut collector);
+    handed_on::collect(world, &before, edit, (&facts, after.as_ref()), &mut collector);
     in_text::collect(&before, edit, text.as_deref(), &found.symbols, aliases, &mut collector);
     let truncated = is_over() || collect_transitive(world, &mut collector, is_over);
     (found.dependents, found.undecided) = collector.finish();
@@ -146,48 +177,9 @@ fn file_impact(
 /// A file as it was, in a world that is otherwise as it is.
 struct FormerFile<'a> {
     before: &'a Overlay<'a>,
+    file: FileId,
     facts: &'a Facts,
     changes: &'a [SymbolChange],
-}
-
-/// A place that references something: the file, the line, and the name there.
-type Spot = (FileId, u32, Box<str>);
-
-/// The places that lead to a file in its new place as well, because its place says nothing to them: it is in the same package as before,
-/// or `a.rs` became `a/mod.rs`.
-fn kept_places(world: &dyn World, edit: &Edit, after: Option<&Facts>) -> BTreeSet<Spot> {
-    let (Some(_), Some(after), Some(file)) = (&edit.former, after, world.find(&edit.path)) else {
-        return BTreeSet::new();
-    };
-    let symbols: Vec<Definition> =
-        after.definitions.iter().filter(|definition| definition.reach > Reach::File).cloned().collect();
-    let target = Target { file, symbols: &symbols, module: true };
-    let now = language::rules(after.language).referrers(world, &target).into_iter();
-    now.map(|reference| (reference.file, reference.line, reference.pattern)).collect()
-}
-
-/// The places that can still name what fewer can name than before. In Python that is everybody who says the name: what is not in `__all__`
-/// only no longer comes with a star.
-fn still_named(
-    world: &dyn World,
-    edit: &Edit,
-    after: Option<&Facts>,
-    changes: &[SymbolChange],
-) -> BTreeSet<Spot> {
-    let narrowed: BTreeSet<&str> = changes
-        .iter()
-        .filter(|change| change.what == What::Narrowed)
-        .map(|change| &*change.was.name)
-        .collect();
-    let (Some(after), Some(file)) = (after, world.find(&edit.path)) else { return BTreeSet::new() };
-    if narrowed.is_empty() || after.language != Language::Python {
-        return BTreeSet::new();
-    }
-    let named = after.definitions.iter().filter(|definition| narrowed.contains(&*definition.name));
-    let symbols: Vec<Definition> = named.cloned().collect();
-    let target = Target { file, symbols: &symbols, module: false };
-    let now = language::rules(after.language).referrers(world, &target).into_iter();
-    now.map(|reference| (reference.file, reference.line, reference.pattern)).collect()
 }
 
 /// Everything that references what changed.
@@ -195,10 +187,10 @@ fn collect_direct(
     former: &FormerFile<'_>,
     edit: &Edit,
     handed_on: &BTreeSet<&str>,
-    kept: &BTreeSet<Spot>,
+    kept: &mut Kept<'_>,
     collector: &mut Collector<'_>,
 ) {
-    let FormerFile { before, facts, changes } = *former;
+    let FormerFile { before, file, facts, changes } = *former;
     let moved = edit.is_moved();
     // When the file is no longer where it was, every definition in it is affected, changed or not.
     let symbols: Vec<Definition> = match moved {
@@ -207,7 +199,7 @@ fn collect_direct(
         }
         false => changes.iter().map(|change| change.was.clone()).collect(),
     };
-    let target = Target { file: before.file(), symbols: &symbols, module: moved };
+    let target = Target { file, symbols: &symbols, module: moved };
     if moved || !symbols.is_empty() {
         for mut reference in language::rules(facts.language).referrers(before, &target) {
             let change = if moved { None } else { reference.symbol.and_then(|at| changes.get(at)) };
@@ -215,15 +207,18 @@ fn collect_direct(
             if change.is_some_and(|change| matches!(change.what, What::Resigned { .. })) {
                 reference.through = None;
             }
-            let still = || kept.contains(&(reference.file, reference.line, reference.pattern.clone()));
             let breaks = match change {
-                _ if moved => reference.certainty <= Certainty::Possible && !still(),
-                Some(change) if change.what == What::Narrowed => change.breaks(&reference) && !still(),
-                change => change.is_some_and(|change| change.breaks(&reference)),
+                _ if moved => {
+                    let was = reference.symbol.and_then(|at| symbols.get(at));
+                    let found =
+                        kept.has(&reference) || was.is_some_and(|was| kept.has_moved(was, &reference));
+                    reference.certainty <= Certainty::Possible && !found
+                }
+                Some(change) => change.breaks(&reference) && !kept.finds(change, &reference),
+                None => false,
             };
             // Where the file still hands the name on, it is itself that breaks.
-            let shielded =
-                reference.through == Some(before.file()) && handed_on.contains(&*reference.pattern);
+            let shielded = reference.through == Some(file) && handed_on.contains(&*reference.pattern);
             let breaks = breaks && !shielded;
             // Where nothing can break, it need not be told who may be meant.
             if reference.certainty == Certainty::Undecided

@@ -16,6 +16,7 @@ pub mod facts;
 mod fixture;
 pub mod impact;
 pub mod language;
+pub mod module;
 pub mod overlay;
 mod package;
 pub mod reference;

@@ -1,13 +1,21 @@
-//! A world in which one file is as it was: the content that others were written against.
+//! A world in which some files are otherwise: as they were when others were written against them, or as a change makes them.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::facts::Facts;
 use crate::world::{FileId, World, base, parent, words};
 
-/// Another world, with the former content of one file in the place of its present one. The file may be gone from that world.
+/// Another world, with other contents of some files in the place of its own. The files need not be in that world.
 pub struct Overlay<'w> {
     world: &'w dyn World,
+    layers: Vec<Layer>,
+    /// The positions of the layers by what they are in the world.
+    files: HashMap<FileId, usize>,
+}
+
+/// One file that is otherwise.
+struct Layer {
     file: FileId,
     path: String,
     /// `None` where only the facts are known.
@@ -17,38 +25,63 @@ pub struct Overlay<'w> {
 }
 
 impl<'w> Overlay<'w> {
-    /// `world` as it was when the file at `path` had these facts, and this text if it is known.
+    /// `world` as it is.
+    pub fn empty(world: &'w dyn World) -> Self {
+        Self { world, layers: Vec::new(), files: HashMap::new() }
+    }
+
+    /// `world` with the file at `path` having these facts, and this text if it is known.
     pub fn new(world: &'w dyn World, path: &str, facts: Arc<Facts>, text: Option<Arc<str>>) -> Self {
-        let present = world.find(path);
-        // No world is so large that its last number is taken.
-        let file = present.unwrap_or(FileId(u32::MAX));
-        Self { world, file, path: path.to_owned(), text, facts, is_new: present.is_none() }
+        let mut overlay = Self::empty(world);
+        overlay.add(path, facts, text);
+        overlay
     }
 
-    /// The file that is as it was.
-    pub fn file(&self) -> FileId {
-        self.file
+    /// One more file that is otherwise. What it is in this world.
+    pub fn add(&mut self, path: &str, facts: Arc<Facts>, text: Option<Arc<str>>) -> FileId {
+        let present = self.find(path);
+        // No world is so large that its last numbers are taken.
+        let spare = || FileId(u32::MAX - u32::try_from(self.layers.len()).unwrap_or(u32::MAX));
+        let file = present.unwrap_or_else(spare);
+        self.files.insert(file, self.layers.len());
+        self.layers.push(Layer { file, path: path.to_owned(), text, facts, is_new: present.is_none() });
+        file
     }
 
-    /// The present text of a file, be it the one that is as it was.
+    /// The present text of a file, be it one that is otherwise here.
     pub fn present_text(&self, path: &str) -> Option<Arc<str>> {
         self.world.text(self.world.find(path)?)
     }
 
-    /// Takes the file into a list that is sorted by path, where it belongs there.
-    fn with_file(&self, mut files: Vec<FileId>, belongs: bool) -> Vec<FileId> {
-        let at = files.binary_search_by(|file| self.path(*file).cmp(&self.path));
+    fn layer(&self, file: FileId) -> Option<&Layer> {
+        self.layers.get(*self.files.get(&file)?)
+    }
+
+    /// Takes a file into a list that is sorted by path, where it belongs there.
+    fn put(&self, files: &mut Vec<FileId>, layer: &Layer, belongs: bool) {
+        let at = files.binary_search_by(|file| self.path(*file).cmp(&layer.path));
         match (at, belongs) {
-            (Err(at), true) => files.insert(at, self.file),
+            (Err(at), true) => files.insert(at, layer.file),
             (Ok(at), false) => drop(files.remove(at)),
             _ => {}
         }
-        files
     }
 
+    /// With the files that the world does not have, where they belong.
+    fn with_new(&self, mut files: Vec<FileId>, belongs: impl Fn(&str) -> bool) -> Vec<FileId> {
+        for layer in self.layers.iter().filter(|layer| layer.is_new) {
+            self.put(&mut files, layer, belongs(&layer.path));
+        }
+        files
+    }
+}
+
+impl Layer {
     fn has(&self, name: &str) -> bool {
         match &self.text {
-            Some(text) => words(name).all(|word| words(text).any(|other| other == word)),
+            Some(text) => {
+                words(name).all(|word| text.contains(word) && words(text).any(|other| other == word))
+            }
             // Unknown, hence perhaps.
             None => true,
         }
@@ -57,41 +90,53 @@ impl<'w> Overlay<'w> {
 
 impl World for Overlay<'_> {
     fn find(&self, path: &str) -> Option<FileId> {
-        if path == self.path { Some(self.file) } else { self.world.find(path) }
+        let layer = self.layers.iter().find(|layer| layer.path == path);
+        layer.map(|layer| layer.file).or_else(|| self.world.find(path))
     }
 
     fn path(&self, file: FileId) -> &str {
-        if file == self.file { &self.path } else { self.world.path(file) }
+        match self.layer(file) {
+            Some(layer) => &layer.path,
+            None => self.world.path(file),
+        }
     }
 
     fn files(&self) -> Vec<FileId> {
-        self.with_file(self.world.files(), true)
+        self.with_new(self.world.files(), |_| true)
     }
 
     fn directory(&self, path: &str) -> Vec<FileId> {
-        let files = self.world.directory(path);
-        if self.is_new { self.with_file(files, parent(&self.path) == path) } else { files }
+        self.with_new(self.world.directory(path), |new| parent(new) == path)
     }
 
     fn named(&self, basename: &str) -> Vec<FileId> {
-        let files = self.world.named(basename);
-        if self.is_new { self.with_file(files, base(&self.path) == basename) } else { files }
+        self.with_new(self.world.named(basename), |new| base(new) == basename)
     }
 
     fn containing(&self, name: &str) -> Vec<FileId> {
-        self.with_file(self.world.containing(name), self.has(name))
+        let mut files = self.world.containing(name);
+        for layer in &self.layers {
+            self.put(&mut files, layer, layer.has(name));
+        }
+        files
     }
 
     fn text(&self, file: FileId) -> Option<Arc<str>> {
-        if file == self.file { self.text.clone() } else { self.world.text(file) }
+        match self.layer(file) {
+            Some(layer) => layer.text.clone(),
+            None => self.world.text(file),
+        }
     }
 
     fn facts(&self, file: FileId) -> Option<Arc<Facts>> {
-        if file == self.file { Some(Arc::clone(&self.facts)) } else { self.world.facts(file) }
+        match self.layer(file) {
+            Some(layer) => Some(Arc::clone(&layer.facts)),
+            None => self.world.facts(file),
+        }
     }
 
     fn prepare(&self, files: &[FileId]) {
-        let others: Vec<FileId> = files.iter().copied().filter(|file| *file != self.file).collect();
+        let others: Vec<FileId> = files.iter().copied().filter(|it| !self.files.contains_key(it)).collect();
         self.world.prepare(&others);
     }
 }
@@ -128,5 +173,18 @@ mod tests {
         assert_eq!(paths(before.named("bb.txt")), ["d/bb.txt"]);
         assert_eq!(paths(before.containing("x")), ["d/b.txt", "d/bb.txt", "d/c.txt"]);
         assert!(before.directory("").is_empty());
+    }
+
+    #[test]
+    fn several_files_can_be_otherwise() {
+        let world = MemoryWorld::new([("a.txt", "x"), ("c.txt", "x")]);
+        let mut after = overlay(&world, "a.txt", "y");
+        let facts = |path| Arc::new(language::facts(path, "y"));
+        let d = after.add("d.txt", facts("d.txt"), Some("y".into()));
+        let b = after.add("b.txt", facts("b.txt"), Some("y".into()));
+        let a = world.find("a.txt").unwrap();
+        assert_eq!(after.containing("y"), [a, b, d]);
+        assert_eq!(after.files(), [a, b, world.find("c.txt").unwrap(), d]);
+        assert_eq!((after.path(b), after.find("d.txt")), ("b.txt", Some(d)));
     }
 }

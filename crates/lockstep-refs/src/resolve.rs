@@ -82,6 +82,11 @@ pub(crate) trait Scheme: Sync {
         [stem, folder].into_iter().filter(|word| !word.is_empty()).map(str::to_owned).collect()
     }
 
+    /// Whether a file in which one of the [`module_words`](Self::module_words) of another stands may import that one.
+    fn may_import(&self, _world: &dyn World, _from: FileId, _file: FileId, _word: &str) -> bool {
+        true
+    }
+
     /// Whether a value fits a type by its members, whatever it is declared as.
     fn is_structural(&self) -> bool {
         false

@@ -7,10 +7,12 @@ mod flow;
 mod function;
 mod import;
 mod modules;
+mod record;
 mod statement;
+mod string;
 
 use crate::collect::Collector;
-use crate::facts::{DefinitionKind, Facts, Reach};
+use crate::facts::{DefinitionKind, Facts, Reach, Role};
 use crate::language::{Language, Rules};
 use crate::reference::{Outgoing, Reference, Target};
 use crate::resolve;
@@ -127,7 +129,7 @@ fn drop_foreign_names(facts: &mut Facts) {
     }
     let types = facts.definitions.iter().filter(|it| it.kind != DefinitionKind::Method);
     known.extend(types.map(|definition| &*definition.name));
-    facts.uses.retain(|it| it.of.is_some() || known.contains(&*it.name));
+    facts.uses.retain(|it| it.of.is_some() || it.role == Role::Quoted || known.contains(&*it.name));
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Ruby: constants by the modules around them, files by `require`, methods mostly by name.
 
+mod mixin;
+
 use tree_sitter::Node;
 
 use crate::facts::{Definition, DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape};
@@ -95,18 +97,26 @@ fn worth(walk: &Walk<'_>, node: Node<'_>, depth: usize) -> Option<Shape> {
     match node.kind() {
         "call" => {
             let method = node.child_by_field_name("method").map(|it| walk.text(it));
-            let made = node.child_by_field_name("receiver").filter(|it| is_constant(*it));
-            made.filter(|_| method == Some("new")).map(|made| Shape::Of(dotted(walk.text(made)).into()))
+            match node.child_by_field_name("receiver").filter(|_| method == Some("new")) {
+                Some(made) => is_constant(made).then(|| Shape::Of(dotted(walk.text(made)).into())),
+                None => made_here(walk, method),
+            }
         }
         "instance_variable" => Some(Shape::Member(Box::new(Shape::Itself), walk.text(node).into())),
         "identifier" => {
             let name = walk.text(node);
-            let local = walk.collector.scopes.get(name).cloned();
+            let local = walk.collector.scopes.get(name).cloned().or_else(|| made_here(walk, Some(name)));
             Some(local.unwrap_or_else(|| Shape::Call(Box::new(Shape::Name(name.into())))))
         }
         "assignment" => node.child_by_field_name("right").map(|right| walk.shape_within(right, depth)),
         _ => None,
     }
+}
+
+/// What `new` alone makes: something of the class that it stands in.
+fn made_here(walk: &Walk<'_>, method: Option<&str>) -> Option<Shape> {
+    let class = walk.collector.container().filter(|_| method == Some("new"))?;
+    Some(Shape::Of(class.rsplit('.').next().unwrap_or(&class).into()))
 }
 
 fn is_constant(node: Node<'_>) -> bool {
@@ -186,6 +196,11 @@ fn call(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             node.child_by_field_name("block").into_iter().for_each(|block| walk.visit(block));
             true
         }
+        ("include" | "extend" | "prepend" | "send", Some(of)) if is_constant(of) => {
+            mixin::from_outside(walk, node, of);
+            walk.invocation(receiver, method, arguments);
+            true
+        }
         ("alias_method" | "define_method", None) => {
             let name = first.map(|first| walk.text(first).trim_start_matches(':').to_owned());
             if let Some((first, name)) = first.zip(name) {
@@ -220,14 +235,8 @@ fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
     let body = node.child_by_field_name("body");
     let mut extends: Vec<Node<'_>> =
         node.child_by_field_name("superclass").and_then(|it| it.named_child(0)).into_iter().collect();
-    for part in body.map(children).unwrap_or_default() {
-        let method = part.child_by_field_name("method").map(|it| walk.text(it)).unwrap_or_default();
-        if part.kind() == "call" && matches!(method, "include" | "extend" | "prepend") {
-            let list = part.child_by_field_name("arguments").map(children).unwrap_or_default();
-            extends.extend(list.into_iter().filter(|it| is_constant(*it)));
-        }
-    }
     extends.retain(|it| is_constant(*it));
+    extends.extend(body.map(|body| mixin::mixed_in(walk, body)).unwrap_or_default());
     let container = outer.as_deref().map(|outer| walk.collector.enter(outer));
     walk.collector.scopes.open_closed();
     walk.type_(&Type { node, name, kind: DefinitionKind::Type, reach: Reach::Everyone, extends, body });
@@ -263,7 +272,10 @@ fn function(walk: &mut Walk<'_>, node: Node<'_>) {
     let last =
         body.and_then(|body| if body.kind() == "body_statement" { children(body).pop() } else { Some(body) });
     let result = last
-        .filter(|last| last.kind() == "call" || last.kind() == "instance_variable")
+        .filter(|last| {
+            matches!(last.kind(), "call" | "instance_variable")
+                || last.kind() == "identifier" && walk.text(*last) == "new"
+        })
         .map(|it| walk.shape(it));
     if let Some(object) = node.child_by_field_name("object") {
         walk.leave_out(object);

@@ -2,6 +2,7 @@
 
 mod class;
 mod config;
+mod element;
 mod exchange;
 mod expression;
 mod function;

@@ -86,24 +86,28 @@ impl<'w> Query<'w> {
         if let Some(types) = self.types.borrow().get(name) {
             return Rc::clone(types);
         }
-        let homes = self.packages.homes(name).into_iter().flat_map(|home| self.world.named(&home));
-        let mut files: Vec<FileId> = homes.collect();
-        if files.is_empty() {
-            files = self.world.containing(name);
-            if files.len() > MAX_FILES {
-                files.clear();
-            }
-        }
-        let mut found = Vec::new();
-        for file in files {
-            let Some(view) = self.view(file) else { continue };
-            let named = |definition: &&Definition| is_type(definition) && &*definition.name == name;
-            let all = view.facts.definitions.iter().enumerate();
-            found.extend(all.filter(|(_, it)| named(it)).map(|(at, _)| Symbol { file, at }));
+        let homes: Vec<FileId> =
+            self.packages.homes(name).into_iter().flat_map(|home| self.world.named(&home)).collect();
+        let mut found = self.types_in(&homes, name);
+        if found.is_empty() {
+            // Nobody must keep to the custom.
+            let files = self.world.containing(name);
+            found = self.types_in(if files.len() > MAX_FILES { &[] } else { &files }, name);
         }
         let types: Rc<[Symbol]> = found.into();
         self.types.borrow_mut().insert(name.into(), Rc::clone(&types));
         types
+    }
+
+    fn types_in(&self, files: &[FileId], name: &str) -> Vec<Symbol> {
+        let mut found = Vec::new();
+        for file in files {
+            let Some(view) = self.view(*file) else { continue };
+            let named = |definition: &&Definition| is_type(definition) && &*definition.name == name;
+            let all = view.facts.definitions.iter().enumerate();
+            found.extend(all.filter(|(_, it)| named(it)).map(|(at, _)| Symbol { file: *file, at }));
+        }
+        found
     }
 
     /// The type that a path means in a file.

@@ -3,6 +3,7 @@
 use super::names::{Query, Symbol};
 use super::{full_name, is_type};
 use crate::facts::{Definition, DefinitionKind, Shape};
+use crate::resolve::path_of;
 use crate::world::FileId;
 
 /// How far a chain of values is followed.
@@ -109,8 +110,10 @@ impl Query<'_> {
             return member.map_or(Value::Path(path.into()), |member| self.given(member));
         }
         let field = self.itself(place).map(|symbol| self.members(symbol, path)).unwrap_or_default();
-        match field.first().or(self.top(place, path).as_ref()) {
-            Some(symbol) => self.given(*symbol),
+        let found = field.first().copied();
+        let found = found.or_else(|| self.top(place, path)).or_else(|| self.opened_member(place, path));
+        match found {
+            Some(symbol) => self.given(symbol),
             None => Value::Path(path.into()),
         }
     }
@@ -137,6 +140,16 @@ impl Query<'_> {
             }
         }
         None
+    }
+
+    /// The member that a name means of a type that the file opens: `using static`, `import static T.*`.
+    fn opened_member(&self, place: Place<'_>, name: &str) -> Option<Symbol> {
+        let view = self.view(place.file)?;
+        view.bindings.globs.iter().find_map(|glob| {
+            let types = self.types_named(glob.rsplit('.').next().unwrap_or(glob));
+            let class = types.iter().find(|symbol| self.full(**symbol).as_deref() == Some(glob))?;
+            self.own_members(*class, name).first().copied()
+        })
     }
 
     /// What a definition gives.
@@ -180,6 +193,7 @@ impl Query<'_> {
                 let found = own.first().copied();
                 let found =
                     found.or_else(|| self.static_member(place, path)).or_else(|| self.top(place, path));
+                let found = found.or_else(|| self.opened_member(place, path));
                 found.map_or(Value::Unknown, |symbol| self.given(symbol))
             }
             Shape::Member(of, name) => match self.value(place, of) {
@@ -227,7 +241,12 @@ impl Query<'_> {
         for part in std::iter::once(class).chain(parts) {
             let Some(definition) = self.definition(part) else { continue };
             let container = definition.container.as_deref();
-            let find = |name: &str| self.type_of(part.file, container, name);
+            // What is mixed in inside the type may stand in it.
+            let inside = path_of(&definition);
+            let find = |name: &str| {
+                let around = self.type_of(part.file, container, name);
+                around.or_else(|| self.type_of(part.file, Some(&inside), name))
+            };
             parents.extend(
                 definition.extends.iter().filter_map(|name| find(name)).filter(|parent| *parent != class),
             );

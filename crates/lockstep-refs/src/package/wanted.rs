@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::names::{Query, Symbol, View, full_name};
 use super::{is_member, is_type};
-use crate::facts::{Definition, DefinitionKind, Reach, Role};
+use crate::facts::{Definition, DefinitionKind, Import, Reach, Role};
 use crate::reference::{Certainty, Kind, Reference};
 use crate::world::FileId;
 
@@ -159,6 +159,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
             for bound in view.bindings.names.iter().filter(|bound| self.is_bound(bound.full.as_str())) {
                 found.push(reference(file, bound.line, Kind::Import, Role::Import, &self.definition.name));
             }
+            found.extend(self.openings(file, &view));
             found.extend(self.overrides(file, &view));
         }
         found.extend(self.declared_again(file, &view));
@@ -175,6 +176,16 @@ impl<'q, 'w> Wanted<'q, 'w> {
             }
         }
         found
+    }
+
+    /// Imports that open a type, so that its members are named alone: `using static`, `import static T.*`.
+    fn openings(&self, file: FileId, view: &View) -> Vec<Reference> {
+        let opens =
+            |import: &&Import| import.glob && import.alias.is_none() && *import.module == *self.named();
+        let imports = view.facts.imports.iter().filter(|_| is_type(self.definition)).filter(opens);
+        let place =
+            |import: &Import| reference(file, import.line, Kind::Import, Role::Import, &self.definition.name);
+        imports.map(place).collect()
     }
 
     /// Whether a file is of the same package, or near enough to be trusted with what only the package sees.

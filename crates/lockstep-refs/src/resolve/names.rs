@@ -280,17 +280,43 @@ impl<'w> Resolver<'w> {
         let mut parts = name.split(separator);
         let mut hits = self.lookup(file, parts.next().unwrap_or_default(), Mode::Inside).to_vec();
         for part in parts {
-            let mut next = Vec::new();
-            for hit in hits {
-                match hit.entity {
-                    Entity::Module(module) => next.extend(self.exported(&module, part, Mode::Named)),
-                    Entity::Symbol(symbol) => next.extend(self.nested(symbol, part)),
-                    Entity::Outside => next.push(hit),
-                }
-            }
-            hits = next;
+            hits = self.step(hits, part);
         }
         hits
+    }
+
+    /// What a name means inside what others mean.
+    fn step(&self, hits: Vec<Hit>, part: &str) -> Vec<Hit> {
+        let mut next = Vec::new();
+        for hit in hits {
+            match hit.entity {
+                Entity::Module(module) => {
+                    let through = hit.through;
+                    let inside = self.exported(&module, part, Mode::Named).into_iter();
+                    next.extend(inside.map(|it| Hit { through: it.through.or(through), ..it }));
+                }
+                Entity::Symbol(symbol) => next.extend(self.nested(symbol, part)),
+                Entity::Outside => next.push(hit),
+            }
+        }
+        next
+    }
+
+    /// What a dotted name means from the outermost module on, whatever a file calls it: a module, or something in one.
+    pub(crate) fn absolute(&self, file: FileId, name: &str) -> Vec<Hit> {
+        let mut end = name.len();
+        loop {
+            let path = &name[..end];
+            if let Found::Here(module) = self.module(file, path) {
+                let inside = name[end..].split('.').filter(|part| !part.is_empty());
+                let hit = Hit { entity: Entity::Module(module), through: None };
+                return inside.fold(vec![hit], |hits, part| self.step(hits, part));
+            }
+            match path.trim_start_matches('.').rfind('.') {
+                Some(at) => end = path.len() - path.trim_start_matches('.').len() + at,
+                None => return Vec::new(),
+            }
+        }
     }
 
     /// A definition inside a definition: a nested class, a member of a namespace.

@@ -3,11 +3,13 @@
 use std::rc::Rc;
 
 use super::types::Type;
+use crate::facts::WRAPPED;
 
 /// What a member of an outside value is: a method remembers what its value holds.
 pub(super) fn member(head: &str, held: &Rc<[Type]>, name: &str) -> Type {
     match (name, held.first()) {
         (_, None) => Type::outside(""),
+        _ if head == WRAPPED => Type::outside(""),
         ("value", Some(first)) if held.len() == 1 => first.clone(),
         _ => Type::Outside(format!("{head}.{name}").into(), Rc::clone(held)),
     }
@@ -15,8 +17,9 @@ pub(super) fn member(head: &str, held: &Rc<[Type]>, name: &str) -> Type {
 
 /// What a construct of the language takes out of an outside value.
 pub(super) fn part(head: &str, held: &Rc<[Type]>, name: &str) -> Type {
-    let missing = || if held.is_empty() { Type::outside("") } else { Type::Unknown };
+    let missing = || if held.is_empty() || head == WRAPPED { Type::outside("") } else { Type::Unknown };
     match name {
+        _ if head == WRAPPED => missing(),
         "element" if is_map(head) => held.first().cloned().unwrap_or_else(missing),
         "item" | "enter" | "aenter" => held.last().cloned().unwrap_or_else(missing),
         "element" if head == "tuple" && held.len() > 1 => match held.iter().all(|it| it == &held[0]) {

@@ -81,11 +81,9 @@ impl<'r, 'w> Search<'r, 'w> {
                 queue.push(last(class).into());
             }
         }
-        if self.target.module || self.target.symbols.iter().any(|it| self.is_default(it)) {
-            for word in self.resolver.scheme.module_words(self.resolver.world, self.target.file) {
-                self.take_files(&word);
-                self.module_words.insert(word);
-            }
+        if self.target.module || self.hands_on_default(self.target.file) {
+            self.module_words.extend(self.module_words_of(self.target.file));
+            self.take_importers(&mut queue);
         }
         if self.resolver.scheme.is_structural() {
             self.take_users_of_types();
@@ -100,16 +98,35 @@ impl<'r, 'w> Search<'r, 'w> {
         }
     }
 
-    /// Whether a definition is exported without a name.
-    fn is_default(&self, definition: &Definition) -> bool {
-        let hits = self.resolver.lookup(self.target.file, "default", Mode::Named);
-        hits.iter().any(|hit| match hit.entity {
-            Entity::Symbol(symbol) => {
-                let at = self.wanted.get(&symbol);
-                at.and_then(|at| self.target.symbols.get(*at)).is_some_and(|it| it.name == definition.name)
+    fn module_words_of(&self, file: FileId) -> Vec<String> {
+        self.resolver.scheme.module_words(self.resolver.world, file)
+    }
+
+    /// Whether a file exports something wanted without a name.
+    fn hands_on_default(&self, file: FileId) -> bool {
+        let hits = self.resolver.lookup(file, "default", Mode::Named);
+        hits.iter().any(|hit| self.is_wanted(&hit.entity))
+    }
+
+    /// The files that may import the target's, and those that may import a file that hands on its default. Nobody among
+    /// them need say a name that is looked for.
+    fn take_importers(&mut self, queue: &mut Vec<Box<str>>) {
+        let mut handing = vec![self.target.file];
+        let mut at = 0;
+        while let Some(file) = handing.get(at).copied() {
+            at += 1;
+            for word in self.module_words_of(file) {
+                let world = self.resolver.world;
+                let mut importers = world.containing(&word);
+                importers.retain(|it| self.resolver.scheme.may_import(world, *it, file, &word));
+                for importer in self.take_readable(importers) {
+                    self.aliases(importer, "default", queue);
+                    if !handing.contains(&importer) && self.hands_on_default(importer) {
+                        handing.push(importer);
+                    }
+                }
             }
-            _ => false,
-        })
+        }
     }
 
     /// Where values fit by their members, whoever names the type of a wanted member, or a type that extends it, may give its
@@ -161,7 +178,11 @@ impl<'r, 'w> Search<'r, 'w> {
 
     /// The candidates for a word that are read by these rules.
     pub(super) fn take_files(&mut self, word: &str) -> Vec<FileId> {
-        let mut mine = self.resolver.world.containing(word);
+        self.take_readable(self.resolver.world.containing(word))
+    }
+
+    /// Those of some files that are read by these rules.
+    fn take_readable(&mut self, mut mine: Vec<FileId>) -> Vec<FileId> {
         mine.retain(|file| self.resolver.speaks(*file));
         self.resolver.world.prepare(&mine);
         mine.retain(|file| self.resolver.view(*file).is_some());
@@ -174,9 +195,17 @@ impl<'r, 'w> Search<'r, 'w> {
         let Some(view) = self.resolver.view(file) else { return };
         for import in &view.facts.imports {
             for name in import.names.iter().filter(|it| *it.name == *word && it.local != it.name) {
-                let hits = self.resolver.lookup(file, &name.local, Mode::Named);
-                if hits.iter().any(|hit| self.is_wanted(&hit.entity)) {
+                let wanted = |mode| {
+                    let hits = self.resolver.lookup(file, &name.local, mode);
+                    hits.iter().any(|hit| self.is_wanted(&hit.entity))
+                };
+                if wanted(Mode::Named) {
                     queue.push(name.local.clone());
+                } else if wanted(Mode::Inside) {
+                    // It may hand on what it took, under one more name.
+                    let own = view.facts.imports.iter().filter(|it| it.module.is_empty() && it.reexport);
+                    let handed = own.flat_map(|it| &it.names).filter(|it| it.name == name.local);
+                    queue.extend(handed.map(|it| it.local.clone()));
                 }
             }
         }
@@ -191,7 +220,8 @@ impl<'r, 'w> Search<'r, 'w> {
     }
 
     fn is_wanted(&self, entity: &Entity) -> bool {
-        matches!(entity, Entity::Symbol(symbol) if self.wanted.contains_key(symbol))
+        matches!(entity, Entity::Symbol(symbol)
+            if self.wanted.contains_key(symbol) || self.constructs(*symbol).is_some())
     }
 
     fn visit(&mut self, file: FileId) {
@@ -205,6 +235,8 @@ impl<'r, 'w> Search<'r, 'w> {
             self.inherits(file, it);
             if it.role == Role::Conform {
                 self.conforms(file, it);
+            } else if it.role == Role::Quoted {
+                self.quoted(file, it);
             } else if let Some(of) = &it.of {
                 if self.words.contains(&it.name) {
                     self.member(file, it, of);
@@ -299,6 +331,39 @@ impl<'r, 'w> Search<'r, 'w> {
                 && let Some(at) = self.constructs(symbol)
             {
                 self.keep_use(file, it, at, Certainty::Resolved, None);
+            }
+        }
+    }
+
+    /// Something named in a string: that it is meant is sure only once it runs.
+    fn quoted(&mut self, file: FileId, it: &Use) {
+        let name = last(&it.name);
+        if !self.words.contains(name) && !self.module_words.contains(name) {
+            return;
+        }
+        if let Some(of) = &it.of {
+            let place = At { file, within: it.within, this: None };
+            let found = self.resolver.types(&place, of).iter().find_map(|one| self.matches(one, it));
+            if let Some((at, Certainty::Resolved, through)) = found {
+                self.keep_use(file, it, at, Certainty::Untyped, through);
+            }
+            return;
+        }
+        for hit in self.resolver.absolute(file, &it.name) {
+            match hit.entity {
+                Entity::Symbol(symbol) => {
+                    if let Some(at) = self.wanted.get(&symbol).copied() {
+                        let it = Use { name: name.into(), ..it.clone() };
+                        self.keep_use(file, &it, at, Certainty::Untyped, hit.through);
+                    }
+                }
+                Entity::Module(Module::File(found)) if self.target.module && found == self.target.file => {
+                    self.keep(file, it.line, Kind::Import, it.role, &it.name, None, hit.through);
+                    if let Some(kept) = self.found.last_mut() {
+                        kept.certainty = Certainty::Untyped;
+                    }
+                }
+                _ => {}
             }
         }
     }
@@ -548,6 +613,14 @@ fn used(resolver: &Resolver<'_>, file: FileId, it: &Use) -> Vec<FileId> {
     };
     if it.role == Role::Conform {
         return Vec::new();
+    }
+    if it.role == Role::Quoted && it.of.is_none() {
+        let file_of = |hit: super::names::Hit| match hit.entity {
+            Entity::Symbol(symbol) => Some(symbol.file),
+            Entity::Module(Module::File(file)) => Some(file),
+            _ => None,
+        };
+        return resolver.absolute(file, &it.name).into_iter().filter_map(file_of).collect();
     }
     let Some(of) = &it.of else { return symbols(&resolver.lookup(file, &it.name, Mode::Inside)) };
     let place = At { file, within: it.within, this: None };

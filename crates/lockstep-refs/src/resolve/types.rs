@@ -4,7 +4,9 @@ use std::rc::Rc;
 
 use super::names::{Entity, Hit, Mode, Resolver};
 use super::{Module, Symbol, outside, path_of};
-use crate::facts::{DECORATED, Definition, DefinitionKind, Role, Shape, THIS, THIS_PARAMETER, WHOLE};
+use crate::facts::{
+    DECORATED, Definition, DefinitionKind, PROPERTIES, Role, Shape, THIS, THIS_PARAMETER, WHOLE, WRAPPED,
+};
 use crate::world::FileId;
 
 /// How far a chain of values is followed.
@@ -236,6 +238,9 @@ impl Resolver<'_> {
             let function = arguments.last().filter(|_| made.is_empty());
             return function.map_or(made, |function| self.types(place, function));
         }
+        if *head == Shape::Of(WRAPPED.into()) {
+            return self.wrapped(place, arguments);
+        }
         let mut types = Vec::new();
         for one in self.types(place, head) {
             match one {
@@ -247,6 +252,42 @@ impl Resolver<'_> {
             }
         }
         types
+    }
+
+    /// What a call gives; where that is not the project's, with what the call was given.
+    fn wrapped(&self, place: &Place, parts: &[Shape]) -> Vec<Type> {
+        let Some((made, given)) = parts.split_first() else { return Vec::new() };
+        let made = self.types(place, made);
+        let nothing =
+            |it: &Type| matches!(it, Type::Outside(name, held) if name.is_empty() && held.is_empty());
+        if !made.iter().all(nothing) {
+            return made;
+        }
+        let given: Vec<Type> = given.iter().flat_map(|it| self.types(place, it)).collect();
+        vec![Type::Outside(WRAPPED.into(), given.into())]
+    }
+
+    /// What the attributes of a component are properties of: what the function takes first, what its type says, or what the
+    /// class has as its own.
+    fn properties(&self, of: &Type) -> Vec<Type> {
+        let mut found = match of {
+            Type::Unknown => return vec![Type::Unknown],
+            Type::Outside(_, held) => held
+                .iter()
+                .flat_map(|it| match it {
+                    Type::Symbol(..) | Type::Callable(..) => self.properties(it),
+                    other => vec![other.clone()],
+                })
+                .collect(),
+            Type::Symbol(symbol, _) => match self.definition(*symbol).map(|it| it.kind) {
+                Some(DefinitionKind::Type) => self.member(&Type::Instance(*symbol), "props"),
+                _ => self.parameter(of, 0, WHOLE),
+            },
+            _ => self.parameter(of, 0, WHOLE),
+        };
+        // What has no type here has none that a checker would hold an attribute against.
+        found.retain(|it| !matches!(it, Type::Unknown | Type::Untyped));
+        if found.is_empty() { vec![Type::outside("")] } else { found }
     }
 
     /// What `self` is at a place.
@@ -277,6 +318,9 @@ impl Resolver<'_> {
 
     /// A member of a value.
     pub(crate) fn member(&self, of: &Type, name: &str) -> Vec<Type> {
+        if name == PROPERTIES {
+            return self.properties(of);
+        }
         if let Some(hidden) = name.strip_prefix('@') {
             return self.hidden(of, hidden);
         }

@@ -17,13 +17,14 @@ use crate::impact::lookup::{Direction, References, one_line};
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep refs src/parser.rs            who uses this file
+  lockstep refs crate::parser            the same by its module; also pkg.mod, ./parser
   lockstep refs parse_line               who uses the symbol, wherever it is defined
   lockstep refs Parser.parse             a method of a type
   lockstep refs execution-code           who names this skill
   lockstep refs --out src/parser.rs      what this file uses
   lockstep refs --dangling               references to files and names that are gone; exit code 1 if any")]
 pub(crate) struct RefsArgs {
-    /// A path, a symbol, or the name of a skill or agent
+    /// A path, a module, a symbol, or the name of a skill or agent
     #[arg(value_name = "NAME", required_unless_present = "dangling", conflicts_with = "dangling")]
     name: Option<String>,
     /// What the file references, instead of who references it

@@ -146,7 +146,7 @@ impl Reply for References {
 
 fn unknown(name: &str) -> CommandError {
     CommandError::new(Kind::Usage, format!("nothing in this tree is called {name:?}"))
-        .hint("give a path, a symbol that some file defines (`Type.method` for a member), or the name of a skill or agent")
+        .hint("give a path, a module (`crate::a`, `pkg.mod`, `./x`), a symbol that some file defines (`Type.method` for a member), or the name of a skill or agent")
 }
 
 fn defined(sought: &Sought) -> Vec<String> {

@@ -7,6 +7,7 @@ use lockstep_index::index::Index;
 use lockstep_refs::entity::{Aliases, Entity, Names, entities};
 use lockstep_refs::facts::{Definition, Facts, Reach};
 use lockstep_refs::language;
+use lockstep_refs::module;
 use lockstep_refs::reference::{Certainty, Kind, Target};
 use lockstep_refs::text::{self, Subject};
 use lockstep_refs::world::{FileId, World as _, parent};
@@ -56,6 +57,12 @@ struct SoughtFile {
 impl Sought {
     pub(crate) fn is_nothing(&self) -> bool {
         self.files.is_empty()
+    }
+
+    /// With what the name stands for besides.
+    fn add(&mut self, other: Self) {
+        self.defined.extend(other.defined);
+        self.files.extend(other.files);
     }
 
     /// Who references it, sorted by file, kind and line; and how many imports in those files lead to nothing.
@@ -146,15 +153,23 @@ pub(super) fn place(
 }
 
 impl Tree {
-    /// What a name that a person gave stands for: a file by its path or an end of it, else a symbol, else the name of an entity.
+    /// What a name that a person gave stands for: a file by its path or an end of it, else a module and a symbol, else the name of
+    /// an entity.
     pub(crate) fn seek(&self, index: &Index, directory: &Path, name: &str) -> Sought {
         let by_path = self.relative(directory, Path::new(name)).ok().and_then(|path| index.find(&path));
         if let Some(file) = by_path.or_else(|| index.find(name)).or_else(|| by_end(index, name)) {
             return whole_file(index, file, &self.aliases());
         }
-        let symbols = by_symbol(index, name);
-        if !symbols.is_nothing() {
-            return symbols;
+        let here = self.relative(directory, Path::new(".")).unwrap_or_default();
+        let modules = module::named(index, &here, name);
+        // A word alone is a symbol's before it is a module's.
+        let is_word = !name.contains(['.', ':', '/']);
+        let mut sought = by_symbol(index, name);
+        if sought.is_nothing() || !is_word {
+            modules.into_iter().for_each(|file| sought.add(whole_file(index, file, &self.aliases())));
+        }
+        if !sought.is_nothing() {
+            return sought;
         }
         let names = Names::of(index, &self.aliases());
         let mut sought = Sought::default();

@@ -109,6 +109,36 @@ fn who_followed_before_the_stop_is_not_told_of() {
 }
 
 #[test]
+fn a_module_is_asked_about_by_its_name() {
+    let env = active();
+    let write = |path: &str, text: &str| {
+        let path = env.project().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("pkg/__init__.py", "");
+    write("pkg/mod.py", "def greet(): pass\n");
+    write("app.py", "from pkg.mod import greet\n");
+    write("Cargo.toml", "[package]\nname = \"one\"\n");
+    write("src/lib.rs", "mod a;\nuse crate::a::b::go;\n");
+    write("src/a.rs", "pub mod b;\n");
+    write("src/a/b.rs", "pub fn go() {}\n");
+    write("web/x.ts", "export const x = 1;\n");
+    write("web/y.ts", "import { x } from './x';\n");
+    for (name, defined, user) in [
+        ("pkg.mod", "pkg/mod.py:1", "app.py"),
+        ("crate::a::b", "src/a/b.rs:1", "src/lib.rs"),
+        ("./web/x", "web/x.ts:1", "web/y.ts"),
+    ] {
+        let text = env.lockstep(["refs", name, "--format", "json"]).succeeded();
+        let answer: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(answer["defined"], serde_json::json!([defined]), "{answer}");
+        let places = answer["references"].as_array().unwrap();
+        assert!(places.iter().any(|place| place["file"] == user), "{name}: {answer}");
+    }
+}
+
+#[test]
 fn renamed_deleted_stashed_and_switched_the_answer_is_of_now() {
     let env = active();
     repository(&env);

@@ -1,5 +1,7 @@
 //! C# in small projects of several files: what resolves, what does not, and what a change does.
 
+mod statics;
+
 use crate::fixture::{outgoing, referrers};
 use crate::language::facts;
 

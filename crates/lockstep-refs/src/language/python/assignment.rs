@@ -32,6 +32,12 @@ impl<'t> Walk<'t> {
             Some(right) => Some(self.expression(right)),
             None => None,
         };
+        let is_outside = !self.found.scopes.is_inside() || self.in_class();
+        if let Some(right) = right.filter(|_| is_outside && left.kind() == "identifier")
+            && self.made_type(left, right, node)
+        {
+            return;
+        }
         self.assign(left, value, declared, node);
     }
 

@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::Walk;
-use crate::facts::{Arity, Definition, DefinitionKind, Reach, Role, Shape};
+use crate::facts::{DefinitionKind, Reach, Role, Shape};
 use crate::scope::call;
 use crate::syntax::children;
 
@@ -43,6 +43,7 @@ impl<'t> Walk<'t> {
             self.found.scopes.bind(name, Shape::Name(self.found.path(name).into()));
         }
         let record = decorators.iter().any(|it| it.contains("dataclass") || it.ends_with("define"));
+        let is_tuple = definition.extends.iter().any(|it| it.rsplit('.').next() == Some("NamedTuple"));
         let at = self.found.define(definition);
         self.found.within = at;
         self.found.scopes.open_closed();
@@ -56,8 +57,9 @@ impl<'t> Walk<'t> {
         }
         self.found.scopes.close();
         self.found.within = within;
-        if record {
-            self.record(name, node);
+        self.fields_of_bases(name, node);
+        if record || is_tuple {
+            self.record(name, node, decorators);
         }
     }
 
@@ -93,22 +95,6 @@ impl<'t> Walk<'t> {
             }
         }
         bases
-    }
-
-    /// The constructor that a record gets from its fields.
-    fn record(&mut self, class: &str, node: Node<'t>) {
-        let container: Box<str> = self.found.path(class).into();
-        let mine = |it: &&Definition| it.container.as_deref() == Some(&*container);
-        let definitions = || self.found.facts.definitions.iter().filter(mine);
-        if definitions().any(|it| &*it.name == "__init__") {
-            return;
-        }
-        let fields = definitions().filter(|it| it.kind == DefinitionKind::Field && it.gives.is_some());
-        let most = u16::try_from(fields.count()).unwrap_or(u16::MAX);
-        let mut definition = self.found.definition("__init__", DefinitionKind::Method, node);
-        definition.container = Some(container);
-        definition.arity = Some(Arity { least: 0, most: Some(most) });
-        self.found.define(definition);
     }
 }
 

@@ -34,6 +34,7 @@ impl<'t> Walk<'t> {
             "parenthesized_expression" => self.only(node),
             "string" | "concatenated_string" => {
                 self.expressions(node);
+                self.named_in_string(node);
                 Shape::Of("str".into())
             }
             "interpolation" | "format_specifier" => {
@@ -151,8 +152,26 @@ impl<'t> Walk<'t> {
             "attribute" => self.attribute(function, Role::Call, count),
             _ => self.expression(function),
         };
+        if let Some(declared) = list.and_then(|list| self.cast(self.found.text(function), list)) {
+            return declared;
+        }
         let shapes = list.map(|list| self.arguments(list, &callee)).unwrap_or_default();
+        if let Some(list) = list {
+            self.named_in_arguments(self.found.text(function), list, &shapes);
+        }
         builtin(&callee, &shapes, self.frames.is_empty()).unwrap_or_else(|| call(callee))
+    }
+
+    /// `cast(T, value)`: a value of the type, which may be written in quotes.
+    fn cast(&mut self, callee: &str, list: Node<'t>) -> Option<Shape> {
+        let given: Vec<_> = children(list).into_iter().filter(|it| it.kind() != "comment").collect();
+        let [declared, value] = given.as_slice() else { return None };
+        if callee.rsplit('.').next() != Some("cast") || list.kind() != "argument_list" {
+            return None;
+        }
+        let shape = self.annotation(*declared);
+        self.expression(*value);
+        Some(shape)
     }
 
     /// Walks the arguments of a call. What they are worth.

@@ -1,5 +1,8 @@
 //! Python in small projects of several files: what resolves, what does not, and what a change does.
 
+mod strings;
+mod typed;
+
 use crate::facts::{Arity, DefinitionKind};
 use crate::fixture::{outgoing, referrers};
 use crate::language::facts;

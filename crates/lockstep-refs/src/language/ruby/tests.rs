@@ -1,5 +1,7 @@
 //! Ruby in small projects of several files: what resolves, what does not, and what a change does.
 
+mod mixins;
+
 use super::snake;
 use crate::fixture::{outgoing, referrers};
 use crate::language::facts;

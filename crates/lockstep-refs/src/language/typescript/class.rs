@@ -43,6 +43,9 @@ impl<'t> Walk<'t> {
         for member in body.map(children).unwrap_or_default() {
             self.class_member(member);
         }
+        if let Some(heritage) = children(node).into_iter().find(|it| it.kind() == "class_heritage") {
+            self.own_properties(heritage, node);
+        }
         self.this.pop();
         self.found.leave(entered);
         self.found.within = before;

@@ -236,10 +236,17 @@ impl<'t> Walk<'t> {
         true
     }
 
-    /// Keeps a module that is loaded while running.
-    pub(super) fn dynamic(&mut self, module: Node<'t>, node: Node<'t>) {
-        let import = Import { module: self.string(module).into(), form: ImportForm::Dynamic, ..plain(node) };
-        self.found.facts.imports.push(import);
+    /// Keeps a module that is named in an expression or a type, and binds it to a name that nobody can write. That name.
+    pub(super) fn inline(&mut self, module: Node<'t>, node: Node<'t>, form: ImportForm) -> String {
+        let name = format!("@{}", self.found.facts.imports.len());
+        let module = self.string(module).into();
+        self.found.facts.imports.push(Import {
+            module,
+            alias: Some(name.as_str().into()),
+            form,
+            ..plain(node)
+        });
+        name
     }
 }
 

@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use super::Walk;
 use super::function::declared_this;
 use super::variable::declared_mark;
-use crate::facts::{Role, Shape, WHOLE};
+use crate::facts::{ImportForm, Role, Shape, WHOLE};
 use crate::scope::{awaited, call, either, member};
 use crate::syntax::children;
 
@@ -115,6 +115,8 @@ impl<'t> Walk<'t> {
                 self.type_arguments(node);
                 Shape::Unknown
             }
+            // Only in text that the grammar cannot read: `(x: import('./x').T<U>) => …`.
+            "type_annotation" => self.annotation(node),
             "instantiation_expression" => self.first(node, None),
             "nested_identifier" => {
                 let parts = children(node);
@@ -187,13 +189,20 @@ impl<'t> Walk<'t> {
         let list = node.child_by_field_name("arguments");
         let count = list.and_then(count);
         if function.kind() == "import" || self.found.text(function) == "require" {
-            if let Some(module) = list.and_then(|it| it.named_child(0)).filter(|it| it.kind() == "string") {
-                self.dynamic(module, node);
+            let module = list.and_then(|it| it.named_child(0)).filter(|it| it.kind() == "string");
+            let Some(module) = module else { return Shape::Unknown };
+            let loaded = Shape::Name(self.inline(module, node, ImportForm::Dynamic).into());
+            return if function.kind() == "import" { promise(loaded) } else { loaded };
+        }
+        if self.found.text(function) == "Promise.all" {
+            let items = list.and_then(|it| it.named_child(0)).filter(|it| it.kind() == "array");
+            if let Some(items) = items {
+                let items = children(items).into_iter().map(|it| awaited(self.expression(it))).collect();
+                return promise(Shape::Applied(Box::new(Shape::Of("tuple".into())), items));
             }
-            return Shape::Unknown;
         }
         let callee = match function.kind() {
-            "identifier" => self.named(function, Role::Call, count),
+            "identifier" => self.called_name(function, count),
             "member_expression" => {
                 let callee = self.member_access(function, Role::Call, count);
                 self.conform_receiver(function, &callee);
@@ -217,6 +226,20 @@ impl<'t> Walk<'t> {
             self.arguments(list, &callee);
         }
         call(callee)
+    }
+
+    /// A name that is called. One that was taken out of something is called as a member of that.
+    fn called_name(&mut self, node: Node<'t>, arguments: Option<u16>) -> Shape {
+        if let Some(Shape::Member(of, name)) = self.found.scopes.get(self.found.text(node)).cloned()
+            && !name.starts_with('@')
+        {
+            let before = self.found.facts.uses.len();
+            self.found.use_name(node, Role::Call, Some(*of), arguments);
+            if let Some(it) = self.found.facts.uses.get_mut(before) {
+                it.name = name;
+            }
+        }
+        self.named(node, Role::Call, arguments)
     }
 
     /// `this.work()`, where `work` says what it must be called on.
@@ -289,7 +312,7 @@ impl<'t> Walk<'t> {
         let list = node.child_by_field_name("arguments");
         let count = list.map_or(Some(0), count);
         let callee = match class.kind() {
-            "identifier" => self.named(class, Role::Call, count),
+            "identifier" => self.called_name(class, count),
             "member_expression" => self.member_access(class, Role::Call, count),
             _ => self.expression(class),
         };
@@ -450,33 +473,6 @@ impl<'t> Walk<'t> {
             self.found.define(definition);
         }
     }
-
-    /// An element is a use of its component; in braces stand expressions.
-    fn jsx(&mut self, node: Node<'t>) {
-        if !self.found.descend() {
-            return;
-        }
-        for child in children(node) {
-            match child.kind() {
-                "jsx_opening_element"
-                | "jsx_self_closing_element"
-                | "jsx_element"
-                | "jsx_fragment"
-                | "jsx_attribute"
-                | "jsx_expression" => self.jsx(child),
-                "jsx_closing_element" | "jsx_text" | "property_identifier" | "comment" => {}
-                "identifier" if is_tag(node) => {
-                    let intrinsic = self.found.text(child).starts_with(|it: char| it.is_ascii_lowercase());
-                    if !intrinsic {
-                        self.named(child, Role::Call, None);
-                    }
-                }
-                "member_expression" if is_tag(node) => drop(self.member_access(child, Role::Call, None)),
-                _ => drop(self.expression(child)),
-            }
-        }
-        self.found.ascend();
-    }
 }
 
 /// Whether a value may be of a type that a project defines, as far as its shape tells.
@@ -512,8 +508,8 @@ fn may_be_defined(shape: &Shape) -> bool {
     }
 }
 
-fn is_tag(node: Node<'_>) -> bool {
-    matches!(node.kind(), "jsx_opening_element" | "jsx_self_closing_element")
+fn promise(of: Shape) -> Shape {
+    Shape::Applied(Box::new(Shape::Of("Promise".into())), vec![of])
 }
 
 /// How many arguments a call passes; `None` where that cannot be seen.

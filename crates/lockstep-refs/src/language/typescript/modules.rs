@@ -117,6 +117,11 @@ impl Scheme for Modules {
         words.retain(|word| !word.is_empty());
         words
     }
+
+    fn may_import(&self, world: &dyn World, from: FileId, file: FileId, word: &str) -> bool {
+        // Only from below its directory can it be but dots.
+        word != "from" || is_below(world.path(from), parent(world.path(file)))
+    }
 }
 
 fn is_below(path: &str, directory: &str) -> bool {

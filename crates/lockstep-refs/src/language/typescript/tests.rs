@@ -1,5 +1,9 @@
 //! TypeScript and JavaScript in small projects of several files: what resolves, what does not, and what a change does.
 
+mod defaults;
+mod elements;
+mod loaded;
+
 use crate::facts::{Arity, DefinitionKind};
 use crate::fixture::{outgoing, referrers};
 use crate::language::facts;

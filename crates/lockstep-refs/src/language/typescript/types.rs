@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::Walk;
-use crate::facts::{Role, Shape};
+use crate::facts::{ImportForm, Role, Shape};
 use crate::scope::{either, member};
 use crate::syntax::children;
 
@@ -43,6 +43,10 @@ impl<'t> Walk<'t> {
             },
             "type_identifier" | "identifier" => self.type_name(node),
             "nested_type_identifier" => self.nested(node),
+            "member_expression" | "call_expression" => match self.taken_type(node, Role::Type) {
+                Some(path) => Shape::Of(path.into()),
+                None => Shape::Unknown,
+            },
             "this_type" | "this" => Shape::Itself,
             "generic_type" => {
                 let head = node.child_by_field_name("name").or_else(|| node.named_child(0));
@@ -92,7 +96,12 @@ impl<'t> Walk<'t> {
                 }
             }
             "type_query" => {
-                let value = node.named_child(0).map_or(Shape::Unknown, |it| self.expression(it));
+                let module = node.named_child(0).and_then(|it| self.taken_type(it, Role::Value));
+                let value = match (module, node.named_child(0)) {
+                    (Some(path), _) => Shape::Name(path.into()),
+                    (None, Some(value)) => self.expression(value),
+                    (None, None) => Shape::Unknown,
+                };
                 for part in children(node).into_iter().filter(|it| it.kind() == "type_arguments") {
                     self.type_arguments(part);
                 }
@@ -187,6 +196,26 @@ impl<'t> Walk<'t> {
             self.found.ascend();
         }
         self.found.use_name(*name, Role::Value, Some(Shape::Name(self.found.text(*of).into())), None);
+    }
+
+    /// `import('./x').T`: the path of what is taken from a module that is named in its place.
+    fn taken_type(&mut self, node: Node<'t>, role: Role) -> Option<String> {
+        match node.kind() {
+            "call_expression" => {
+                node.child_by_field_name("function").filter(|it| it.kind() == "import")?;
+                let module = node.child_by_field_name("arguments")?.named_child(0)?;
+                (module.kind() == "string").then(|| self.inline(module, node, ImportForm::TypeOnly))
+            }
+            "member_expression" => {
+                // By position: the fields of such a node are those of the one that it holds.
+                let parts = children(node);
+                let (of, name) = (*parts.first()?, *parts.get(1)?);
+                let of = self.taken_type(of, Role::Value)?;
+                self.found.use_name(name, role, Some(Shape::Name(of.as_str().into())), None);
+                Some(format!("{of}.{}", self.found.text(name)))
+            }
+            _ => None,
+        }
     }
 
     /// Brings type parameters into scope: a value of one is a value of what it extends.

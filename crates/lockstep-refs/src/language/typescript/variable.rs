@@ -90,7 +90,7 @@ impl<'t> Walk<'t> {
                 _ => {
                     let shape = self.expected(value, declared.clone());
                     self.conform(value, &shape, declared.as_ref());
-                    Some(shape)
+                    Some(if declared.is_none() { self.wrapped(value, shape) } else { shape })
                 }
             },
             None => Some(Shape::Unknown),

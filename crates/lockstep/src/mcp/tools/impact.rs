@@ -147,7 +147,7 @@ impl Tool for Impact {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReferencesInput {
-    /// A path, a symbol (`parse_line`, `Parser.parse`), or the name of a skill or agent.
+    /// A path, a module (`crate::parse`, `pkg.mod`), a symbol (`parse_line`, `Parser.parse`), or the name of a skill or agent.
     name: String,
     /// What it references, instead of who references it.
     #[serde(default)]

@@ -1,0 +1,59 @@
+//! What a change adds to files: a definition that one file lost and another one won has only moved.
+
+use std::cell::OnceCell;
+use std::collections::{BTreeSet, HashMap};
+
+use super::edit::Edit;
+use crate::facts::{Definition, DefinitionKind, Facts};
+use crate::world::World;
+
+/// The definitions that a set of edits adds, by their names. Looked for when the first one is asked for.
+pub(super) struct Arrivals<'a> {
+    now: &'a dyn World,
+    after: &'a dyn World,
+    edits: &'a [Edit],
+    found: OnceCell<HashMap<Box<str>, Vec<Arrival>>>,
+}
+
+/// A definition that was not in its file before.
+pub(super) struct Arrival {
+    pub(super) path: String,
+    pub(super) definition: Definition,
+}
+
+impl<'a> Arrivals<'a> {
+    pub(super) fn new(now: &'a dyn World, after: &'a dyn World, edits: &'a [Edit]) -> Self {
+        Self { now, after, edits, found: OnceCell::new() }
+    }
+
+    /// Where else a definition of a file may be now.
+    pub(super) fn of(&self, path: &str, was: &Definition) -> impl Iterator<Item = &Arrival> {
+        let found = self.found.get_or_init(|| self.search());
+        let same = |it: &Definition| key(it) == key(was) && it.reach >= was.reach;
+        let named = found.get(&was.name).into_iter().flatten();
+        named.filter(move |it| it.path != path && same(&it.definition))
+    }
+
+    fn search(&self) -> HashMap<Box<str>, Vec<Arrival>> {
+        let mut found: HashMap<Box<str>, Vec<Arrival>> = HashMap::new();
+        // What one file lost it cannot have won.
+        for edit in self.edits.iter().filter(|_| self.edits.len() > 1) {
+            let Some(after) = edit.present_facts(self.after) else { continue };
+            let before = edit.former_content(self.now).map(|(facts, _)| facts);
+            let known: BTreeSet<_> = before.iter().flat_map(|facts| keys(facts)).collect();
+            for definition in after.definitions.iter().filter(|it| !known.contains(&key(it))) {
+                let arrival = Arrival { path: edit.path.clone(), definition: definition.clone() };
+                found.entry(definition.name.clone()).or_default().push(arrival);
+            }
+        }
+        found
+    }
+}
+
+fn key(definition: &Definition) -> (Option<&str>, DefinitionKind, &str) {
+    (definition.container.as_deref(), definition.kind, &definition.name)
+}
+
+fn keys(facts: &Facts) -> impl Iterator<Item = (Option<&str>, DefinitionKind, &str)> {
+    facts.definitions.iter().map(key)
+}

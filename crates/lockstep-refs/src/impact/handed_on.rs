@@ -1,0 +1,142 @@
+//! Names that a file no longer hands on: what they lead to is still there, but not for those who took it from here.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::dependents::{Collector, Place};
+use super::edit::{After, Edit};
+use super::kept::spot;
+use crate::facts::{Definition, Facts, Import, Reach};
+use crate::language;
+use crate::overlay::Overlay;
+use crate::reference::{Certainty, Kind, Reference, Target};
+use crate::world::{FileId, World};
+
+/// Something that a file handed on and does not any more.
+struct Lost<'a> {
+    /// Its name where it comes from; `None` where everything was handed on.
+    name: Option<&'a str>,
+    /// Whether it is the file's own.
+    own: bool,
+    line: u32,
+}
+
+/// Who found something by way of a file and does not any more. `world` is as it is now, `before` has the file as it was.
+pub(super) fn collect(
+    world: &dyn World,
+    before: &Overlay<'_>,
+    edit: &Edit,
+    facts: (&Facts, Option<&Arc<Facts>>),
+    collector: &mut Collector<'_>,
+) {
+    let (was, Some(is)) = facts else { return };
+    let lost = lost(was, is);
+    if lost.is_empty() || edit.is_moved() {
+        return;
+    }
+    let Some(file) = before.find(edit.former_path()) else { return };
+    let text = match &edit.after {
+        After::Text(text) => Some(Arc::clone(text)),
+        _ => before.present_text(&edit.path),
+    };
+    // Of all edits only this one is looked at: what the others do is theirs.
+    let after = Overlay::new(world, &edit.path, Arc::clone(is), text);
+    let rules = language::rules(was.language);
+    for (from, mut symbols) in targets(before, file, was, &lost) {
+        if from == file {
+            // What became of a definition that is not there any more is told with its change.
+            let remains =
+                |it: &Definition| is.definitions.iter().any(|now| now.name == it.name && now.kind == it.kind);
+            symbols.retain(remains);
+        }
+        let target = Target { file: from, symbols: &symbols, module: false };
+        let now: BTreeSet<_> = rules.referrers(&after, &target).iter().map(spot).collect();
+        let mut missed = rules.referrers(before, &target);
+        missed.retain(|it| it.file != file && it.file != from && !now.contains(&spot(it)));
+        let handing: BTreeSet<FileId> =
+            missed.iter().filter(|it| it.kind == Kind::Import).map(|it| it.file).collect();
+        for reference in missed {
+            let through = behind(before, reference.file, file, &handing);
+            let breaks = reference.certainty <= Certainty::Possible;
+            collector.add(Place { breaks, reference: Reference { through, symbol: None, ..reference } });
+        }
+    }
+}
+
+/// The file that a file takes a lost name from, where that is not the one that lost it: that one breaks, and those behind it
+/// only follow.
+fn behind(world: &dyn World, from: FileId, lost: FileId, handing: &BTreeSet<FileId>) -> Option<FileId> {
+    let facts = world.facts(from)?;
+    let outgoing = language::rules(facts.language).outgoing(world, from);
+    let leads = |to: FileId| outgoing.references.iter().any(|(other, _)| *other == to);
+    if leads(lost) {
+        return None;
+    }
+    handing.iter().copied().find(|other| *other != from && leads(*other))
+}
+
+/// What was handed on and is not.
+fn lost<'a>(was: &'a Facts, is: &Facts) -> Vec<Lost<'a>> {
+    let offered: BTreeSet<&str> = handing(is).flat_map(names_of).collect();
+    let defined = |name: &str| {
+        is.definitions.iter().any(|it| it.container.is_none() && *it.name == *name && it.reach > Reach::File)
+    };
+    let still = |name: &str| offered.contains(name) || defined(name);
+    let opened: BTreeSet<&str> = handing(is).filter(|it| is_open(it)).map(|it| &*it.module).collect();
+    let mut lost = Vec::new();
+    for import in handing(was) {
+        let own = import.module.is_empty();
+        let gone = import.names.iter().filter(|name| !still(&name.local));
+        lost.extend(gone.map(|name| Lost { name: Some(&*name.name), own, line: name.line }));
+        let alias = import.alias.as_deref().is_some_and(|alias| !still(alias));
+        if alias || (is_open(import) && !opened.contains(&*import.module)) {
+            lost.push(Lost { name: None, own, line: import.line });
+        }
+    }
+    lost
+}
+
+fn handing(facts: &Facts) -> impl Iterator<Item = &Import> {
+    facts.imports.iter().filter(|import| import.reexport && import.container.is_none())
+}
+
+fn names_of(import: &Import) -> impl Iterator<Item = &str> {
+    import.names.iter().map(|name| &*name.local).chain(import.alias.as_deref())
+}
+
+/// Whether everything is handed on under its own name.
+fn is_open(import: &Import) -> bool {
+    import.glob && import.alias.is_none()
+}
+
+/// The definitions that were handed on, by the files that they are in.
+fn targets(
+    world: &dyn World,
+    file: FileId,
+    was: &Facts,
+    lost: &[Lost<'_>],
+) -> Vec<(FileId, Vec<Definition>)> {
+    let outgoing = language::rules(was.language).outgoing(world, file);
+    let lines: BTreeSet<u32> = lost.iter().filter(|it| !it.own).map(|it| it.line).collect();
+    let led = outgoing.references.iter().filter(|(_, place)| lines.contains(&place.line));
+    let mut files: BTreeSet<FileId> = led.map(|(to, _)| *to).collect();
+    if lost.iter().any(|it| it.own) {
+        files.insert(file);
+    }
+    let names: BTreeSet<&str> = lost.iter().filter_map(|it| it.name).collect();
+    let everything = lost.iter().any(|it| it.name.is_none());
+    let mut targets = Vec::new();
+    for from in files {
+        let Some(facts) = world.facts(from) else { continue };
+        let reachable = |it: &&Definition| it.reach > Reach::File && it.container.is_none();
+        let named = |it: &&Definition| everything || names.contains(&*it.name);
+        let mut symbols: Vec<Definition> =
+            facts.definitions.iter().filter(reachable).filter(named).cloned().collect();
+        // What goes by another name there may be any of them.
+        if symbols.is_empty() {
+            symbols = facts.definitions.iter().filter(reachable).cloned().collect();
+        }
+        targets.push((from, symbols));
+    }
+    targets
+}

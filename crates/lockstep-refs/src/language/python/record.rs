@@ -1,0 +1,165 @@
+//! Records: classes whose constructor comes from their fields, and those that a call makes from the names of its fields.
+
+use tree_sitter::Node;
+
+use super::Walk;
+use crate::facts::{Arity, DefinitionKind, Shape};
+use crate::syntax::{children, digest, line_of};
+
+/// A field that a call names: where, how it is called, what it holds.
+struct Field<'t> {
+    node: Node<'t>,
+    name: &'t str,
+    holds: Shape,
+}
+
+impl<'t> Walk<'t> {
+    /// The constructor that a record gets from its fields, unless it has one. Which fields it has from a base is not known
+    /// here, so what it takes is told only where it has none.
+    pub(super) fn record(&mut self, class: &str, node: Node<'t>, decorators: &[&str]) {
+        let container: Box<str> = self.found.path(class).into();
+        let definitions = &self.found.facts.definitions;
+        let mine = |name: &str| {
+            definitions.iter().any(|it| it.container.as_deref() == Some(&*container) && *it.name == *name)
+        };
+        if mine("__init__") || mine("__new__") {
+            return;
+        }
+        let bases = node.child_by_field_name("superclasses").map(children).unwrap_or_default();
+        let is_plain = |base: &Node<'t>| {
+            let name = self.found.text(*base).split('[').next().unwrap_or_default();
+            base.kind() == "keyword_argument"
+                || matches!(last(name), "object" | "Generic" | "Protocol" | "NamedTuple")
+        };
+        let by_keyword = decorators.iter().any(|it| it.contains("kw_only") || it.contains("init=False"));
+        let arity = match bases.iter().all(is_plain) && !by_keyword {
+            true => self.fields_arity(node),
+            false => Arity { least: 0, most: None },
+        };
+        self.constructor(container, node, arity);
+    }
+
+    /// How many arguments the fields in the body of a class are given by.
+    fn fields_arity(&self, class: Node<'t>) -> Arity {
+        let (mut least, mut most, mut positional) = (0_u16, 0_u16, true);
+        let body = class.child_by_field_name("body").map(children).unwrap_or_default();
+        let statements = body.into_iter().filter(|it| it.kind() == "expression_statement");
+        for field in statements.filter_map(|it| it.named_child(0)).filter(|it| it.kind() == "assignment") {
+            let Some(annotation) = field.child_by_field_name("type") else { continue };
+            let annotation = self.found.text(annotation);
+            let value = field.child_by_field_name("right").map(|it| self.found.text(it));
+            if annotation.contains("KW_ONLY") {
+                positional = false;
+                continue;
+            }
+            if annotation.contains("ClassVar") || value.is_some_and(|it| it.contains("init=False")) {
+                continue;
+            }
+            let is_field = value.is_some_and(|it| last(it.split('(').next().unwrap_or(it)) == "field");
+            let needed =
+                value.is_none_or(|it| is_field && !it.contains("default") && !it.contains("factory"));
+            least = least.saturating_add(u16::from(needed));
+            most = most.saturating_add(u16::from(positional));
+        }
+        Arity { least, most: Some(most.max(least)) }
+    }
+
+    /// A constructor that nobody wrote: what its users see of it is how many arguments it takes.
+    fn constructor(&mut self, class: Box<str>, node: Node<'t>, arity: Arity) {
+        let mut definition = self.found.definition("__init__", DefinitionKind::Method, node);
+        definition.container = Some(class);
+        definition.signature = u64::from(arity.least) << 32 | arity.most.map_or(u64::MAX >> 32, u64::from);
+        definition.arity = Some(arity);
+        self.found.define(definition);
+    }
+
+    /// `Point = namedtuple("Point", "x y")`: a type with fields. Whether it is one.
+    pub(super) fn made_type(&mut self, name: Node<'t>, value: Node<'t>, whole: Node<'t>) -> bool {
+        let Some(fields) = self.made_fields(value) else { return false };
+        let text = self.found.text(name);
+        let mut definition = self.found.definition(text, DefinitionKind::Type, whole);
+        definition.body = digest([value], self.found.text, |_| false);
+        self.found.define(definition);
+        let path: Box<str> = self.found.path(text).into();
+        let all = u16::try_from(fields.len()).unwrap_or(u16::MAX);
+        let with_defaults = self.found.text(value).contains("defaults");
+        self.keep_fields(&path, fields);
+        if is_tuple(self.callee(value)) {
+            let least = if with_defaults { 0 } else { all };
+            self.constructor(path, name, Arity { least, most: Some(all) });
+        }
+        true
+    }
+
+    /// `class Point(namedtuple("Point", "x y"))`: the fields are the class's own.
+    pub(super) fn fields_of_bases(&mut self, class: &str, node: Node<'t>) {
+        let path: Box<str> = self.found.path(class).into();
+        for base in node.child_by_field_name("superclasses").map(children).unwrap_or_default() {
+            if let Some(fields) = self.made_fields(base) {
+                self.keep_fields(&path, fields);
+            }
+        }
+    }
+
+    fn keep_fields(&mut self, container: &str, fields: Vec<Field<'t>>) {
+        for field in fields {
+            let mut definition = self.found.definition(field.name, DefinitionKind::Field, field.node);
+            definition.container = Some(container.into());
+            definition.line = line_of(field.node);
+            definition.gives = Some(field.holds);
+            self.found.define(definition);
+        }
+    }
+
+    fn callee(&self, call: Node<'t>) -> &'t str {
+        let function = call.child_by_field_name("function").filter(|_| call.kind() == "call");
+        function.map(|it| last(self.found.text(it))).unwrap_or_default()
+    }
+
+    /// The fields that a call names, where it makes a type.
+    fn made_fields(&mut self, call: Node<'t>) -> Option<Vec<Field<'t>>> {
+        let callee = self.callee(call);
+        let is_enum = matches!(callee, "Enum" | "IntEnum" | "StrEnum" | "Flag" | "IntFlag");
+        if !is_tuple(callee) && !is_enum {
+            return None;
+        }
+        let given: Vec<Node<'t>> = children(call.child_by_field_name("arguments")?)
+            .into_iter()
+            .filter(|it| !matches!(it.kind(), "comment" | "keyword_argument"))
+            .collect();
+        // A name and the fields: with anything else it is another call.
+        let [name, names] = given.as_slice() else { return None };
+        self.content(*name)?;
+        let fields = match names.kind() {
+            "string" => {
+                let words = self.content(*names)?.split([' ', ',', '\n', '\t']);
+                let words = words.filter(|word| !word.is_empty());
+                words.map(|name| Field { node: *names, name, holds: Shape::Untyped }).collect()
+            }
+            "list" | "tuple" => children(*names).into_iter().filter_map(|it| self.made_field(it)).collect(),
+            _ => return None,
+        };
+        Some(fields)
+    }
+
+    /// `"x"`, `("x", int)`
+    fn made_field(&mut self, node: Node<'t>) -> Option<Field<'t>> {
+        let name = match node.kind() {
+            "tuple" => node.named_child(0)?,
+            _ => node,
+        };
+        let holds = match node.named_child(1).filter(|_| node.kind() == "tuple") {
+            Some(annotation) => self.quietly(|walk| walk.annotation(annotation)),
+            None => Shape::Untyped,
+        };
+        Some(Field { node: name, name: self.content(name)?, holds })
+    }
+}
+
+fn is_tuple(callee: &str) -> bool {
+    matches!(callee, "namedtuple" | "NamedTuple")
+}
+
+fn last(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or(path)
+}

@@ -1,0 +1,87 @@
+//! Names in strings: `import_module("pkg.mod")`, `patch("pkg.mod.name")`, `setattr(thing, "name", …)`. No checker follows them.
+
+use tree_sitter::Node;
+
+use super::Walk;
+use crate::facts::{Role, Shape, Use};
+use crate::syntax::{children, line_of};
+
+/// No path of names is longer.
+const MAX_PATH: usize = 200;
+
+impl<'t> Walk<'t> {
+    /// A string that is nothing but a path of names may be that of a module or of something in it.
+    pub(super) fn named_in_string(&mut self, node: Node<'t>) {
+        if let Some(text) = self.content(node).filter(|text| text.contains(['.', ':']) && is_path(text)) {
+            // `pkg.mod:name`, as entry points are written.
+            let path = text.replace(':', ".");
+            self.keep_quoted(node, &path, None);
+        }
+    }
+
+    /// What the arguments of a call name by a string: a module, or a member of what is given before it.
+    pub(super) fn named_in_arguments(&mut self, callee: &str, list: Node<'t>, shapes: &[Shape]) {
+        let given: Vec<Node<'t>> = children(list).into_iter().filter(|it| it.kind() != "comment").collect();
+        let last = callee.rsplit('.').next().unwrap_or(callee);
+        match (last, given.as_slice()) {
+            ("import_module" | "__import__", [module, rest @ ..]) => {
+                let Some(name) = self.content(*module) else { return };
+                let package = rest.first().map(|it| it.child_by_field_name("value").unwrap_or(*it));
+                let package = package.and_then(|it| self.content(it));
+                match (name.strip_prefix('.'), package) {
+                    (Some(name), Some(package)) if is_path(package) && is_path(name) => {
+                        self.keep_quoted(*module, &format!("{package}.{name}"), None);
+                    }
+                    (Some(inner), None) if is_path(inner.trim_start_matches('.')) => {
+                        self.keep_quoted(*module, name, None);
+                    }
+                    (None, _) if !name.contains(['.', ':']) && is_path(name) => {
+                        self.keep_quoted(*module, name, None);
+                    }
+                    _ => {}
+                }
+            }
+            // `patch.object(thing, "name")` and its like take the thing and the name of a member.
+            ("getattr" | "setattr" | "hasattr" | "delattr" | "object", [_, name, ..]) => {
+                let member = self.content(*name).filter(|it| !it.contains(['.', ':']) && is_path(it));
+                if let (Some(member), Some(of)) = (member, shapes.first()) {
+                    self.keep_quoted(*name, member, Some(of.clone()));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// What a string says, where it says it plainly.
+    pub(super) fn content(&self, node: Node<'t>) -> Option<&'t str> {
+        if node.kind() != "string" {
+            return None;
+        }
+        let parts = children(node);
+        let mut contents = parts.iter().filter(|it| it.kind() == "string_content");
+        let content = contents.next()?;
+        let plain = contents.next().is_none() && parts.iter().all(|it| it.kind() != "interpolation");
+        (plain && content.named_child_count() == 0).then(|| self.found.text(*content))
+    }
+
+    fn keep_quoted(&mut self, node: Node<'t>, name: &str, of: Option<Shape>) {
+        self.found.facts.uses.push(Use {
+            name: name.into(),
+            line: line_of(node),
+            role: Role::Quoted,
+            of,
+            arguments: None,
+            within: self.found.within,
+        });
+    }
+}
+
+/// Whether a text is names with dots between them, of which one may be a colon.
+fn is_path(text: &str) -> bool {
+    let is_name = |part: &str| {
+        !part.starts_with(|it: char| it.is_ascii_digit())
+            && !part.is_empty()
+            && part.chars().all(|it| it.is_alphanumeric() || it == '_')
+    };
+    text.len() <= MAX_PATH && text.matches(':').count() <= 1 && text.split(['.', ':']).all(is_name)
+}
