@@ -101,13 +101,17 @@ pub(crate) fn read<'a>(path: &Path, limit: u64, buffer: &'a mut Vec<u8>) -> Opti
     if version.size > limit {
         return without(version, State::TooLarge);
     }
-    match fill(file, limit, version.size, buffer) {
+    let filled = fill(&file, limit, version.size, buffer);
+    // What was written meanwhile is of no version that anybody knows.
+    let after = file.metadata().map(|meta| Version::of(&meta)).unwrap_or_default();
+    let version = if after.looks_like(&version) { version } else { Version { changed: 0, ..version } };
+    match filled {
         Err(state) => without(version, state),
         Ok(()) => Some(Content { version: version.of_content(buffer), text: text_of(buffer) }),
     }
 }
 
-fn fill(file: File, limit: u64, size: u64, buffer: &mut Vec<u8>) -> Result<(), State> {
+fn fill(file: &File, limit: u64, size: u64, buffer: &mut Vec<u8>) -> Result<(), State> {
     buffer.clear();
     // One byte more, so that the end is seen without another look.
     buffer.reserve(usize::try_from(size.min(limit)).unwrap_or(0) + 1);

@@ -4,6 +4,7 @@
 use std::fs;
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use lockstep_rehearsal::client::Client;
 use lockstep_rehearsal::run::{Outcome, Rehearsal};
@@ -17,6 +18,9 @@ use crate::project::ActiveProject;
 use crate::setup::{LOCAL_SETTINGS, SHARED_SETTINGS};
 
 const NAME: &str = "live";
+
+/// It takes a few seconds; somebody waits for it.
+const LIMIT: Duration = Duration::from_secs(120);
 
 /// The alert's first words, by which it is found in what the client sent to the model.
 const ALERT: &str = "SRC IMPACT ALERT:";
@@ -73,7 +77,7 @@ fn play(project: &ActiveProject, client: Client) -> Result<(Outcome, String), St
     fs::write(scratch.path().join("lockstep.toml"), "[journal]\ndir = \"journal\"\n").map_err(text)?;
     fs::write(scratch.path().join(DEPENDENT.0), DEPENDENT.1).map_err(text)?;
     copy_settings(&project.root, scratch.path()).map_err(text)?;
-    let mut rehearsal = Rehearsal::new(client, scene(), scratch.path());
+    let mut rehearsal = Rehearsal::new(client, scene(), scratch.path()).limit(LIMIT);
     if let Some(plugin) = entries(project).into_iter().find_map(|entry| entry.plugin) {
         rehearsal = rehearsal.arg("--plugin-dir").arg(plugin);
     }

@@ -28,7 +28,7 @@ pub(crate) fn marked(mark: &str) -> Vec<i32> {
 fn assert_nobody_survives(mark: &str) {
     let start = Instant::now();
     while !marked(mark).is_empty() {
-        assert!(start.elapsed() < Duration::from_secs(30), "still alive: {:?}", marked(mark));
+        assert!(start.elapsed() < Duration::from_secs(300), "still alive: {:?}", marked(mark));
         thread::sleep(Duration::from_millis(20));
     }
 }
@@ -163,7 +163,7 @@ fn an_interrupted_run_takes_its_agents_with_it_and_goes_on_later() {
     let child = command.spawn().unwrap();
     let start = Instant::now();
     while !env.project().join("here").exists() {
-        assert!(start.elapsed() < Duration::from_secs(60), "the agent was never started");
+        assert!(start.elapsed() < Duration::from_secs(300), "the agent was never started");
         thread::sleep(Duration::from_millis(20));
     }
     let group = rustix::process::Pid::from_child(&child);
@@ -190,7 +190,7 @@ fn two_runs_at_once_do_not_meet() {
     let first = command.spawn().unwrap();
     let start = Instant::now();
     while !env.project().join("here").exists() {
-        assert!(start.elapsed() < Duration::from_secs(60), "the agent was never started");
+        assert!(start.elapsed() < Duration::from_secs(300), "the agent was never started");
         thread::sleep(Duration::from_millis(20));
     }
     let refused = env.lockstep(["cascade", "run", "--agent", "true"]).failed(2);

@@ -12,7 +12,7 @@ use lockstep_testkit::TestEnv;
 use serde_json::{Value, json};
 
 /// Nothing here takes so long, unless it is broken.
-const BROKEN: Duration = Duration::from_secs(120);
+const BROKEN: Duration = Duration::from_secs(600);
 
 /// A server and the pipe to it.
 pub(crate) struct Session {
