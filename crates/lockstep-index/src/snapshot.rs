@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -12,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::refresh::now;
 use crate::scope::walk;
-use crate::stamp::Stamp;
+use crate::stamp::{Stamp, nanos};
 
 /// Larger files are told apart by size and time instead of content.
 pub const MAX_DIGESTED_BYTES: u64 = 8 << 20;
@@ -28,6 +29,9 @@ pub struct Snapshot {
 struct Entry {
     size: u64,
     mtime: i64,
+    /// When anything of it was last changed, which nobody can set back. Zero in snapshots of before this was kept.
+    #[serde(default)]
+    ctime: i64,
     inode: u64,
     digest: String,
 }
@@ -82,13 +86,15 @@ fn look(root: &Path, entry: &DirEntry, older: Option<&Snapshot>) -> Option<(Stri
     let path = entry.path().strip_prefix(root).ok()?.to_str()?.to_owned();
     let meta = entry.path().symlink_metadata().ok()?;
     let stamp = Stamp::of(&meta);
+    let ctime = nanos(meta.ctime(), meta.ctime_nsec());
     let known = older.and_then(|older| {
         let known = older.files.get(&path)?;
-        let same = (known.size, known.mtime, known.inode) == (stamp.size, stamp.mtime, stamp.inode);
+        let same = (known.size, known.mtime, known.ctime, known.inode)
+            == (stamp.size, stamp.mtime, ctime, stamp.inode);
         (same && !stamp.is_racy(older.taken_at)).then(|| known.digest.clone())
     });
     let digest = known.unwrap_or_else(|| digest_of(entry.path(), &stamp, kind.is_symlink(), meta.is_file()));
-    Some((path, Entry { size: stamp.size, mtime: stamp.mtime, inode: stamp.inode, digest }))
+    Some((path, Entry { size: stamp.size, mtime: stamp.mtime, ctime, inode: stamp.inode, digest }))
 }
 
 fn digest_of(path: &Path, stamp: &Stamp, link: bool, plain: bool) -> String {
@@ -130,6 +136,8 @@ mod tests {
         }
         write(".gitignore", "ignored\n");
         symlink("same", root.join("link")).unwrap();
+        // So that no time is too young to be trusted.
+        std::thread::sleep(Duration::from_millis(60));
         let before = Snapshot::take(root, None);
         let kept: Snapshot = serde_json::from_str(&serde_json::to_string(&before).unwrap()).unwrap();
         assert_eq!(kept, before);
