@@ -6,10 +6,16 @@ use std::process::Command;
 
 use lockstep_git::{Between, Changed, Repository, Status};
 
+/// Git without the settings of whoever runs this.
+fn command() -> Command {
+    let mut git = Command::new("git");
+    git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1").env_remove("GIT_DIR");
+    git
+}
+
 fn git(dir: &Path, arguments: &[&str]) {
     let identity = ["-c", "user.name=t", "-c", "user.email=t@t", "-c", "init.defaultBranch=main"];
-    let output =
-        Command::new("git").arg("-C").arg(dir).args(identity).args(arguments).output().expect("git runs");
+    let output = command().arg("-C").arg(dir).args(identity).args(arguments).output().expect("git runs");
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
@@ -21,7 +27,7 @@ fn commit(dir: &Path, message: &str) {
 /// A commit of a moment, in seconds since 1970: so that nothing depends on when the test runs.
 fn commit_at(dir: &Path, message: &str, moment: i64) {
     commit(dir, message);
-    let status = Command::new("git")
+    let status = command()
         .args(["-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "--amend", "--no-edit"])
         .env("GIT_COMMITTER_DATE", format!("@{moment} +0000"))
         .current_dir(dir)

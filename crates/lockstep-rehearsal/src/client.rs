@@ -3,13 +3,15 @@
 //! It is installed once per version into a cache outside any repository and reused by every later run, also
 //! by several processes at once. Package scripts are not run: the platform's package carries the binary as it is.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use crate::process::{Ended, Group};
@@ -104,7 +106,6 @@ impl Client {
 }
 
 /// What was obtained for a test, or `None` after one line on stderr that says so; a panic where it is required.
-#[expect(clippy::print_stderr, reason = "a skipped test must be seen")]
 pub(crate) fn or_skip<T>(what: &str, obtained: Result<T, ClientError>) -> Option<T> {
     let required = env::var_os(REQUIRE_VAR).is_some_and(|value| value == "1");
     match obtained {
@@ -113,7 +114,8 @@ pub(crate) fn or_skip<T>(what: &str, obtained: Result<T, ClientError>) -> Option
             panic!("the {what} is required: {}", with_causes(&error))
         }
         Err(error) => {
-            eprintln!("SKIPPED {what}: {}", with_causes(&error));
+            // Past the test's capture: a skip must be seen.
+            let _ = writeln!(io::stderr(), "SKIPPED {what}: {}", with_causes(&error));
             None
         }
     }
@@ -180,6 +182,21 @@ fn install(cache: &Path, home: &Path, path: Option<OsString>) -> Result<Client, 
 
 /// Installs a package into a folder.
 pub(crate) fn npm_install(folder: &Path, path: Option<OsString>, package: &str) -> Result<(), ClientError> {
+    // Without a network npm tries for a minute; dozens of tests need not wait for it one after the other.
+    static FAILED: Mutex<BTreeMap<(String, Option<OsString>), String>> = Mutex::new(BTreeMap::new());
+    let failed = || FAILED.lock().unwrap_or_else(PoisonError::into_inner);
+    let key = (package.to_owned(), path.clone());
+    if let Some(why) = failed().get(&key) {
+        return Err(ClientError::Npm(why.clone()));
+    }
+    let done = npm_install_once(folder, path, package);
+    if let Err(ClientError::Npm(why)) = &done {
+        failed().insert(key, why.clone());
+    }
+    done
+}
+
+fn npm_install_once(folder: &Path, path: Option<OsString>, package: &str) -> Result<(), ClientError> {
     let log_path = folder.join("npm.log");
     let cache_error = |source| ClientError::Cache { path: log_path.clone(), source };
     let log = File::create(&log_path).map_err(cache_error)?;
@@ -281,7 +298,12 @@ mod tests {
         let error = Client::obtain_in(environment(&pairs)).unwrap_err();
         assert!(matches!(&error, ClientError::Npm(why) if why.contains("ENOTFOUND the registry")), "{error}");
 
+        // What it could not do it is not asked for again.
         program(&tools.path().join("npm"), "#!/bin/sh\n");
+        assert!(matches!(Client::obtain_in(environment(&pairs)), Err(ClientError::Npm(_))));
+        let other = tempfile::tempdir().unwrap();
+        program(&other.path().join("npm"), "#!/bin/sh\n");
+        let pairs = [(CACHE_VAR, cache.path().to_owned()), ("PATH", other.path().to_owned())];
         assert!(matches!(Client::obtain_in(environment(&pairs)), Err(ClientError::NoBinary(_))));
 
         let left: Vec<_> =

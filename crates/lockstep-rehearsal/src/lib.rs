@@ -32,6 +32,7 @@ pub mod run;
 pub mod scenario;
 pub mod sdk;
 pub mod transcript;
+pub mod typescript;
 
 pub use client::{Client, ClientError};
 pub use codex::Codex;

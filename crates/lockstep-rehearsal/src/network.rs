@@ -123,6 +123,7 @@ mod linux {
 #[cfg(test)]
 #[cfg(target_os = "linux")]
 mod tests {
+    use std::io::Write as _;
     use std::net::{Ipv4Addr, TcpListener, TcpStream};
     use std::process::Command;
 
@@ -132,7 +133,7 @@ mod tests {
     fn a_namespace_has_loopback_and_nothing_else_and_its_sockets_serve_outside() {
         let place = Place::most_secluded();
         if let Network::Host { why } = place.network() {
-            eprintln!("SKIPPED network namespace: {why}");
+            let _ = writeln!(io::stderr(), "SKIPPED network namespace: {why}");
             return;
         }
         let listener = place.within(|| TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).unwrap();

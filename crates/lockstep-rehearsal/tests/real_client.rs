@@ -123,7 +123,7 @@ fn a_background_subagent_that_outlives_the_leads_turn_wakes_it_as_a_prompt() {
 fn a_background_subagent_that_ends_during_a_tool_of_the_leads_wakes_nobody() {
     let Some(client) = Client::obtain_or_skip() else { return };
     let mut scenario = Scenario::parse(BACKGROUND).unwrap();
-    let wait = "until grep -q SubagentStop hooks.jsonl; do sleep 0.1; done; sleep 1";
+    let wait = "until grep -q SubagentStop hooks.jsonl; do sleep 0.1; done; sleep 5";
     scenario.lead[1] = Turn::call("Bash", json!({"command": wait, "description": "wait"}));
     scenario.lead.truncate(4);
     scenario.subagents.get_mut("EDITOR").unwrap().remove(0);
@@ -210,9 +210,9 @@ fn neither_the_time_limit_nor_a_drop_leaves_anything_running() {
 
 /// A zombie does not run: it only waits for whoever adopted it.
 fn is_running(pid: &str) -> bool {
-    let output = Command::new("ps").args(["-o", "stat=", "-p", pid]).output().expect("ps starts");
-    let state = String::from_utf8_lossy(&output.stdout);
-    !state.trim().is_empty() && !state.starts_with('Z')
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    let state = stat.rsplit_once(") ").map(|(_, rest)| rest.starts_with(['Z', 'X']));
+    state == Some(false)
 }
 
 /// This very test binary, where neither npm nor a cached client is to be found.

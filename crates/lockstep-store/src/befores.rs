@@ -110,13 +110,14 @@ fn write_new(
             .custom_flags((OFlags::NOFOLLOW | OFlags::CLOEXEC).bits().cast_signed())
             .open(path)
     };
-    let opened = match open() {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
+    let mut opened = open();
+    // Another one that ends the session may take the directory away again.
+    for _ in 0..3 {
+        if opened.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
             state.ensure(&format!("befores/{session}"))?;
-            open()
+            opened = open();
         }
-        opened => opened,
-    };
+    }
     let mut file = match opened {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(false),

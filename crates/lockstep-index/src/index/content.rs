@@ -8,7 +8,7 @@ use std::path::Path;
 use rustix::fs::OFlags;
 use serde::Serialize;
 
-use super::version::Version;
+use super::version::{Version, now};
 
 /// What the index has of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -81,7 +81,9 @@ pub(crate) struct Content<'a> {
 
 /// Reads the file at `path` into `buffer`; `None` where there is none. At most `limit` bytes are taken for a text.
 pub(crate) fn read<'a>(path: &Path, limit: u64, buffer: &'a mut Vec<u8>) -> Option<Content<'a>> {
-    let without = |version: Version, state| Some(Content { version: version.unread(), text: Err(state) });
+    // Before anything is looked at: what is changed from now on may leave no trace in its time.
+    let at = now();
+    let without = |version: Version, state| Some(Content { version: version.unread(at), text: Err(state) });
     // Not waiting: a pipe that took a file's place would never answer.
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
@@ -107,7 +109,7 @@ pub(crate) fn read<'a>(path: &Path, limit: u64, buffer: &'a mut Vec<u8>) -> Opti
     let version = if after.looks_like(&version) { version } else { Version { changed: 0, ..version } };
     match filled {
         Err(state) => without(version, state),
-        Ok(()) => Some(Content { version: version.of_content(buffer), text: text_of(buffer) }),
+        Ok(()) => Some(Content { version: version.of_content(buffer, at), text: text_of(buffer) }),
     }
 }
 

@@ -46,14 +46,14 @@ impl Version {
         }
     }
 
-    /// The version of what was read just now.
-    pub(crate) fn of_content(self, content: &[u8]) -> Self {
-        if self.is_racy(now()) { Self { digest: digest(content), ..self } } else { self }
+    /// The version of what was looked at and read from a moment on.
+    pub(crate) fn of_content(self, content: &[u8], at: i64) -> Self {
+        if self.is_racy(at) { Self { digest: digest(content), ..self } } else { self }
     }
 
     /// The version of something whose content was not read.
-    pub(crate) fn unread(self) -> Self {
-        if self.is_racy(now()) { Self { changed: 0, ..self } } else { self }
+    pub(crate) fn unread(self, at: i64) -> Self {
+        if self.is_racy(at) { Self { changed: 0, ..self } } else { self }
     }
 
     /// All of it in one number, for who only wants to know whether it is another.

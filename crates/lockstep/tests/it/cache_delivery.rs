@@ -111,16 +111,20 @@ fn off_is_off() {
     assert!(!env.state().join("cache/receipts.jsonl").exists());
 }
 
+/// What an event is given of a cache that must be built anew for it. A machine that is busy elsewhere may have no time for that at first;
+/// then it is said.
+fn fresh(env: &TestEnv, event: &Event) -> String {
+    let late = |text: &String| text.contains("there was no time to build it anew");
+    (0..50).map(|_| context(&env.hook(event))).find(|text| !late(text)).expect("some time there is")
+}
+
 #[test]
 fn a_stale_cache_is_built_anew_and_nobody_is_blamed_for_it() {
     let env = framework(Shape::SMALL, "");
     env.lockstep(["cache", "build"]).succeeded();
     context(&env.hook(&Event::session_start()));
     env.write("docs/isdlc/constitution.md", "All for one.\n");
-    // A machine that is busy elsewhere may have no time for it at first; then it is said.
-    let start = || context(&env.hook(&Event::session_start().session("s2")));
-    let late = |text: &String| text.contains("there was no time to build it anew");
-    let text = (0..50).map(|_| start()).find(|text| !late(text)).expect("some time there is");
+    let text = fresh(&env, &Event::session_start().session("s2"));
     assert!(text.contains("All for one.") && !text.contains("stale"), "{text}");
     assert!(cache_text(&env).contains("All for one."));
     // The constitution changed by a hand of nobody's; the cache by ours.
@@ -202,7 +206,7 @@ fn without_time_to_build_it_the_stale_cache_is_delivered_and_says_so() {
         env.logged()
     );
     drop(lock);
-    assert!(context(&env.hook(&Event::session_start())).contains("All for one."));
+    assert!(fresh(&env, &Event::session_start()).contains("All for one."));
 }
 
 #[test]
@@ -219,7 +223,7 @@ fn a_cache_that_cannot_be_used_is_one_line_and_no_obstacle() {
     env.lockstep(["cache", "build"]).succeeded();
     let whole = cache_text(&env);
     env.write(".isdlc/session-cache.md", &whole[..whole.len() / 2]);
-    assert!(context(&env.hook(&Event::session_start())).starts_with("Lockstep session cache"));
+    assert!(fresh(&env, &Event::session_start()).starts_with("Lockstep session cache"));
     assert_eq!(cache_text(&env), whole);
 }
 
@@ -235,18 +239,18 @@ fn waiting_alerts_and_the_task_are_in_it_and_come_first_after_a_compaction() {
     env.hook(&Event::edit("a.py").by("a1", "implementer")).silent();
     env.hook(&Event::subagent_stop("a1", "implementer")).silent();
     let at = |text: &str, what: &str| text.find(what).unwrap_or_else(|| panic!("no {what} in {text}"));
-    let start = context(&env.hook(&Event::session_start()));
+    let start = fresh(&env, &Event::session_start());
     assert!(at(&start, "<!-- SECTION: INSTRUCTIONS -->") < at(&start, "<!-- SECTION: TASK -->"), "{start}");
     assert!(
         start.contains("Add login to the service") && start.contains("SRC IMPACT ALERT: 1 files changed"),
         "{start}"
     );
-    let after = context(&env.hook(&Event::session_start().with("source", "compact")));
+    let after = fresh(&env, &Event::session_start().with("source", "compact"));
     assert!(at(&after, "<!-- SECTION: ACTIVE_WORK -->") < at(&after, "<!-- SECTION: TASK -->"), "{after}");
     assert!(at(&after, "<!-- SECTION: TASK -->") < at(&after, "<!-- SECTION: INSTRUCTIONS -->"), "{after}");
     // Being told of it is not being given it: the alert still waits for the Lead.
     assert!(context(&env.hook(&Event::prompt())).starts_with("SRC IMPACT ALERT:"));
-    let later = context(&env.hook(&Event::session_start().session("s2")));
+    let later = fresh(&env, &Event::session_start().session("s2"));
     assert!(!later.contains("SRC IMPACT ALERT"), "{later}");
 }
 

@@ -89,9 +89,11 @@ fn a_run_that_is_killed_anywhere_goes_on_where_it_was() {
     let started = Instant::now();
     run_paced(&whole).succeeded();
     let mut life = started.elapsed();
-    let mut killed = 0;
+    let (mut killed, mut tries) = (0, 0);
     let mut points = Points::new();
-    for _ in 0..POINTS {
+    while killed < POINTS {
+        tries += 1;
+        assert!(tries < 10 * POINTS, "only {killed} of {tries} were killed in the middle");
         let at = points.next();
         let point = format!("{at:.3} of {life:?}, LOCKSTEP_TEST_SEED={}", points.seed);
         let env = project();
@@ -101,7 +103,11 @@ fn a_run_that_is_killed_anywhere_goes_on_where_it_was() {
         let mut child = command.spawn().unwrap();
         thread::sleep(life.mul_f64(at));
         child.kill().unwrap();
-        killed += u32::from(child.wait().unwrap().code().is_none());
+        match child.wait().unwrap().code() {
+            None => killed += 1,
+            // It came to its end before: a life is shorter than that, on a machine that is less busy now.
+            Some(_) => life = life.mul_f64(at.max(0.5)),
+        }
         assert_nobody_survives(&mark);
         // Whatever it shows is a state that is: each file is what it was, or done once.
         let shown = env.lockstep(["cascade", "status", "--format", "json"]).succeeded();
@@ -134,7 +140,6 @@ fn a_run_that_is_killed_anywhere_goes_on_where_it_was() {
             assert_eq!(touched(&env, file), 1, "point {point}: {file} was processed more than once");
         }
     }
-    assert!(killed > POINTS / 4, "only {killed} were killed in the middle");
 }
 
 /// Whether processes started here are born deaf to Ctrl-C.

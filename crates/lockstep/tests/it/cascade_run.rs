@@ -2,35 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
+
+use lockstep_rehearsal::typescript::compiler_or_skip;
 
 use crate::active;
 use crate::planted::{RENAMER, changed, commit, list, run, rust, status, tools, touched, typescript};
 
 const CARGO: &[&str] = &["--verify", "cargo check --quiet --offline"];
-
-/// The TypeScript compiler, installed once outside of the repository; `None` where it cannot be had, and that is said.
-fn typescript_compiler() -> Option<PathBuf> {
-    const VERSION: &str = "5.9.3";
-    let cache = PathBuf::from(std::env::var_os("HOME")?).join(".cache/lockstep/typescript");
-    let compiler = cache.join("node_modules/typescript/bin/tsc");
-    if !compiler.exists() {
-        let package = format!("typescript@{VERSION}");
-        let installed = Command::new("npm")
-            .args(["install", "--no-fund", "--no-audit", "--silent", "--prefix"])
-            .arg(&cache)
-            .arg(package)
-            .output();
-        if !installed.is_ok_and(|output| output.status.success()) || !compiler.exists() {
-            // Past the test's capture: a skip must be seen.
-            let _ = writeln!(io::stderr(), "SKIPPED TypeScript: npm could not install typescript@{VERSION}");
-            return None;
-        }
-    }
-    Some(compiler)
-}
 
 #[test]
 fn chains_of_one_to_three_rounds_converge_and_compile_again() {
@@ -58,7 +38,7 @@ fn chains_of_one_to_three_rounds_converge_and_compile_again() {
 
 #[test]
 fn chains_in_typescript_converge_and_compile_again() {
-    let Some(compiler) = typescript_compiler() else { return };
+    let Some(compiler) = compiler_or_skip() else { return };
     for rounds in 1..=3 {
         let env = typescript(rounds);
         let check = format!("node {} --project . --pretty false", compiler.display());
@@ -90,7 +70,7 @@ fn a_chain_of_four_rounds_is_partial_with_exactly_its_end_unresolved() {
 
 #[test]
 fn four_rounds_in_typescript_are_partial_too() {
-    let Some(compiler) = typescript_compiler() else { return };
+    let Some(compiler) = compiler_or_skip() else { return };
     let env = typescript(4);
     let check = format!("node {} --project . --pretty false", compiler.display());
     let output = run(&env, RENAMER, &["--verify", &check]);

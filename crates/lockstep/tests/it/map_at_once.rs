@@ -1,6 +1,8 @@
 //! Several at once, and some killed: the document is always whole.
 
 use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -55,12 +57,16 @@ fn who_waits_says_for_whom() {
     let lock = fs::File::options().read(true).write(true).open(env.state().join("map/lock")).unwrap();
     lock.lock().unwrap();
     fs::write(env.state().join("map/lock"), "process 4711 (map build)\n").unwrap();
-    let waiting = env.command(["map", "update"]).spawn().unwrap();
-    thread::sleep(Duration::from_millis(900));
+    let mut waiting = env.command(["map", "update"]).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(waiting.stderr.take().unwrap());
+    let mut line = String::new();
+    said.read_line(&mut line).unwrap();
+    assert_eq!(line, "waiting for process 4711 (map build)\n");
     drop(lock);
-    let output = waiting.wait_with_output().unwrap();
-    assert!(output.status.success());
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "waiting for process 4711 (map build)\n");
+    assert!(waiting.wait().unwrap().success());
+    line.clear();
+    said.read_to_string(&mut line).unwrap();
+    assert_eq!(line, "");
 }
 
 #[test]

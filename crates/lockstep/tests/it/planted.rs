@@ -92,6 +92,10 @@ pub(crate) fn tools(command: &mut Command) {
     for (name, below) in [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")] {
         command.env(name, std::env::var_os(name).map_or_else(|| home.join(below), PathBuf::from));
     }
+    // Which of rustup's toolchains this is: elsewhere there may be no default.
+    if let Some(toolchain) = std::env::var_os("RUSTUP_TOOLCHAIN") {
+        command.env("RUSTUP_TOOLCHAIN", toolchain);
+    }
 }
 
 /// Runs it to its end.

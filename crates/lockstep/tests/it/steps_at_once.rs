@@ -121,16 +121,24 @@ fn killed_writers_leave_a_whole_step_and_a_whole_trail() {
     let env = twenty();
     let mut chance = 7_u64;
     let (mut killed, mut done) = (0, 0);
+    // How long one lives is found out on the way: about half of them should come to their end.
+    let mut span = 12_000_u64;
     for round in 0..6 {
         for n in 0..WRITERS {
             let verb = if round % 2 == 0 { "start" } else { "fail" };
             let mut child = start(&env, &format!("step phase {verb} 01-01 P{n}"));
             chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            thread::sleep(Duration::from_micros((chance >> 40) % 12_000));
+            thread::sleep(Duration::from_micros((chance >> 40) % span));
             let _ = child.kill();
             match child.wait().unwrap().code() {
-                Some(_) => done += 1,
-                None => killed += 1,
+                Some(_) => {
+                    done += 1;
+                    span = (span * 9 / 10).max(200);
+                }
+                None => {
+                    killed += 1;
+                    span = (span * 11 / 10).min(500_000);
+                }
             }
         }
     }
