@@ -158,12 +158,12 @@ fn file_impact(
     let world = worlds.now;
     // What did not exist before, nobody depends on.
     let Some((facts, text)) = edit.former_content(world) else { return (found, false) };
-    let before = Overlay::new(world, edit.former_path(), Arc::clone(&facts), text.clone());
+    let mut before = Overlay::empty(world);
+    let file = before.add(edit.former_path(), Arc::clone(&facts), text.clone());
     let after = edit.present_facts(worlds.after);
     found.symbols = edit.symbol_changes(&facts, after.as_deref());
-    let file = before.find(edit.former_path()).unwrap_or(FileId(u32::MAX));
     let mut collector = Collector::new(world, edit, file);
-    let handed_on = after.as_deref().map(handed_on).unwrap_or_default();
+    let handed_on = after.as_deref().map(handed_on::names).unwrap_or_default();
     let mut kept = Kept::new(worlds.after, edit, after.as_deref(), &found.symbols, &worlds.arrivals);
     let former = FormerFile { before: &before, file, facts: &facts, changes: &found.symbols };
     collect_direct(&former, edit, &handed_on, &mut kept, &mut collector);
@@ -229,12 +229,6 @@ fn collect_direct(
             collector.add(Place { breaks, reference });
         }
     }
-}
-
-/// The names that a file hands on.
-fn handed_on(facts: &Facts) -> BTreeSet<&str> {
-    let imports = facts.imports.iter().filter(|import| import.reexport && import.container.is_none());
-    imports.flat_map(|import| &import.names).map(|name| &*name.local).collect()
 }
 
 /// The dependents of dependents: who uses the definitions in which a direct dependent uses what changed.

@@ -18,6 +18,8 @@ mod rust;
 mod swift;
 mod typescript;
 
+pub(crate) use rust::library_of;
+
 use serde::{Deserialize, Serialize};
 
 use crate::facts::Facts;

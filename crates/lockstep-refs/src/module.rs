@@ -1,7 +1,7 @@
 //! Modules by the names that people give them: `crate::a::b`, `pkg.mod`, `./x/y`. What an import in a file means is the
 //! business of its language; here nobody says in which file the name stands.
 
-use crate::language::Language;
+use crate::language::{self, Language};
 use crate::world::{FileId, World, base, join, parent};
 
 /// The files that a module of this name may be, as said in a directory; sorted by path. Empty where the name is none of a
@@ -70,13 +70,10 @@ fn rust(world: &dyn World, directory: &str, name: &str) -> Vec<FileId> {
 fn roots(world: &dyn World, name: Option<&str>) -> Vec<String> {
     let mut roots = Vec::new();
     for manifest in world.named("Cargo.toml") {
-        let called = || {
-            let text = world.text(manifest)?;
-            let line = text.lines().find_map(|line| line.trim().strip_prefix("name"))?;
-            Some(line.trim_start().strip_prefix('=')?.trim().trim_matches('"').replace('-', "_"))
-        };
-        if name.is_none_or(|name| called().as_deref() == Some(name)) {
-            roots.push(parent(world.path(manifest)).to_owned());
+        let directory = parent(world.path(manifest));
+        let library = language::library_of(world, directory);
+        if library.is_some_and(|library| name.is_none_or(|name| library == name)) {
+            roots.push(directory.to_owned());
         }
     }
     roots

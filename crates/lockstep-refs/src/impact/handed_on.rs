@@ -12,6 +12,11 @@ use crate::overlay::Overlay;
 use crate::reference::{Certainty, Kind, Reference, Target};
 use crate::world::{FileId, World};
 
+/// The names that a file hands on.
+pub(super) fn names(facts: &Facts) -> BTreeSet<&str> {
+    handing(facts).flat_map(names_of).collect()
+}
+
 /// Something that a file handed on and does not any more.
 struct Lost<'a> {
     /// Its name where it comes from; `None` where everything was handed on.
@@ -77,7 +82,7 @@ fn behind(world: &dyn World, from: FileId, lost: FileId, handing: &BTreeSet<File
 
 /// What was handed on and is not.
 fn lost<'a>(was: &'a Facts, is: &Facts) -> Vec<Lost<'a>> {
-    let offered: BTreeSet<&str> = handing(is).flat_map(names_of).collect();
+    let offered = names(is);
     let defined = |name: &str| {
         is.definitions.iter().any(|it| it.container.is_none() && *it.name == *name && it.reach > Reach::File)
     };

@@ -29,6 +29,11 @@ use crate::facts::Facts;
 use crate::reference::{Outgoing, Reference, Target};
 use crate::world::{FileId, World};
 
+/// What the library of the package in a directory is called in paths; `None` where there is no package.
+pub(crate) fn library_of(world: &dyn World, directory: &str) -> Option<String> {
+    cargo::Package::read(world, directory).map(|package| package.library)
+}
+
 /// The rules of Rust.
 pub(super) struct Rust;
 

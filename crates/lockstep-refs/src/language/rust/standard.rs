@@ -254,140 +254,48 @@ pub(super) fn method(name: &str, arguments: &[Ty], method: &str) -> Option<Ty> {
     })
 }
 
+/// Methods of slices.
+const OF_SLICES: &str = "\
+    as_mut_ptr as_ptr binary_search binary_search_by chunks concat contains copy_from_slice ends_with fill first first_mut \
+    get get_mut is_empty iter iter_mut join last last_mut len repeat reverse rotate_left rotate_right sort sort_by \
+    sort_by_key sort_unstable split_at split_first split_last starts_with swap to_vec windows";
+
+/// Methods of text.
+const OF_TEXT: &str = "\
+    as_bytes as_ptr bytes char_indices chars contains ends_with eq_ignore_ascii_case find get is_char_boundary is_empty \
+    len lines matches parse repeat replace rfind rsplit rsplit_once split split_once split_whitespace splitn starts_with \
+    strip_prefix strip_suffix to_ascii_lowercase to_ascii_uppercase to_lowercase to_owned to_string to_uppercase trim \
+    trim_end trim_start";
+
+/// Methods that only text has that can grow.
+const OF_STRINGS: &str = "\
+    as_str capacity clear pop push push_str";
+
+/// Methods that only a vector has.
+const OF_VECTORS: &str = "\
+    append as_mut_slice as_slice capacity clear dedup drain extend_from_slice insert pop push remove reserve resize retain \
+    shrink_to_fit swap_remove truncate";
+
+/// Methods of paths.
+const OF_PATHS: &str = "\
+    canonicalize components display ends_with exists extension file_name file_stem is_absolute is_dir is_file join parent \
+    starts_with strip_prefix to_path_buf to_str to_string_lossy with_extension";
+
 /// Whether a type that others often lead to has a method: text, slices, and what holds them.
 pub(super) fn has_method(of: &str, method: &str) -> bool {
-    let slice = matches!(
-        method,
-        "len"
-            | "is_empty"
-            | "iter"
-            | "iter_mut"
-            | "first"
-            | "last"
-            | "get"
-            | "get_mut"
-            | "contains"
-            | "starts_with"
-            | "ends_with"
-            | "to_vec"
-            | "as_ptr"
-            | "as_mut_ptr"
-            | "split_at"
-            | "chunks"
-            | "windows"
-            | "concat"
-            | "join"
-            | "copy_from_slice"
-            | "fill"
-            | "swap"
-            | "reverse"
-            | "sort"
-            | "sort_unstable"
-            | "sort_by"
-            | "sort_by_key"
-            | "binary_search"
-            | "binary_search_by"
-            | "split_first"
-            | "split_last"
-            | "first_mut"
-            | "last_mut"
-            | "repeat"
-            | "rotate_left"
-            | "rotate_right"
-    );
-    let text = matches!(
-        method,
-        "len"
-            | "is_empty"
-            | "as_bytes"
-            | "as_ptr"
-            | "chars"
-            | "char_indices"
-            | "bytes"
-            | "lines"
-            | "split"
-            | "rsplit"
-            | "splitn"
-            | "split_once"
-            | "rsplit_once"
-            | "split_whitespace"
-            | "trim"
-            | "trim_start"
-            | "trim_end"
-            | "starts_with"
-            | "ends_with"
-            | "contains"
-            | "find"
-            | "rfind"
-            | "replace"
-            | "to_string"
-            | "to_owned"
-            | "to_lowercase"
-            | "to_uppercase"
-            | "parse"
-            | "get"
-            | "is_char_boundary"
-            | "eq_ignore_ascii_case"
-            | "strip_prefix"
-            | "strip_suffix"
-            | "to_ascii_lowercase"
-            | "to_ascii_uppercase"
-            | "repeat"
-            | "matches"
-    );
-    let vector = slice
-        || matches!(
-            method,
-            "push"
-                | "pop"
-                | "clear"
-                | "capacity"
-                | "reserve"
-                | "extend_from_slice"
-                | "insert"
-                | "remove"
-                | "truncate"
-                | "resize"
-                | "drain"
-                | "append"
-                | "as_slice"
-                | "as_mut_slice"
-                | "retain"
-                | "swap_remove"
-                | "dedup"
-                | "shrink_to_fit"
-        );
-    match of {
-        "str" => text,
-        "String" => text || matches!(method, "push" | "push_str" | "clear" | "as_str" | "capacity" | "pop"),
-        "[]" => slice,
-        "Vec" => vector,
-        "Path" | "PathBuf" => {
-            matches!(
-                method,
-                "join"
-                    | "parent"
-                    | "file_name"
-                    | "extension"
-                    | "exists"
-                    | "display"
-                    | "to_str"
-                    | "starts_with"
-                    | "ends_with"
-                    | "components"
-                    | "is_dir"
-                    | "is_file"
-                    | "with_extension"
-                    | "strip_prefix"
-                    | "file_stem"
-                    | "is_absolute"
-                    | "to_path_buf"
-                    | "to_string_lossy"
-                    | "canonicalize"
-            )
-        }
-        _ => false,
-    }
+    let lists: &[&str] = match of {
+        "str" => &[OF_TEXT],
+        "String" => &[OF_TEXT, OF_STRINGS],
+        "[]" => &[OF_SLICES],
+        "Vec" => &[OF_SLICES, OF_VECTORS],
+        "Path" | "PathBuf" => &[OF_PATHS],
+        _ => &[],
+    };
+    lists.iter().any(|list| is_listed(list, method))
+}
+
+fn is_listed(list: &str, name: &str) -> bool {
+    list.split(' ').any(|listed| listed == name)
 }
 
 /// Whether nothing of ours is in a type.
@@ -424,151 +332,18 @@ pub(super) fn gives_anything(path: &str) -> bool {
 }
 
 /// Methods that so many types outside the project have that an unknown receiver is hardly ours.
+const COMMON: &str = "\
+    abs add all and and_then any append as_bytes as_mut as_ptr as_ref as_slice as_str borrow borrow_mut bytes capacity \
+    chain chars checked_add clear clone cloned cmp collect contains contains_key copied count dedup deref drain drop \
+    elapsed end ends_with entry enumerate eq err expect extend filter filter_map find find_map first flat_map flatten \
+    flush fmt fold for_each from get get_mut get_or_insert_with hash index insert insert_str into into_inner into_iter \
+    is_char_boundary is_empty is_err is_none is_ok is_some iter iter_mut join keys kind last len lines load lock map \
+    map_err max min ne next next_back nth ok ok_or or or_else parse path peek poll pop position push push_str read \
+    read_to_end recv remove replace reserve resize retain rev send set skip sort source split split_at start starts_with \
+    store sub sum swap take then to_owned to_string to_vec trim truncate try_from try_into unwrap unwrap_or \
+    unwrap_or_default unwrap_or_else values wait windows with_capacity write write_all write_str zip";
+
+/// Whether a method is one of those.
 pub(super) fn is_common_method(name: &str) -> bool {
-    matches!(
-        name,
-        "abs"
-            | "all"
-            | "and"
-            | "and_then"
-            | "any"
-            | "append"
-            | "as_bytes"
-            | "as_mut"
-            | "as_ptr"
-            | "as_ref"
-            | "as_slice"
-            | "as_str"
-            | "borrow"
-            | "borrow_mut"
-            | "bytes"
-            | "capacity"
-            | "chain"
-            | "chars"
-            | "checked_add"
-            | "clear"
-            | "clone"
-            | "cloned"
-            | "cmp"
-            | "collect"
-            | "contains"
-            | "contains_key"
-            | "copied"
-            | "count"
-            | "dedup"
-            | "deref"
-            | "drain"
-            | "drop"
-            | "elapsed"
-            | "ends_with"
-            | "entry"
-            | "enumerate"
-            | "eq"
-            | "err"
-            | "expect"
-            | "extend"
-            | "filter"
-            | "filter_map"
-            | "find"
-            | "find_map"
-            | "first"
-            | "flat_map"
-            | "flatten"
-            | "flush"
-            | "fmt"
-            | "fold"
-            | "for_each"
-            | "from"
-            | "get"
-            | "get_mut"
-            | "get_or_insert_with"
-            | "hash"
-            | "index"
-            | "insert"
-            | "insert_str"
-            | "into"
-            | "into_inner"
-            | "into_iter"
-            | "is_char_boundary"
-            | "is_empty"
-            | "is_err"
-            | "is_none"
-            | "is_ok"
-            | "is_some"
-            | "iter"
-            | "iter_mut"
-            | "join"
-            | "keys"
-            | "kind"
-            | "last"
-            | "len"
-            | "lines"
-            | "load"
-            | "lock"
-            | "map"
-            | "map_err"
-            | "max"
-            | "min"
-            | "ne"
-            | "next"
-            | "next_back"
-            | "nth"
-            | "ok"
-            | "ok_or"
-            | "or"
-            | "or_else"
-            | "parse"
-            | "peek"
-            | "poll"
-            | "pop"
-            | "position"
-            | "push"
-            | "push_str"
-            | "read"
-            | "read_to_end"
-            | "recv"
-            | "remove"
-            | "replace"
-            | "reserve"
-            | "resize"
-            | "retain"
-            | "rev"
-            | "send"
-            | "set"
-            | "skip"
-            | "sort"
-            | "source"
-            | "split"
-            | "split_at"
-            | "starts_with"
-            | "store"
-            | "sub"
-            | "sum"
-            | "swap"
-            | "take"
-            | "then"
-            | "to_owned"
-            | "to_string"
-            | "to_vec"
-            | "trim"
-            | "truncate"
-            | "try_from"
-            | "try_into"
-            | "unwrap"
-            | "unwrap_or"
-            | "unwrap_or_default"
-            | "unwrap_or_else"
-            | "values"
-            | "wait"
-            | "windows"
-            | "with_capacity"
-            | "write"
-            | "write_all"
-            | "write_str"
-            | "zip"
-            | "path"
-            | "add"
-            | "start"
-            | "end"
-    )
+    is_listed(COMMON, name)
 }
