@@ -38,11 +38,11 @@ struct Row {
 
 enum Missed {
     Files(&'static [&'static str]),
-    /// The files that named it in this later commit's parent history and no longer do in the commit.
+    /// The files that named it in the commit and no longer do in this later one.
     MendedIn(&'static str),
 }
 
-/// `SKILL` stands for the file of a skill, by its name alone.
+/// What is known to have been missed. A name without a slash is a skill's.
 const ROWS: &[Row] = &[
     Row { commit: "ab407d7", path: ".claude/rules/conventions.md", missed: Missed::MendedIn("b9725bd") },
     Row {
@@ -140,14 +140,14 @@ impl Score {
 }
 
 pub(crate) fn run(args: &RenamesArgs) -> Outcome {
+    let from =
+        args.repository.canonicalize().map_err(|error| format!("{}: {error}", args.repository.display()))?;
     let lockstep = match &args.program {
         Some(program) => program.canonicalize()?,
         None => Programs::build(false)?.lockstep,
     };
     let temp = tempfile::Builder::new().prefix("lockstep-renames-").tempdir()?;
     let replay = Replay { root: temp.path().join("clone"), lockstep };
-    let from =
-        args.repository.canonicalize().map_err(|error| format!("{}: {error}", args.repository.display()))?;
     git(temp.path(), &["clone", "--quiet", "--no-checkout", &from.to_string_lossy(), "clone"])?;
     let mut out = String::from(
         "| commit | what went | had to follow | told | of so many told |\n|---|---|--:|--:|--:|\n",
@@ -286,11 +286,7 @@ fn path_of(name: &str) -> String {
 }
 
 fn git(dir: &Path, arguments: &[&str]) -> Outcome<String> {
-    let output = Command::new("git").args(arguments).current_dir(dir).output()?;
-    if !output.status.success() {
-        return Err(
-            format!("git {}: {}", arguments.join(" "), String::from_utf8_lossy(&output.stderr)).into()
-        );
-    }
-    Ok(String::from_utf8(output.stdout)?)
+    let mut git = Command::new("git");
+    git.args(arguments).current_dir(dir);
+    Ok(String::from_utf8(workspace::output(git)?)?)
 }

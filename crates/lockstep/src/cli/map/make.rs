@@ -116,7 +116,7 @@ fn text(done: &Done, context: &Context) {
     terminal.say(&match (l1.mode, done.is_written) {
         (Mode::FullGeneration, _) => format!("Built {path}: {entries}.\n"),
         (_, false) if done.changes.is_empty() && done.is_partial => {
-            format!("{path} has what was named as it is: {entries}.\n")
+            format!("{path} needs no change for what was named: {entries}.\n")
         }
         (_, false) if done.changes.is_empty() => format!("{path} is up to date: {entries}.\n"),
         _ => {
