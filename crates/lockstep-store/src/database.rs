@@ -27,6 +27,10 @@ const MIGRATIONS: &[&str] = &[
 /// How long a process waits for another's transaction. Hooks hold theirs for a millisecond or two.
 const BUSY: Duration = Duration::from_secs(3);
 
+/// Whoever opens the store alone reads its whole log, so what is longer is moved into the database: some sixty pages, written by some
+/// twenty hooks.
+const LONG_LOG: u64 = 64 * 4_120;
+
 /// The open store of one project.
 #[derive(Debug)]
 pub struct Store {
@@ -51,7 +55,7 @@ impl Store {
         .map_err(failed)?;
         connection.busy_timeout(BUSY).map_err(failed)?;
         // Otherwise every process that is alone would move its pages and sync three times before it exits. The log is moved
-        // by whoever finds it long.
+        // by whoever made it long.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(failed)?;
         let mut store = Self { connection, path: path.clone(), state: state.clone() };
         store.migrate()?;
@@ -72,7 +76,7 @@ impl Store {
     /// cannot be told, because something was written a moment ago.
     pub fn stamp(state: &StateDir) -> Option<[u8; 64]> {
         let now = stamp::now();
-        let log = state.path().join("state.db-wal");
+        let log = log_of(state);
         let mut bytes = [0; 64];
         // Whatever is committed is in the write-ahead log, or was moved from it to the database.
         for (to, path) in bytes.chunks_exact_mut(32).zip([state.database(), log]) {
@@ -110,9 +114,9 @@ impl Store {
 
     fn format(&self) -> Result<i64, StoreError> {
         self.on(|db| {
-            // It loses no consistency, only the last transactions of a machine that loses its power. Whoever opens the store alone
-            // reads the whole log once, so it is kept short.
-            db.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 128;")?;
+            // It loses no consistency, only the last transactions of a machine that loses its power. SQLite's own way to keep the log
+            // short leaves it as it is until the same process writes again, which a hook never does: see `shorten_log`.
+            db.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0;")?;
             db.query_row("PRAGMA user_version", [], |row| row.get(0))
         })
     }
@@ -139,8 +143,25 @@ impl Store {
             transaction.commit()?;
             Ok(result)
         };
-        run().map_err(failed)
+        let written = run().map_err(failed)?;
+        self.shorten_log();
+        Ok(written)
     }
+
+    /// Moves a long log into the database, and empties it. Where somebody is reading or writing it stays, for who writes next.
+    fn shorten_log(&self) {
+        let is_long = fs::symlink_metadata(log_of(&self.state)).is_ok_and(|log| log.len() > LONG_LOG);
+        if is_long && self.connection.busy_timeout(Duration::ZERO).is_ok() {
+            let moved = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+            // What was written is there either way.
+            let _ = moved.and_then(|()| self.connection.busy_timeout(BUSY));
+        }
+    }
+}
+
+/// Where SQLite puts what was written last.
+fn log_of(state: &StateDir) -> PathBuf {
+    state.path().join("state.db-wal")
 }
 
 /// Lets readers read while somebody writes. Persistent, and impossible inside a transaction. Processes that make a store at the
@@ -171,7 +192,13 @@ fn private(path: &Path) -> Result<(), StoreError> {
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
 
+    use lockstep_model::ids::SessionId;
+
     use super::*;
+
+    fn session(n: usize) -> SessionId {
+        SessionId::new(&format!("s{n}")).unwrap()
+    }
 
     #[test]
     fn a_new_store_has_the_newest_format_and_is_private() {
@@ -207,8 +234,7 @@ mod tests {
         drop(old);
         let store = Store::open(&state).unwrap();
         assert_eq!(store.format().unwrap(), FORMAT);
-        let session = lockstep_model::ids::SessionId::new("s1").unwrap();
-        assert!(store.knows_session(&session).unwrap());
+        assert!(store.knows_session(&session(1)).unwrap());
         assert_eq!(store.changes(&Default::default()).unwrap().len(), 1);
         assert_eq!(store.present_task().unwrap(), None);
     }
@@ -221,7 +247,6 @@ mod tests {
             std::thread::sleep(Duration::from_millis(40));
             Store::stamp(&state).expect("nothing was written for a while")
         };
-        let session = |n: usize| lockstep_model::ids::SessionId::new(&format!("s{n}")).unwrap();
         let mut seen = vec![settled()];
         for n in 0..3 {
             let mut store = Store::open(&state).unwrap();
@@ -241,6 +266,35 @@ mod tests {
         // Moving the log into the database is a write too, though it changes nothing.
         Store::open(&state).unwrap().on(|db| db.execute_batch("PRAGMA wal_checkpoint(TRUNCATE)")).unwrap();
         assert!(!seen.contains(&settled()));
+    }
+
+    #[test]
+    fn the_log_stays_short_however_many_processes_write_once_each() {
+        let root = tempfile::tempdir().unwrap();
+        let state = StateDir::of(root.path());
+        let mut longest = 0;
+        for n in 0..200 {
+            // As long as one is open, nobody who comes has to read the log.
+            Store::open(&state).unwrap().open_session(&session(n), jiff::Timestamp::UNIX_EPOCH).unwrap();
+            longest = longest.max(fs::metadata(log_of(&state)).unwrap().len());
+        }
+        assert!((LONG_LOG / 2..=2 * LONG_LOG).contains(&longest), "{longest}");
+        assert!(Store::open(&state).unwrap().knows_session(&session(199)).unwrap());
+    }
+
+    #[test]
+    fn a_log_that_somebody_reads_is_left_for_the_next_who_writes() {
+        let root = tempfile::tempdir().unwrap();
+        let state = StateDir::of(root.path());
+        let reader = Store::open(&state).unwrap();
+        reader.on(|db| db.execute_batch("BEGIN; SELECT * FROM sqlite_schema;")).unwrap();
+        for n in 0..100 {
+            Store::open(&state).unwrap().open_session(&session(n), jiff::Timestamp::UNIX_EPOCH).unwrap();
+        }
+        assert!(fs::metadata(log_of(&state)).unwrap().len() > LONG_LOG);
+        reader.on(|db| db.execute_batch("COMMIT")).unwrap();
+        Store::open(&state).unwrap().open_session(&session(100), jiff::Timestamp::UNIX_EPOCH).unwrap();
+        assert_eq!(fs::metadata(log_of(&state)).unwrap().len(), 0);
     }
 
     #[test]
