@@ -26,6 +26,7 @@ mod rules;
 mod settings;
 mod slots;
 mod stats;
+mod step;
 mod storage;
 mod table;
 mod update;
@@ -35,7 +36,7 @@ mod words;
 mod world;
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use lockstep_refs::facts::Facts;
@@ -83,6 +84,8 @@ pub struct Index {
     damaged: AtomicBool,
     by_directory: OnceLock<ByDirectory>,
     by_name: OnceLock<Vec<(u64, u32)>>,
+    /// How often a file was asked for by its name.
+    named_asked: AtomicUsize,
     texts: Slots<Option<Arc<str>>>,
     known_facts: Slots<Option<Arc<Facts>>>,
     /// Files whose facts were parsed and are not kept yet.

@@ -2,6 +2,11 @@
 //!
 //! Files are sorted by path, so that a file's number is its place in every sorted answer.
 
+use std::ops::Range;
+
+use memchr::memmem;
+use serde::{Deserialize, Serialize};
+
 use super::codec::{Bytes, check};
 use super::content::{State, Unseen};
 use super::version::Version;
@@ -45,6 +50,32 @@ impl Names {
         self.ends.push(u32::try_from(self.text.len()).expect("no project has 4 GB of paths"));
     }
 
+    /// Without a name, and with room for these and one more.
+    pub(crate) fn with_capacity_of(others: &Self) -> Self {
+        const ONE_MORE: usize = 128;
+        let text = String::with_capacity(others.text.len() + ONE_MORE);
+        Self { text, ends: Vec::with_capacity(others.len() + 1) }
+    }
+
+    /// Appends some of `others`.
+    pub(crate) fn push_all(&mut self, others: &Self, range: Range<usize>) {
+        let Some(last) = range.end.checked_sub(1).filter(|last| *last >= range.start) else { return };
+        let start = range.start.checked_sub(1).map_or(0, |before| others.ends[before]);
+        let here = u32::try_from(self.text.len()).expect("no project has 4 GB of paths");
+        self.text.push_str(&others.text[start as usize..others.ends[last] as usize]);
+        self.ends.extend(others.ends[range].iter().map(|end| end - start + here));
+    }
+
+    /// The place of the first of sorted names that comes after `name`.
+    pub(crate) fn first_after(&self, name: &str) -> usize {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.get(middle) <= name { low = middle + 1 } else { high = middle }
+        }
+        low
+    }
+
     /// Where `name` is, in sorted names.
     pub(crate) fn find(&self, name: &str) -> Option<usize> {
         let (mut low, mut high) = (0, self.len());
@@ -57,6 +88,23 @@ impl Names {
             }
         }
         None
+    }
+
+    /// The places of names that end in `end`, in their order.
+    pub(crate) fn ending_in<'s>(&'s self, end: &'s str) -> impl Iterator<Item = usize> + 's {
+        let (finder, text) = (memmem::Finder::new(end), self.text.as_bytes());
+        let mut from = 0;
+        // One may begin within another that goes on into the next name.
+        let found = std::iter::from_fn(move || {
+            let at = from + finder.find(text.get(from..)?)?;
+            from = at + 1;
+            Some(at)
+        });
+        found.filter_map(move |at| {
+            let stop = u32::try_from(at + end.len()).ok()?;
+            let place = self.ends.binary_search(&stop).ok()?;
+            self.get(place).ends_with(end).then_some(place)
+        })
     }
 
     fn encode(&self, out: &mut Vec<u8>) {
@@ -79,7 +127,7 @@ impl Names {
 }
 
 /// What is known of one directory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Directory {
     /// When something last came into it or went, in nanoseconds; zero where it must be listed again.
     pub(crate) changed: i64,
@@ -133,7 +181,8 @@ impl Files {
     pub(crate) fn documents(&self) -> Documents {
         let numbered = self.records.iter().zip(0_u32..);
         let mut documents: Vec<(u32, u32)> = numbered.map(|(record, file)| (record.document, file)).collect();
-        documents.sort_unstable();
+        // After a build they are in order, and later most still are, of which this sort makes use.
+        documents.sort();
         Documents(documents)
     }
 
@@ -302,6 +351,10 @@ mod tests {
                 prop_assert_eq!(files.paths.find(path), Some(at));
             }
             prop_assert_eq!(files.paths.find("nowhere!"), None);
+            for end in files.paths.iter().flat_map(|path| path.char_indices().map(|(at, _)| &path[at..])) {
+                let expected = files.paths.iter().enumerate().filter(|(_, path)| path.ends_with(end));
+                prop_assert!(files.paths.ending_in(end).eq(expected.map(|(at, _)| at)));
+            }
             let by_directory = files.by_directory();
             for at in 0..files.directories.len() {
                 let expected: Vec<_> = (0_u32..)

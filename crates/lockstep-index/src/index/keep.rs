@@ -4,6 +4,7 @@
 use super::files::Files;
 use super::manifest::Manifest;
 use super::merge;
+use super::step::{Step, has_room};
 use super::storage::{Part, Writer};
 use super::table::{Source, Table};
 use super::version::now;
@@ -37,8 +38,15 @@ impl<'a> Edition<'a> {
         Ok(Some(Self { writer, manifest }))
     }
 
-    pub(crate) fn set_files(&mut self, files: &Files) -> Result<(), IndexError> {
-        self.manifest.files = self.put(Part::Files, &files.encode())?;
+    /// Notes the file table, which came of the one that the manifest names by `step`, where that is told.
+    pub(crate) fn set_files(&mut self, files: &Files, step: Option<Step>) -> Result<(), IndexError> {
+        match step.filter(|step| has_room(&self.manifest.steps, step)) {
+            Some(step) => self.manifest.steps.push(step),
+            None => {
+                self.manifest.files = self.put(Part::Files, &files.encode())?;
+                self.manifest.steps.clear();
+            }
+        }
         Ok(())
     }
 

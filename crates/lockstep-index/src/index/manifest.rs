@@ -4,11 +4,12 @@ use serde::{Deserialize, Serialize};
 
 use super::codec::check;
 use super::settings::Settings;
+use super::step::Step;
 use super::storage::Part;
 use super::words;
 
 /// First bytes of the file. The digit is the format: another one is no index of ours, and one is made anew.
-const MAGIC: &[u8; 8] = b"LSINDEX1";
+const MAGIC: &[u8; 8] = b"LSINDEX2";
 
 /// What the index consists of and what it was made with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +34,8 @@ pub(crate) struct Manifest {
     pub(crate) next_document: u32,
     /// The file table.
     pub(crate) files: u32,
+    /// What changed in it since it was written, the oldest first.
+    pub(crate) steps: Vec<Step>,
     /// Tables from words to documents, the oldest first.
     pub(crate) words: Vec<u32>,
     /// Tables from documents to facts, the oldest first.
@@ -53,6 +56,7 @@ impl Manifest {
             next_number: 1,
             next_document: 1,
             files: 0,
+            steps: Vec::new(),
             words: Vec::new(),
             facts: Vec::new(),
         }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::io::{self, ErrorKind};
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
@@ -18,6 +18,7 @@ use super::manifest::Manifest;
 use super::progress::Progress;
 use super::settings::Settings;
 use super::slots::Slots;
+use super::step::Step;
 use super::storage::{Part, Storage, Writer};
 use super::table::{Source, Table};
 use super::update::Plan;
@@ -194,8 +195,11 @@ fn load_parts(storage: &Storage, manifest: Manifest) -> io::Result<Option<Base>>
     };
     let words = tables(Part::Words, &manifest.words)?;
     let facts = tables(Part::Facts, &manifest.facts)?;
-    let files = storage.files(manifest.files)?;
-    Ok(files.map(|files| Base { manifest, files, words, facts, replaced: Vec::new() }))
+    let Some(mut files) = storage.files(manifest.files)? else { return Ok(None) };
+    for step in &manifest.steps {
+        files = step.apply(files);
+    }
+    Ok(Some(Base { manifest, files, words, facts, replaced: Vec::new() }))
 }
 
 pub(super) struct Opening<'a> {
@@ -223,6 +227,8 @@ pub(super) enum Keep {
 pub(super) struct Unkept {
     /// New tables of words; the last ones of the index are these.
     words: Vec<Vec<u8>>,
+    /// How the file table came of that on disk, where it was in one small step.
+    step: Option<Step>,
     /// The manifest that was on disk.
     found: Option<Manifest>,
 }
@@ -263,36 +269,44 @@ impl Opening<'_> {
             return Ok(self.behind(base, &plan));
         }
         base.manifest.outside_rules = outside_rules;
-        let tables = self.apply(&mut base, &plan)?;
+        let is_small = !is_new && plan.read.len() + plan.dropped.len() <= FEW;
+        let (tables, step) = self.apply(&mut base, plan)?;
+        let step = is_small.then_some(step);
         if is_new {
             base.manifest.build_micros = [u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX), 0];
         }
-        let is_small = !is_new && plan.read.len() + plan.dropped.len() <= FEW;
         if self.keep == Keep::Later && is_small && self.storage.is_some() {
             base.words.extend(tables.iter().map(|bytes| Table::new(Source::Memory(bytes.clone()))));
             base.manifest.written_at = now();
-            let unkept = Some(Unkept { words: tables, found });
+            let unkept = Some(Unkept { words: tables, step, found });
             return Ok(Index { unkept, ..self.opened(base, false) });
         }
-        let kept = self.keep(&mut base, tables, found.as_ref())?;
+        let kept = self.keep(&mut base, tables, step, found.as_ref())?;
         Ok(self.opened(base, kept))
     }
 
-    /// Reads what the plan says into new tables of words, and makes the file table anew.
-    fn apply(&self, base: &mut Base, plan: &Plan) -> Result<Vec<Vec<u8>>, IndexError> {
+    /// Reads what the plan says into new tables of words, and brings the file table up to date, by the step that is returned.
+    fn apply(&self, base: &mut Base, plan: Plan) -> Result<(Vec<Vec<u8>>, Step), IndexError> {
         let first = base.manifest.next_document;
         let limit = self.settings.max_file_bytes;
         let Harvest { files, tables } = harvest(self.root, &plan.read, first, limit, self.progress)
             .map_err(IndexError::io("index", self.root))?;
-        base.replaced = base.facts_of(plan);
-        base.files = plan.apply(std::mem::take(&mut base.files), &files, first);
+        base.replaced = base.facts_of(&plan);
         base.manifest.next_document += u32::try_from(plan.read.len()).unwrap_or(u32::MAX);
-        Ok(tables)
+        let step = Step { plan, read: files, first };
+        base.files = step.apply(std::mem::take(&mut base.files));
+        Ok((tables, step))
     }
 
     /// Writes the update down where nobody else is writing and nobody was faster. Whether it did or not, this process has it
     /// in memory. A disk on which nothing can be written is no reason to give no answer.
-    fn keep(&self, base: &mut Base, new: Vec<Vec<u8>>, found: Option<&Manifest>) -> Result<bool, IndexError> {
+    fn keep(
+        &self,
+        base: &mut Base,
+        new: Vec<Vec<u8>>,
+        step: Option<Step>,
+        found: Option<&Manifest>,
+    ) -> Result<bool, IndexError> {
         let own;
         let writer = match (self.writer, &self.storage) {
             (Some(writer), _) => Some(writer),
@@ -311,7 +325,7 @@ impl Opening<'_> {
             base.manifest.written_at = now();
             return Ok(false);
         };
-        match write(edition, &base.files, &mut base.words, new) {
+        match write(edition, (&base.files, step), &mut base.words, new) {
             Ok(manifest) => {
                 base.manifest = manifest;
                 Ok(true)
@@ -342,6 +356,7 @@ impl Opening<'_> {
             damaged: AtomicBool::new(false),
             by_directory: OnceLock::new(),
             by_name: OnceLock::new(),
+            named_asked: AtomicUsize::new(0),
             texts: Slots::new(count),
             known_facts: Slots::new(count),
             parsed: Mutex::default(),
@@ -362,10 +377,10 @@ impl Opening<'_> {
 impl Index {
     /// Writes down an update that is only in memory yet, as [`Opening::keep`] does.
     pub(super) fn keep_update(&mut self, writer: &Writer) -> Result<(), IndexError> {
-        let Some(Unkept { words, found }) = self.unkept.take() else { return Ok(()) };
+        let Some(Unkept { words, step, found }) = self.unkept.take() else { return Ok(()) };
         let Some(edition) = Edition::after(writer, found.as_ref(), &self.manifest)? else { return Ok(()) };
         self.words.truncate(self.words.len().saturating_sub(words.len()));
-        self.manifest = write(edition, &self.files, &mut self.words, words)?;
+        self.manifest = write(edition, (&self.files, step), &mut self.words, words)?;
         self.kept = true;
         Ok(())
     }
@@ -375,7 +390,7 @@ impl Index {
 /// memory.
 fn write(
     mut edition: Edition<'_>,
-    files: &Files,
+    (files, step): (&Files, Option<Step>),
     words: &mut Vec<Table>,
     new: Vec<Vec<u8>>,
 ) -> Result<Manifest, IndexError> {
@@ -392,6 +407,6 @@ fn write(
         }
     }
     failed?;
-    edition.set_files(files)?;
+    edition.set_files(files, step)?;
     edition.publish()
 }

@@ -1,19 +1,21 @@
 //! From what a look at the disk showed to a file table as of now. Pure but for listing directories.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::Path;
 
 use lockstep_refs::world::parent;
+use serde::{Deserialize, Serialize};
 
 use super::content::State;
-use super::files::{ByDirectory, Directory, Files, Record};
+use super::files::{ByDirectory, Directory, Files, Names, Record};
 use super::listing::{Listing, list};
 use super::look::Look;
 use super::settings::Filter;
 use super::version::Version;
 
 /// What must be done to bring a file table up to date.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Plan {
     /// Paths to read, sorted: new files, and known ones with another version.
     pub(crate) read: Vec<String>,
@@ -21,14 +23,41 @@ pub(crate) struct Plan {
     pub(crate) dropped: Vec<u32>,
     /// Known files whose digest is no longer needed.
     settled: Vec<u32>,
-    /// All directories, where they differ from the known ones.
-    directories: Option<BTreeMap<String, Directory>>,
+    /// Directories that are not as they are known.
+    directories: Directories,
+}
+
+/// How directories differ from those of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+struct Directories {
+    /// New ones, and those of which something else is known now.
+    put: BTreeMap<String, Directory>,
+    gone: BTreeSet<String>,
+}
+
+impl Directories {
+    /// How `all` differ from those of `files`.
+    fn between(files: &Files, mut all: BTreeMap<String, Directory>) -> Self {
+        let mut gone = BTreeSet::new();
+        for (path, known) in files.directory_paths.iter().zip(&files.directories) {
+            match all.get(path) {
+                Some(present) if present == known => drop(all.remove(path)),
+                Some(_) => {}
+                None => drop(gone.insert(path.to_owned())),
+            }
+        }
+        Self { put: all, gone }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.put.is_empty() && self.gone.is_empty()
+    }
 }
 
 impl Plan {
     /// Whether nothing in the table would change.
     pub(crate) fn is_empty(&self) -> bool {
-        self.is_settling() && self.settled.is_empty() && self.directories.is_none()
+        self.is_settling() && self.settled.is_empty() && self.directories.is_empty()
     }
 
     /// Whether no file differs: at most times have become old enough to be trusted.
@@ -36,9 +65,21 @@ impl Plan {
         self.read.is_empty() && self.dropped.is_empty()
     }
 
+    /// How many files and directories it is about.
+    pub(crate) fn size(&self) -> usize {
+        let directories = self.directories.put.len() + self.directories.gone.len();
+        self.read.len() + self.dropped.len() + self.settled.len() + directories
+    }
+
+    /// Whether something came or went, so that files have other places in the table.
+    pub(crate) fn moves(&self) -> bool {
+        !(self.dropped.is_empty() && self.directories.is_empty())
+    }
+
     /// Everything is new.
     pub(crate) fn whole(listing: Listing) -> Self {
-        Self { read: listing.files, directories: Some(listing.directories), ..Self::default() }
+        let directories = Directories { put: listing.directories, gone: BTreeSet::new() };
+        Self { read: listing.files, directories, ..Self::default() }
     }
 
     /// What `look` found, with the directories it found touched listed again; with all of them where rules changed.
@@ -59,9 +100,7 @@ impl Plan {
                 changes.list_again(root, path, filter, &mut directories);
             }
             changes.drop_orphans(&mut directories);
-            let same = directories.keys().map(String::as_str).eq(files.directory_paths.iter())
-                && directories.values().eq(files.directories.iter());
-            changes.plan.directories = (!same).then_some(directories);
+            changes.plan.directories = Directories::between(files, directories);
         }
         changes.plan.settled = look.settled;
         changes.finish()
@@ -80,7 +119,7 @@ impl Plan {
             }
         }
         changes.plan.read.extend(listed.cloned());
-        changes.plan.directories = Some(listing.directories);
+        changes.plan.directories = Directories::between(files, listing.directories);
         changes.plan.settled.clone_from(&look.settled);
         changes.finish()
     }
@@ -95,8 +134,7 @@ impl Plan {
 
     /// The places of the files that were read, where nothing came or went.
     fn in_place(&self, old: &Files, read: &[Option<(Version, State)>]) -> Option<Vec<usize>> {
-        let stays = self.directories.is_none() && self.dropped.is_empty() && read.iter().all(Option::is_some);
-        if !stays {
+        if self.moves() || read.iter().any(Option::is_none) {
             return None;
         }
         self.read.iter().map(|path| old.paths.find(path)).collect()
@@ -110,7 +148,9 @@ impl Plan {
         first: u32,
     ) -> Files {
         for file in &self.settled {
-            files.records[*file as usize].version.digest = 0;
+            if let Some(record) = files.records.get_mut(*file as usize) {
+                record.version.digest = 0;
+            }
         }
         for (place, (document, read)) in places.iter().zip((first..).zip(read)) {
             let record = &mut files.records[*place];
@@ -122,22 +162,34 @@ impl Plan {
     }
 
     fn apply_anew(&self, old: &Files, read: &[Option<(Version, State)>], first: u32) -> Files {
-        let mut table = TableBuilder::new(old, self.directories.as_ref());
+        let mut table = TableBuilder::new(old, &self.directories);
         let mut fresh = self.read.iter().zip((first..).zip(read)).peekable();
-        for (file, path) in old.paths.iter().enumerate() {
+        let places = self.read.iter().filter_map(|path| old.paths.find(path).map(number));
+        let mut stops: Vec<u32> = places.chain(self.dropped.iter().copied()).collect();
+        stops.extend_from_slice(&self.settled);
+        stops.extend(self.read.iter().map(|path| number(old.paths.first_after(path))));
+        stops.sort_unstable();
+        stops.dedup();
+        let mut done = 0;
+        // Between what changed, everything is as it was.
+        for stop in stops.into_iter().filter(|stop| (*stop as usize) < old.len()) {
+            table.keep(old, done..stop as usize);
+            done = stop as usize + 1;
+            let path = old.paths.get(stop as usize);
             while let Some((path, (document, read))) = fresh.next_if(|(new, _)| new.as_str() < path) {
                 table.add_read(path, document, *read);
             }
             if let Some((path, (document, read))) = fresh.next_if(|(new, _)| *new == path) {
                 table.add_read(path, document, *read);
-            } else if self.dropped.binary_search(&number(file)).is_err() {
-                let mut record = old.records[file];
-                if self.settled.binary_search(&number(file)).is_ok() {
+            } else if self.dropped.binary_search(&stop).is_err() {
+                let mut record = old.records[stop as usize];
+                if self.settled.binary_search(&stop).is_ok() {
                     record.version.digest = 0;
                 }
                 table.add(path, record);
             }
         }
+        table.keep(old, done..old.len());
         for (path, (document, read)) in fresh {
             table.add_read(path, document, *read);
         }
@@ -242,35 +294,59 @@ impl<'a> Changes<'a> {
 /// A file table in the making, its paths in order.
 struct TableBuilder {
     files: Files,
-    /// Where the directories of old records are now.
-    moved: Vec<Option<u32>>,
+    /// Where the directories of old records are now; `None` where all are where they were.
+    moved: Option<Vec<Option<u32>>>,
     /// The directory of the file that was added last.
     last: Option<usize>,
 }
 
 impl TableBuilder {
-    fn new(old: &Files, directories: Option<&BTreeMap<String, Directory>>) -> Self {
-        let mut files = Files::default();
-        match directories {
-            None => {
-                files.directory_paths = old.directory_paths.clone();
-                files.directories.clone_from(&old.directories);
+    fn new(old: &Files, changed: &Directories) -> Self {
+        let mut files = Files {
+            paths: Names::with_capacity_of(&old.paths),
+            records: Vec::with_capacity(old.len() + 1),
+            ..Files::default()
+        };
+        let mut put = changed.put.iter().peekable();
+        let mut add = |path: &str, directory: Directory| {
+            files.directory_paths.push(path);
+            files.directories.push(directory);
+        };
+        for (path, known) in old.directory_paths.iter().zip(&old.directories) {
+            while let Some((path, directory)) = put.next_if(|(new, _)| new.as_str() < path) {
+                add(path, *directory);
             }
-            Some(directories) => {
-                for (path, directory) in directories {
-                    files.directory_paths.push(path);
-                    files.directories.push(*directory);
-                }
+            match put.next_if(|(new, _)| *new == path) {
+                Some((path, directory)) => add(path, *directory),
+                None if changed.gone.contains(path) => {}
+                None => add(path, *known),
             }
         }
-        let find = |path: &str| files.directory_paths.find(path).map(number);
-        let moved = old.directory_paths.iter().map(find).collect();
+        put.for_each(|(path, directory)| add(path, *directory));
+        let moved = (files.directory_paths != old.directory_paths).then(|| {
+            let find = |path: &str| files.directory_paths.find(path).map(number);
+            old.directory_paths.iter().map(find).collect()
+        });
         Self { files, moved, last: None }
+    }
+
+    /// Files that are as they were.
+    fn keep(&mut self, old: &Files, range: Range<usize>) {
+        if self.moved.is_some() {
+            range.for_each(|file| self.add(old.paths.get(file), old.records[file]));
+        } else {
+            self.files.paths.push_all(&old.paths, range.clone());
+            self.files.records.extend_from_slice(&old.records[range]);
+        }
     }
 
     /// A file whose directory is gone is gone with it.
     fn add(&mut self, path: &str, record: Record) {
-        if let Some(directory) = self.moved[record.directory as usize] {
+        let directory = match &self.moved {
+            Some(moved) => moved.get(record.directory as usize).copied().flatten(),
+            None => Some(record.directory),
+        };
+        if let Some(directory) = directory {
             self.push(path, Record { directory, ..record });
         }
     }

@@ -8,6 +8,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::time::SystemTime;
 
 use rustix::fs::Stat;
+use serde::{Deserialize, Serialize};
 
 use super::codec::check;
 use crate::stamp::nanos;
@@ -17,7 +18,7 @@ use crate::stamp::nanos;
 const RACY_NANOS: i64 = 20_000_000;
 
 /// Size, time of change and inode; and where the time cannot be trusted, a digest of the content.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Version {
     pub(crate) size: u64,
     /// In nanoseconds since 1970. Zero where neither time nor content can be trusted: no file has this version.
