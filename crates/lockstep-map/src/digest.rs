@@ -32,19 +32,13 @@ impl Digester {
     pub fn add(&mut self, bytes: &[u8]) {
         debug_assert!(self.length.is_multiple_of(STEP as u64), "only the last piece ends anywhere");
         let (steps, rest) = bytes.as_chunks::<STEP>();
-        steps.iter().for_each(|step| self.stir(step));
+        self.states = steps.iter().fold(self.states, stirred);
         if !rest.is_empty() {
             let mut last = [0; STEP];
             last[..rest.len()].copy_from_slice(rest);
-            self.stir(&last);
+            self.states = stirred(self.states, &last);
         }
         self.length += bytes.len() as u64;
-    }
-
-    fn stir(&mut self, step: &[u8; STEP]) {
-        for (state, number) in self.states.iter_mut().zip(step.as_chunks::<8>().0) {
-            *state = mixed(*state, u64::from_le_bytes(*number));
-        }
     }
 
     /// The digest.
@@ -54,7 +48,18 @@ impl Digester {
     }
 }
 
+/// The states after one more step. Megabytes pass here: written out, so that they stay in registers.
+#[inline]
+fn stirred([a, b, c, d]: [u64; 4], step: &[u8; STEP]) -> [u64; 4] {
+    let [w, x, y, z] = [0, 8, 16, 24].map(|at| {
+        let bytes = step[at..].first_chunk().copied().unwrap_or_default();
+        u64::from_le_bytes(bytes)
+    });
+    [mixed(a, w), mixed(b, x), mixed(c, y), mixed(d, z)]
+}
+
 /// One number stirred into a digest.
+#[inline]
 pub(crate) fn mixed(state: u64, number: u64) -> u64 {
     (state.rotate_left(23) ^ number).wrapping_mul(0xff51_afd7_ed55_8ccd)
 }

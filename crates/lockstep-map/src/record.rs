@@ -1,12 +1,18 @@
 //! The record of a map: what is remembered of every file between two runs, so that the next one need only look at what
 //! changed. Losing it loses time, nothing else.
 //!
-//! Two pieces. The record proper is small and replaced whole: paths, versions, references, dates. What resolution asked about
-//! each file ([`Answers`]) is larger and seldom needed: it is appended to, and the record says where each piece is.
+//! Three pieces. The record proper has paths, versions, references, dates, and is replaced whole. What a small update changes in
+//! it ([`Step`]) is kept behind it. What resolution asked about each file ([`Answers`]) is seldom needed: it is appended to, and the
+//! record says where each piece is.
 
 mod file;
+mod moved;
+mod step;
 
-pub use file::Columns;
+pub use file::identity;
+pub use moved::Moves;
+pub(crate) use moved::moved;
+pub use step::Step;
 
 use std::ops::Range;
 
@@ -143,14 +149,18 @@ impl Record {
         referring
     }
 
-    /// Notes how many bytes each entry has in the document; none where that is not told.
-    pub fn set_blocks(&mut self, blocks: &[u32]) {
-        let mut start = 0;
-        for (at, entry) in self.entries.iter_mut().enumerate() {
-            let bytes = blocks.get(at).copied().unwrap_or(0);
+    /// Notes how many bytes each entry has in the document; none where that is not told. Returns those that have others than before.
+    pub fn set_blocks(&mut self, blocks: &[u32]) -> Vec<u32> {
+        let (mut start, mut other) = (0, Vec::new());
+        for (at, entry) in (0_u32..).zip(&mut self.entries) {
+            let bytes = blocks.get(at as usize).copied().unwrap_or(0);
+            if entry.block.bytes != bytes {
+                other.push(at);
+            }
             entry.block = Block { start, bytes };
             start += bytes;
         }
+        other
     }
 
     /// The entry of a path.
@@ -160,6 +170,24 @@ impl Record {
 }
 
 impl Entry {
+    /// One of which nothing is known.
+    pub(crate) fn empty() -> Self {
+        Self {
+            path: "".into(),
+            name_bytes: 0,
+            version: 0,
+            content: 0,
+            interface: 0,
+            updated: Date::ZERO,
+            is_read: false,
+            is_hot: false,
+            block: Block::default(),
+            refs: Vec::new().into(),
+            names: Vec::new(),
+            answers: Answers::default(),
+        }
+    }
+
     /// Its short name.
     pub fn name(&self) -> &str {
         let start = self.path.len().checked_sub(self.name_bytes as usize);

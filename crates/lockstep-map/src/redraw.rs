@@ -102,7 +102,6 @@ fn partial_view<'r>(record: &'r Record, hot: &dyn Fn(&str) -> bool, wanted: &[u3
     let mut view = View {
         record,
         referring: vec![Vec::new(); count],
-        names: record.entries.iter().map(Entry::name).collect(),
         hotspots: vec![Hotspot::Low; count],
         // Looked at where they are written: those are few.
         is_plain: false,

@@ -55,7 +55,7 @@ impl<'v> View<'v> {
         let entries = &self.record.entries;
         let node = |at: &usize| Node {
             path: &entries[*at].path,
-            name: self.names[*at],
+            name: entries[*at].name(),
             hotspot: self.hotspots[*at],
             updated: entries[*at].updated.to_string(),
         };

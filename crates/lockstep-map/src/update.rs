@@ -17,7 +17,7 @@ use lockstep_refs::world::{FileId, World};
 use rayon::prelude::*;
 
 use crate::ask::{Offers, Terrain};
-use crate::record::Record;
+use crate::record::{Moves, Record, Step};
 use affected::Affected;
 use assemble::{Assembled, Assembly};
 use scan::{Resolved, Scanned, resolve, scan};
@@ -55,6 +55,8 @@ pub struct Updated {
     pub removed_contents: Vec<u64>,
     /// The places of entries that stand in the document otherwise than before.
     pub redrawn: HashSet<u32>,
+    /// What became of the former record. Says nothing of answers that were put into a file of their own.
+    pub step: Step,
 }
 
 /// What changed since the last time, each sorted by path.
@@ -136,9 +138,10 @@ pub fn update(old: Record, present: &Present<'_>, answers: &dyn AnswersFile) -> 
     let looked_at = plan.unknown.len() + plan.removed.len();
     let removed_contents = plan.removed.iter().map(|at| old.entries[*at].content).collect();
     let resolved_count = resolved.len();
-    let Assembled { record, answers, redrawn } =
+    let Assembled { record, answers, redrawn, step } =
         Assembly::new(old, &plan, present).finished(present, scans, resolved, answers, &changes)?;
-    Ok(Updated { record, changes, answers, resolved: resolved_count, looked_at, removed_contents, redrawn })
+    let resolved = resolved_count;
+    Ok(Updated { record, changes, answers, resolved, looked_at, removed_contents, redrawn, step })
 }
 
 /// What so many files hold is kept in memory: they are scanned, and then resolved.
@@ -175,6 +178,13 @@ impl Plan {
             unknown: Vec::new(),
             again: Vec::new(),
         };
+        let place = |path: &String| {
+            let by_path = |(file, _): &(FileId, u64)| present.world.path(*file).cmp(path);
+            present.files.binary_search_by(by_path).ok()
+        };
+        plan.again.extend(present.again.iter().filter_map(place));
+        plan.again.sort_unstable();
+        let mut again = plan.again.iter().peekable();
         let mut former = 0;
         for (at, (file, version)) in present.files.iter().enumerate() {
             let path = present.world.path(*file);
@@ -184,11 +194,10 @@ impl Plan {
             }
             let same = old.entries.get(former).filter(|entry| &*entry.path == path);
             plan.before.push(same.map(|_| former));
-            let again = !present.again.is_empty() && present.again.contains(path);
-            if again || same.is_none_or(|entry| entry.version != *version) {
+            let is_asked_for = again.next_if_eq(&&at).is_some();
+            if is_asked_for || same.is_none_or(|entry| entry.version != *version) {
                 plan.unknown.push(at);
             }
-            plan.again.extend(again.then_some(at));
             if same.is_some() {
                 plan.after[former] = u32::try_from(at).ok();
                 former += 1;
@@ -196,6 +205,18 @@ impl Plan {
         }
         plan.removed.extend(former..old.entries.len());
         plan
+    }
+
+    /// Which entries come and go.
+    fn moves(&self) -> Moves {
+        let places = |places: &mut dyn Iterator<Item = usize>| {
+            places.map(|at| u32::try_from(at).expect("places have 32 bits")).collect()
+        };
+        let new = self.before.iter().enumerate().filter(|(_, before)| before.is_none());
+        Moves {
+            removed: places(&mut self.removed.iter().copied()),
+            added: places(&mut new.map(|(at, _)| at)),
+        }
     }
 
     /// Looks at the files that must be looked at, in their order.

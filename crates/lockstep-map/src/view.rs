@@ -41,8 +41,6 @@ pub struct View<'r> {
     pub record: &'r Record,
     /// Who references each entry.
     pub referring: Vec<Vec<u32>>,
-    /// The short name of each entry.
-    pub names: Vec<&'r str>,
     /// How hot each is.
     pub hotspots: Vec<Hotspot>,
     /// Whether no path has to be escaped.
@@ -68,15 +66,19 @@ impl<'r> View<'r> {
         let referring = record.referring();
         let heat = |(entry, by): (&Entry, &Vec<u32>)| Hotspot::of(by.len(), hot(&entry.path));
         let hotspots = record.entries.iter().zip(&referring).map(heat).collect();
-        let names = record.entries.iter().map(Entry::name).collect();
         // What many paths never have is looked for once, not wherever they are named.
         let is_plain = record.entries.iter().all(|entry| is_plain(&entry.path));
-        Self { record, names, referring, hotspots, is_plain }
+        Self { record, referring, hotspots, is_plain }
+    }
+
+    /// The short name of an entry.
+    pub(crate) fn name(&self, place: u32) -> &'r str {
+        self.record.entries[place as usize].name()
     }
 
     /// The names of some entries, sorted.
     pub fn names_of(&self, places: &[u32]) -> Vec<&'r str> {
-        let mut names: Vec<&str> = places.iter().map(|place| self.names[*place as usize]).collect();
+        let mut names: Vec<&str> = places.iter().map(|place| self.name(*place)).collect();
         names.sort_unstable();
         names
     }
@@ -148,7 +150,7 @@ impl<'r> View<'r> {
         let entry = &self.record.entries[at];
         for (names, places) in [(&mut names.0, &*entry.refs), (&mut names.1, &self.referring[at])] {
             names.clear();
-            names.extend(places.iter().map(|place| self.names[*place as usize]));
+            names.extend(places.iter().map(|place| self.name(*place)));
             names.sort_unstable();
         }
         let (hotspot, updated) = (self.hotspots[at], entry.updated);

@@ -62,8 +62,10 @@ impl Map {
             true => self.record.clone(),
             false => Record::decode(&self.record.encode()).unwrap(),
         };
-        let Updated { mut record, answers, resolved, redrawn, .. } =
+        let former_record = old.clone();
+        let Updated { mut record, answers, resolved, redrawn, mut step, .. } =
             update(old, &present, &self.answers).unwrap();
+        let is_appended = matches!(answers, NewAnswers::Append(_));
         match answers {
             NewAnswers::Append(bytes) => self.answers.0.extend(bytes),
             NewAnswers::Replace(bytes) => self.answers.0 = bytes,
@@ -84,8 +86,14 @@ impl Map {
                 (made.text, made.blocks)
             }
         };
-        record.set_blocks(&blocks);
+        let other = record.set_blocks(&blocks);
         record.about.written.size = text.len() as u64;
+        // What is kept as a step is what would be kept whole.
+        step.touch(redrawn.into_iter().chain(other));
+        if is_appended {
+            let after = former_record.after(&[&step.encode(&record)]).unwrap().0;
+            assert_eq!(after, record);
+        }
         (self.record, self.text) = (record, text);
         resolved
     }

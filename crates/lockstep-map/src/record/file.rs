@@ -26,23 +26,6 @@ const KINDS: [EntityKind; 6] = [
 /// So many entries are made to bytes before these go where they belong: what stays in the processor's caches costs no memory.
 const CHUNK: usize = 4_096;
 
-/// The first part of a record's bytes was given away: what it says of files. The second is short, and may be known later.
-#[derive(Debug)]
-pub struct Columns {
-    digester: Digester,
-}
-
-impl Columns {
-    /// The second part.
-    pub fn rest(mut self, about: &About) -> Vec<u8> {
-        let mut out = Out(Vec::new());
-        about.encode(&mut out);
-        self.digester.add(&out.0);
-        out.u64(self.digester.finish());
-        out.0
-    }
-}
-
 /// Bytes on their way to `sink`.
 struct Stream<'s> {
     out: Out,
@@ -74,16 +57,16 @@ impl Record {
     /// As bytes.
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        let columns = self.columns(&mut |chunk| {
+        let written = self.write(&mut |chunk| {
             bytes.extend_from_slice(chunk);
             Ok(())
         });
-        bytes.extend(columns.expect("memory takes everything").rest(&self.about));
+        written.expect("memory takes everything");
         bytes
     }
 
-    /// Gives what it says of files to `sink`, as bytes, piece by piece.
-    pub fn columns(&self, sink: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<Columns> {
+    /// Gives its bytes to `sink`, piece by piece.
+    pub fn write(&self, sink: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
         let mut stream = Stream { out: Out(MAGIC.to_vec()), digester: Digester::default(), sink };
         let entries = &self.entries;
         stream.out.count(entries.len());
@@ -104,19 +87,18 @@ impl Record {
         stream.column(entries, |out, entry| out.u64(entry.content))?;
         stream.column(entries, |out, entry| out.u64(entry.interface))?;
         stream.column(entries, |out, entry| out.date(entry.updated))?;
-        stream.column(entries, |out, entry| {
-            out.0.push(u8::from(entry.is_read) | u8::from(entry.is_hot) << 1)
-        })?;
+        stream.column(entries, put_flags)?;
         stream.column(entries, |out, entry| out.u32(entry.block.bytes))?;
-        stream.column(entries, |out, Entry { answers, .. }| {
-            let parts = [answers.offset, answers.asked, answers.offered, answers.check];
-            parts.into_iter().for_each(|it| out.u32(it));
-        })?;
+        stream.column(entries, |out, entry| entry.answers.encode(out))?;
         put_names(&mut stream.out, entries);
         let length = stream.out.0.len().next_multiple_of(STEP);
         stream.out.0.resize(length, 0);
         stream.spill()?;
-        Ok(Columns { digester: stream.digester })
+        let Stream { mut out, mut digester, sink } = stream;
+        self.about.encode(&mut out);
+        digester.add(&out.0);
+        out.u64(digester.finish());
+        sink(&out.0)
     }
 
     /// From bytes; `None` where they are damaged, or of another program.
@@ -134,8 +116,13 @@ impl Record {
     }
 }
 
+/// What tells the bytes of a record from those of any other; `None` where there are too few.
+pub fn identity(bytes: &[u8]) -> Option<u64> {
+    bytes.last_chunk().map(|check| u64::from_le_bytes(*check))
+}
+
 impl About {
-    fn encode(&self, out: &mut Out) {
+    pub(super) fn encode(&self, out: &mut Out) {
         out.u64(self.settings);
         out.u64(self.next_run);
         out.date(self.full);
@@ -151,7 +138,7 @@ impl About {
         out.u64(self.answer_bytes);
     }
 
-    fn decode(bytes: &mut In<'_>) -> Option<Self> {
+    pub(super) fn decode(bytes: &mut In<'_>) -> Option<Self> {
         Some(Self {
             settings: bytes.u64()?,
             next_run: bytes.u64()?,
@@ -181,10 +168,48 @@ fn put_names(out: &mut Out, entries: &[Entry]) {
     let named = || (0_u32..).zip(entries).flat_map(|(at, entry)| entry.names.iter().map(move |it| (at, it)));
     out.count(named().count());
     for (at, (kind, name)) in named() {
-        let kind = KINDS.iter().position(|known| known == kind).unwrap_or(0);
         out.u32(at);
-        out.0.push(u8::try_from(kind).unwrap_or(0));
-        out.text(name);
+        put_name(out, *kind, name);
+    }
+}
+
+fn put_name(out: &mut Out, kind: EntityKind, name: &str) {
+    let kind = KINDS.iter().position(|known| *known == kind).unwrap_or(0);
+    out.0.push(u8::try_from(kind).unwrap_or(0));
+    out.text(name);
+}
+
+fn take_name(bytes: &mut In<'_>) -> Option<(EntityKind, Box<str>)> {
+    let kind = *KINDS.get(usize::from(bytes.u8()?))?;
+    Some((kind, bytes.text()?.into()))
+}
+
+/// The names of one entry.
+pub(super) fn put_names_of(out: &mut Out, entry: &Entry) {
+    out.count(entry.names.len());
+    entry.names.iter().for_each(|(kind, name)| put_name(out, *kind, name));
+}
+
+pub(super) fn take_names_of(bytes: &mut In<'_>) -> Option<Vec<(EntityKind, Box<str>)>> {
+    (0..bytes.count()?).map(|_| take_name(bytes)).collect()
+}
+
+pub(super) fn put_flags(out: &mut Out, entry: &Entry) {
+    out.0.push(u8::from(entry.is_read) | u8::from(entry.is_hot) << 1);
+}
+
+/// Whether it is read, and whether it is hot.
+pub(super) fn flags(byte: u8) -> (bool, bool) {
+    (byte & 1 != 0, byte & 2 != 0)
+}
+
+impl Answers {
+    pub(super) fn encode(&self, out: &mut Out) {
+        [self.offset, self.asked, self.offered, self.check].into_iter().for_each(|it| out.u32(it));
+    }
+
+    pub(super) fn decode(bytes: &mut In<'_>) -> Option<Self> {
+        Some(Self { offset: bytes.u32()?, asked: bytes.u32()?, offered: bytes.u32()?, check: bytes.u32()? })
     }
 }
 
@@ -202,9 +227,10 @@ fn entries(bytes: &mut In<'_>) -> Option<Vec<Entry>> {
     let name_bytes = bytes.column::<4>(count)?;
     let (versions, contents) = (bytes.column::<8>(count)?, bytes.column::<8>(count)?);
     let (interfaces, days) = (bytes.column::<8>(count)?, bytes.column::<4>(count)?);
-    let (flags, blocks) = (bytes.column::<1>(count)?, bytes.column::<4>(count)?);
+    let (marks, blocks) = (bytes.column::<1>(count)?, bytes.column::<4>(count)?);
     let answers = bytes.column::<16>(count)?;
-    let mut entries = Vec::with_capacity(count);
+    // With room for a few that are new.
+    let mut entries = Vec::with_capacity(count + 16);
     let (mut path_start, mut ref_start, mut block_start) = (0, 0, 0_u32);
     // Most were scanned on the same day.
     let mut day: ([u8; 4], Option<Date>) = ([0; 4], None);
@@ -214,6 +240,7 @@ fn entries(bytes: &mut In<'_>) -> Option<Vec<Entry>> {
         if day.1.is_none() || day.0 != days[at] {
             day = (days[at], Some(date(days[at])?));
         }
+        let (is_read, is_hot) = flags(marks[at][0]);
         entries.push(Entry {
             path: Text::part(&paths, path_start, path_end)?,
             name_bytes: u32::from_le_bytes(name_bytes[at]),
@@ -221,12 +248,12 @@ fn entries(bytes: &mut In<'_>) -> Option<Vec<Entry>> {
             content: u64::from_le_bytes(contents[at]),
             interface: u64::from_le_bytes(interfaces[at]),
             updated: day.1?,
-            is_read: flags[at][0] & 1 != 0,
-            is_hot: flags[at][0] & 2 != 0,
+            is_read,
+            is_hot,
             block,
             refs: Places::part(&refs, ref_start, ref_end)?,
             names: Vec::new(),
-            answers: whereabouts(&answers[at])?,
+            answers: Answers::decode(&mut In(&answers[at]))?,
         });
         (path_start, ref_start) = (path_end, ref_end);
         block_start = block_start.checked_add(block.bytes)?;
@@ -235,16 +262,10 @@ fn entries(bytes: &mut In<'_>) -> Option<Vec<Entry>> {
     Some(entries)
 }
 
-fn whereabouts(bytes: &[u8; 16]) -> Option<Answers> {
-    let mut bytes = In(bytes);
-    Some(Answers { offset: bytes.u32()?, asked: bytes.u32()?, offered: bytes.u32()?, check: bytes.u32()? })
-}
-
 fn take_names(bytes: &mut In<'_>, entries: &mut [Entry]) -> Option<()> {
     for _ in 0..bytes.count()? {
         let at = bytes.u32()? as usize;
-        let kind = *KINDS.get(usize::from(bytes.u8()?))?;
-        entries.get_mut(at)?.names.push((kind, bytes.text()?.into()));
+        entries.get_mut(at)?.names.push(take_name(bytes)?);
     }
     Some(())
 }

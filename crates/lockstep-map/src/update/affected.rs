@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use lockstep_refs::entity::EntityKind;
 use lockstep_refs::text::path_candidates;
 use lockstep_refs::world::{base, parent};
+use rayon::prelude::*;
 
 use super::{AnswersFile, Damaged, Plan, Present, Scanned};
 use crate::ask::Terrain;
@@ -102,17 +103,25 @@ impl Affected<'_> {
         }
         let filter = Filter::new(questions);
         let bytes = self.answers.bytes();
-        for (at, before) in self.plan.before.iter().enumerate() {
-            let Some(before) = before.map(|before| &self.old.entries[before]) else { continue };
+        let asked = |at: usize, before: usize| -> Result<Option<usize>, Damaged> {
+            let before = &self.old.entries[before];
             let piece = before.answers.whole(bytes).ok_or(Damaged)?;
             let mut asked = before.answers.asked(piece).filter(|question| filter.may_have(*question));
-            if asked.any(|question| questions.contains(&question)) {
-                files.insert(at);
-            }
-        }
+            Ok(asked.any(|question| questions.contains(&question)).then_some(at))
+        };
+        let known = self.plan.before.par_iter().with_min_len(WORTH_THREADS).enumerate();
+        let known = known.filter_map(|(at, before)| Some((at, (*before)?)));
+        let found: Vec<Option<usize>> = known
+            .map(|(at, before)| asked(at, before))
+            .filter(|found| !matches!(found, Ok(None)))
+            .collect::<Result<_, _>>()?;
+        files.extend(found.into_iter().flatten());
         Ok(())
     }
 }
+
+/// So many files are sooner asked about by one than threads are started.
+const WORTH_THREADS: usize = 4_000;
 
 impl Touched {
     fn came_or_went(&mut self, path: &str, offered: impl Iterator<Item = u32>) {

@@ -8,8 +8,7 @@ use lockstep_refs::world::base;
 use super::scan::{Resolved, Scanned};
 use super::{AnswersFile, Changes, Damaged, NewAnswers, Plan, Present};
 use crate::names::short_names;
-use crate::piece::Places;
-use crate::record::{About, Answers, Block, Entry, Record};
+use crate::record::{About, Answers, Block, Entry, Moves, Record, Step, moved};
 
 /// So many bytes of answers that nobody needs any more do no harm.
 const SLACK: u64 = 1 << 20;
@@ -19,6 +18,9 @@ pub(super) struct Assembly {
     about: About,
     entries: Vec<Entry>,
     redrawn: HashSet<u32>,
+    moves: Moves,
+    /// Entries of which something else is known than before.
+    touched: HashSet<u32>,
     appended: Vec<u8>,
     today: Date,
 }
@@ -28,26 +30,36 @@ pub(super) struct Assembled {
     pub(super) record: Record,
     pub(super) answers: NewAnswers,
     pub(super) redrawn: HashSet<u32>,
+    pub(super) step: Step,
 }
 
 impl Assembly {
     /// The former entries in their new places, with new ones for new files.
     pub(super) fn new(old: Record, plan: &Plan, present: &Present<'_>) -> Self {
         let Record { about, mut entries } = old;
-        let mut redrawn = HashSet::new();
-        if !plan.removed.is_empty() || plan.before.contains(&None) {
+        let (mut redrawn, mut touched) = (HashSet::new(), HashSet::new());
+        let today = present.today;
+        let moves = plan.moves();
+        if !moves.is_empty() {
             for gone in &plan.removed {
                 redrawn.extend(entries[*gone].refs.iter().filter_map(|to| plan.after[*to as usize]));
             }
-            entries = moved(entries, plan, present, &mut redrawn);
+            let lost = |at| redrawn.extend([at]);
+            entries = moved(entries, &moves, lost).expect("a plan moves the entries that there are");
+            for at in &moves.added {
+                let entry = &mut entries[*at as usize];
+                entry.path = present.world.path(present.files[*at as usize].0).into();
+                entry.updated = today;
+            }
+            touched.extend(&moves.added);
         }
-        let today = present.today;
         // A clock that was set back is no reason to claim the future.
-        for entry in entries.iter_mut().filter(|entry| entry.updated > today) {
+        for (at, entry) in (0_u32..).zip(&mut entries).filter(|(_, entry)| entry.updated > today) {
             entry.updated = today;
             entry.block = Block::default();
+            touched.insert(at);
         }
-        Self { about, entries, redrawn, appended: Vec::new(), today }
+        Self { about, entries, redrawn, moves, touched, appended: Vec::new(), today }
     }
 
     /// With what was found.
@@ -60,7 +72,9 @@ impl Assembly {
         changes: &Changes,
     ) -> Result<Assembled, Damaged> {
         for to in resolved.iter().flat_map(|(_, resolved)| &resolved.read) {
-            self.entries[*to as usize].is_read = true;
+            if !std::mem::replace(&mut self.entries[*to as usize].is_read, true) {
+                self.touched.insert(*to);
+            }
         }
         let mut scans = scans.into_iter().peekable();
         for (at, fresh) in resolved {
@@ -85,6 +99,7 @@ impl Assembly {
 
     /// Takes what a file is by itself; gives the words it offers.
     fn scanned(&mut self, at: usize, scanned: Scanned, version: u64) -> Vec<u32> {
+        self.touched.extend(u32::try_from(at).ok());
         let entry = &mut self.entries[at];
         if entry.content != scanned.content {
             entry.updated = self.today;
@@ -97,6 +112,7 @@ impl Assembly {
 
     /// Takes what a file references.
     fn resolved(&mut self, at: usize, fresh: Resolved, offered: &[u32]) -> Result<(), Damaged> {
+        self.touched.extend(u32::try_from(at).ok());
         let entry = &mut self.entries[at];
         if *entry.refs != *fresh.refs {
             let (before, now): (BTreeSet<u32>, BTreeSet<u32>) =
@@ -112,36 +128,39 @@ impl Assembly {
 
     /// Gives short names to the files that need others: those with the basename of a file that came or went.
     fn name(&mut self, changes: &Changes) {
-        let bases: HashSet<&str> =
+        let mut bases: Vec<&str> =
             changes.added.iter().chain(&changes.removed).map(|path| base(path)).collect();
         if bases.is_empty() {
             return;
         }
-        let concerned: Vec<usize> =
-            (0..self.entries.len()).filter(|at| bases.contains(base(&self.entries[*at].path))).collect();
+        bases.sort_unstable();
+        bases.dedup();
+        let is_concerned = |at: &usize| bases.binary_search(&base(&self.entries[*at].path)).is_ok();
+        let concerned: Vec<usize> = (0..self.entries.len()).filter(is_concerned).collect();
         let paths: Vec<&str> = concerned.iter().map(|at| &*self.entries[*at].path).collect();
         let lengths: Vec<usize> = short_names(&paths).into_iter().map(str::len).collect();
-        let mut renamed = HashSet::new();
+        let mut is_renamed = vec![false; self.entries.len()];
         for (at, length) in concerned.into_iter().zip(lengths) {
             let length = u32::try_from(length).unwrap_or(u32::MAX);
             if self.entries[at].name_bytes != length {
                 self.entries[at].name_bytes = length;
-                renamed.extend(u32::try_from(at).ok());
+                is_renamed[at] = true;
+                self.touched.extend(u32::try_from(at).ok());
             }
         }
         // Who is named otherwise stands otherwise in the entries of its neighbours.
         for (at, entry) in (0_u32..).zip(&self.entries) {
-            if renamed.contains(&at) {
+            if is_renamed[at as usize] {
                 self.redrawn.extend(entry.refs.iter());
             }
-            if entry.refs.iter().any(|to| renamed.contains(to)) {
+            if entry.refs.iter().any(|to| is_renamed[*to as usize]) {
                 self.redrawn.insert(at);
             }
         }
     }
 
     fn record(self, answers: &dyn AnswersFile) -> Result<Assembled, Damaged> {
-        let Self { mut about, entries, redrawn, appended, .. } = self;
+        let Self { mut about, entries, redrawn, moves, touched, appended, .. } = self;
         let live: u64 = entries.iter().map(|entry| entry.answers.bytes() as u64).sum();
         about.answer_bytes += appended.len() as u64;
         let is_wasteful = about.answer_bytes > 2 * live + SLACK;
@@ -150,56 +169,9 @@ impl Assembly {
             true => NewAnswers::Replace(compact(&mut record, answers, &appended)?),
             false => NewAnswers::Append(appended),
         };
-        Ok(Assembled { record, answers, redrawn })
-    }
-}
-
-/// The entries in their new places, new ones among them, with the new places of what they reference.
-fn moved(former: Vec<Entry>, plan: &Plan, present: &Present<'_>, redrawn: &mut HashSet<u32>) -> Vec<Entry> {
-    let mut all: Vec<u32> = Vec::with_capacity(former.iter().map(|entry| entry.refs.len()).sum());
-    let mut ends: Vec<u32> = Vec::with_capacity(plan.before.len());
-    let mut kept = former.into_iter().enumerate().peekable();
-    let mut entries: Vec<Entry> = Vec::with_capacity(plan.before.len());
-    for (at, before) in (0_u32..).zip(&plan.before) {
-        // Both are sorted by path, so what is passed over is gone.
-        let entry = before.and_then(|before| kept.find(|(place, _)| *place == before));
-        let entry = match entry {
-            Some((_, entry)) => {
-                let start = all.len();
-                all.extend(entry.refs.iter().filter_map(|to| plan.after[*to as usize]));
-                if all.len() - start < entry.refs.len() {
-                    redrawn.insert(at);
-                }
-                entry
-            }
-            None => new_entry(present.world.path(present.files[at as usize].0), present.today),
-        };
-        ends.push(u32::try_from(all.len()).expect("no project has 4 G references"));
-        entries.push(entry);
-    }
-    let all = all.into();
-    let mut start = 0;
-    for (entry, end) in entries.iter_mut().zip(ends) {
-        entry.refs = Places::part(&all, start, end).expect("ends ascend to the number of all");
-        start = end;
-    }
-    entries
-}
-
-fn new_entry(path: &str, today: Date) -> Entry {
-    Entry {
-        path: path.into(),
-        name_bytes: 0,
-        version: 0,
-        content: 0,
-        interface: 0,
-        updated: today,
-        is_read: false,
-        is_hot: false,
-        block: Block::default(),
-        refs: Vec::new().into(),
-        names: Vec::new(),
-        answers: Answers::default(),
+        let mut touched: Vec<u32> = touched.into_iter().collect();
+        touched.sort_unstable();
+        Ok(Assembled { record, answers, redrawn, step: Step { moves, touched } })
     }
 }
 

@@ -12,7 +12,7 @@ use lockstep_map::hotspot::RUNS;
 use lockstep_map::l1::{L1, Mode, Status};
 use lockstep_map::record::{About, Record};
 use lockstep_map::redraw::{Drawing, redraw};
-use lockstep_map::update::{Changes, Present, Updated, update};
+use lockstep_map::update::{Changes, NewAnswers, Present, Updated, update};
 use lockstep_map::view::{Made, View};
 use lockstep_refs::world::FileId;
 use lockstep_store::Store;
@@ -20,7 +20,7 @@ use lockstep_store::map_runs::MapRun;
 
 use super::answers::Answers;
 use super::lock::MapLock;
-use super::memory::{Memory, Prepared};
+use super::memory::Memory;
 use super::paper::{self, Paper, Sheet};
 use super::place::Place;
 use super::renames::{by_git, renames};
@@ -156,7 +156,9 @@ impl Bringing<'_> {
     ) -> Result<Done, CommandError> {
         let full = start.mode == Mode::FullGeneration;
         let renamed = if full { Vec::new() } else { self.renamed(&updated, before, condition) };
-        let Updated { mut record, changes, answers, resolved, looked_at, mut redrawn, .. } = updated;
+        let Updated { mut record, changes, answers, resolved, looked_at, mut redrawn, mut step, .. } =
+            updated;
+        let steps = start.steps.filter(|_| !full && matches!(answers, NewAnswers::Append(_)));
         let is_idle = changes.is_empty() && resolved == 0 && !is_ahead;
         if !condition.fresh {
             distrust(&mut record, &changes);
@@ -165,7 +167,13 @@ impl Bringing<'_> {
         record.about.commit = condition.commit.clone().unwrap_or_default();
         self.date(&mut record.about, full, is_idle);
         let hot = self.hot(start.store, &mut record.about, &changes, &renamed, full)?;
-        let is_as_written = start.paper == Paper::AsWritten;
+        let is_as_written = match start.paper {
+            Paper::AsWritten(written) => {
+                record.about.written = written;
+                true
+            }
+            Paper::Missing | Paper::Other(_) => false,
+        };
         let limit = self.place.limit(&start.scope);
         record.about.limit = limit;
         // A document that is not limited need not be made to know that it is as it was.
@@ -177,21 +185,20 @@ impl Bringing<'_> {
         };
         let memory = Memory::of(&self.project.state);
         memory.put_answers(&mut record, if full { 0 } else { before.answer_bytes }, &answers)?;
-        let prepared = self.write_drawn(&mut record, &mut drawn, &hot, &memory)?;
+        let mut other = self.write_drawn(&mut record, &mut drawn, &hot)?;
         let is_written = match &drawn {
             Drawn::AsBefore => false,
             Drawn::Anew(_) => true,
             Drawn::Whole(made) => {
-                record.set_blocks(&made.blocks);
+                other = record.set_blocks(&made.blocks);
                 self.write_whole(&mut record.about, made, is_as_written, full)?
             }
         };
-        if !is_written && let Some(settled) = paper::settled(&self.place, record.about.written) {
-            record.about.written = settled;
-        }
         if is_written || !is_idle || looked_at > 0 || record.about != *before {
-            let prepared = prepared.map_or_else(|| memory.prepare(&record), Ok)?;
-            memory.put(prepared, &record.about)?;
+            step.touch(redrawn.into_iter().chain(other));
+            if !steps.map_or(Ok(false), |steps| memory.put_step(&steps, &step, &record))? {
+                memory.put(&record)?;
+            }
         }
         let (listed, pruned) = match &drawn {
             Drawn::Whole(made) => (made.listed, made.pruned),
@@ -318,33 +325,22 @@ impl Bringing<'_> {
         Drawn::Whole(made(record, hot))
     }
 
-    /// Writes a document that is drawn on the former one, and meanwhile most of the record: the disk is waited for once. A document
-    /// that turns out not to be what was drawn on is made from nothing.
+    /// Writes a document that is drawn on the former one; returns the entries that have other sizes in it. One that turns out not to be
+    /// what was drawn on is made from nothing.
     fn write_drawn(
         &self,
         record: &mut Record,
         drawn: &mut Drawn,
         hot: &HashSet<String>,
-        memory: &Memory,
-    ) -> Result<Option<Prepared>, CommandError> {
-        let Drawn::Anew(drawing) = &*drawn else { return Ok(None) };
-        record.set_blocks(&drawing.blocks);
+    ) -> Result<Vec<u32>, CommandError> {
+        let Drawn::Anew(drawing) = &*drawn else { return Ok(Vec::new()) };
+        let other = record.set_blocks(&drawing.blocks);
         let sheet = Sheet::Drawn(drawing, record.about.written);
-        let (written, prepared) = std::thread::scope(|scope| {
-            let preparing = scope.spawn(|| memory.prepare(record));
-            let written = paper::write(self.project, &self.place, &sheet, false);
-            (written, preparing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
-        });
-        match written? {
-            Some(written) => {
-                record.about.written = written;
-                prepared.map(Some)
-            }
-            None => {
-                *drawn = Drawn::Whole(made(record, hot));
-                Ok(None)
-            }
+        match paper::write(self.project, &self.place, &sheet, false)? {
+            Some(written) => record.about.written = written,
+            None => *drawn = Drawn::Whole(made(record, hot)),
         }
+        Ok(other)
     }
 
     /// Writes a document that was made from nothing, where it is another; says whether it did.

@@ -7,22 +7,32 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use lockstep_map::digest::Digester;
+use lockstep_map::record::Written;
 use lockstep_map::redraw::{Drawing, Piece};
+
+use super::paper::{is_stamp_of, stamp};
 
 /// So many bytes are copied at a time; a multiple of what a digest takes at once.
 pub(super) const CHUNK: usize = 1 << 18;
 
 /// Puts what is drawn in the place of the file at `path`, by way of a file in `staging`, and gives its digest. `None` where that
-/// file no longer has the digest `former`, or something else must be done to replace it.
+/// file is no longer `former`, or something else must be done to replace it.
 ///
-/// Synced before it gets its name, so that whatever happens one of the two is there, whole. Which one, does not matter: the
-/// record says what was written.
-pub(super) fn draw(staging: &Path, path: &Path, drawing: &Drawing, former: u64) -> io::Result<Option<u64>> {
+/// Not synced: whatever process dies, one of the two is there, whole, and a document that a power failure damaged is made anew by the
+/// next update, because it is not what the record says.
+pub(super) fn draw(
+    staging: &Path,
+    path: &Path,
+    drawing: &Drawing,
+    former: &Written,
+) -> io::Result<Option<u64>> {
     let source = File::open(path)?;
-    let mode = source.metadata()?.permissions().mode() & 0o7777;
+    let meta = source.metadata()?;
+    let is_trusted = is_stamp_of(&stamp(&meta), former);
+    let mode = meta.permissions().mode() & 0o7777;
     let mut temporary =
         tempfile::Builder::new().permissions(Permissions::from_mode(mode)).tempfile_in(staging)?;
-    let mut source = Source::new(source);
+    let mut source = Source::new(source, !is_trusted);
     let mut target = Target::new(temporary.as_file_mut());
     for piece in &drawing.pieces {
         match piece {
@@ -35,12 +45,15 @@ pub(super) fn draw(staging: &Path, path: &Path, drawing: &Drawing, former: u64) 
     }
     source.pass(u64::MAX, |_| Ok(()))?;
     let digest = target.finish()?;
-    if source.digester.finish() != former {
+    let is_former = match source.digester {
+        Some(digester) => digester.finish() == former.digest,
+        None => is_stamp_of(&stamp(&source.file.metadata()?), former),
+    };
+    if !is_former {
         return Ok(None);
     }
     // The umask narrowed what was asked for.
     temporary.as_file().set_permissions(Permissions::from_mode(mode))?;
-    temporary.as_file().sync_data()?;
     match temporary.persist(path) {
         Ok(_) => Ok(Some(digest)),
         Err(error) if error.error.kind() == ErrorKind::CrossesDevices => Ok(None),
@@ -56,12 +69,14 @@ struct Source {
     passed: usize,
     /// Where in the file that is.
     at: u64,
-    digester: Digester,
+    /// Where only its content can tell what it is.
+    digester: Option<Digester>,
 }
 
 impl Source {
-    fn new(file: File) -> Self {
-        Self { file, buffer: Vec::with_capacity(CHUNK), passed: 0, at: 0, digester: Digester::default() }
+    fn new(file: File, is_digested: bool) -> Self {
+        let digester = is_digested.then(Digester::default);
+        Self { file, buffer: Vec::with_capacity(CHUNK), passed: 0, at: 0, digester }
     }
 
     /// Gives everything up to `end` to `take`, or up to the end of the file.
@@ -86,7 +101,9 @@ impl Source {
         self.passed = 0;
         if !was_last {
             (&mut self.file).take(CHUNK as u64).read_to_end(&mut self.buffer)?;
-            self.digester.add(&self.buffer);
+            if let Some(digester) = &mut self.digester {
+                digester.add(&self.buffer);
+            }
         }
         Ok(!self.buffer.is_empty())
     }
@@ -155,11 +172,22 @@ mod tests {
             let kept = half as usize..(half + (end - half).min(3)) as usize;
             let expected =
                 [b"head".as_slice(), &former[..kept.start], &vec![b'x'; CHUNK], &former[kept.end..]].concat();
-            fs::write(&path, &former).unwrap();
-            assert_eq!(draw(dir.path(), &path, &drawing, digest(&former) ^ 1).unwrap(), None);
-            assert_eq!(fs::read(&path).unwrap(), former, "it was not what was drawn on");
-            assert_eq!(draw(dir.path(), &path, &drawing, digest(&former)).unwrap(), Some(digest(&expected)));
-            assert_eq!(fs::read(&path).unwrap(), expected);
+            for is_trusted in [false, true] {
+                fs::write(&path, &former).unwrap();
+                let now = stamp(&fs::metadata(&path).unwrap());
+                let (this, other) = match is_trusted {
+                    // By its time, and where that cannot be trusted, by its content.
+                    true => (now, Written { changed: now.changed ^ 1, ..now }),
+                    false => {
+                        let this = Written { digest: digest(&former), changed: 0, ..now };
+                        (this, Written { digest: digest(&former) ^ 1, ..this })
+                    }
+                };
+                assert_eq!(draw(dir.path(), &path, &drawing, &other).unwrap(), None);
+                assert_eq!(fs::read(&path).unwrap(), former, "it was not what was drawn on");
+                assert_eq!(draw(dir.path(), &path, &drawing, &this).unwrap(), Some(digest(&expected)));
+                assert_eq!(fs::read(&path).unwrap(), expected);
+            }
         }
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "nothing is left behind");
     }

@@ -1,18 +1,19 @@
-//! What is remembered of a map, in `.lockstep/map/`: the record, replaced in one step, and its file of answers, appended to. Not
-//! synced: what a power failure damaged fails its checks, and the map is made anew.
+//! What is remembered of a map, in `.lockstep/map/`: the record, replaced whole, with the steps behind it and its file of answers, both
+//! appended to. Not synced: what a power failure damaged fails its checks, and the map is made anew.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 
-use lockstep_map::record::{About, Columns, Record};
+use lockstep_map::record::{Record, Step, identity};
 use lockstep_map::update::NewAnswers;
 use lockstep_store::StateDir;
 use rustix::fs::OFlags;
 use tempfile::NamedTempFile;
 
 use super::answers::Answers;
+use super::steps::Steps;
 use crate::error::{CommandError, Kind};
 
 /// The record and its answers.
@@ -20,13 +21,16 @@ pub(super) struct Memory {
     state: StateDir,
 }
 
-/// A record that lacks what is known last.
-pub(super) struct Prepared {
-    file: NamedTempFile,
-    columns: Columns,
+/// What is remembered of a map.
+pub(super) struct Remembered {
+    pub(super) record: Record,
+    pub(super) answers: Answers,
+    /// What was made from the record as it was written.
+    pub(super) steps: Steps,
 }
 
 const RECORD: &str = "record";
+const STEPS: &str = "steps";
 
 impl Memory {
     pub(super) fn of(state: &StateDir) -> Self {
@@ -41,12 +45,15 @@ impl Memory {
         self.path(&format!("{number}.answers"))
     }
 
-    /// The record with its answers; `None` where there is none, or none that can be believed.
-    pub(super) fn load(&self) -> Option<(Record, Answers)> {
-        let record = Record::decode(&fs::read(self.path(RECORD)).ok()?)?;
+    /// What is remembered; `None` where nothing is, or nothing that can be believed.
+    pub(super) fn load(&self) -> Option<Remembered> {
+        let bytes = fs::read(self.path(RECORD)).ok()?;
+        let record = Record::decode(&bytes)?;
+        let (record, steps) = Steps::made(&self.path(STEPS), record, identity(&bytes)?)?;
         let answers = self.answers(record.about.answers);
         let length = fs::symlink_metadata(&answers).ok().filter(fs::Metadata::is_file)?.len();
-        (length >= record.about.answer_bytes).then(|| (record, Answers::at(answers)))
+        let answers = (length >= record.about.answer_bytes).then(|| Answers::at(answers))?;
+        Some(Remembered { record, answers, steps })
     }
 
     /// Writes the answers that go with a record, and says in it where they are. Nobody reads them before the record says so.
@@ -86,15 +93,14 @@ impl Memory {
         })
     }
 
-    /// Writes most of a record, to be made the present one.
-    pub(super) fn prepare(&self, record: &Record) -> Result<Prepared, CommandError> {
-        let dir = self.state.ensure("map")?;
-        let write = || -> io::Result<Prepared> {
-            let mut file = NamedTempFile::new_in(&dir)?;
-            let columns = record.columns(&mut |chunk| file.write_all(chunk))?;
-            Ok(Prepared { file, columns })
-        };
-        write().map_err(|error| self.not_written(&error))
+    /// Puts a step behind the present record, where that is sooner done than to write another; says whether it did.
+    pub(super) fn put_step(&self, steps: &Steps, step: &Step, record: &Record) -> Result<bool, CommandError> {
+        let bytes = step.encode(record);
+        if !steps.has_room(step, &bytes) {
+            return Ok(false);
+        }
+        steps.append(&self.path(STEPS), &bytes).map_err(|error| self.not_written(&error))?;
+        Ok(true)
     }
 
     fn not_written(&self, error: &io::Error) -> CommandError {
@@ -102,14 +108,17 @@ impl Memory {
     }
 
     /// Makes a record the present one, and removes answers of earlier ones.
-    pub(super) fn put(&self, prepared: Prepared, about: &About) -> Result<(), CommandError> {
-        let Prepared { mut file, columns } = prepared;
-        let written = file.write_all(&columns.rest(about));
-        written
-            .and_then(|()| file.persist(self.path(RECORD)).map(drop).map_err(|error| error.error))
-            .map_err(|error| self.not_written(&error))?;
+    pub(super) fn put(&self, record: &Record) -> Result<(), CommandError> {
         let dir = self.state.ensure("map")?;
-        let present = self.answers(about.answers);
+        let write = || -> io::Result<()> {
+            let mut file = NamedTempFile::new_in(&dir)?;
+            record.write(&mut |chunk| file.write_all(chunk))?;
+            file.persist(self.path(RECORD)).map(drop).map_err(|error| error.error)
+        };
+        write().map_err(|error| self.not_written(&error))?;
+        // Steps behind the former one are those of no other; they only take room.
+        let _ = fs::remove_file(self.path(STEPS));
+        let present = self.answers(record.about.answers);
         for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
             let path = entry.path();
             if path.extension().is_some_and(|extension| extension == "answers") && path != present {

@@ -13,6 +13,7 @@ mod paper;
 mod place;
 mod renames;
 mod start;
+mod steps;
 mod truth;
 
 pub(crate) use bring::{Done, Order, Way};

@@ -25,8 +25,8 @@ const RACY_NANOS: u64 = 20_000_000;
 pub(super) enum Paper {
     /// There is none.
     Missing,
-    /// It is as it was written.
-    AsWritten,
+    /// It is as it was written; this is what it is known by now.
+    AsWritten(Written),
     /// It is another, or nobody knows what was written: this is its text.
     Other(String),
 }
@@ -40,15 +40,14 @@ pub(super) fn look(place: &Place, written: Option<Written>) -> Result<Paper, Com
         Ok(meta) => meta,
     };
     let stamp = stamp(&meta);
-    let same = |written: &Written| stamp.changed != 0 && Written { digest: 0, ..*written } == stamp;
-    if written.as_ref().is_some_and(same) {
-        return Ok(Paper::AsWritten);
+    if let Some(written) = written.filter(|written| is_stamp_of(&stamp, written)) {
+        return Ok(Paper::AsWritten(written));
     }
     let failed = |error: io::Error| unreadable(place, &error.to_string());
-    if written.is_some_and(|written| written.size == stamp.size)
-        && written.map(|written| written.digest) == Some(digest_of(&place.path).map_err(failed)?)
+    if let Some(written) = written.filter(|written| written.size == stamp.size)
+        && written.digest == digest_of(&place.path).map_err(failed)?
     {
-        return Ok(Paper::AsWritten);
+        return Ok(Paper::AsWritten(Written { digest: written.digest, ..trusted(stamp) }));
     }
     let bytes = fs::read(&place.path).map_err(failed)?;
     // What is no UTF-8 is no map either, and is told as such.
@@ -60,13 +59,24 @@ fn unreadable(place: &Place, why: &str) -> CommandError {
         .hint("remove it, or name another file in `[map] path`")
 }
 
-fn stamp(meta: &Metadata) -> Written {
+pub(super) fn stamp(meta: &Metadata) -> Written {
     let changed = meta
         .ctime()
         .cast_unsigned()
         .wrapping_mul(1_000_000_000)
         .wrapping_add(meta.ctime_nsec().cast_unsigned());
     Written { size: meta.len(), changed, inode: meta.ino(), digest: 0 }
+}
+
+/// Whether a file with this stamp is what was written, without a look into it.
+pub(super) fn is_stamp_of(stamp: &Written, written: &Written) -> bool {
+    written.changed != 0 && Written { digest: 0, ..*written } == *stamp
+}
+
+/// A stamp by which another content will be noticed: a time that is too young is left out.
+fn trusted(stamp: Written) -> Written {
+    let is_young = stamp.changed.saturating_add(RACY_NANOS) >= now();
+    Written { changed: if is_young { 0 } else { stamp.changed }, ..stamp }
 }
 
 /// The digest of a file, which is not held in memory for it.
@@ -133,7 +143,7 @@ pub(super) fn write(
             digest(text.as_bytes())
         }
         Sheet::Drawn(drawing, written) => {
-            let drawn = copy::draw(&staging, &place.path, drawing, written.digest);
+            let drawn = copy::draw(&staging, &place.path, drawing, written);
             match drawn.map_err(|error| failed("write", &place.path, error))? {
                 Some(digest) => digest,
                 None => return Ok(None),
@@ -143,18 +153,7 @@ pub(super) fn write(
     // Also one that a killed process left.
     let _ = fs::remove_file(&backup);
     let meta = fs::symlink_metadata(&place.path).map_err(|error| failed("look at", &place.path, error))?;
-    let mut written = stamp(&meta);
-    if written.changed.saturating_add(RACY_NANOS) >= now() {
-        written.changed = 0;
-    }
-    Ok(Some(Written { digest, ..written }))
-}
-
-/// The same of what is there, once its time can be trusted.
-pub(super) fn settled(place: &Place, written: Written) -> Option<Written> {
-    let meta = fs::symlink_metadata(&place.path).ok()?;
-    let now_written = Written { digest: written.digest, ..stamp(&meta) };
-    (written.changed == 0 && now_written.changed.saturating_add(RACY_NANOS) < now()).then_some(now_written)
+    Ok(Some(Written { digest, ..trusted(stamp(&meta)) }))
 }
 
 fn now() -> u64 {

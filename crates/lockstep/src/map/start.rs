@@ -9,9 +9,10 @@ use lockstep_store::Store;
 
 use super::answers::Answers;
 use super::bring::{Order, Way};
-use super::memory::Memory;
+use super::memory::{Memory, Remembered};
 use super::paper::{self, Paper};
 use super::place::{Place, settings};
+use super::steps::Steps;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
 
@@ -21,6 +22,8 @@ pub(super) struct Start {
     /// What is remembered; without entries where all of it must be made anew.
     pub(super) old: Record,
     pub(super) answers: Answers,
+    /// Where a step may be put, where something is remembered.
+    pub(super) steps: Option<Steps>,
     pub(super) scope: Scope,
     pub(super) paper: Paper,
     /// Where runs are recorded, if there is one: opened here, beside the look at the files.
@@ -36,15 +39,15 @@ impl Start {
         today: Date,
     ) -> Result<Self, CommandError> {
         let kept = Memory::of(&project.state).load();
-        let paper = paper::look(place, kept.as_ref().map(|(record, _)| record.about.written))?;
+        let paper = paper::look(place, kept.as_ref().map(|kept| kept.record.about.written))?;
         let parsed = match &paper {
             Paper::Other(text) => Some(Document::parse(text)),
-            Paper::Missing | Paper::AsWritten => None,
+            Paper::Missing | Paper::AsWritten(_) => None,
         };
-        let scope = scope(place, order, kept.as_ref().map(|(record, _)| record), parsed.as_ref());
+        let scope = scope(place, order, kept.as_ref().map(|kept| &kept.record), parsed.as_ref());
         let ours = settings(&scope, &project.index_settings(), &project.aliases());
         let is_usable =
-            kept.as_ref().map(|(record, _)| record.about.settings == ours && !record.entries.is_empty());
+            kept.as_ref().map(|kept| kept.record.about.settings == ours && !kept.record.entries.is_empty());
         let (mode, note) = match why_anew(order.way, &paper, parsed.as_ref(), is_usable) {
             Some(note) => (Mode::FullGeneration, note),
             None if parsed.is_some() => (
@@ -53,14 +56,16 @@ impl Start {
             ),
             None => (Mode::IncrementalUpdate, None),
         };
-        let number = kept.as_ref().map_or(0, |(record, _)| record.about.answers);
-        let (mut old, answers) = match (kept, mode) {
-            (Some(kept), Mode::IncrementalUpdate) => kept,
-            _ => (Record::empty(today), Answers::none()),
+        let number = kept.as_ref().map_or(0, |kept| kept.record.about.answers);
+        let (mut old, answers, steps) = match (kept, mode) {
+            (Some(Remembered { record, answers, steps }), Mode::IncrementalUpdate) => {
+                (record, answers, Some(steps))
+            }
+            _ => (Record::empty(today), Answers::none(), None),
         };
         (old.about.answers, old.about.settings) = (number, ours);
         let store = Store::open_existing(&project.state)?;
-        Ok(Self { mode, old, answers, scope, paper, store, notes: note.into_iter().collect() })
+        Ok(Self { mode, old, answers, steps, scope, paper, store, notes: note.into_iter().collect() })
     }
 }
 

@@ -51,7 +51,7 @@ impl Current {
     pub(crate) fn of(tree: &Tree, progress: &dyn Progress) -> Result<Self, CommandError> {
         let place = tree.project.as_ref().map(ActiveProject::map_place).transpose()?;
         let kept = tree.project.as_ref().and_then(|project| Memory::of(&project.state).load());
-        let known_scope = kept.as_ref().map(|(record, _)| record.about.scope.clone());
+        let known_scope = kept.as_ref().map(|kept| kept.record.about.scope.clone());
         let listed = || scope_on_paper(place.as_ref());
         let scope = match &place {
             Some(place) => place.scope_of(None, known_scope.or_else(listed).as_deref()),
@@ -61,8 +61,11 @@ impl Current {
         let index = tree.open_index(progress)?;
         let aliases = tree.aliases();
         let ours = settings(&scope, index.settings(), &aliases);
-        let kept = kept.filter(|(record, _)| record.about.settings == ours);
-        let (old, answers) = kept.unwrap_or_else(|| (Record::empty(today), Answers::none()));
+        let kept = kept.filter(|kept| kept.record.about.settings == ours);
+        let (old, answers) = match kept {
+            Some(kept) => (kept.record, kept.answers),
+            None => (Record::empty(today), Answers::none()),
+        };
         let known = old
             .entries
             .iter()
@@ -94,7 +97,7 @@ impl Current {
         let text = match paper::look(place, None)? {
             Paper::Missing => return Ok(None),
             Paper::Other(text) => text,
-            Paper::AsWritten => unreachable!("nothing is remembered of it"),
+            Paper::AsWritten(_) => unreachable!("nothing is remembered of it"),
         };
         let elsewhere = if self.known.is_empty() { Elsewhere::of(root, place, &text) } else { None };
         let view = self.view();

@@ -1,0 +1,190 @@
+//! A step of a record: what one update changed in it, as bytes. A few are kept behind the record, and made again by whoever reads
+//! it; so an update of one file does not write what is known of all.
+
+use super::file::{flags, put_flags, put_names_of, take_names_of};
+use super::moved::{Moves, moved};
+use super::{About, Answers, Block, Entry, Record};
+use crate::encode::{In, Out};
+
+/// What one update changed, by the places of entries.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Step {
+    /// Which entries came and went.
+    pub moves: Moves,
+    /// Entries of which something else is known than before, by the places they have now; new ones are among them.
+    pub touched: Vec<u32>,
+}
+
+impl Step {
+    /// Notes more entries of which something else is known.
+    pub fn touch(&mut self, places: impl IntoIterator<Item = u32>) {
+        self.touched.extend(places);
+        self.touched.sort_unstable();
+        self.touched.dedup();
+    }
+
+    /// As bytes, with what the record now says.
+    pub fn encode(&self, record: &Record) -> Vec<u8> {
+        let mut out = Out::default();
+        record.about.encode(&mut out);
+        for places in [&self.moves.removed, &self.moves.added] {
+            out.count(places.len());
+            places.iter().for_each(|place| out.u32(*place));
+        }
+        out.count(self.touched.len());
+        for place in &self.touched {
+            let is_new = self.moves.added.binary_search(place).is_ok();
+            out.u32(*place);
+            put_entry(&mut out, &record.entries[*place as usize], is_new);
+        }
+        out.0
+    }
+}
+
+impl Record {
+    /// The record after steps of which the first was made from it, each other from the one before; with how many of them moved entries.
+    /// `None` where the bytes are those of no such steps.
+    pub fn after(self, steps: &[&[u8]]) -> Option<(Self, usize)> {
+        let mut record = self;
+        let mut moving = 0;
+        for step in steps {
+            moving += usize::from(record.take(step)?);
+        }
+        if !steps.is_empty() {
+            record.order_blocks()?;
+        }
+        Some((record, moving))
+    }
+
+    /// Makes a step, but for where blocks start; says whether it moved entries.
+    fn take(&mut self, step: &[u8]) -> Option<bool> {
+        let mut bytes = In(step);
+        self.about = About::decode(&mut bytes)?;
+        let moves = Moves { removed: take_places(&mut bytes)?, added: take_places(&mut bytes)? };
+        if !moves.is_empty() {
+            self.entries = moved(std::mem::take(&mut self.entries), &moves, |_| {})?;
+        }
+        let count = self.entries.len();
+        for _ in 0..bytes.count()? {
+            let place = bytes.u32()?;
+            let is_new = moves.added.binary_search(&place).is_ok();
+            let entry = self.entries.get_mut(place as usize)?;
+            take_entry(&mut bytes, entry, is_new)?;
+            if entry.refs.iter().any(|to| *to as usize >= count) {
+                return None;
+            }
+        }
+        bytes.0.is_empty().then_some(!moves.is_empty())
+    }
+
+    /// Tells where blocks start from how many bytes they have.
+    fn order_blocks(&mut self) -> Option<()> {
+        let mut start = 0_u32;
+        for entry in &mut self.entries {
+            entry.block.start = start;
+            start = start.checked_add(entry.block.bytes)?;
+        }
+        Some(())
+    }
+}
+
+fn take_places(bytes: &mut In<'_>) -> Option<Vec<u32>> {
+    let count = bytes.count()?;
+    let places: Vec<u32> = bytes.column::<4>(count)?.iter().map(|place| u32::from_le_bytes(*place)).collect();
+    places.is_sorted_by(|a, b| a < b).then_some(places)
+}
+
+fn put_entry(out: &mut Out, entry: &Entry, is_new: bool) {
+    if is_new {
+        out.text(&entry.path);
+    }
+    out.u32(entry.name_bytes);
+    [entry.version, entry.content, entry.interface].into_iter().for_each(|it| out.u64(it));
+    out.date(entry.updated);
+    put_flags(out, entry);
+    out.u32(entry.block.bytes);
+    out.count(entry.refs.len());
+    entry.refs.iter().for_each(|to| out.u32(*to));
+    entry.answers.encode(out);
+    put_names_of(out, entry);
+}
+
+fn take_entry(bytes: &mut In<'_>, entry: &mut Entry, is_new: bool) -> Option<()> {
+    if is_new {
+        entry.path = bytes.text()?.into();
+    }
+    entry.name_bytes = bytes.u32()?;
+    (entry.version, entry.content, entry.interface) = (bytes.u64()?, bytes.u64()?, bytes.u64()?);
+    entry.updated = bytes.date()?;
+    (entry.is_read, entry.is_hot) = flags(bytes.u8()?);
+    entry.block = Block { start: 0, bytes: bytes.u32()? };
+    let count = bytes.count()?;
+    let refs: Vec<u32> = bytes.column::<4>(count)?.iter().map(|to| u32::from_le_bytes(*to)).collect();
+    entry.refs = refs.into();
+    entry.answers = Answers::decode(bytes)?;
+    entry.names = take_names_of(bytes)?;
+    Some(())
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn record(paths: &[&str]) -> Record {
+        let mut record = Record::empty(date(2026, 2, 14));
+        let count = u32::try_from(paths.len()).unwrap();
+        let entry = |(at, path): (u32, &&str)| Entry::plain(path, vec![(at + 1) % count]);
+        record.entries = (0_u32..).zip(paths).map(entry).collect();
+        record
+    }
+
+    #[test]
+    fn a_step_makes_of_the_former_record_the_present_one() {
+        let former = record(&["a", "c", "d", "e"]);
+        let mut present = record(&["a", "b", "c", "e"]);
+        present.entries[0].refs = vec![2].into();
+        present.entries[2].refs = vec![].into();
+        present.entries[3].refs = vec![0].into();
+        present.entries[1].names = vec![(lockstep_refs::entity::EntityKind::Skill, "s".into())];
+        present.entries[3].is_hot = true;
+        present.about.next_run = 9;
+        present.set_blocks(&[1, 2, 3, 4]);
+        let moves = Moves { removed: vec![2], added: vec![1] };
+        let step = Step { moves, touched: vec![0, 1, 2, 3] }.encode(&present);
+        assert_eq!(former.clone().after(&[&step]), Some((present.clone(), 1)));
+        present.entries[1].version = 5;
+        let second = Step { touched: vec![1], ..Step::default() }.encode(&present);
+        assert_eq!(former.after(&[&step, &second]), Some((present, 1)));
+    }
+
+    #[test]
+    fn a_step_of_another_record_is_none() {
+        let former = record(&["a", "c"]);
+        for (moves, touched) in [
+            (Moves { removed: vec![2], added: vec![] }, vec![]),
+            (Moves { removed: vec![], added: vec![3] }, vec![]),
+            (Moves { removed: vec![0, 1], added: vec![] }, vec![1]),
+        ] {
+            let step = Step { moves, touched }.encode(&former);
+            assert_eq!(former.clone().after(&[&step]), None);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_read_without_a_panic(at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<bool>()) {
+            let former = record(&["a", "c", "d"]);
+            let moves = Moves { removed: vec![1], added: vec![1] };
+            let mut step = Step { moves, touched: vec![0, 1] }.encode(&former);
+            let at = at.index(step.len());
+            step[at] = byte;
+            if cut {
+                step.truncate(at);
+            }
+            let _ = former.after(&[&step]);
+        }
+    }
+}
