@@ -17,7 +17,7 @@ fn impact() -> Value {
             "hop_count": {"enum": [1, 2]},
             "reference_pattern": {"type": "string"},
             "evidence": {"type": "string", "description": "file:line:text, the path relative to the root."},
-            "kind": {"enum": ["import", "symbol", "path", "name", "mention", "history"]},
+            "kind": {"enum": ["import", "symbol", "path", "name", "mention"]},
             "breaks": {"type": "boolean"},
         },
         "required": ["file", "type", "hop_count", "reference_pattern", "evidence", "kind", "breaks"],
@@ -30,6 +30,18 @@ fn impact() -> Value {
             "dependent_count": {"type": ["integer", "null"], "minimum": 0},
         },
         "required": ["changed_file", "dependents", "dependent_count"],
+    });
+    let together = json!({
+        "type": "object",
+        "description": "A file that tends to change when a changed one does; with --history. No dependent.",
+        "properties": {
+            "file": {"type": "string"},
+            "changed_file": {"type": "string"},
+            "kind": {"const": "history"},
+            "commits": {"type": "integer", "minimum": 1},
+            "confidence": {"type": "number", "minimum": 0, "maximum": 1},
+        },
+        "required": ["file", "changed_file", "kind", "commits", "confidence"],
     });
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -57,6 +69,7 @@ fn impact() -> Value {
                 },
                 "required": ["fresh", "revision"],
             },
+            "history": {"type": "array", "items": together},
         },
         "required": [
             "domain", "skill", "status", "confidence", "files_changed", "impact_candidates",

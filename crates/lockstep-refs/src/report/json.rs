@@ -32,8 +32,8 @@ pub(super) struct Document<'a> {
     unresolved_references: usize,
     index: Index<'a>,
     ranked: Vec<Ranked<'a>>,
-    #[serde(skip_serializing_if = "<[Together]>::is_empty")]
-    history: &'a [Together],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    history: Vec<History<'a>>,
     notes: Vec<String>,
     next: &'static str,
     timings_ms: Timings,
@@ -107,6 +107,14 @@ struct Ranked<'a> {
     refs: Vec<&'a str>,
 }
 
+/// A file that tends to change when a changed one does.
+#[derive(Serialize)]
+struct History<'a> {
+    kind: &'static str,
+    #[serde(flatten)]
+    together: &'a Together,
+}
+
 impl Report<'_> {
     /// Everything, for programs.
     pub fn json(&self, active_cascade: bool, timings: Timings) -> String {
@@ -129,7 +137,7 @@ impl Report<'_> {
                 unseen_files: self.basis.unseen,
             },
             ranked: self.ranked().iter().map(ranked).collect(),
-            history: self.history,
+            history: self.history.iter().map(|together| History { kind: "history", together }).collect(),
             notes: self.all_notes(),
             next: Next::route(Some(self), active_cascade).word(),
             timings_ms: timings,

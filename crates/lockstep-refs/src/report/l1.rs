@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Report, absolute, evidence_line};
+use super::{Report, Together, absolute, evidence_line};
 use crate::impact::Dependent;
 
 impl Report<'_> {
@@ -41,7 +41,23 @@ impl Report<'_> {
             quoted(&self.basis.revision),
             self.basis.unseen,
         );
+        if !self.history.is_empty() {
+            out.push_str("history:\n");
+            self.history.iter().for_each(|together| self.together(&mut out, together));
+        }
         out
+    }
+
+    /// No dependent: nothing in any text says that it is one.
+    fn together(&self, out: &mut String, together: &Together) {
+        let _ = write!(
+            out,
+            "  - file: {}\n    changed_file: {}\n    kind: history\n    commits: {}\n    confidence: {:.2}\n",
+            scalar(&absolute(self.root, &together.file)),
+            scalar(&absolute(self.root, &together.changed_file)),
+            together.commits,
+            together.confidence,
+        );
     }
 
     fn dependent(&self, out: &mut String, dependent: &Dependent) {

@@ -393,3 +393,80 @@ fn a_session_or_an_agent_that_nobody_knows_is_no_empty_answer() {
     assert!(unknown.contains("no agent \"nobody\" changed anything"), "{unknown}");
     assert!(env.lockstep(["impact", "--session", "s1", "--agent", "a1"]).succeeded().contains("pkg/a.py"));
 }
+
+#[test]
+fn what_changed_together_is_told_apart_from_dependents_and_only_on_demand() {
+    let env = active();
+    repository(&env);
+    env.write("notes/rates.csv", "0\n");
+    env.write("often.txt", "0\n");
+    for turn in 2..=7 {
+        env.write(
+            "pkg/a.py",
+            format!("def greet(name):\n    return name\n\n\ndef other():\n    return {turn}\n"),
+        );
+        env.write("notes/rates.csv", format!("{turn}\n"));
+        if turn % 2 == 0 {
+            env.write("often.txt", format!("{turn}\n"));
+        }
+        commit(&env, "together");
+    }
+    rename(&env);
+    let report: Value =
+        serde_json::from_str(&env.lockstep(["impact", "--history", "--format", "json"]).succeeded()).unwrap();
+    let history = report["history"].as_array().unwrap();
+    let files: Vec<&str> = history.iter().map(|it| it["file"].as_str().unwrap()).collect();
+    assert_eq!(files, ["notes/rates.csv", "often.txt"], "the likelier one first, dependents not at all");
+    assert!(history.iter().all(|it| it["kind"] == "history" && it["changed_file"] == "pkg/a.py"));
+    assert_eq!(report["impact_candidates"], 2, "they are no dependents");
+    let l1 = env.lockstep(["impact", "--history", "--format", "yaml"]).succeeded();
+    let root = env.project().display().to_string();
+    let first = format!(
+        "history:\n  - file: {root}/notes/rates.csv\n    changed_file: {root}/pkg/a.py\n    kind: history\n"
+    );
+    assert!(l1.contains(&first), "{l1}");
+    let text = env.lockstep(["impact", "--history"]).snapshot();
+    assert!(text.contains("History: notes/rates.csv changed together with pkg/a.py in 6 commits"), "{text}");
+    for plain in [
+        &["impact", "--format", "yaml"][..],
+        &["impact", "--format", "json"],
+        &["impact", "--alert", "--history"],
+    ] {
+        let answer = env.lockstep(plain).succeeded();
+        assert!(!answer.contains("rates.csv"), "{answer}");
+    }
+}
+
+#[test]
+fn the_alert_of_a_question_is_what_the_lead_would_get() {
+    let env = active();
+    repository(&env);
+    commit(&env, "nothing");
+    assert_eq!(env.lockstep(["impact", "--alert"]).succeeded(), "SRC: No file changes detected.\n");
+    rename(&env);
+    let alert = env.lockstep(["impact", "--alert"]).succeeded();
+    assert!(alert.starts_with("SRC IMPACT ALERT: ") && alert.contains("b.py"), "{alert}");
+    assert!(alert.chars().count() <= 501, "with the end of the line");
+}
+
+#[test]
+fn what_was_dismissed_is_told_again_when_something_changes() {
+    let env = active();
+    repository(&env);
+    rename(&env);
+    let refused = |env: &TestEnv, args: &[&str]| env.lockstep([&["impact"], args].concat()).failed(2);
+    assert!(refused(&env, &["--dismiss", "b.py"]).contains("--why"));
+    let stranger = ["--dismiss", "pkg/__init__.py", "--why", "none"];
+    assert!(refused(&env, &stranger).contains("is no dependent"));
+    let told = env.lockstep(["impact", "--dismiss", "b.py", "--why", "is generated"]).succeeded();
+    assert_eq!(told, "dismissed b.py for pkg/a.py\n");
+    assert!(!impact(&env, &[]).contains(&RENAMED[0].to_owned()));
+    assert!(env.lockstep(["impact"]).snapshot().contains("1 finding was dismissed"));
+    env.write("b.py", "from pkg.a import greet\n\n\ndef hello():\n    return greet(\"y\")\n");
+    assert!(impact(&env, &["pkg/a.py"]).contains(&RENAMED[0].to_owned()), "it changed, so it is told again");
+    let inactive = inactive();
+    repository(&inactive);
+    rename(&inactive);
+    let told = refused(&inactive, &["--dismiss", "b.py", "--why", "x"]);
+    assert!(told.contains("only in an active project"), "{told}");
+}
