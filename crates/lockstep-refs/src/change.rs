@@ -88,7 +88,8 @@ impl SymbolChange {
                         _ => true,
                     }
                 }
-                Role::Call | Role::Covered => true,
+                // How many arguments it passes is not known: what was enough, and not too many, still is where more fit than before.
+                Role::Call | Role::Covered => *deeper || !self.widens(*arity),
                 // A pattern says all that a variant or a constant is, and a closed one how many fields there are.
                 Role::Pattern => match (reference.arguments, arity) {
                     (Some(fields), Some(arity)) if self.was.kind == DefinitionKind::Type => {
@@ -107,6 +108,13 @@ impl SymbolChange {
 }
 
 impl SymbolChange {
+    /// Whether every number of arguments that was fitting still is.
+    fn widens(&self, arity: Option<Arity>) -> bool {
+        let (Some(was), Some(now)) = (self.was.arity, arity) else { return false };
+        let fits = |most: u16| was.most.is_some_and(|was| was <= most);
+        now.least <= was.least && now.most.is_none_or(fits)
+    }
+
     /// Whether a call that still passes a fitting number of arguments passes them to other parameters: one that must be
     /// given comes before those that need not, so it stands before what the call gives to them.
     fn shifts(&self, arity: Arity, arguments: u16) -> bool {

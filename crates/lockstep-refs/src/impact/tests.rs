@@ -578,3 +578,49 @@ fn f() { x(); }
 ";
     assert_eq!(crate::fixture::breaking(files, "src/lib.rs", "pub use a::x;\n", ""), ["src/b.rs"]);
 }
+
+#[test]
+fn what_is_behind_overloads_takes_what_it_likes() {
+    let module = |overload: &str, behind: &str| {
+        let overloads =
+            format!("@overload\ndef f({overload}) -> int: ...\n@overload\ndef f(x: str) -> str: ...\n");
+        format!("from typing import overload\n\n{overloads}def f({behind}):\n    return x\n")
+    };
+    let before = module("x: int", "x");
+    let world = |after: &str| {
+        MemoryWorld::new([
+            ("a.py", after),
+            ("b.py", "from a import f\n\nf(1)\n"),
+            ("c.py", "import a\n\na.f('')\n"),
+        ])
+    };
+    let impact = ask(&world(&module("x: int", "x, y, z")), &[edited("a.py", &before)]);
+    assert_eq!(broken(&impact).0, [""; 0]);
+    assert_eq!(impact.candidates().len(), 2, "it changed inside");
+    let impact = ask(
+        &world(
+            &module("x: int", "x").replace("x: str", "x: str, y: str").replace("x: int", "x: int, y: int"),
+        ),
+        &[edited("a.py", &before)],
+    );
+    assert_eq!(broken(&impact).0, ["b.py", "c.py"]);
+}
+
+#[test]
+fn arguments_by_name_are_counted_like_others() {
+    let world = |after: &str| {
+        MemoryWorld::new([
+            ("a.py", after),
+            ("both.py", "from a import f\n\nf(1, y=2)\n"),
+            ("one.py", "from a import f\n\nf(x=1)\n"),
+            ("any.py", "from a import f\n\nf(**{})\n"),
+        ])
+    };
+    let broken_by = |after: &str| {
+        let impact = ask(&world(after), &[edited("a.py", "def f(x, y=0):\n    return x\n")]);
+        broken(&impact).0.into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(broken_by("def f(x, y=0, z=0):\n    return x\n"), [""; 0], "whatever is passed still fits");
+    assert_eq!(broken_by("def f(x, z, y=0):\n    return x\n"), ["any.py", "both.py", "one.py"]);
+    assert_eq!(broken_by("def f(x):\n    return x\n"), ["any.py", "both.py"], "nobody knows what is passed");
+}

@@ -11,6 +11,8 @@ mod record;
 mod statement;
 mod string;
 
+use std::collections::HashSet;
+
 use crate::collect::Collector;
 use crate::facts::{DefinitionKind, Facts, Reach, Role};
 use crate::language::{Language, Rules};
@@ -54,6 +56,8 @@ struct Walk<'t> {
     all: Option<Vec<Box<str>>>,
     /// Whether `__all__` is computed in a way that cannot be read.
     all_is_open: bool,
+    /// Functions that are declared by overloads, with what they are in.
+    overloaded: HashSet<(Option<Box<str>>, Box<str>)>,
 }
 
 /// What a function returns and yields, as far as it was walked.
@@ -66,7 +70,8 @@ struct Returns {
 
 impl<'t> Walk<'t> {
     fn new(found: Collector<'t>) -> Self {
-        Self { found, returns: Vec::new(), frames: Vec::new(), all: None, all_is_open: false }
+        let overloaded = HashSet::new();
+        Self { found, returns: Vec::new(), frames: Vec::new(), all: None, all_is_open: false, overloaded }
     }
 
     /// The facts, once the module is walked: who can take which name by `*`.

@@ -415,7 +415,7 @@ impl<'t> Walk<'t> {
     }
 }
 
-/// How many arguments a call passes; `None` where that cannot be seen.
+/// How many arguments a call passes, by place or by name; `None` where that cannot be seen.
 fn arguments(list: Node<'_>) -> Option<u16> {
     if list.kind() == "generator_expression" {
         return Some(1);
@@ -423,7 +423,7 @@ fn arguments(list: Node<'_>) -> Option<u16> {
     let mut count = 0;
     for argument in children(list) {
         match argument.kind() {
-            "list_splat" | "dictionary_splat" | "keyword_argument" => return None,
+            "list_splat" | "dictionary_splat" => return None,
             "comment" => {}
             _ => count += 1,
         }

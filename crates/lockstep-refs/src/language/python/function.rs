@@ -27,7 +27,7 @@ impl<'t> Walk<'t> {
             || matches!(name, "__new__" | "__init_subclass__" | "__class_getitem__");
 
         let within = self.found.within;
-        let mut at = within;
+        let (mut at, mut is_behind) = (within, false);
         if !nested && !is_setter {
             let kind = match (is_method, is_property) {
                 (true, true) => DefinitionKind::Field,
@@ -37,6 +37,15 @@ impl<'t> Walk<'t> {
             let mut definition = self.found.definition(name, kind, whole);
             (definition.signature, definition.body) =
                 self.found.digests(whole, node.child_by_field_name("name"), body);
+            let place = (definition.container.clone(), definition.name.clone());
+            if decorators.iter().any(|it| it.ends_with("overload")) {
+                self.overloaded.insert(place);
+            } else if self.overloaded.contains(&place) {
+                // Who calls it sees the overloads; what this one takes is its own affair.
+                definition.body = definition.body.rotate_left(1) ^ definition.signature;
+                definition.signature = 0;
+                is_behind = true;
+            }
             at = self.found.define(definition);
             self.found.within = at;
         }
@@ -84,7 +93,8 @@ impl<'t> Walk<'t> {
                 gives => gives,
             };
             definition.gives = Some(if is_method { gives } else { decorated(made, gives) });
-            definition.arity = (!(is_method && is_property)).then_some(arity);
+            let is_called = !(is_method && is_property);
+            definition.arity = (is_called && !is_behind).then_some(arity);
         }
     }
 
