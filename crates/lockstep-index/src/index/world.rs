@@ -104,7 +104,7 @@ impl World for Index {
 }
 
 /// So many names are sooner found by looking at all paths than by sorting theirs.
-const FEW_NAMES: usize = 12;
+const FEW_NAMES: usize = 100;
 
 fn is_named(path: &str, basename: &str) -> bool {
     let above = path.strip_suffix(basename);
