@@ -34,6 +34,11 @@ pub enum What {
         /// a value of the type stands.
         unfounded: bool,
     },
+    /// Its parameters go by other names: only who passes arguments by name must do something else.
+    Relabelled {
+        /// The names that are gone.
+        gone: Vec<Box<str>>,
+    },
     /// Fewer can name it than before.
     Narrowed,
     /// Only its inside changed.
@@ -54,7 +59,7 @@ impl What {
         match self {
             Self::Removed => "removed",
             Self::Renamed(_) => "renamed",
-            Self::Resigned { .. } => "signature",
+            Self::Resigned { .. } | Self::Relabelled { .. } => "signature",
             Self::Narrowed => "narrowed",
             Self::Body => "body",
         }
@@ -74,6 +79,10 @@ impl SymbolChange {
                 !matches!(reference.role, Role::Redefine | Role::InheritedBeside | Role::Covered)
             }
             What::Body => false,
+            // Whether a call passes something by such a name is told by its own file.
+            What::Relabelled { .. } => {
+                matches!(reference.role, Role::Call | Role::Covered | Role::Redefine | Role::Override)
+            }
             What::Resigned { unfounded: true, .. } => {
                 !matches!(reference.role, Role::Import | Role::Reexport | Role::Type | Role::Extend)
             }
@@ -256,6 +265,9 @@ pub(crate) fn difference(was: &Definition, is: &Definition) -> Option<What> {
     } else if is.signature != was.signature {
         let deeper = is.arity == was.arity || is.gives != was.gives;
         Some(What::Resigned { arity: is.arity, deeper, unfounded: false })
+    } else if is.parameters != was.parameters {
+        let gone = was.parameters.iter().filter(|name| !is.parameters.contains(name)).cloned();
+        Some(What::Relabelled { gone: gone.collect() })
     } else if is.body != was.body {
         Some(What::Body)
     } else {
@@ -405,6 +417,7 @@ mod tests {
             signature: digests.0,
             body: digests.1,
             arity: Some(Arity { least: 1, most: Some(1) }),
+            parameters: Vec::new(),
             gives: None,
             extends: Vec::new(),
         }

@@ -91,6 +91,7 @@ impl<'t> Collector<'t> {
             signature: 0,
             body: 0,
             arity: None,
+            parameters: Vec::new(),
             gives: None,
             extends: Vec::new(),
         }
@@ -103,7 +104,17 @@ impl<'t> Collector<'t> {
         name: Option<Node<'t>>,
         body: Option<Node<'t>>,
     ) -> (u64, u64) {
-        let signature = digest([whole], self.text, |it| Some(it) == body || Some(it) == name);
+        self.digests_without(whole, name.as_slice(), body)
+    }
+
+    /// The same, of what shows neither these.
+    pub(crate) fn digests_without(
+        &self,
+        whole: Node<'t>,
+        names: &[Node<'t>],
+        body: Option<Node<'t>>,
+    ) -> (u64, u64) {
+        let signature = digest([whole], self.text, |it| Some(it) == body || names.contains(&it));
         (signature, digest(body, self.text, |_| false))
     }
 
@@ -118,9 +129,8 @@ impl<'t> Collector<'t> {
     pub(crate) fn use_name(&mut self, node: Node<'_>, role: Role, of: Option<Shape>, arguments: Option<u16>) {
         let name = self.text(node);
         if !name.is_empty() {
-            let use_ =
-                Use { name: name.into(), line: line_of(node), role, of, arguments, within: self.within };
-            self.facts.uses.push(use_);
+            let (name, line, keywords, within) = (name.into(), line_of(node), Vec::new(), self.within);
+            self.facts.uses.push(Use { name, line, role, of, arguments, keywords, within });
         }
     }
 }

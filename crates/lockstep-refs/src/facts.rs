@@ -62,6 +62,8 @@ pub struct Definition {
     pub body: u64,
     /// How many arguments a call takes, where it can be called.
     pub arity: Option<Arity>,
+    /// The names by which a call may pass arguments, where a language goes by them. The signature does not say them.
+    pub parameters: Vec<Box<str>>,
     /// The type of a value, the result of a call: as an expression that names a type.
     pub gives: Option<Shape>,
     /// What a type extends or implements, as written; for a function, the type whose members it is called like;
@@ -183,6 +185,8 @@ pub struct Use {
     pub of: Option<Shape>,
     /// How many arguments a call passes, where that can be seen.
     pub arguments: Option<u16>,
+    /// The names by which it passes some of them.
+    pub keywords: Vec<Box<str>>,
     /// The definition it stands in, as a position in [`Facts::definitions`].
     pub within: Option<u32>,
 }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use crate::change::{SymbolChange, What};
 use crate::entity::Aliases;
-use crate::facts::{Definition, Facts, Reach};
+use crate::facts::{Definition, Facts, Reach, Role};
 use crate::language;
 use crate::overlay::Overlay;
 use crate::reference::{Certainty, Kind, Reference, Target};
@@ -204,7 +204,8 @@ fn collect_direct(
         for mut reference in language::rules(facts.language).referrers(before, &target) {
             let change = if moved { None } else { reference.symbol.and_then(|at| changes.get(at)) };
             // A file that hands a name on shields others from its end, not from what it takes now.
-            if change.is_some_and(|change| matches!(change.what, What::Resigned { .. })) {
+            let takes_other = |what: &What| matches!(what, What::Resigned { .. } | What::Relabelled { .. });
+            if change.is_some_and(|change| takes_other(&change.what)) {
                 reference.through = None;
             }
             let breaks = match change {
@@ -214,7 +215,11 @@ fn collect_direct(
                         kept.has(&reference) || was.is_some_and(|was| kept.has_moved(was, &reference));
                     reference.certainty <= Certainty::Possible && !found
                 }
-                Some(change) => change.breaks(&reference) && !kept.finds(change, &reference),
+                Some(change) => {
+                    change.breaks(&reference)
+                        && !kept.finds(change, &reference)
+                        && !passes_by_place(before, change, &reference)
+                }
                 None => false,
             };
             // Where the file still hands the name on, it is itself that breaks.
@@ -229,6 +234,17 @@ fn collect_direct(
             collector.add(Place { breaks, reference });
         }
     }
+}
+
+/// Whether parameters only have other names, and a call names none of those that are gone.
+fn passes_by_place(world: &dyn World, change: &SymbolChange, reference: &Reference) -> bool {
+    let What::Relabelled { gone } = &change.what else { return false };
+    if !matches!(reference.role, Role::Call | Role::Covered) {
+        return false;
+    }
+    let Some(facts) = world.facts(reference.file) else { return false };
+    let here = facts.uses.iter().filter(|it| it.line == reference.line && it.name == reference.pattern);
+    !here.into_iter().any(|call| call.keywords.iter().any(|name| gone.contains(name)))
 }
 
 /// The dependents of dependents: who uses the definitions in which a direct dependent uses what changed.

@@ -343,7 +343,8 @@ impl<'t> Walk<'t> {
             return;
         }
         let (within, line) = (self.collector.within, line_of(node));
-        self.collector.facts.uses.push(Use { name: name.into(), line, role, of, arguments, within });
+        let (name, keywords) = (name.into(), Vec::new());
+        self.collector.facts.uses.push(Use { name, line, role, of, arguments, keywords, within });
     }
 
     /// What an expression is worth.

@@ -624,3 +624,29 @@ fn arguments_by_name_are_counted_like_others() {
     assert_eq!(broken_by("def f(x, z, y=0):\n    return x\n"), ["any.py", "both.py", "one.py"]);
     assert_eq!(broken_by("def f(x):\n    return x\n"), ["any.py", "both.py"], "nobody knows what is passed");
 }
+
+#[test]
+fn a_parameter_of_another_name_breaks_who_passes_it_by_name() {
+    let world = |after: &str| {
+        MemoryWorld::new([
+            ("a.py", after),
+            ("by_name.py", "from a import f\n\nf(1, limit=2)\n"),
+            ("by_place.py", "import a\n\na.f(1, 2)\n"),
+            ("by_both.py", "from a import C\n\nC().m(1, limit=2)\n"),
+            ("made.py", "from a import C\n\nC(size=1)\n"),
+            ("any.py", "from a import f\n\nf(**{})\n"),
+        ])
+    };
+    let before = "def f(x, limit=0):\n    return x\n\n\nclass C:\n    def __init__(self, size=0): ...\n    \
+                  def m(self, x, /, *rest, limit=0, **more): ...\n";
+    let broken_by = |from: &str, to: &str| {
+        let impact = ask(&world(&before.replace(from, to)), &[edited("a.py", before)]);
+        broken(&impact).0.into_iter().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(broken_by("def f(x, limit", "def f(x, most"), ["by_name.py"]);
+    assert_eq!(broken_by("def f(x, limit=0):\n    return x", "def f(y, limit=0):\n    return y"), [""; 0]);
+    assert_eq!(broken_by("*rest, limit", "*rest, most"), ["by_both.py"]);
+    assert_eq!(broken_by("x, /, *rest, limit=0, **more", "y, /, *args, limit=0, **kwargs"), [""; 0]);
+    assert_eq!(broken_by("self, size", "self, length"), ["made.py"]);
+    assert_eq!(broken_by("self, size", "this, size"), [""; 0]);
+}

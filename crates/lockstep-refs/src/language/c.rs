@@ -281,6 +281,7 @@ fn macro_(walk: &mut Walk<'_>, node: Node<'_>) {
             role: Role::Value,
             of: None,
             arguments: None,
+            keywords: Vec::new(),
             within: at,
         };
         walk.collector.facts.uses.push(use_);

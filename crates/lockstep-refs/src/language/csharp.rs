@@ -224,7 +224,8 @@ fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
                 // `[Fast]` is the type `FastAttribute`.
                 for name in [last.clone(), format!("{last}Attribute")] {
                     let (line, within, of) = (line_of(node), walk.collector.within, of.clone());
-                    let use_ = Use { name: name.into(), line, role: Role::Type, of, arguments: None, within };
+                    let (name, arguments, keywords) = (name.into(), None, Vec::new());
+                    let use_ = Use { name, line, role: Role::Type, of, arguments, keywords, within };
                     walk.collector.facts.uses.push(use_);
                 }
             }

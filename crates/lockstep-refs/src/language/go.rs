@@ -347,6 +347,7 @@ fn literal(walk: &mut Walk<'_>, node: Node<'_>) {
                     role: Role::Value,
                     of,
                     arguments: None,
+                    keywords: Vec::new(),
                     within,
                 });
                 element.child_by_field_name("value").into_iter().for_each(|value| walk.visit(value));

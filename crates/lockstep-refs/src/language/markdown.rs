@@ -77,6 +77,7 @@ fn definition(heading: &Heading<'_>, taken: &mut BTreeMap<String, u32>) -> Defin
         signature: 0,
         body: digest_words(heading.body.iter().flat_map(|line| line.split_whitespace())),
         arity: None,
+        parameters: Vec::new(),
         gives: None,
         extends: Vec::new(),
     }

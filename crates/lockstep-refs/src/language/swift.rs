@@ -333,6 +333,7 @@ fn call(walk: &mut Walk<'_>, node: Node<'_>) {
                         role: Role::Call,
                         of,
                         arguments: count,
+                        keywords: Vec::new(),
                         within,
                     });
                 }

@@ -169,6 +169,7 @@ fn told(what: &What) -> &'static str {
         What::Removed => "was removed",
         What::Renamed(_) => "was renamed",
         What::Resigned { .. } => "has another signature",
+        What::Relabelled { .. } => "has parameters of other names",
         What::Narrowed => "is less visible",
         What::Body => "changed inside",
     }

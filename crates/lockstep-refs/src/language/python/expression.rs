@@ -147,11 +147,16 @@ impl<'t> Walk<'t> {
         let list = node.child_by_field_name("arguments");
         let count = list.and_then(|list| arguments(list));
         let Some(function) = node.child_by_field_name("function") else { return Shape::Unknown };
+        let before = self.found.facts.uses.len();
         let callee = match function.kind() {
             "identifier" => self.named(function, Role::Call, count),
             "attribute" => self.attribute(function, Role::Call, count),
             _ => self.expression(function),
         };
+        // The name that is called comes last, after what stands before it.
+        if let Some(called) = self.found.facts.uses[before..].last_mut().filter(|it| it.role == Role::Call) {
+            called.keywords = list.map(|list| keywords(list, self.found.text)).unwrap_or_default();
+        }
         if let Some(declared) = list.and_then(|list| self.cast(self.found.text(function), list)) {
             return declared;
         }
@@ -429,6 +434,13 @@ fn arguments(list: Node<'_>) -> Option<u16> {
         }
     }
     Some(count)
+}
+
+/// The names by which a call passes arguments.
+fn keywords(list: Node<'_>, text: &str) -> Vec<Box<str>> {
+    let given = children(list).into_iter().filter(|it| it.kind() == "keyword_argument");
+    let name = |it: Node<'_>| Some(text.get(it.child_by_field_name("name")?.byte_range())?.into());
+    given.filter_map(name).collect()
 }
 
 /// What some builtins give, which no definition in a project says.

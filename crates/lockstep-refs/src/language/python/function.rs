@@ -35,8 +35,15 @@ impl<'t> Walk<'t> {
                 _ => DefinitionKind::Function,
             };
             let mut definition = self.found.definition(name, kind, whole);
-            (definition.signature, definition.body) =
-                self.found.digests(whole, node.child_by_field_name("name"), body);
+            let parameters = node.child_by_field_name("parameters");
+            let mut names = parameters.map(parameter_names).unwrap_or_default();
+            let is_bound = is_method && !is_static;
+            let by_name = names.iter().skip(usize::from(is_bound)).filter(|it| it.may_be_named);
+            definition.parameters = by_name.map(|it| self.found.text(it.node).into()).collect();
+            names
+                .extend(node.child_by_field_name("name").map(|node| Parameter { node, may_be_named: false }));
+            let unsaid: Vec<Node<'t>> = names.into_iter().map(|it| it.node).collect();
+            (definition.signature, definition.body) = self.found.digests_without(whole, &unsaid, body);
             let place = (definition.container.clone(), definition.name.clone());
             if decorators.iter().any(|it| it.ends_with("overload")) {
                 self.overloaded.insert(place);
@@ -149,6 +156,41 @@ impl<'t> Walk<'t> {
         }
         (arity, takes)
     }
+}
+
+/// The name of a parameter.
+struct Parameter<'t> {
+    node: Node<'t>,
+    /// Whether a call may pass it by that.
+    may_be_named: bool,
+}
+
+/// The names of all parameters, in their order.
+fn parameter_names(list: Node<'_>) -> Vec<Parameter<'_>> {
+    let mut names: Vec<Parameter<'_>> = Vec::new();
+    for parameter in children(list) {
+        let node = match parameter.kind() {
+            "identifier" => Some(parameter),
+            "typed_parameter" => parameter.named_child(0),
+            "default_parameter" | "typed_default_parameter" => parameter.child_by_field_name("name"),
+            "list_splat_pattern" | "dictionary_splat_pattern" => Some(parameter),
+            // Those before it are passed by their place.
+            "positional_separator" => {
+                names.iter_mut().for_each(|it| it.may_be_named = false);
+                None
+            }
+            _ => None,
+        };
+        let Some(node) = node else { continue };
+        match node.kind() {
+            // That there is one is said, not what it is called.
+            "list_splat_pattern" | "dictionary_splat_pattern" => {
+                names.extend(node.named_child(0).map(|node| Parameter { node, may_be_named: false }));
+            }
+            _ => names.push(Parameter { node, may_be_named: true }),
+        }
+    }
+    names
 }
 
 /// What is left of a function under its decorators: what they make of it, where that is known, else itself.

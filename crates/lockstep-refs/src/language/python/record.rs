@@ -41,27 +41,24 @@ impl<'t> Walk<'t> {
 
     /// How many arguments the fields in the body of a class are given by.
     fn fields_arity(&self, class: Node<'t>) -> Arity {
-        let (mut least, mut most, mut positional) = (0_u16, 0_u16, true);
+        let (mut least, mut most) = (0_u16, 0_u16);
         let body = class.child_by_field_name("body").map(children).unwrap_or_default();
         let statements = body.into_iter().filter(|it| it.kind() == "expression_statement");
         for field in statements.filter_map(|it| it.named_child(0)).filter(|it| it.kind() == "assignment") {
             let Some(annotation) = field.child_by_field_name("type") else { continue };
             let annotation = self.found.text(annotation);
             let value = field.child_by_field_name("right").map(|it| self.found.text(it));
-            if annotation.contains("KW_ONLY") {
-                positional = false;
-                continue;
-            }
-            if annotation.contains("ClassVar") || value.is_some_and(|it| it.contains("init=False")) {
+            let is_none = annotation.contains("KW_ONLY") || annotation.contains("ClassVar");
+            if is_none || value.is_some_and(|it| it.contains("init=False")) {
                 continue;
             }
             let is_field = value.is_some_and(|it| last(it.split('(').next().unwrap_or(it)) == "field");
             let needed =
                 value.is_none_or(|it| is_field && !it.contains("default") && !it.contains("factory"));
             least = least.saturating_add(u16::from(needed));
-            most = most.saturating_add(u16::from(positional));
+            most = most.saturating_add(1);
         }
-        Arity { least, most: Some(most.max(least)) }
+        Arity { least, most: Some(most) }
     }
 
     /// A constructor that nobody wrote: what its users see of it is how many arguments it takes.

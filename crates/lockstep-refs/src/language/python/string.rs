@@ -71,6 +71,7 @@ impl<'t> Walk<'t> {
             role: Role::Quoted,
             of,
             arguments: None,
+            keywords: Vec::new(),
             within: self.found.within,
         });
     }

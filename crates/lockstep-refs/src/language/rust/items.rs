@@ -516,6 +516,7 @@ impl Reader {
             signature,
             body,
             arity: None,
+            parameters: Vec::new(),
             gives: None,
             extends: Vec::new(),
         };

@@ -139,7 +139,8 @@ impl Reader {
             return;
         }
         let within = self.within;
-        self.facts.uses.push(Use { name: name.into(), line, role, of, arguments, within });
+        let (name, keywords) = (name.into(), Vec::new());
+        self.facts.uses.push(Use { name, line, role, of, arguments, keywords, within });
     }
 
     /// The inline modules around, as a container.
