@@ -25,13 +25,14 @@ pub(in crate::bench) fn install(cache: &Path, name: &str, version: &str) -> Outc
     Ok(package)
 }
 
-/// The files about which something is said that was not said before, and the first of that.
-pub(super) fn fresh(before: &Messages, after: &Messages) -> Truth {
+/// The files about which something is said that was not said before, and the first of that. Two messages are the same where
+/// `what` of both is.
+pub(super) fn fresh(before: &Messages, after: &Messages, what: fn(&str) -> &str) -> Truth {
     let mut files = Truth::new();
     for (file, messages) in after {
         let mut known = before.get(file).cloned().unwrap_or_default();
         for message in messages {
-            match known.iter().position(|it| it == message) {
+            match known.iter().position(|it| what(it) == what(message)) {
                 Some(at) => drop(known.swap_remove(at)),
                 None => drop(files.entry(file.clone()).or_insert_with(|| message.clone())),
             }

@@ -82,7 +82,7 @@ fn truth(prepared: &Prepared, case: &Case) -> Outcome<Truth> {
     }
     let _applied = Applied::new(prepared, &case.file, &case.old, &case.new)?;
     let after = check(prepared, &pyright, &candidates)?;
-    let mut rejected = checker::fresh(&before, &after);
+    let mut rejected = checker::fresh(&before, &after, |it| it);
     rejected.remove(&case.file);
     Ok(rejected)
 }

@@ -3,7 +3,7 @@
 // change keep what was said about them.
 //
 // usage: node check.cjs TYPESCRIPT PROJECT   with a case per line on stdin: {"file": "src/a.ts", "text": "…"}
-// Answers with a line per case, after one for the project as it is: {"src/a.ts": ["TS2304: …", …], …}
+// Answers with a line per case, after one for the project as it is: {"src/a.ts": ["TS2304 at 12:7: …", …], …}
 'use strict';
 const path = require('node:path');
 const readline = require('node:readline');
@@ -42,7 +42,8 @@ function check(before) {
     if (it.category !== ts.DiagnosticCategory.Error || !it.file) continue;
     const file = path.relative(root, it.file.fileName);
     const text = ts.flattenDiagnosticMessageText(it.messageText, '\n').split('\n')[0];
-    (said[file] ??= []).push(`TS${it.code}: ${text}`);
+    const { line, character } = it.file.getLineAndCharacterOfPosition(it.start ?? 0);
+    (said[file] ??= []).push(`TS${it.code} at ${line + 1}:${character + 1}: ${text}`);
   }
   return [builder, said];
 }
