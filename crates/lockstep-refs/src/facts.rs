@@ -304,5 +304,7 @@ pub(crate) const DECORATED: &str = "@decorated";
 pub(crate) const THIS_PARAMETER: &str = "@this";
 /// The head of a [`Shape::Applied`] that holds what a call gives, then what it is given: a function, a component, types.
 pub(crate) const WRAPPED: &str = "@wrapped";
+/// The member of a type that stands for those of any name: `[key: string]: T`.
+pub(crate) const ANY_MEMBER: &str = "@any";
 /// The member of a component that stands for what its attributes are properties of.
 pub(crate) const PROPERTIES: &str = "@properties";

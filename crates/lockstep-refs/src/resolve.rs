@@ -6,6 +6,7 @@
 
 mod conform;
 mod heirs;
+mod members;
 mod names;
 mod outside;
 mod search;

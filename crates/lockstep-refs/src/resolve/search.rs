@@ -6,7 +6,7 @@ use super::heirs::Extended;
 use super::names::{Entity, Mode, Resolver, View};
 use super::types::{Place as At, Type};
 use super::{Found, Module, Scheme, Symbol, position_of};
-use crate::facts::{Definition, DefinitionKind, Import, ImportedName, Role, Shape, Use};
+use crate::facts::{ANY_MEMBER, Definition, DefinitionKind, Import, ImportedName, Role, Shape, Use};
 use crate::reference::{Certainty, Kind, Outgoing, Place, Reference, Target};
 use crate::world::{FileId, World};
 
@@ -231,7 +231,7 @@ impl<'r, 'w> Search<'r, 'w> {
             self.import(file, import, &mut locals);
         }
         let starred = view.facts.imports.iter().any(|import| import.glob);
-        for it in &view.facts.uses {
+        for (at, it) in view.facts.uses.iter().enumerate() {
             self.inherits(file, it);
             if it.role == Role::Conform {
                 self.conforms(file, it);
@@ -239,13 +239,33 @@ impl<'r, 'w> Search<'r, 'w> {
                 self.quoted(file, it);
             } else if let Some(of) = &it.of {
                 if self.words.contains(&it.name) {
-                    self.member(file, it, of);
+                    self.member(file, &self.as_taken(file, it, view.facts.uses.get(at + 1)), of);
                 }
             } else if locals.contains(&it.name) || (starred && self.words.contains(&it.name)) {
-                self.bare(file, it);
+                self.bare(file, &self.as_taken(file, it, view.facts.uses.get(at + 1)));
             }
         }
         self.redefinitions(file, &view);
+    }
+
+    /// A use as what it is given to takes it: where anything does, it need only be there. `next` is the use behind it, which
+    /// says what is expected of a value.
+    fn as_taken(&self, file: FileId, it: &Use, next: Option<&Use>) -> Use {
+        let Some(Shape::Function(value, expected)) = next
+            .filter(|next| next.role == Role::Conform && it.role == Role::Value)
+            .and_then(|it| it.of.as_ref())
+        else {
+            return it.clone();
+        };
+        let is_value = match (value.first(), &it.of) {
+            (Some(Shape::Name(name)), None) => *name == it.name,
+            (Some(Shape::Member(of, name)), Some(receiver)) => *name == it.name && **of == *receiver,
+            _ => false,
+        };
+        let place = At { file, within: it.within, this: None };
+        let anything = || self.resolver.types(&place, expected).iter().all(|one| *one == Type::Untyped);
+        let role = if is_value && anything() { Role::Type } else { it.role };
+        Use { role, ..it.clone() }
     }
 
     /// What an import takes of the target.
@@ -537,6 +557,10 @@ fn redeclared(resolver: &Resolver<'_>, target: &Target<'_>) -> HashSet<usize> {
         let class = it.container.as_deref().and_then(|path| view.at(path).first());
         class.is_some_and(|class| {
             let class = Symbol { file: target.file, at: *class };
+            // Where any name may be asked for, one that is not declared is there, as what all of them are.
+            if it.kind == DefinitionKind::Field && !resolver.members(class, ANY_MEMBER).symbols.is_empty() {
+                return true;
+            }
             let inherited = resolver.inherited(class, &it.name).symbols;
             // A method must be called the same way; a field is there.
             inherited.iter().filter_map(|symbol| resolver.definition(*symbol)).any(|other| {

@@ -5,7 +5,8 @@ use std::rc::Rc;
 use super::names::{Entity, Hit, Mode, Resolver};
 use super::{Module, Symbol, outside, path_of};
 use crate::facts::{
-    DECORATED, Definition, DefinitionKind, PROPERTIES, Role, Shape, THIS, THIS_PARAMETER, WHOLE, WRAPPED,
+    ANY_MEMBER, DECORATED, Definition, DefinitionKind, PROPERTIES, Shape, THIS, THIS_PARAMETER, WHOLE,
+    WRAPPED,
 };
 use crate::world::FileId;
 
@@ -47,15 +48,6 @@ pub(crate) struct Place {
     pub(crate) within: Option<u32>,
     /// What `self` is, where it is known better than by the place.
     pub(crate) this: Option<Rc<Type>>,
-}
-
-/// What a member was found to be.
-#[derive(Debug, Default)]
-pub(crate) struct Members {
-    /// The definitions, of the nearest type that has one.
-    pub(crate) symbols: Vec<Symbol>,
-    /// Whether some base could not be looked into.
-    pub(crate) open: bool,
 }
 
 impl Resolver<'_> {
@@ -108,7 +100,7 @@ impl Resolver<'_> {
     }
 
     /// What a name is worth.
-    fn named(&self, place: &Place, name: &str) -> Vec<Type> {
+    pub(super) fn named(&self, place: &Place, name: &str) -> Vec<Type> {
         let hits = self.dotted(place.file, name);
         if hits.is_empty() {
             return vec![Type::outside(name)];
@@ -171,7 +163,7 @@ impl Resolver<'_> {
     }
 
     /// Values of a named type.
-    fn instances(&self, place: &Place, name: &str) -> Vec<Type> {
+    pub(super) fn instances(&self, place: &Place, name: &str) -> Vec<Type> {
         let hits = self.dotted(place.file, name);
         if hits.is_empty() {
             return vec![Type::outside(name)];
@@ -369,7 +361,7 @@ impl Resolver<'_> {
     fn any_member(&self, class: Symbol, of: &Type) -> Vec<Type> {
         let Some(view) = self.view(class.file) else { return vec![Type::Unknown] };
         let Some(path) = view.definition(class.at).map(path_of) else { return vec![Type::Unknown] };
-        let inside = |it: &Definition| it.container.as_deref() == Some(&*path);
+        let inside = |it: &Definition| it.container.as_deref() == Some(&*path) && &*it.name != ANY_MEMBER;
         let members = (0_u32..).zip(&view.facts.definitions).filter(|(_, it)| inside(it));
         let symbols: Vec<Symbol> = members.map(|(at, _)| Symbol { file: class.file, at }).collect();
         if symbols.len() > MAX_TYPES {
@@ -496,101 +488,6 @@ impl Resolver<'_> {
             Type::Outside(..) => Vec::new(),
             callee => self.parameter(callee, parameter, WHOLE),
         }
-    }
-
-    /// A member of a type: its own, else that of what it extends.
-    pub(crate) fn members(&self, class: Symbol, name: &str) -> Members {
-        let mut members = Members::default();
-        self.collect(class, name, &mut Vec::new(), &mut members);
-        members
-    }
-
-    /// A member of what a type extends.
-    pub(crate) fn inherited(&self, class: Symbol, name: &str) -> Members {
-        let mut members = Members::default();
-        let mut seen = vec![class];
-        for base in self.bases(class, &mut members.open) {
-            self.collect(base, name, &mut seen, &mut members);
-            if !members.symbols.is_empty() {
-                break;
-            }
-        }
-        members
-    }
-
-    fn collect(&self, class: Symbol, name: &str, seen: &mut Vec<Symbol>, members: &mut Members) {
-        if seen.contains(&class) || seen.len() > 64 {
-            return;
-        }
-        seen.push(class);
-        let Some(view) = self.view(class.file) else { return };
-        let Some(definition) = view.definition(class.at) else { return };
-        let own = view.at(&format!("{}.{name}", path_of(definition)));
-        if !own.is_empty() {
-            members.symbols.extend(own.iter().map(|at| Symbol { file: class.file, at: *at }));
-            return;
-        }
-        for base in self.bases(class, &mut members.open) {
-            self.collect(base, name, seen, members);
-            if !members.symbols.is_empty() {
-                return;
-            }
-        }
-    }
-
-    /// Whether a type has a member only by extending, or by what it extends extending, one that is gone.
-    pub(crate) fn lost(&self, class: Symbol, name: &str, gone: Symbol) -> Option<Role> {
-        self.lost_by(class, name, gone, &mut Vec::new()).flatten()
-    }
-
-    /// `None` where the type has no such member; otherwise how it is lost, if it is.
-    fn lost_by(
-        &self,
-        class: Symbol,
-        name: &str,
-        gone: Symbol,
-        seen: &mut Vec<Symbol>,
-    ) -> Option<Option<Role>> {
-        if seen.contains(&class) || seen.len() > 64 {
-            return None;
-        }
-        seen.push(class);
-        let view = self.view(class.file)?;
-        let definition = view.definition(class.at)?;
-        if !view.at(&format!("{}.{name}", path_of(definition))).is_empty() {
-            return Some(None);
-        }
-        for base in self.bases(class, &mut false) {
-            if base != gone {
-                if let Some(found) = self.lost_by(base, name, gone, seen) {
-                    return Some(found);
-                }
-            } else if !self.members(gone, name).symbols.is_empty() {
-                let beside = class.file == gone.file;
-                return Some(Some(if beside { Role::InheritedBeside } else { Role::Inherited }));
-            }
-        }
-        None
-    }
-
-    /// What a type extends. `open` where some of it is not the project's, or not known.
-    pub(crate) fn bases(&self, class: Symbol, open: &mut bool) -> Vec<Symbol> {
-        let Some(definition) = self.definition(class) else { return Vec::new() };
-        let mut bases = Vec::new();
-        for base in &definition.extends {
-            let place = Place { file: class.file, within: Some(class.at), this: None };
-            let before = bases.len();
-            for one in self.instances(&place, base) {
-                match one {
-                    Type::Instance(symbol) if symbol != class => bases.push(symbol),
-                    Type::Outside(name, _) if matches!(&*name, "object" | "Generic" | "Protocol" | "ABC") => {
-                    }
-                    _ => *open = true,
-                }
-            }
-            *open |= bases.len() == before;
-        }
-        bases
     }
 }
 

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::Walk;
 use super::statement::reach;
-use crate::facts::{Definition, DefinitionKind, Reach, Role, Shape};
+use crate::facts::{ANY_MEMBER, Definition, DefinitionKind, Reach, Role, Shape};
 use crate::syntax::{children, digest};
 
 impl<'t> Walk<'t> {
@@ -319,6 +319,12 @@ impl<'t> Walk<'t> {
             "construct_signature" | "index_signature" => {
                 for part in children(node) {
                     self.type_part(part);
+                }
+                let keys = node.child_by_field_name("index_type").map(|it| self.found.text(it));
+                if node.kind() == "index_signature" && keys == Some("string") {
+                    let mut definition = self.found.definition(ANY_MEMBER, DefinitionKind::Field, node);
+                    definition.reach = Reach::File;
+                    self.found.define(definition);
                 }
             }
             _ => {}

@@ -145,10 +145,26 @@ impl<'t> Walk<'t> {
         let declared = parts.get(1).map(|it| self.annotation(*it));
         // `as const` says nothing about the type.
         let expected = declared.clone();
-        let value = parts.first().map_or(Shape::Unknown, |it| self.expected(*it, expected));
+        let value = match parts.first() {
+            // What is taken for anything need only be there.
+            Some(it) if declared == Some(Shape::Untyped) && node.kind() == "as_expression" => {
+                self.mentioned(*it)
+            }
+            Some(it) => self.expected(*it, expected),
+            None => Shape::Unknown,
+        };
         match declared {
             Some(declared) if node.kind() == "as_expression" => declared,
             _ => value,
+        }
+    }
+
+    /// A value of which nothing is asked but that there is one: any type, any signature does.
+    fn mentioned(&mut self, node: Node<'t>) -> Shape {
+        match node.kind() {
+            "identifier" => self.named(node, Role::Type, None),
+            "member_expression" => self.member_access(node, Role::Type, None),
+            _ => self.expression(node),
         }
     }
 

@@ -3,6 +3,7 @@
 mod defaults;
 mod elements;
 mod loaded;
+mod values;
 
 use crate::facts::{Arity, DefinitionKind};
 use crate::fixture::{outgoing, referrers};

@@ -84,7 +84,7 @@ impl<'t> Walk<'t> {
         let shape = match value {
             Some(value) => match unwrapped(value) {
                 object if object.kind() == "object" && declared.is_none() => {
-                    self.object_value(name, object);
+                    self.object_value(name, object, at);
                     None
                 }
                 _ => {
@@ -104,12 +104,32 @@ impl<'t> Walk<'t> {
     }
 
     /// The properties of an object that a module defines can be named by others.
-    fn object_value(&mut self, name: &str, object: Node<'t>) {
+    fn object_value(&mut self, name: &str, object: Node<'t>, at: Option<u32>) {
         let before = self.found.enter(name);
+        let mut spread = Vec::new();
         for property in children(object) {
-            self.property_value(property);
+            match property.named_child(0).filter(|_| property.kind() == "spread_element") {
+                Some(other) => spread.extend(self.spread(other)),
+                None => self.property_value(property),
+            }
         }
         self.found.leave(before);
+        let at = at.and_then(|at| usize::try_from(at).ok());
+        if let Some(definition) = at.and_then(|at| self.found.facts.definitions.get_mut(at)) {
+            // What comes later takes the place of what comes before.
+            definition.extends = spread.into_iter().rev().collect();
+        }
+    }
+
+    /// `{ ...other }`: what is spread gives its members to the object, by the name that it goes by.
+    fn spread(&mut self, other: Node<'t>) -> Option<Box<str>> {
+        let shape = self.expression(other);
+        let path = |node: Node<'t>| Some(self.found.text(node).into());
+        match (other.kind(), shape) {
+            ("identifier", Shape::Name(name)) => Some(name),
+            ("member_expression", _) if is_path(other) => path(other),
+            _ => None,
+        }
     }
 
     fn property_value(&mut self, property: Node<'t>) {
@@ -162,6 +182,15 @@ impl<'t> Walk<'t> {
             definition.gives = Some(shape);
             self.found.define(definition);
         }
+    }
+}
+
+/// Whether an expression is names with dots between them.
+fn is_path(node: Node<'_>) -> bool {
+    match node.kind() {
+        "identifier" => true,
+        "member_expression" => node.child_by_field_name("object").is_some_and(is_path),
+        _ => false,
     }
 }
 
