@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::facts::{Arity, Definition, DefinitionKind, Facts, Reach, Role, Shape};
+use crate::facts::{Arity, Definition, DefinitionKind, Facts, OPTIONAL, Reach, Role, Shape};
 use crate::language::Language;
 use crate::reference::{Certainty, Reference};
 use crate::syntax::differs_by_name;
@@ -74,7 +74,14 @@ impl SymbolChange {
             return false;
         }
         match &self.what {
-            What::Removed => !matches!(reference.role, Role::Redefine | Role::Covered),
+            // Where it was asked for, nothing is asked for any more.
+            What::Removed => {
+                !matches!(reference.role, Role::Redefine | Role::Covered | Role::Require | Role::Implement)
+            }
+            // Where it was asked for, now something else is, that nobody has.
+            What::Renamed(_) if matches!(reference.role, Role::Require | Role::Implement) => {
+                !self.was.extends.iter().any(|it| &**it == OPTIONAL)
+            }
             What::Renamed(_) | What::Narrowed => {
                 !matches!(reference.role, Role::Redefine | Role::InheritedBeside | Role::Covered)
             }
@@ -108,7 +115,8 @@ impl SymbolChange {
                 },
                 // A type whose fields or variants changed still is a type, and what is left open may change.
                 Role::Type | Role::Owner | Role::Partial => false,
-                Role::Construct | Role::Extend | Role::Override | Role::Redefine | Role::Conform => true,
+                Role::Construct | Role::Extend | Role::Override => true,
+                Role::Redefine | Role::Conform | Role::Implement => true,
                 // Passed on or read: its type is another one.
                 Role::Value | Role::Quoted => true,
             },
@@ -358,8 +366,17 @@ fn renamed_types<'a>(old: &'a Facts, new: &'a Facts) -> BTreeMap<&'a str, &'a st
 }
 
 fn lost_types<'a>(from: &'a Facts, to: &Facts) -> Vec<&'a Definition> {
-    let remain: BTreeSet<&str> = to.definitions.iter().filter(|d| is_type(d)).map(|d| &*d.name).collect();
-    from.definitions.iter().filter(|d| is_type(d) && !remain.contains(&*d.name)).collect()
+    let remain: BTreeSet<&str> =
+        to.definitions.iter().filter(|d| is_type(d) || is_object(d)).map(|d| &*d.name).collect();
+    let owners: BTreeSet<&str> = from.definitions.iter().filter_map(|d| d.container.as_deref()).collect();
+    // An object is known by its members as a type is.
+    let holds = |d: &Definition| is_type(d) || (is_object(d) && owners.contains(&*d.name));
+    from.definitions.iter().filter(|d| holds(d) && !remain.contains(&*d.name)).collect()
+}
+
+/// Whether it may be an object whose properties are definitions of their own.
+fn is_object(definition: &Definition) -> bool {
+    definition.kind == DefinitionKind::Value && definition.container.is_none() && definition.gives.is_none()
 }
 
 fn gone_types<'a>(old: &'a Facts, new: &'a Facts) -> BTreeSet<&'a str> {

@@ -67,7 +67,8 @@ pub struct Definition {
     /// The type of a value, the result of a call: as an expression that names a type.
     pub gives: Option<Shape>,
     /// What a type extends or implements, as written; for a function, the type whose members it is called like;
-    /// for a module of Rust, `macro_use` where its macros reach beyond it.
+    /// for a module of Rust, `macro_use` where its macros reach beyond it; for an object, what is spread into it, the last first;
+    /// for a member, [`OPTIONAL`] or [`STATIC`].
     pub extends: Vec<Box<str>>,
 }
 
@@ -243,8 +244,11 @@ pub enum Role {
     Redefine,
     /// A value of its type stands where another type is expected that has such a member too: it must still fit.
     Conform,
-    /// The same the other way round: a value of another type stands where its type is expected.
+    /// The same the other way round: a value of another type stands where its type is expected, or a class says that it has all that
+    /// its type has. Missed under another name; but what the other has fits whatever this one takes.
     Require,
+    /// The same, where what the other has takes something and is held against the signature too.
+    Implement,
     /// A member that a value only has because its type extends it: when the type vanishes, so does the member.
     Inherited,
     /// The same, where the type that extends it stands in the same file: a new name is given to both.
@@ -304,6 +308,14 @@ pub(crate) const DECORATED: &str = "@decorated";
 pub(crate) const THIS_PARAMETER: &str = "@this";
 /// The head of a [`Shape::Applied`] that holds what a call gives, then what it is given: a function, a component, types.
 pub(crate) const WRAPPED: &str = "@wrapped";
+/// The head of a [`Shape::Applied`] that is what a predicate gives: it holds the type of which it says that a value is.
+pub(crate) const PREDICATE: &str = "@is";
+/// The head of a [`Shape::Applied`] that holds what a call gives, which may be a predicate, and the value that it was asked about.
+pub(crate) const NARROWED: &str = "@narrowed";
+/// Said of a member that a value of the type need not have.
+pub(crate) const OPTIONAL: &str = "@optional";
+/// Said of a member that the type has itself, not its values.
+pub(crate) const STATIC: &str = "@static";
 /// The member of a type that stands for those of any name: `[key: string]: T`.
 pub(crate) const ANY_MEMBER: &str = "@any";
 /// The member of a component that stands for what its attributes are properties of.

@@ -224,7 +224,7 @@ fn collect_direct(
             };
             // Where the file still hands the name on, it is itself that breaks.
             let shielded = reference.through == Some(file) && handed_on.contains(&*reference.pattern);
-            let breaks = breaks && !shielded;
+            let breaks = breaks && !shielded && !change.is_some_and(|change| kept.is_still_offered(change));
             // Where nothing can break, it need not be told who may be meant.
             if reference.certainty == Certainty::Undecided
                 && change.is_some_and(|change| change.what == What::Body)

@@ -10,6 +10,7 @@ mod members;
 mod names;
 mod outside;
 mod search;
+mod stand_ins;
 mod types;
 
 use std::rc::Rc;

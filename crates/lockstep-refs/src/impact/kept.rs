@@ -65,6 +65,13 @@ impl<'a> Kept<'a> {
         }
     }
 
+    /// Whether the file still says that it offers what it does not have any more: then it is itself that breaks.
+    pub(super) fn is_still_offered(&self, change: &SymbolChange) -> bool {
+        let gone = matches!(change.what, What::Removed | What::Renamed(_)) && change.was.container.is_none();
+        let own = self.after.iter().flat_map(|it| &it.imports).filter(|it| it.module.is_empty());
+        gone && own.flat_map(|it| &it.names).any(|it| it.name == change.was.name)
+    }
+
     /// Whether a place finds a definition in the file that it moved to, and fits it there: in the same package, or handed on
     /// by the same module.
     pub(super) fn has_moved(&mut self, was: &Definition, reference: &Reference) -> bool {
@@ -108,13 +115,21 @@ impl<'a> Kept<'a> {
     /// Whether a place that does not say the former name leads to what goes by a new one: who takes the default of a module
     /// says nothing of what the module calls it.
     fn has_renamed(&mut self, change: &SymbolChange, reference: &Reference) -> bool {
-        if reference.pattern == change.was.name {
+        // Who says the former name found it by that, unless it took the default and calls it so itself.
+        if reference.pattern == change.was.name && !self.is_default(change) {
             return false;
         }
         if self.renamed.is_none() {
             self.renamed = Some(self.by_new_names());
         }
         self.renamed.as_ref().is_some_and(|spots| spots.contains(&spot(reference)))
+    }
+
+    /// Whether the file offers, without a name, what goes by a new one.
+    fn is_default(&self, change: &SymbolChange) -> bool {
+        let (Some(after), Some(name)) = (self.after, change.what.new_name()) else { return false };
+        let own = after.imports.iter().filter(|it| it.module.is_empty()).flat_map(|it| &it.names);
+        own.into_iter().any(|it| &*it.local == "default" && *it.name == *name)
     }
 
     /// The places that lead to a file in its new place as well, because its place says nothing to them: it is in the same package as before,

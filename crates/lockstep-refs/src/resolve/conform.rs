@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::Symbol;
 use super::names::Resolver;
 use super::types::Type;
-use crate::facts::{Definition, DefinitionKind, Role, Shape};
+use crate::facts::{Definition, DefinitionKind, Role, STATIC, Shape};
 
 /// Functions that take functions that take functions are looked into no further.
 const MAX_DEPTH: usize = 2;
@@ -56,7 +56,8 @@ impl Resolver<'_> {
             }
         }
         if partly {
-            for (_, role) in found.iter_mut().skip(before).filter(|(_, role)| *role == Role::Conform) {
+            let held = |role: &Role| matches!(role, Role::Conform | Role::Implement);
+            for (_, role) in found.iter_mut().skip(before).filter(|(_, role)| held(role)) {
                 *role = Role::Redefine;
             }
             let kept = found.split_off(before).into_iter().filter(|(_, role)| *role == Role::Redefine);
@@ -87,22 +88,19 @@ impl Resolver<'_> {
                 // A method that takes something is held against what it would be given.
                 let takes = given.iter().filter_map(|it| self.definition(*it)?.arity);
                 let nothing = takes.into_iter().all(|arity| arity.most == Some(0));
-                found.push((*at, if nothing { Role::Require } else { Role::Conform }));
+                found.push((*at, if nothing { Role::Require } else { Role::Implement }));
             }
         }
     }
 
-    /// The members that a value has by its type. A field of a class may be the class's own, not its values', so it does not
-    /// count.
+    /// The members that a value has by its type. A field may be the class's own, not its values'.
     fn instance_members(&self, of: Symbol, name: &str) -> Vec<Symbol> {
         let mut symbols = self.members(of, name).symbols;
         symbols.retain(|it| {
-            let Some(view) = self.view(it.file) else { return false };
-            let Some(definition) = view.definition(it.at) else { return false };
-            let owner =
-                definition.container.as_deref().and_then(|path| view.definition(*view.at(path).first()?));
-            definition.kind == DefinitionKind::Method
-                || owner.is_some_and(|owner| owner.kind == DefinitionKind::Interface)
+            let definition = self.definition(*it);
+            definition.is_some_and(|it| {
+                it.kind == DefinitionKind::Method || !it.extends.iter().any(|said| &**said == STATIC)
+            })
         });
         symbols
     }

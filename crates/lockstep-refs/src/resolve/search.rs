@@ -42,6 +42,8 @@ pub(super) struct Search<'r, 'w> {
     redeclared: HashSet<usize>,
     /// The wanted types that others extend, and the names of what those have from them.
     pub(super) extended: Extended,
+    /// Variables that hold something wanted; its position in the target.
+    pub(super) stand_ins: HashMap<Symbol, usize>,
     found: Vec<Reference>,
 }
 
@@ -65,6 +67,7 @@ impl<'r, 'w> Search<'r, 'w> {
             owners: HashMap::new(),
             redeclared: redeclared(resolver, target),
             extended: Extended::default(),
+            stand_ins: HashMap::new(),
             found: Vec::new(),
         }
     }
@@ -92,6 +95,7 @@ impl<'r, 'w> Search<'r, 'w> {
         while let Some(word) = queue.pop() {
             if self.words.insert(word.clone()) {
                 for file in self.take_files(&word) {
+                    self.take_stand_ins(file, &word, &mut queue);
                     self.aliases(file, &word, &mut queue);
                 }
             }
@@ -221,7 +225,9 @@ impl<'r, 'w> Search<'r, 'w> {
 
     fn is_wanted(&self, entity: &Entity) -> bool {
         matches!(entity, Entity::Symbol(symbol)
-            if self.wanted.contains_key(symbol) || self.constructs(*symbol).is_some())
+            if self.wanted.contains_key(symbol)
+                || self.stand_ins.contains_key(symbol)
+                || self.constructs(*symbol).is_some())
     }
 
     fn visit(&mut self, file: FileId) {
@@ -303,7 +309,7 @@ impl<'r, 'w> Search<'r, 'w> {
                         any = true;
                         self.keep(file, name.line, Kind::Import, role, &name.name, Some(at), hit.through);
                     }
-                    any |= self.constructs(symbol).is_some();
+                    any |= self.constructs(symbol).is_some() || self.stand_ins.contains_key(&symbol);
                 }
                 Entity::Module(Module::File(found)) if self.target.module && found == self.target.file => {
                     self.keep(file, name.line, Kind::Import, role, &name.name, None, hit.through);
@@ -352,6 +358,7 @@ impl<'r, 'w> Search<'r, 'w> {
             {
                 self.keep_use(file, it, at, Certainty::Resolved, None);
             }
+            self.calls_stand_in(file, it, &[symbol]);
         }
     }
 
@@ -404,6 +411,7 @@ impl<'r, 'w> Search<'r, 'w> {
     fn member(&mut self, file: FileId, it: &Use, of: &Shape) {
         let place = At { file, within: it.within, this: None };
         let types = self.resolver.types(&place, of);
+        self.calls_stand_in_of(file, it, &types);
         let mut best: Option<(usize, Certainty, Option<FileId>)> = None;
         for one in &types {
             if let Some(found) = self.matches(one, it) {
@@ -513,16 +521,20 @@ impl<'r, 'w> Search<'r, 'w> {
             let members = self.resolver.inherited(Symbol { file, at: *class }, &definition.name);
             let wanted = members.symbols.iter().find_map(|symbol| self.wanted.get(symbol).copied());
             // Where values fit by their members, a method that takes nothing fits any other.
-            let takes_nothing = definition.arity.is_some_and(|arity| arity.most == Some(0));
-            if takes_nothing && self.resolver.scheme.is_structural() {
-                continue;
-            }
+            let takes_nothing = definition.arity.is_none_or(|arity| arity.most == Some(0));
+            let fits = takes_nothing && self.resolver.scheme.is_structural();
+            let role = match (self.implements(view, *class, members.symbols.first().copied()), fits) {
+                (true, true) => Role::Require,
+                (true, false) => Role::Implement,
+                (false, true) if definition.kind == DefinitionKind::Method => continue,
+                (false, _) => Role::Redefine,
+            };
             if let Some(wanted) = wanted {
                 self.found.push(Reference {
                     file,
                     line: definition.line,
                     kind: Kind::Symbol,
-                    role: Role::Redefine,
+                    role,
                     certainty: Certainty::Resolved,
                     pattern: definition.name.clone(),
                     symbol: Some(wanted),
@@ -532,6 +544,19 @@ impl<'r, 'w> Search<'r, 'w> {
                 });
             }
         }
+    }
+
+    /// Whether a class says that it has all that the owner of a member has, and gets nothing from it.
+    fn implements(&self, view: &View, class: u32, member: Option<Symbol>) -> bool {
+        let owner = || {
+            let member = member?;
+            let view = self.resolver.view(member.file)?;
+            let path = view.definition(member.at)?.container.clone()?;
+            Some(view.definition(*view.at(&path).first()?)?.kind)
+        };
+        self.resolver.scheme.is_structural()
+            && view.definition(class).is_some_and(|it| it.kind == DefinitionKind::Type)
+            && owner() == Some(DefinitionKind::Interface)
     }
 
     fn finish(mut self) -> Vec<Reference> {

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use super::names::{Entity, Hit, Mode, Resolver};
 use super::{Module, Symbol, outside, path_of};
 use crate::facts::{
-    ANY_MEMBER, DECORATED, Definition, DefinitionKind, PROPERTIES, Shape, THIS, THIS_PARAMETER, WHOLE,
-    WRAPPED,
+    ANY_MEMBER, DECORATED, Definition, DefinitionKind, NARROWED, PREDICATE, PROPERTIES, Shape, THIS,
+    THIS_PARAMETER, WHOLE, WRAPPED,
 };
 use crate::world::FileId;
 
@@ -233,6 +233,9 @@ impl Resolver<'_> {
         if *head == Shape::Of(WRAPPED.into()) {
             return self.wrapped(place, arguments);
         }
+        if *head == Shape::Of(NARROWED.into()) {
+            return self.narrowed(place, arguments);
+        }
         let mut types = Vec::new();
         for one in self.types(place, head) {
             match one {
@@ -244,6 +247,17 @@ impl Resolver<'_> {
             }
         }
         types
+    }
+
+    /// What a predicate says that a value is; the value, where it was not one that was asked, or it does not say.
+    fn narrowed(&self, place: &Place, parts: &[Shape]) -> Vec<Type> {
+        let [asked, value] = parts else { return Vec::new() };
+        let told = self.types(place, asked).into_iter().filter_map(|it| match it {
+            Type::Outside(name, held) if &*name == PREDICATE => held.first().cloned(),
+            _ => None,
+        });
+        let told: Vec<Type> = told.filter(|it| *it != Type::Unknown).collect();
+        if told.is_empty() { self.types(place, value) } else { told }
     }
 
     /// What a call gives; where that is not the project's, with what the call was given.

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::Walk;
 use super::statement::reach;
-use crate::facts::{ANY_MEMBER, Definition, DefinitionKind, Reach, Role, Shape};
+use crate::facts::{ANY_MEMBER, Definition, DefinitionKind, OPTIONAL, Reach, Role, STATIC, Shape};
 use crate::syntax::{children, digest};
 
 impl<'t> Walk<'t> {
@@ -196,6 +196,10 @@ impl<'t> Walk<'t> {
         if kind == DefinitionKind::Method {
             definition.arity = Some(self.arity(node));
         }
+        let marks = [("?", OPTIONAL), ("static", STATIC)];
+        let parts: Vec<_> = node.children(&mut node.walk()).map(|it| it.kind()).collect();
+        let said = marks.iter().filter(|(word, _)| parts.contains(word));
+        definition.extends = said.map(|(_, mark)| (*mark).into()).collect();
         definition
     }
 

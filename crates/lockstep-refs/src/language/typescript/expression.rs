@@ -170,6 +170,9 @@ impl<'t> Walk<'t> {
 
     /// `x.m`
     pub(super) fn member_access(&mut self, node: Node<'t>, role: Role, arguments: Option<u16>) -> Shape {
+        if let Some(cast) = cast_before(node) {
+            return self.cast_to_path(node, cast);
+        }
         let name = node.child_by_field_name("property");
         let of = match (node.child_by_field_name("object"), name.map(|it| self.found.text(it))) {
             // What is only bound or named is not called yet: any signature does.
@@ -185,6 +188,35 @@ impl<'t> Walk<'t> {
             return narrowed.clone();
         }
         member(of, self.found.text(name))
+    }
+
+    /// `x as a.b.T`, which the grammar reads as `(x as a.b).T`.
+    fn cast_to_path(&mut self, node: Node<'t>, cast: Node<'t>) -> Shape {
+        let parts = children(cast);
+        let [value, named] = parts.as_slice() else { return Shape::Unknown };
+        let value = self.expression(*value);
+        match named.kind() {
+            "nested_type_identifier" => self.nested_names(*named),
+            _ => drop(self.annotation(*named)),
+        }
+        let start = named.start_byte();
+        let path = |end: usize| self.found.text.get(start..end).unwrap_or_default();
+        let whole = Shape::Of(path(node.end_byte()).into());
+        let mut members = Vec::new();
+        let mut at = node;
+        while at != cast {
+            let (Some(of), Some(name)) =
+                (at.child_by_field_name("object"), at.child_by_field_name("property"))
+            else {
+                break;
+            };
+            members.push((name, Shape::Name(path(of.end_byte()).into())));
+            at = of;
+        }
+        for (name, of) in members.into_iter().rev() {
+            self.found.use_name(name, Role::Type, Some(of), None);
+        }
+        if cast.kind() == "as_expression" { whole } else { value }
     }
 
     fn subscript(&mut self, node: Node<'t>) -> Shape {
@@ -489,6 +521,15 @@ impl<'t> Walk<'t> {
             self.found.define(definition);
         }
     }
+}
+
+/// The cast that an expression of members begins with. Nothing but the end of its type's path can stand behind one without brackets.
+fn cast_before(node: Node<'_>) -> Option<Node<'_>> {
+    let mut of = node.child_by_field_name("object")?;
+    while of.kind() == "member_expression" {
+        of = of.child_by_field_name("object")?;
+    }
+    matches!(of.kind(), "as_expression" | "satisfies_expression").then_some(of)
 }
 
 /// Whether a value may be of a type that a project defines, as far as its shape tells.

@@ -3,8 +3,8 @@
 use tree_sitter::Node;
 
 use super::Walk;
-use crate::facts::{DefinitionKind, Role, Shape};
-use crate::scope::{awaited, call, member};
+use crate::facts::{DefinitionKind, NARROWED, Role, Shape};
+use crate::scope::{awaited, call, either, member};
 
 impl<'t> Walk<'t> {
     /// The content of a string.
@@ -39,6 +39,13 @@ impl<'t> Walk<'t> {
                         self.narrow(left, false);
                         self.narrow(right, false);
                     }
+                    "||" => {
+                        if let (Some((one, is)), Some((other, or))) = (self.told(left), self.told(right))
+                            && one == other
+                        {
+                            self.found.scopes.bind(one, either([is, or]));
+                        }
+                    }
                     "instanceof" if holds && self.found.scopes.is_inside() => {
                         let class = self.quietly(|walk| walk.expression(right));
                         let shape = match class {
@@ -50,8 +57,40 @@ impl<'t> Walk<'t> {
                     _ => {}
                 }
             }
+            "call_expression" if holds => {
+                if let Some((name, shape)) = self.told(condition) {
+                    self.found.scopes.bind(name, shape);
+                }
+            }
             _ => {}
         }
+    }
+
+    /// What a call tells about its first argument, where the function turns out to be a predicate: `isNode(x)`.
+    fn told(&mut self, call: Node<'t>) -> Option<(&'t str, Shape)> {
+        let function = call.child_by_field_name("function").filter(|_| call.kind() == "call_expression")?;
+        let about = call.child_by_field_name("arguments")?.named_child(0)?;
+        if !self.found.scopes.is_inside() || !matches!(about.kind(), "identifier" | "member_expression") {
+            return None;
+        }
+        let callee = self.outline(function);
+        if !matches!(callee, Shape::Name(_) | Shape::Member(..)) {
+            return None;
+        }
+        let value = match self.outline(about) {
+            // Of several the last one counts: what is asked in a row would grow without end.
+            Shape::Applied(head, mut parts) if *head == Shape::Of(NARROWED.into()) => parts.pop()?,
+            value => value,
+        };
+        // What is followed by its form keeps it.
+        if !matches!(
+            value,
+            Shape::Untyped | Shape::Unknown | Shape::Of(_) | Shape::Applied(..) | Shape::Either(_)
+        ) {
+            return None;
+        }
+        let parts = vec![crate::scope::call(callee), value];
+        Some((self.found.text(about), Shape::Applied(Box::new(Shape::Of(NARROWED.into())), parts)))
     }
 
     /// Walks without keeping the uses that are found: for what was walked already.

@@ -412,5 +412,5 @@ export class Task {
   run() { this.work(); }
 }
 ";
-    assert_eq!(referrers(files, "a.ts", "Action.plan"), ["b.ts:5 Conform"]);
+    assert_eq!(referrers(files, "a.ts", "Action.plan"), ["b.ts:5 Implement"]);
 }

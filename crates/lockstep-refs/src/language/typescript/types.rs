@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::Walk;
-use crate::facts::{ImportForm, Role, Shape};
+use crate::facts::{ImportForm, PREDICATE, Role, Shape};
 use crate::scope::{either, member};
 use crate::syntax::children;
 
@@ -30,12 +30,16 @@ impl<'t> Walk<'t> {
                 node.named_child(0).map_or(Shape::Unknown, |it| self.annotation(it))
             }
             "type_predicate" | "asserts" => {
+                let mut told = Shape::Unknown;
                 for part in children(node) {
                     if part.kind() != "identifier" && part.kind() != "this" {
-                        self.annotation(part);
+                        told = self.annotation(part);
                     }
                 }
-                Shape::Of("boolean".into())
+                match node.kind() == "type_predicate" && self.is_about_first(node) {
+                    true => Shape::Applied(Box::new(Shape::Of(PREDICATE.into())), vec![told]),
+                    false => Shape::Of("boolean".into()),
+                }
             }
             "predefined_type" => match self.found.text(node) {
                 "any" | "unknown" => Shape::Untyped,
@@ -118,6 +122,21 @@ impl<'t> Walk<'t> {
         }
     }
 
+    /// Whether a predicate tells what the first parameter of its function is.
+    fn is_about_first(&self, predicate: Node<'t>) -> bool {
+        let mut node = predicate;
+        while let Some(parent) = node.parent() {
+            node = parent;
+            if let Some(list) = node.child_by_field_name("parameters") {
+                let first = children(list).into_iter().find(|it| it.kind() != "comment");
+                let name = first.and_then(|it| it.child_by_field_name("pattern"));
+                let about = predicate.child_by_field_name("name").or_else(|| predicate.named_child(0));
+                return name.zip(about).is_some_and(|(a, b)| self.found.text(a) == self.found.text(b));
+            }
+        }
+        false
+    }
+
     fn type_parts(&mut self, node: Node<'t>) {
         for part in children(node) {
             self.type_part(part);
@@ -186,7 +205,7 @@ impl<'t> Walk<'t> {
         Shape::Of(self.found.text(node).into())
     }
 
-    fn nested_names(&mut self, node: Node<'t>) {
+    pub(super) fn nested_names(&mut self, node: Node<'t>) {
         let parts = children(node);
         let [of, name] = parts.as_slice() else { return };
         if of.kind() == "identifier" {

@@ -59,3 +59,113 @@ run(work);
     assert_eq!(breaking(files, "a.ts", "n: number", "key: symbol, n: number"), ["d.ts"]);
     assert_eq!(breaking(files, "a.ts", "work", "toil"), ["b.ts", "c.ts", "d.ts"]);
 }
+
+#[test]
+fn a_function_that_a_variable_holds_is_called_by_that_name() {
+    let files = "\
+=== a.ts
+export class Null { static create(options?: object): Null { return new Null(); } }
+const nullType = Null.create;
+export { nullType as null };
+=== b.ts
+import * as a from './a';
+a.null();
+=== c.ts
+import { null as nothing } from './a';
+nothing({});
+";
+    assert_eq!(referrers(files, "a.ts", "Null.create"), ["b.ts:2 Covered(0)", "c.ts:2 Covered(1)"]);
+    assert_eq!(breaking(files, "a.ts", "create(", "create(key: symbol, "), ["b.ts", "c.ts"]);
+    assert_eq!(breaking(files, "a.ts", "static create", "static make"), [""; 0]);
+}
+
+#[test]
+fn types_are_found_in_modules_that_modules_hand_on_as_one() {
+    let files = "\
+=== core/schemas.ts
+export interface Enum { kind: string }
+export const Enum = 1;
+=== core/index.ts
+export * from './schemas';
+=== external.ts
+export * as core from './core/index';
+=== index.ts
+export * from './external';
+=== b.ts
+import * as z from './index';
+import * as core from './core';
+const one = { kind: 'x' } satisfies z.core.Enum;
+=== c.ts
+import * as core from './core/index';
+export function each(x: core.Enum) {}
+";
+    assert_eq!(breaking(files, "core/schemas.ts", "Enum", "Choice"), ["b.ts", "c.ts"]);
+}
+
+#[test]
+fn a_class_must_have_what_it_says_that_it_has() {
+    let files = "\
+=== a.ts
+export interface Seen { watchers: Set<string>; count?: number; look(n: number): void }
+export function report(seen: Seen) {}
+=== b.ts
+import { Seen } from './a';
+export class Atom implements Seen { watchers = new Set<string>(); count = 0; look(n: number) {} }
+=== c.ts
+import { report } from './a';
+class Other { watchers = new Set<string>(); static count = 0; look() {} run() { report(this); } }
+=== d.ts
+import { Atom } from './b';
+import { report } from './a';
+report(new Atom());
+";
+    assert_eq!(breaking(files, "a.ts", "watchers", "observers"), ["b.ts", "c.ts", "d.ts"]);
+    assert_eq!(breaking(files, "a.ts", "count?", "amount?"), [""; 0]);
+    assert_eq!(breaking(files, "a.ts", "watchers: Set<string>;", ""), [""; 0]);
+    assert_eq!(breaking(files, "a.ts", "look(n: number)", "look(key: symbol, n: number)"), ["b.ts", "d.ts"]);
+}
+
+#[test]
+fn who_takes_the_default_does_not_care_what_it_is_called() {
+    let files = "\
+=== kinds.ts
+const Kinds = { first: () => 'a', second: 'b' };
+export default Kinds;
+=== b.ts
+import Kinds from './kinds';
+export const one = Kinds.first();
+";
+    assert_eq!(breaking(files, "kinds.ts", "Kinds", "Sorts"), [""; 0]);
+    // Who offers what is not there any more breaks itself.
+    assert_eq!(breaking(files, "kinds.ts", "const Kinds = { first: () => 'a', second: 'b' };", ""), [""; 0]);
+    assert_eq!(breaking(files, "kinds.ts", "first:", "last:"), ["b.ts"]);
+}
+
+#[test]
+fn a_predicate_tells_what_a_value_is() {
+    let files = "\
+=== a.ts
+export class Map { keys() {} }
+export class Set { keys() {} }
+export class List { keys() {} }
+export function isMap(thing: any): thing is Map { return true; }
+export const isSet = make('Set') as (thing: unknown) => thing is Set;
+export function isList(thing: any) { return true; }
+=== b.ts
+import { isMap, isSet, isList } from './a';
+export function f(it: any, other: any) {
+  if (isMap(it) || isSet(it)) it.keys();
+  if (!isSet(other)) return;
+  other.keys();
+}
+export function g(it: any) {
+  if (isList(it)) it.keys();
+}
+";
+    assert_eq!(referrers(files, "a.ts", "Map.keys"), ["b.ts:3 Call(0)", "b.ts:8 Call(0)??"]);
+    assert_eq!(
+        referrers(files, "a.ts", "Set.keys"),
+        ["b.ts:3 Call(0)", "b.ts:5 Call(0)", "b.ts:8 Call(0)??"]
+    );
+    assert_eq!(referrers(files, "a.ts", "List.keys"), ["b.ts:8 Call(0)??"]);
+}
