@@ -8,6 +8,7 @@ mod edit;
 mod handed_on;
 mod in_text;
 mod kept;
+mod no_module;
 
 pub use dependents::{Dependent, Evidence, Hop};
 pub use edit::{After, Before, Edit, FileChange};
@@ -168,6 +169,7 @@ fn file_impact(
     let former = FormerFile { before: &before, file, facts: &facts, changes: &found.symbols };
     collect_direct(&former, edit, &handed_on, &mut kept, &mut collector);
     handed_on::collect(world, &before, edit, (&facts, after.as_ref()), &mut collector);
+    no_module::collect(&before, (&facts, after.as_deref()), file, &mut collector);
     in_text::collect(&before, edit, text.as_deref(), &found.symbols, aliases, &mut collector);
     let truncated = is_over() || collect_transitive(world, &mut collector, is_over);
     (found.dependents, found.undecided) = collector.finish();

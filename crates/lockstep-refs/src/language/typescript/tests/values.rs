@@ -1,4 +1,5 @@
-//! Values: objects that hold all of others, types with members of any name, and what is taken for anything.
+//! Values and what they are taken for: objects that hold all of others, members of any name, functions that variables hold, predicates,
+//! classes that say what they have.
 
 use crate::fixture::{breaking, referrers};
 
@@ -168,4 +169,25 @@ export function g(it: any) {
         ["b.ts:3 Call(0)", "b.ts:5 Call(0)", "b.ts:8 Call(0)??"]
     );
     assert_eq!(referrers(files, "a.ts", "List.keys"), ["b.ts:8 Call(0)??"]);
+}
+
+#[test]
+fn nothing_can_be_taken_from_what_is_no_module_any_more() {
+    let files = "\
+=== a.ts
+export interface Signal { stop: boolean }
+=== b.ts
+export * from './a';
+=== c.ts
+import './a';
+=== d.ts
+import { Signal } from './b';
+export const f = (signal: Signal) => signal.stop;
+";
+    assert_eq!(
+        breaking(files, "a.ts", "export interface Signal { stop: boolean }", "f();"),
+        ["b.ts", "d.ts"]
+    );
+    let other = "export interface Other {}";
+    assert_eq!(breaking(files, "a.ts", "export interface Signal { stop: boolean }", other), ["d.ts"]);
 }

@@ -1,0 +1,43 @@
+//! Files of TypeScript that are no modules any more: without an import or an export a file is a script, and nobody can take
+//! anything from it, not even everything.
+
+use super::dependents::{Collector, Place};
+use crate::facts::{Facts, Import, Reach};
+use crate::language::{self, Language};
+use crate::overlay::Overlay;
+use crate::reference::{Certainty, Kind, Target};
+use crate::world::{FileId, World};
+
+/// Who takes something from a file that was a module and is none. `before` has the file as it was.
+pub(super) fn collect(
+    before: &Overlay<'_>,
+    (was, is): (&Facts, Option<&Facts>),
+    file: FileId,
+    collector: &mut Collector<'_>,
+) {
+    let Some(is) = is else { return };
+    if !matches!(was.language, Language::TypeScript | Language::Tsx) || !is_module(was) || is_module(is) {
+        return;
+    }
+    let target = Target { file, symbols: &[], module: true };
+    for reference in language::rules(was.language).referrers(before, &target) {
+        let facts = before.facts(reference.file);
+        let imports = facts.iter().flat_map(|it| &it.imports);
+        let takes = imports.filter(|it| it.line == reference.line).any(takes_something);
+        let breaks = reference.kind == Kind::Import && reference.certainty <= Certainty::Possible;
+        if breaks && takes {
+            collector.add(Place { breaks, reference });
+        }
+    }
+}
+
+/// Whether a file imports or exports anything.
+fn is_module(facts: &Facts) -> bool {
+    let exports = facts.definitions.iter().any(|it| it.container.is_none() && it.reach > Reach::File);
+    exports || !facts.imports.is_empty()
+}
+
+/// A script can be imported for what it does.
+fn takes_something(import: &Import) -> bool {
+    import.glob || import.alias.is_some() || !import.names.is_empty()
+}
