@@ -9,6 +9,7 @@ mod heirs;
 mod members;
 mod names;
 mod outside;
+mod redefined;
 mod search;
 mod stand_ins;
 mod types;

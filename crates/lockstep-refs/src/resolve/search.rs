@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::heirs::Extended;
-use super::names::{Entity, Mode, Resolver, View};
+use super::names::{Entity, Mode, Resolver};
+use super::redefined::redeclared;
 use super::types::{Place as At, Type};
 use super::{Found, Module, Scheme, Symbol, position_of};
-use crate::facts::{ANY_MEMBER, Definition, DefinitionKind, Import, ImportedName, Role, Shape, Use};
+use crate::facts::{Definition, DefinitionKind, Import, ImportedName, Role, Shape, Use};
 use crate::reference::{Certainty, Kind, Outgoing, Place, Reference, Target};
 use crate::world::{FileId, World};
 
@@ -32,7 +33,7 @@ pub(super) struct Search<'r, 'w> {
     /// The definitions asked about, by what they are in the world; their positions in the target.
     pub(super) wanted: HashMap<Symbol, usize>,
     /// The names under which they may be used.
-    words: BTreeSet<Box<str>>,
+    pub(super) words: BTreeSet<Box<str>>,
     /// The names under which the file itself may be imported, where it is asked about.
     module_words: BTreeSet<String>,
     files: BTreeSet<FileId>,
@@ -44,7 +45,7 @@ pub(super) struct Search<'r, 'w> {
     pub(super) extended: Extended,
     /// Variables that hold something wanted; its position in the target.
     pub(super) stand_ins: HashMap<Symbol, usize>,
-    found: Vec<Reference>,
+    pub(super) found: Vec<Reference>,
 }
 
 impl<'r, 'w> Search<'r, 'w> {
@@ -507,58 +508,6 @@ impl<'r, 'w> Search<'r, 'w> {
         });
     }
 
-    /// Members of other types that take the place of a wanted one.
-    fn redefinitions(&mut self, file: FileId, view: &View) {
-        for (at, definition) in (0_u32..).zip(&view.facts.definitions) {
-            let Some(container) = &definition.container else { continue };
-            if !self.words.contains(&definition.name)
-                || !is_member(definition)
-                || !self.resolver.scheme.compares_redefinition(&definition.name)
-            {
-                continue;
-            }
-            let Some(class) = view.at(container).first() else { continue };
-            let members = self.resolver.inherited(Symbol { file, at: *class }, &definition.name);
-            let wanted = members.symbols.iter().find_map(|symbol| self.wanted.get(symbol).copied());
-            // Where values fit by their members, a method that takes nothing fits any other.
-            let takes_nothing = definition.arity.is_none_or(|arity| arity.most == Some(0));
-            let fits = takes_nothing && self.resolver.scheme.is_structural();
-            let role = match (self.implements(view, *class, members.symbols.first().copied()), fits) {
-                (true, true) => Role::Require,
-                (true, false) => Role::Implement,
-                (false, true) if definition.kind == DefinitionKind::Method => continue,
-                (false, _) => Role::Redefine,
-            };
-            if let Some(wanted) = wanted {
-                self.found.push(Reference {
-                    file,
-                    line: definition.line,
-                    kind: Kind::Symbol,
-                    role,
-                    certainty: Certainty::Resolved,
-                    pattern: definition.name.clone(),
-                    symbol: Some(wanted),
-                    arguments: None,
-                    through: None,
-                    within: Some(at),
-                });
-            }
-        }
-    }
-
-    /// Whether a class says that it has all that the owner of a member has, and gets nothing from it.
-    fn implements(&self, view: &View, class: u32, member: Option<Symbol>) -> bool {
-        let owner = || {
-            let member = member?;
-            let view = self.resolver.view(member.file)?;
-            let path = view.definition(member.at)?.container.clone()?;
-            Some(view.definition(*view.at(&path).first()?)?.kind)
-        };
-        self.resolver.scheme.is_structural()
-            && view.definition(class).is_some_and(|it| it.kind == DefinitionKind::Type)
-            && owner() == Some(DefinitionKind::Interface)
-    }
-
     fn finish(mut self) -> Vec<Reference> {
         let world = self.resolver.world;
         self.found.sort_by(|a, b| {
@@ -572,30 +521,6 @@ impl<'r, 'w> Search<'r, 'w> {
         self.found.dedup();
         self.found
     }
-}
-
-/// The wanted members whose type has one of that name from what it extends too: when they vanish, that one is there.
-fn redeclared(resolver: &Resolver<'_>, target: &Target<'_>) -> HashSet<usize> {
-    let Some(view) = resolver.view(target.file) else { return HashSet::new() };
-    let members = target.symbols.iter().enumerate().filter(|(_, it)| is_member(it));
-    let has_another = |it: &Definition| {
-        let class = it.container.as_deref().and_then(|path| view.at(path).first());
-        class.is_some_and(|class| {
-            let class = Symbol { file: target.file, at: *class };
-            // Where any name may be asked for, one that is not declared is there, as what all of them are.
-            if it.kind == DefinitionKind::Field && !resolver.members(class, ANY_MEMBER).symbols.is_empty() {
-                return true;
-            }
-            let inherited = resolver.inherited(class, &it.name).symbols;
-            // A method must be called the same way; a field is there.
-            inherited.iter().filter_map(|symbol| resolver.definition(*symbol)).any(|other| {
-                it.kind != DefinitionKind::Method
-                    || !resolver.scheme.is_structural()
-                    || other.signature == it.signature
-            })
-        })
-    };
-    members.filter(|(_, it)| has_another(it)).map(|(at, _)| at).collect()
 }
 
 pub(super) fn is_member(definition: &Definition) -> bool {
