@@ -15,6 +15,7 @@ pub(crate) fn interface(facts: &Facts) -> Facts {
         end_line: place,
         signature: 0,
         body: 0,
+        parameters: Vec::new(),
         ..it.clone()
     };
     let import = |it: &Import| {
@@ -33,6 +34,7 @@ pub(crate) fn interface(facts: &Facts) -> Facts {
         implementations,
         // They concern the lines of the file itself.
         conditions: Vec::new(),
+        promised: Vec::new(),
         problems: 0,
     }
 }

@@ -21,6 +21,8 @@ pub struct Facts {
     pub implementations: Vec<Implementation>,
     /// What is only there under a condition, in the order of the text.
     pub conditions: Vec<Condition>,
+    /// Names that it says it offers (`__all__`) and neither defines nor brings in.
+    pub promised: Vec<Box<str>>,
     /// How many places the parser could not make sense of.
     pub problems: u32,
 }
@@ -36,6 +38,7 @@ impl Facts {
             uses: Vec::new(),
             implementations: Vec::new(),
             conditions: Vec::new(),
+            promised: Vec::new(),
             problems: 0,
         }
     }

@@ -9,6 +9,7 @@ mod handed_on;
 mod in_text;
 mod kept;
 mod no_module;
+mod promised;
 
 pub use dependents::{Dependent, Evidence, Hop};
 pub use edit::{After, Before, Edit, FileChange};
@@ -26,6 +27,7 @@ use crate::world::{FileId, World};
 use arrivals::Arrivals;
 use dependents::{Collector, Place};
 use kept::Kept;
+use promised::Promised;
 
 /// What a set of edits means for other files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -167,7 +169,8 @@ fn file_impact(
     let handed_on = after.as_deref().map(handed_on::names).unwrap_or_default();
     let mut kept = Kept::new(worlds.after, edit, after.as_deref(), &found.symbols, &worlds.arrivals);
     let former = FormerFile { before: &before, file, facts: &facts, changes: &found.symbols };
-    collect_direct(&former, edit, &handed_on, &mut kept, &mut collector);
+    let promised = Promised::new(world, edit, &former, after.as_deref());
+    collect_direct(&former, edit, (&handed_on, &promised), &mut kept, &mut collector);
     handed_on::collect(world, &before, edit, (&facts, after.as_ref()), &mut collector);
     no_module::collect(&before, (&facts, after.as_deref()), file, &mut collector);
     in_text::collect(&before, edit, text.as_deref(), &found.symbols, aliases, &mut collector);
@@ -188,7 +191,7 @@ struct FormerFile<'a> {
 fn collect_direct(
     former: &FormerFile<'_>,
     edit: &Edit,
-    handed_on: &BTreeSet<&str>,
+    (handed_on, promised): (&BTreeSet<&str>, &Promised),
     kept: &mut Kept<'_>,
     collector: &mut Collector<'_>,
 ) {
@@ -202,14 +205,15 @@ fn collect_direct(
         false => changes.iter().map(|change| change.was.clone()).collect(),
     };
     let target = Target { file, symbols: &symbols, module: moved };
+    let hidden: Vec<bool> = changes.iter().map(|change| hides(former, change)).collect();
     if moved || !symbols.is_empty() {
         for mut reference in language::rules(facts.language).referrers(before, &target) {
             let change = if moved { None } else { reference.symbol.and_then(|at| changes.get(at)) };
             // A file that hands a name on shields others from its end, not from what it takes now.
-            let takes_other = |what: &What| matches!(what, What::Resigned { .. } | What::Relabelled { .. });
-            if change.is_some_and(|change| takes_other(&change.what)) {
+            if change.is_some_and(takes_other) {
                 reference.through = None;
             }
+            let is_hidden = reference.symbol.and_then(|at| hidden.get(at)).is_some_and(|it| *it);
             let breaks = match change {
                 _ if moved => {
                     let was = reference.symbol.and_then(|at| symbols.get(at));
@@ -219,8 +223,10 @@ fn collect_direct(
                 }
                 Some(change) => {
                     change.breaks(&reference)
+                        && !is_hidden
                         && !kept.finds(change, &reference)
                         && !passes_by_place(before, change, &reference)
+                        && !promised.keeps(change, &reference)
                 }
                 None => false,
             };
@@ -236,6 +242,16 @@ fn collect_direct(
             collector.add(Place { breaks, reference });
         }
     }
+}
+
+fn takes_other(change: &SymbolChange) -> bool {
+    matches!(change.what, What::Resigned { .. } | What::Relabelled { .. })
+}
+
+/// Whether a function takes something else, and nobody sees what it takes.
+fn hides(former: &FormerFile<'_>, change: &SymbolChange) -> bool {
+    let rules = language::rules(former.facts.language);
+    takes_other(change) && rules.hides(former.before, former.file, &change.was)
 }
 
 /// Whether parameters only have other names, and a call names none of those that are gone.

@@ -22,7 +22,7 @@ pub(crate) use rust::library_of;
 
 use serde::{Deserialize, Serialize};
 
-use crate::facts::Facts;
+use crate::facts::{Definition, Facts};
 use crate::reference::{Outgoing, Reference, Target};
 use crate::world::{FileId, World, base};
 
@@ -96,6 +96,11 @@ pub trait Rules: Sync {
 
     /// What a file references by this language's imports and symbols.
     fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing;
+
+    /// Whether nobody sees what a function of a file takes, because something else is called in its place.
+    fn hides(&self, _world: &dyn World, _file: FileId, _function: &Definition) -> bool {
+        false
+    }
 }
 
 /// The rules of a language.

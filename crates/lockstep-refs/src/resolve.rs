@@ -6,6 +6,7 @@
 
 mod conform;
 mod heirs;
+mod hidden;
 mod members;
 mod names;
 mod outside;
@@ -21,6 +22,7 @@ use crate::facts::{Definition, Facts, Import};
 use crate::language::Language;
 use crate::world::{FileId, World, base, parent};
 
+pub(crate) use hidden::is_hidden;
 pub(crate) use search::{outgoing, referrers};
 
 /// What names are taken from.

@@ -650,3 +650,50 @@ fn a_parameter_of_another_name_breaks_who_passes_it_by_name() {
     assert_eq!(broken_by("self, size", "self, length"), ["made.py"]);
     assert_eq!(broken_by("self, size", "this, size"), [""; 0]);
 }
+
+#[test]
+fn what_a_module_still_promises_is_missed_by_who_names_it_and_not_by_who_takes_all() {
+    let module = |rest: &str| format!("__all__ = [\"load\", \"other\"]\n\ndef other(): ...\n{rest}");
+    let world = |after: &str| {
+        MemoryWorld::new([
+            ("pkg/__init__.py", "from pkg.io import *\n"),
+            ("pkg/io.py", after),
+            ("named.py", "from pkg.io import load\n\nload()\n"),
+            ("module.py", "import pkg.io as io\n\nio.load()\n"),
+            ("star.py", "import pkg\n\npkg.load()\n"),
+        ])
+    };
+    let before = module("def load(): ...\n");
+    let impact = ask(&world(&module("")), &[edited("pkg/io.py", &before)]);
+    assert_eq!(broken(&impact).0, ["named.py", "module.py"]);
+    assert!(impact.candidates().contains("star.py"), "it is told all the same");
+    let unpromised = module("").replace("\"load\", ", "");
+    let impact = ask(&world(&unpromised), &[edited("pkg/io.py", &before)]);
+    assert_eq!(broken(&impact).0.len(), 3, "nobody promises it any more");
+}
+
+#[test]
+fn what_a_decorator_puts_in_the_place_of_a_function_is_what_callers_see() {
+    let decorators = "class Mapped:\n    def __init__(self, how): ...\n    def __call__(self, f):\n        \
+                      def func(*args, wrapper=None, **kwargs):\n            return f(*args)\n        return func\n\n\
+                      def mapped(how):\n    return Mapped(how)\n\n\
+                      def logged(f):\n    def func(*args, **kwargs):\n        return f(*args)\n    return func\n";
+    let broken_under = |decorator: &str| {
+        let module = |takes: &str| {
+            format!(
+                "from pkg.decorators import logged, mapped\n\n{decorator}\ndef f({takes}):\n    return x\n"
+            )
+        };
+        let world = MemoryWorld::new([
+            ("pkg/__init__.py", ""),
+            ("pkg/decorators.py", decorators),
+            ("pkg/a.py", &*module("x, y")),
+            ("user.py", "from pkg.a import f\n\nf(1)\n"),
+        ]);
+        broken(&ask(&world, &[edited("pkg/a.py", &module("x"))])).0.len()
+    };
+    assert_eq!(broken_under("@mapped('x')"), 0);
+    assert_eq!(broken_under("@mapped('x')\n@logged"), 0);
+    assert_eq!(broken_under("@logged"), 1, "taken for one that leaves it what it is");
+    assert_eq!(broken_under(""), 1);
+}

@@ -14,7 +14,7 @@ mod string;
 use std::collections::HashSet;
 
 use crate::collect::Collector;
-use crate::facts::{DefinitionKind, Facts, Reach, Role};
+use crate::facts::{Definition, DefinitionKind, Facts, Reach, Role};
 use crate::language::{Language, Rules};
 use crate::reference::{Outgoing, Reference, Target};
 use crate::resolve;
@@ -42,6 +42,10 @@ impl Rules for Python {
 
     fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {
         resolve::outgoing(world, &modules::Packages, file)
+    }
+
+    fn hides(&self, world: &dyn World, file: FileId, function: &Definition) -> bool {
+        resolve::is_hidden(world, &modules::Packages, file, function)
     }
 }
 
@@ -88,10 +92,24 @@ impl<'t> Walk<'t> {
                 definition.reach = Reach::Package;
             }
         }
+        facts.promised = promised(&facts, all.as_deref().unwrap_or_default());
         facts.imports = offer(std::mem::take(&mut facts.imports), offered);
         drop_foreign_names(&mut facts);
         facts
     }
+}
+
+/// The names in `__all__` that nothing in the module stands for, as far as that can be seen.
+fn promised(facts: &Facts, all: &[Box<str>]) -> Vec<Box<str>> {
+    if facts.imports.iter().any(|import| import.glob) {
+        return Vec::new();
+    }
+    let defined = facts.definitions.iter().filter(|it| it.container.is_none()).map(|it| &*it.name);
+    let taken = facts.imports.iter().flat_map(|it| it.names.iter().map(|name| &*name.local));
+    let modules = facts.imports.iter().filter(|it| it.names.is_empty());
+    let modules = modules.filter_map(|it| it.alias.as_deref().or_else(|| it.module.split('.').next()));
+    let known: HashSet<&str> = defined.chain(taken).chain(modules).collect();
+    all.iter().filter(|name| !known.contains(&***name)).cloned().collect()
 }
 
 /// Marks the imports whose names others get by `*`: a statement with both kinds of names becomes two.

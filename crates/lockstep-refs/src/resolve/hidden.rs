@@ -1,0 +1,34 @@
+//! Whether those who call a function see it, or only what its decorators make of it.
+
+use super::names::Resolver;
+use super::types::{Place, Type};
+use super::{Scheme, Symbol};
+use crate::facts::{DECORATED, Definition, Shape};
+use crate::world::{FileId, World};
+
+/// Whether what a function of a file takes is seen by nobody: a decorator that is a value gives a function with parameters of its own
+/// for it. One that is a function, and says nothing of types, is taken for one that leaves the function what it is, as checkers do.
+pub(crate) fn is_hidden(world: &dyn World, scheme: &dyn Scheme, file: FileId, function: &Definition) -> bool {
+    let resolver = Resolver::new(world, scheme);
+    let Some(Shape::Applied(head, parts)) = &function.gives else { return false };
+    let Some((_, decorators)) = parts.split_last().filter(|_| **head == Shape::Of(DECORATED.into())) else {
+        return false;
+    };
+    let position = |it: &Definition| it.name == function.name && it.line == function.line;
+    let at = resolver.view(file).and_then(|it| it.facts.definitions.iter().position(position));
+    let Some(symbol) = at.and_then(|at| Some(Symbol { file, at: u32::try_from(at).ok()? })) else {
+        return false;
+    };
+    let place = Place { file: symbol.file, within: Some(symbol.at), this: None };
+    decorators.iter().any(|made| {
+        let Shape::Call(decorator) = made else { return false };
+        let is_value = |it: &Type| matches!(it, Type::Instance(_));
+        resolver.types(&place, decorator).iter().any(is_value)
+            && resolver.types(&place, made).iter().any(has_own_parameters)
+    })
+}
+
+fn has_own_parameters(made: &Type) -> bool {
+    let Type::Callable(_, shape) = made else { return false };
+    matches!(&**shape, Shape::Function(takes, _) if !takes.is_empty())
+}
