@@ -25,20 +25,25 @@ pub(in crate::bench) fn install(cache: &Path, name: &str, version: &str) -> Outc
     Ok(package)
 }
 
-/// The files about which something is said that was not said before, and the first of that. Two messages are the same where
-/// `what` of both is.
-pub(super) fn fresh(before: &Messages, after: &Messages, what: fn(&str) -> &str) -> Truth {
+/// The files about which something is said that was not said before, and the first of that.
+pub(super) fn fresh(before: &Messages, after: &Messages) -> Truth {
     let mut files = Truth::new();
     for (file, messages) in after {
         let mut known = before.get(file).cloned().unwrap_or_default();
         for message in messages {
-            match known.iter().position(|it| what(it) == what(message)) {
+            match known.iter().position(|it| place(it) == place(message)) {
                 Some(at) => drop(known.swap_remove(at)),
                 None => drop(files.entry(file.clone()).or_insert_with(|| message.clone())),
             }
         }
     }
     files
+}
+
+/// What a message says is wrong, and where: what stands before its text. The other files are as they were, so what was wrong at a place
+/// before is not new, even if the parts of a type are now told in another order.
+fn place(message: &str) -> &str {
+    message.split_once(": ").map_or(message, |(place, _)| place)
 }
 
 /// What was said about the package as it is, asked once.

@@ -21,6 +21,10 @@ mod mutate;
 pub(super) struct Python;
 
 const PYRIGHT: &str = "1.1.390";
+/// Raised when the checker is asked, or its answers are understood, in another way.
+const WAY: u32 = 2;
+/// What it says of a package as it is.
+const BASELINE: &str = "baseline-2.json";
 
 const PACKAGES: &[Package] = &[
     Package { name: "flask", version: "3.1.0", held_out: false, small: false },
@@ -48,13 +52,11 @@ impl Subject for Python {
             fetch(package, &folder, &venv, &root)?;
         }
         let files = checker::files(&root, &[".py", ".pyi"], &["docs", ".git"])?;
-        let stamp = format!("{} {} pyright {PYRIGHT}", package.name, package.version);
+        let stamp = format!("{} {} pyright {PYRIGHT}, {WAY}", package.name, package.version);
         let target = folder.join("checked").join(format!("{}-{}", package.name, package.version));
         fs::create_dir_all(&target)?;
         let prepared = Prepared { _lock: lock(&root)?, root, files, target, options: &[], stamp };
-        checker::baseline(&prepared.target.join("baseline.json"), || {
-            check(&prepared, &pyright, &prepared.files)
-        })?;
+        checker::baseline(&prepared.target.join(BASELINE), || check(&prepared, &pyright, &prepared.files))?;
         Ok(prepared)
     }
 
@@ -73,7 +75,7 @@ impl Subject for Python {
 fn truth(prepared: &Prepared, case: &Case) -> Outcome<Truth> {
     let cache = prepared.target.ancestors().nth(3).ok_or("the cache holds what was checked")?;
     let pyright = checker::install(cache, "pyright", PYRIGHT)?;
-    let before = checker::baseline(&prepared.target.join("baseline.json"), || {
+    let before = checker::baseline(&prepared.target.join(BASELINE), || {
         Err("the package was not checked before it was changed".into())
     })?;
     let candidates = candidates(prepared, case)?;
@@ -82,7 +84,7 @@ fn truth(prepared: &Prepared, case: &Case) -> Outcome<Truth> {
     }
     let _applied = Applied::new(prepared, &case.file, &case.old, &case.new)?;
     let after = check(prepared, &pyright, &candidates)?;
-    let mut rejected = checker::fresh(&before, &after, |it| it);
+    let mut rejected = checker::fresh(&before, &after);
     rejected.remove(&case.file);
     Ok(rejected)
 }
@@ -154,8 +156,11 @@ fn check(prepared: &Prepared, pyright: &Path, files: &[String]) -> Outcome<Messa
         if diagnostic["severity"] == "error"
             && let Ok(file) = Path::new(file).strip_prefix(&prepared.root)
         {
-            let first = message.lines().next().unwrap_or_default().to_owned();
-            messages.entry(file.to_string_lossy().into_owned()).or_default().push(first);
+            let start = &diagnostic["range"]["start"];
+            let rule = diagnostic["rule"].as_str().unwrap_or("error");
+            let first = message.lines().next().unwrap_or_default();
+            let told = format!("{rule} {}:{}: {first}", start["line"], start["character"]);
+            messages.entry(file.to_string_lossy().into_owned()).or_default().push(told);
         }
     }
     Ok(messages)
