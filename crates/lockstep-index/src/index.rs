@@ -8,6 +8,7 @@
 //! [`Index::open`] looks at the disk first. What differs is read anew where it is little, so that the answers are those of
 //! this moment; otherwise they are those of the index and say so ([`Index::condition`]).
 
+mod amendment;
 mod build;
 mod codec;
 mod content;
@@ -26,7 +27,6 @@ mod rules;
 mod settings;
 mod slots;
 mod stats;
-mod step;
 mod storage;
 mod table;
 mod update;

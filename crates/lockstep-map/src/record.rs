@@ -2,17 +2,17 @@
 //! changed. Losing it loses time, nothing else.
 //!
 //! Three pieces. The record proper has paths, versions, references, dates, and is replaced whole. What a small update changes in
-//! it ([`Step`]) is kept behind it. What resolution asked about each file ([`Answers`]) is seldom needed: it is appended to, and the
+//! it ([`Amendment`]) is kept behind it. What resolution asked about each file ([`Answers`]) is seldom needed: it is appended to, and the
 //! record says where each piece is.
 
+mod amendment;
 mod file;
 mod moved;
-mod step;
 
+pub use amendment::Amendment;
 pub use file::identity;
 pub use moved::Moves;
 pub(crate) use moved::moved;
-pub use step::Step;
 
 use std::ops::Range;
 

@@ -17,7 +17,7 @@ use lockstep_refs::world::{FileId, World};
 use rayon::prelude::*;
 
 use crate::ask::{Offers, Terrain};
-use crate::record::{Moves, Record, Step};
+use crate::record::{Amendment, Moves, Record};
 use affected::Affected;
 use assemble::{Assembled, Assembly};
 use scan::{Resolved, Scanned, resolve, scan};
@@ -56,7 +56,7 @@ pub struct Updated {
     /// The places of entries that stand in the document otherwise than before.
     pub redrawn: HashSet<u32>,
     /// What became of the former record. Says nothing of answers that were put into a file of their own.
-    pub step: Step,
+    pub amendment: Amendment,
 }
 
 /// What changed since the last time, each sorted by path.
@@ -138,10 +138,10 @@ pub fn update(old: Record, present: &Present<'_>, answers: &dyn AnswersFile) -> 
     let looked_at = plan.unknown.len() + plan.removed.len();
     let removed_contents = plan.removed.iter().map(|at| old.entries[*at].content).collect();
     let resolved_count = resolved.len();
-    let Assembled { record, answers, redrawn, step } =
+    let Assembled { record, answers, redrawn, amendment } =
         Assembly::new(old, &plan, present).finished(present, scans, resolved, answers, &changes)?;
     let resolved = resolved_count;
-    Ok(Updated { record, changes, answers, resolved, looked_at, removed_contents, redrawn, step })
+    Ok(Updated { record, changes, answers, resolved, looked_at, removed_contents, redrawn, amendment })
 }
 
 /// What so many files hold is kept in memory: they are scanned, and then resolved.

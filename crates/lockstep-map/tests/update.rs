@@ -63,7 +63,7 @@ impl Map {
             false => Record::decode(&self.record.encode()).unwrap(),
         };
         let former_record = old.clone();
-        let Updated { mut record, answers, resolved, redrawn, mut step, .. } =
+        let Updated { mut record, answers, resolved, redrawn, mut amendment, .. } =
             update(old, &present, &self.answers).unwrap();
         let is_appended = matches!(answers, NewAnswers::Append(_));
         match answers {
@@ -88,10 +88,10 @@ impl Map {
         };
         let other = record.set_blocks(&blocks);
         record.about.written.size = text.len() as u64;
-        // What is kept as a step is what would be kept whole.
-        step.touch(redrawn.into_iter().chain(other));
+        // What is kept as an amendment is what would be kept whole.
+        amendment.touch(redrawn.into_iter().chain(other));
         if is_appended {
-            let after = former_record.after(&[&step.encode(&record)]).unwrap().0;
+            let after = former_record.after(&[&amendment.encode(&record)]).unwrap().0;
             assert_eq!(after, record);
         }
         (self.record, self.text) = (record, text);

@@ -1,10 +1,10 @@
 //! Writing the index down: new parts first, then the manifest that names them. Only the holder of the writer's lock does, and
 //! only on top of what it has read; whoever was not the first keeps its work to itself.
 
+use super::amendment::{Amendment, has_room};
 use super::files::Files;
 use super::manifest::Manifest;
 use super::merge;
-use super::step::{Step, has_room};
 use super::storage::{Part, Writer};
 use super::table::{Source, Table};
 use super::version::now;
@@ -38,13 +38,17 @@ impl<'a> Edition<'a> {
         Ok(Some(Self { writer, manifest }))
     }
 
-    /// Notes the file table, which came of the one that the manifest names by `step`, where that is told.
-    pub(crate) fn set_files(&mut self, files: &Files, step: Option<Step>) -> Result<(), IndexError> {
-        match step.filter(|step| has_room(&self.manifest.steps, step)) {
-            Some(step) => self.manifest.steps.push(step),
+    /// Notes the file table, which came of the one that the manifest names by `amendment`, where that is told.
+    pub(crate) fn set_files(
+        &mut self,
+        files: &Files,
+        amendment: Option<Amendment>,
+    ) -> Result<(), IndexError> {
+        match amendment.filter(|amendment| has_room(&self.manifest.amendments, amendment)) {
+            Some(amendment) => self.manifest.amendments.push(amendment),
             None => {
                 self.manifest.files = self.put(Part::Files, &files.encode())?;
-                self.manifest.steps.clear();
+                self.manifest.amendments.clear();
             }
         }
         Ok(())

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::amendment::Amendment;
 use super::codec::check;
 use super::settings::Settings;
-use super::step::Step;
 use super::storage::Part;
 use super::words;
 
@@ -35,7 +35,7 @@ pub(crate) struct Manifest {
     /// The file table.
     pub(crate) files: u32,
     /// What changed in it since it was written, the oldest first.
-    pub(crate) steps: Vec<Step>,
+    pub(crate) amendments: Vec<Amendment>,
     /// Tables from words to documents, the oldest first.
     pub(crate) words: Vec<u32>,
     /// Tables from documents to facts, the oldest first.
@@ -56,7 +56,7 @@ impl Manifest {
             next_number: 1,
             next_document: 1,
             files: 0,
-            steps: Vec::new(),
+            amendments: Vec::new(),
             words: Vec::new(),
             facts: Vec::new(),
         }

@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use lockstep_store::StateDir;
 
+use super::amendment::Amendment;
 use super::files::Files;
 use super::harvest::{Harvest, harvest};
 use super::keep::Edition;
@@ -18,7 +19,6 @@ use super::manifest::Manifest;
 use super::progress::Progress;
 use super::settings::Settings;
 use super::slots::Slots;
-use super::step::Step;
 use super::storage::{Part, Storage, Writer};
 use super::table::{Source, Table};
 use super::update::Plan;
@@ -196,8 +196,8 @@ fn load_parts(storage: &Storage, manifest: Manifest) -> io::Result<Option<Base>>
     let words = tables(Part::Words, &manifest.words)?;
     let facts = tables(Part::Facts, &manifest.facts)?;
     let Some(mut files) = storage.files(manifest.files)? else { return Ok(None) };
-    for step in &manifest.steps {
-        files = step.apply(files);
+    for amendment in &manifest.amendments {
+        files = amendment.apply(files);
     }
     Ok(Some(Base { manifest, files, words, facts, replaced: Vec::new() }))
 }
@@ -227,8 +227,8 @@ pub(super) enum Keep {
 pub(super) struct Unkept {
     /// New tables of words; the last ones of the index are these.
     words: Vec<Vec<u8>>,
-    /// How the file table came of that on disk, where it was in one small step.
-    step: Option<Step>,
+    /// How the file table came of that on disk, where it was in one small amendment.
+    amendment: Option<Amendment>,
     /// The manifest that was on disk.
     found: Option<Manifest>,
 }
@@ -270,32 +270,32 @@ impl Opening<'_> {
         }
         base.manifest.outside_rules = outside_rules;
         let is_small = !is_new && plan.read.len() + plan.dropped.len() <= FEW;
-        let (tables, step) = self.apply(&mut base, plan)?;
-        let step = is_small.then_some(step);
+        let (tables, amendment) = self.apply(&mut base, plan)?;
+        let amendment = is_small.then_some(amendment);
         if is_new {
             base.manifest.build_micros = [u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX), 0];
         }
         if self.keep == Keep::Later && is_small && self.storage.is_some() {
             base.words.extend(tables.iter().map(|bytes| Table::new(Source::Memory(bytes.clone()))));
             base.manifest.written_at = now();
-            let unkept = Some(Unkept { words: tables, step, found });
+            let unkept = Some(Unkept { words: tables, amendment, found });
             return Ok(Index { unkept, ..self.opened(base, false) });
         }
-        let kept = self.keep(&mut base, tables, step, found.as_ref())?;
+        let kept = self.keep(&mut base, tables, amendment, found.as_ref())?;
         Ok(self.opened(base, kept))
     }
 
-    /// Reads what the plan says into new tables of words, and brings the file table up to date, by the step that is returned.
-    fn apply(&self, base: &mut Base, plan: Plan) -> Result<(Vec<Vec<u8>>, Step), IndexError> {
+    /// Reads what the plan says into new tables of words, and brings the file table up to date, by the amendment that is returned.
+    fn apply(&self, base: &mut Base, plan: Plan) -> Result<(Vec<Vec<u8>>, Amendment), IndexError> {
         let first = base.manifest.next_document;
         let limit = self.settings.max_file_bytes;
         let Harvest { files, tables } = harvest(self.root, &plan.read, first, limit, self.progress)
             .map_err(IndexError::io("index", self.root))?;
         base.replaced = base.facts_of(&plan);
         base.manifest.next_document += u32::try_from(plan.read.len()).unwrap_or(u32::MAX);
-        let step = Step { plan, read: files, first };
-        base.files = step.apply(std::mem::take(&mut base.files));
-        Ok((tables, step))
+        let amendment = Amendment { plan, read: files, first };
+        base.files = amendment.apply(std::mem::take(&mut base.files));
+        Ok((tables, amendment))
     }
 
     /// Writes the update down where nobody else is writing and nobody was faster. Whether it did or not, this process has it
@@ -304,7 +304,7 @@ impl Opening<'_> {
         &self,
         base: &mut Base,
         new: Vec<Vec<u8>>,
-        step: Option<Step>,
+        amendment: Option<Amendment>,
         found: Option<&Manifest>,
     ) -> Result<bool, IndexError> {
         let own;
@@ -325,7 +325,7 @@ impl Opening<'_> {
             base.manifest.written_at = now();
             return Ok(false);
         };
-        match write(edition, (&base.files, step), &mut base.words, new) {
+        match write(edition, (&base.files, amendment), &mut base.words, new) {
             Ok(manifest) => {
                 base.manifest = manifest;
                 Ok(true)
@@ -377,10 +377,10 @@ impl Opening<'_> {
 impl Index {
     /// Writes down an update that is only in memory yet, as [`Opening::keep`] does.
     pub(super) fn keep_update(&mut self, writer: &Writer) -> Result<(), IndexError> {
-        let Some(Unkept { words, step, found }) = self.unkept.take() else { return Ok(()) };
+        let Some(Unkept { words, amendment, found }) = self.unkept.take() else { return Ok(()) };
         let Some(edition) = Edition::after(writer, found.as_ref(), &self.manifest)? else { return Ok(()) };
         self.words.truncate(self.words.len().saturating_sub(words.len()));
-        self.manifest = write(edition, (&self.files, step), &mut self.words, words)?;
+        self.manifest = write(edition, (&self.files, amendment), &mut self.words, words)?;
         self.kept = true;
         Ok(())
     }
@@ -390,7 +390,7 @@ impl Index {
 /// memory.
 fn write(
     mut edition: Edition<'_>,
-    (files, step): (&Files, Option<Step>),
+    (files, amendment): (&Files, Option<Amendment>),
     words: &mut Vec<Table>,
     new: Vec<Vec<u8>>,
 ) -> Result<Manifest, IndexError> {
@@ -407,6 +407,6 @@ fn write(
         }
     }
     failed?;
-    edition.set_files(files, step)?;
+    edition.set_files(files, amendment)?;
     edition.publish()
 }

@@ -8,7 +8,7 @@ use lockstep_refs::world::base;
 use super::scan::{Resolved, Scanned};
 use super::{AnswersFile, Changes, Damaged, NewAnswers, Plan, Present};
 use crate::names::short_names;
-use crate::record::{About, Answers, Block, Entry, Moves, Record, Step, moved};
+use crate::record::{About, Amendment, Answers, Block, Entry, Moves, Record, moved};
 
 /// So many bytes of answers that nobody needs any more do no harm.
 const SLACK: u64 = 1 << 20;
@@ -30,7 +30,7 @@ pub(super) struct Assembled {
     pub(super) record: Record,
     pub(super) answers: NewAnswers,
     pub(super) redrawn: HashSet<u32>,
-    pub(super) step: Step,
+    pub(super) amendment: Amendment,
 }
 
 impl Assembly {
@@ -171,7 +171,7 @@ impl Assembly {
         };
         let mut touched: Vec<u32> = touched.into_iter().collect();
         touched.sort_unstable();
-        Ok(Assembled { record, answers, redrawn, step: Step { moves, touched } })
+        Ok(Assembled { record, answers, redrawn, amendment: Amendment { moves, touched } })
     }
 }
 

@@ -156,9 +156,9 @@ impl Bringing<'_> {
     ) -> Result<Done, CommandError> {
         let full = start.mode == Mode::FullGeneration;
         let renamed = if full { Vec::new() } else { self.renamed(&updated, before, condition) };
-        let Updated { mut record, changes, answers, resolved, looked_at, mut redrawn, mut step, .. } =
+        let Updated { mut record, changes, answers, resolved, looked_at, mut redrawn, mut amendment, .. } =
             updated;
-        let steps = start.steps.filter(|_| !full && matches!(answers, NewAnswers::Append(_)));
+        let amendments = start.amendments.filter(|_| !full && matches!(answers, NewAnswers::Append(_)));
         let is_idle = changes.is_empty() && resolved == 0 && !is_ahead;
         if !condition.fresh {
             distrust(&mut record, &changes);
@@ -195,8 +195,10 @@ impl Bringing<'_> {
             }
         };
         if is_written || !is_idle || looked_at > 0 || record.about != *before {
-            step.touch(redrawn.into_iter().chain(other));
-            if !steps.map_or(Ok(false), |steps| memory.put_step(&steps, &step, &record))? {
+            amendment.touch(redrawn.into_iter().chain(other));
+            if !amendments
+                .map_or(Ok(false), |amendments| memory.put_amendment(&amendments, &amendment, &record))?
+            {
                 memory.put(&record)?;
             }
         }

@@ -1,4 +1,4 @@
-//! What is remembered of a map, in `.lockstep/map/`: the record, replaced whole, with the steps behind it and its file of answers, both
+//! What is remembered of a map, in `.lockstep/map/`: the record, replaced whole, with the amendments behind it and its file of answers, both
 //! appended to. Not synced: what a power failure damaged fails its checks, and the map is made anew.
 
 use std::fs::{self, OpenOptions};
@@ -6,14 +6,14 @@ use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 
-use lockstep_map::record::{Record, Step, identity};
+use lockstep_map::record::{Amendment, Record, identity};
 use lockstep_map::update::NewAnswers;
 use lockstep_store::StateDir;
 use rustix::fs::OFlags;
 use tempfile::NamedTempFile;
 
+use super::amendments::Amendments;
 use super::answers::Answers;
-use super::steps::Steps;
 use crate::error::{CommandError, Kind};
 
 /// The record and its answers.
@@ -26,11 +26,11 @@ pub(super) struct Remembered {
     pub(super) record: Record,
     pub(super) answers: Answers,
     /// What was made from the record as it was written.
-    pub(super) steps: Steps,
+    pub(super) amendments: Amendments,
 }
 
 const RECORD: &str = "record";
-const STEPS: &str = "steps";
+const AMENDMENTS: &str = "amendments";
 
 impl Memory {
     pub(super) fn of(state: &StateDir) -> Self {
@@ -49,11 +49,11 @@ impl Memory {
     pub(super) fn load(&self) -> Option<Remembered> {
         let bytes = fs::read(self.path(RECORD)).ok()?;
         let record = Record::decode(&bytes)?;
-        let (record, steps) = Steps::made(&self.path(STEPS), record, identity(&bytes)?)?;
+        let (record, amendments) = Amendments::made(&self.path(AMENDMENTS), record, identity(&bytes)?)?;
         let answers = self.answers(record.about.answers);
         let length = fs::symlink_metadata(&answers).ok().filter(fs::Metadata::is_file)?.len();
         let answers = (length >= record.about.answer_bytes).then(|| Answers::at(answers))?;
-        Some(Remembered { record, answers, steps })
+        Some(Remembered { record, answers, amendments })
     }
 
     /// Writes the answers that go with a record, and says in it where they are. Nobody reads them before the record says so.
@@ -93,13 +93,18 @@ impl Memory {
         })
     }
 
-    /// Puts a step behind the present record, where that is sooner done than to write another; says whether it did.
-    pub(super) fn put_step(&self, steps: &Steps, step: &Step, record: &Record) -> Result<bool, CommandError> {
-        let bytes = step.encode(record);
-        if !steps.has_room(step, &bytes) {
+    /// Puts an amendment behind the present record, where that is sooner done than to write another; says whether it did.
+    pub(super) fn put_amendment(
+        &self,
+        amendments: &Amendments,
+        amendment: &Amendment,
+        record: &Record,
+    ) -> Result<bool, CommandError> {
+        let bytes = amendment.encode(record);
+        if !amendments.has_room(amendment, &bytes) {
             return Ok(false);
         }
-        steps.append(&self.path(STEPS), &bytes).map_err(|error| self.not_written(&error))?;
+        amendments.append(&self.path(AMENDMENTS), &bytes).map_err(|error| self.not_written(&error))?;
         Ok(true)
     }
 
@@ -116,8 +121,8 @@ impl Memory {
             file.persist(self.path(RECORD)).map(drop).map_err(|error| error.error)
         };
         write().map_err(|error| self.not_written(&error))?;
-        // Steps behind the former one are those of no other; they only take room.
-        let _ = fs::remove_file(self.path(STEPS));
+        // Amendments behind the former one are those of no other; they only take room.
+        let _ = fs::remove_file(self.path(AMENDMENTS));
         let present = self.answers(record.about.answers);
         for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
             let path = entry.path();

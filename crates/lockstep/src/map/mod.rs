@@ -1,6 +1,7 @@
 //! The map of a project on disk: where it is, what is remembered of it, and how both are brought up to date. What a map is
 //! stands in [`lockstep_map`].
 
+mod amendments;
 mod answers;
 mod bring;
 mod copy;
@@ -13,7 +14,6 @@ mod paper;
 mod place;
 mod renames;
 mod start;
-mod steps;
 mod truth;
 
 pub(crate) use bring::{Done, Order, Way};

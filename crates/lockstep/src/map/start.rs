@@ -7,12 +7,12 @@ use lockstep_map::record::Record;
 use lockstep_map::scope::{Scope, problem};
 use lockstep_store::Store;
 
+use super::amendments::Amendments;
 use super::answers::Answers;
 use super::bring::{Order, Way};
 use super::memory::{Memory, Remembered};
 use super::paper::{self, Paper};
 use super::place::{Place, settings};
-use super::steps::Steps;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
 
@@ -22,8 +22,8 @@ pub(super) struct Start {
     /// What is remembered; without entries where all of it must be made anew.
     pub(super) old: Record,
     pub(super) answers: Answers,
-    /// Where a step may be put, where something is remembered.
-    pub(super) steps: Option<Steps>,
+    /// Where an amendment may be put, where something is remembered.
+    pub(super) amendments: Option<Amendments>,
     pub(super) scope: Scope,
     pub(super) paper: Paper,
     /// Where runs are recorded, if there is one: opened here, beside the look at the files.
@@ -57,15 +57,15 @@ impl Start {
             None => (Mode::IncrementalUpdate, None),
         };
         let number = kept.as_ref().map_or(0, |kept| kept.record.about.answers);
-        let (mut old, answers, steps) = match (kept, mode) {
-            (Some(Remembered { record, answers, steps }), Mode::IncrementalUpdate) => {
-                (record, answers, Some(steps))
+        let (mut old, answers, amendments) = match (kept, mode) {
+            (Some(Remembered { record, answers, amendments }), Mode::IncrementalUpdate) => {
+                (record, answers, Some(amendments))
             }
             _ => (Record::empty(today), Answers::none(), None),
         };
         (old.about.answers, old.about.settings) = (number, ours);
         let store = Store::open_existing(&project.state)?;
-        Ok(Self { mode, old, answers, steps, scope, paper, store, notes: note.into_iter().collect() })
+        Ok(Self { mode, old, answers, amendments, scope, paper, store, notes: note.into_iter().collect() })
     }
 }
 

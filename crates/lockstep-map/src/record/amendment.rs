@@ -1,4 +1,4 @@
-//! A step of a record: what one update changed in it, as bytes. A few are kept behind the record, and made again by whoever reads
+//! An amendment of a record: what one update changed in it, as bytes. A few are kept behind the record, and made again by whoever reads
 //! it; so an update of one file does not write what is known of all.
 
 use super::file::{flags, put_flags, put_names_of, take_names_of};
@@ -8,14 +8,14 @@ use crate::encode::{In, Out};
 
 /// What one update changed, by the places of entries.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Step {
+pub struct Amendment {
     /// Which entries came and went.
     pub moves: Moves,
     /// Entries of which something else is known than before, by the places they have now; new ones are among them.
     pub touched: Vec<u32>,
 }
 
-impl Step {
+impl Amendment {
     /// Notes more entries of which something else is known.
     pub fn touch(&mut self, places: impl IntoIterator<Item = u32>) {
         self.touched.extend(places);
@@ -42,23 +42,23 @@ impl Step {
 }
 
 impl Record {
-    /// The record after steps of which the first was made from it, each other from the one before; with how many of them moved entries.
-    /// `None` where the bytes are those of no such steps.
-    pub fn after(self, steps: &[&[u8]]) -> Option<(Self, usize)> {
+    /// The record after amendments of which the first was made from it, each other from the one before; with how many of them moved entries.
+    /// `None` where the bytes are those of no such amendments.
+    pub fn after(self, amendments: &[&[u8]]) -> Option<(Self, usize)> {
         let mut record = self;
         let mut moving = 0;
-        for step in steps {
-            moving += usize::from(record.take(step)?);
+        for amendment in amendments {
+            moving += usize::from(record.take(amendment)?);
         }
-        if !steps.is_empty() {
+        if !amendments.is_empty() {
             record.order_blocks()?;
         }
         Some((record, moving))
     }
 
-    /// Makes a step, but for where blocks start; says whether it moved entries.
-    fn take(&mut self, step: &[u8]) -> Option<bool> {
-        let mut bytes = In(step);
+    /// Makes an amendment, but for where blocks start; says whether it moved entries.
+    fn take(&mut self, amendment: &[u8]) -> Option<bool> {
+        let mut bytes = In(amendment);
         self.about = About::decode(&mut bytes)?;
         let moves = Moves { removed: take_places(&mut bytes)?, added: take_places(&mut bytes)? };
         if !moves.is_empty() {
@@ -153,11 +153,11 @@ mod tests {
         present.about.next_run = 9;
         present.set_blocks(&[1, 2, 3, 4]);
         let moves = Moves { removed: vec![2], added: vec![1] };
-        let step = Step { moves, touched: vec![0, 1, 2, 3] }.encode(&present);
-        assert_eq!(former.clone().after(&[&step]), Some((present.clone(), 1)));
+        let amendment = Amendment { moves, touched: vec![0, 1, 2, 3] }.encode(&present);
+        assert_eq!(former.clone().after(&[&amendment]), Some((present.clone(), 1)));
         present.entries[1].version = 5;
-        let second = Step { touched: vec![1], ..Step::default() }.encode(&present);
-        assert_eq!(former.after(&[&step, &second]), Some((present, 1)));
+        let second = Amendment { touched: vec![1], ..Amendment::default() }.encode(&present);
+        assert_eq!(former.after(&[&amendment, &second]), Some((present, 1)));
     }
 
     #[test]
@@ -168,8 +168,8 @@ mod tests {
             (Moves { removed: vec![], added: vec![3] }, vec![]),
             (Moves { removed: vec![0, 1], added: vec![] }, vec![1]),
         ] {
-            let step = Step { moves, touched }.encode(&former);
-            assert_eq!(former.clone().after(&[&step]), None);
+            let amendment = Amendment { moves, touched }.encode(&former);
+            assert_eq!(former.clone().after(&[&amendment]), None);
         }
     }
 
@@ -178,13 +178,13 @@ mod tests {
         fn any_bytes_are_read_without_a_panic(at in any::<prop::sample::Index>(), byte in any::<u8>(), cut in any::<bool>()) {
             let former = record(&["a", "c", "d"]);
             let moves = Moves { removed: vec![1], added: vec![1] };
-            let mut step = Step { moves, touched: vec![0, 1] }.encode(&former);
-            let at = at.index(step.len());
-            step[at] = byte;
+            let mut amendment = Amendment { moves, touched: vec![0, 1] }.encode(&former);
+            let at = at.index(amendment.len());
+            amendment[at] = byte;
             if cut {
-                step.truncate(at);
+                amendment.truncate(at);
             }
-            let _ = former.after(&[&step]);
+            let _ = former.after(&[&amendment]);
         }
     }
 }
