@@ -63,8 +63,10 @@ impl<'t> Walk<'t> {
             "type_assertion" => {
                 let parts = children(node);
                 let declared = parts.first().and_then(|it| it.named_child(0)).map(|it| self.annotation(it));
-                if let Some(value) = parts.get(1) {
-                    self.expected(*value, declared.clone());
+                match parts.get(1) {
+                    Some(value) if declared == Some(Shape::Untyped) => drop(self.mentioned(*value)),
+                    Some(value) => drop(self.expected(*value, declared.clone())),
+                    None => {}
                 }
                 declared.unwrap_or(Shape::Unknown)
             }

@@ -63,12 +63,16 @@ impl<'t> Walk<'t> {
             (declared, _) => declared.clone(),
         };
         self.returns.push(Returns { declared: inside.clone(), ..Returns::default() });
-        if !is_arrow
-            && matches!(node.kind(), "function_expression" | "function_declaration" | "generator_function")
-        {
-            let this = declared_this(&takes).or_else(|| expected_this(expected));
-            self.this.push(this.unwrap_or(Shape::Untyped));
-        }
+        let is_own =
+            matches!(node.kind(), "function_expression" | "function_declaration" | "generator_function");
+        // A method is called on its class, unless it says otherwise.
+        let this = match declared_this(&takes) {
+            Some(declared) if !is_arrow => Some(declared),
+            _ if is_own => Some(expected_this(expected).unwrap_or(Shape::Untyped)),
+            _ => None,
+        };
+        let has_this = this.is_some();
+        self.this.extend(this);
         let depth = self.this.len();
         match node.child_by_field_name("body") {
             Some(body) if body.kind() == "statement_block" => self.statements(body, false),
@@ -82,9 +86,7 @@ impl<'t> Walk<'t> {
             None => {}
         }
         debug_assert_eq!(depth, self.this.len(), "every walk leaves `this` as it found it");
-        if !is_arrow
-            && matches!(node.kind(), "function_expression" | "function_declaration" | "generator_function")
-        {
+        if has_this {
             self.this.pop();
         }
         let returns = self.returns.pop().unwrap_or_default();

@@ -52,6 +52,7 @@ keep('work', a.work);
 === c.ts
 import { work } from './a';
 export const kept = work as any;
+export const older = <any>work;
 === d.ts
 import { work } from './a';
 export function run(job: (n: number) => void) {}
@@ -190,4 +191,25 @@ export const f = (signal: Signal) => signal.stop;
     );
     let other = "export interface Other {}";
     assert_eq!(breaking(files, "a.ts", "export interface Signal { stop: boolean }", other), ["d.ts"]);
+}
+
+#[test]
+fn a_method_is_called_on_what_it_says() {
+    let files = "\
+=== parts.ts
+export class Reader { read(n: number) {} }
+export class Writer { write(n: number) {} }
+export type Both = Reader & Writer;
+=== b.ts
+import { Both } from './parts';
+export class Mixed {
+  run(this: Both) { this.read(1); [1].forEach(() => this.write(1)); this.plain(); }
+  plain() {}
+  read() {}
+  own() { this.read(); }
+}
+";
+    assert_eq!(referrers(files, "parts.ts", "Reader.read"), ["b.ts:3 Call(1)"]);
+    assert_eq!(referrers(files, "parts.ts", "Writer.write"), ["b.ts:3 Call(1)"]);
+    assert_eq!(referrers(files, "b.ts", "Mixed.plain"), [""; 0]);
 }
