@@ -139,7 +139,9 @@ impl Bringing<'_> {
             // What was read for this is there for the next; that it could not be kept harms nobody.
             scope.spawn(move || {
                 let mut index = index;
-                index.keep_parsed()
+                // The process ends soon; giving back its memory piece by piece would only take time.
+                let _ = index.keep_parsed();
+                std::mem::forget(index);
             });
             self.finish(start, updated, &before, &condition, is_ahead)
         })
@@ -208,8 +210,8 @@ impl Bringing<'_> {
         };
         let is_partial = !full && !self.order.files.is_empty();
         let strangers = self.strangers(&record, &changes);
-        // The process ends soon; giving back a hundred thousand pieces of memory would only take time.
         std::mem::forget(record);
+        std::mem::forget(start.answers);
         let l1 = self.l1(start.mode, condition, listed, &changes);
         let mut notes = start.notes;
         notes.extend(strangers);
