@@ -71,7 +71,7 @@ pub struct Definition {
     pub gives: Option<Shape>,
     /// What a type extends or implements, as written; for a function, the type whose members it is called like;
     /// for a module of Rust, `macro_use` where its macros reach beyond it; for an object, what is spread into it, the last first;
-    /// for a member, [`OPTIONAL`] or [`STATIC`].
+    /// for a member, `OPTIONAL` or `STATIC`.
     pub extends: Vec<Box<str>>,
 }
 
