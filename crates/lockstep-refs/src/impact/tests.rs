@@ -590,13 +590,15 @@ fn what_is_behind_overloads_takes_what_it_likes() {
     let world = |after: &str| {
         MemoryWorld::new([
             ("a.py", after),
-            ("b.py", "from a import f\n\nf(1)\n"),
+            ("b.py", "from a import f\n\nf(x=1)\n"),
             ("c.py", "import a\n\na.f('')\n"),
         ])
     };
     let impact = ask(&world(&module("x: int", "x, y, z")), &[edited("a.py", &before)]);
     assert_eq!(broken(&impact).0, [""; 0]);
     assert_eq!(impact.candidates().len(), 2, "it changed inside");
+    let impact = ask(&world(&module("x: int", "value")), &[edited("a.py", &before)]);
+    assert_eq!(broken(&impact).0, [""; 0], "nor do its names concern anybody");
     let impact = ask(
         &world(
             &module("x: int", "x").replace("x: str", "x: str, y: str").replace("x: int", "x: int, y: int"),

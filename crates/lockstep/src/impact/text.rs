@@ -84,6 +84,7 @@ fn symbol(change: &SymbolChange) -> String {
         What::Renamed(to) => format!("{name} → {to}"),
         What::Removed => format!("{name} removed"),
         What::Resigned { .. } => format!("{name} has another signature"),
+        What::Relabelled { gone } if gone.is_empty() => format!("{name} has its parameters in another order"),
         What::Relabelled { gone } => format!("{name} no longer has parameters called {}", gone.join(", ")),
         What::Narrowed => format!("{name} is less visible"),
         What::Body => format!("{name} changed inside"),

@@ -1,14 +1,14 @@
 //! The amendments behind a record, in `.lockstep/map/amendments`: what small updates changed since the record was written. Appended to, each amendment
 //! behind its length and a check. The file names the record it belongs to: amendments behind another one are none.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs;
+use std::io;
 use std::path::Path;
 
 use lockstep_map::digest::digest;
 use lockstep_map::record::{Amendment, Record};
-use rustix::fs::OFlags;
+
+use super::append::append;
 
 /// So many bytes of amendments are sooner written again and again than a record.
 const MOST_BYTES: u64 = 256 << 10;
@@ -45,7 +45,7 @@ impl Amendments {
             && self.moves + usize::from(!amendment.moves.is_empty()) <= MOST_MOVES
     }
 
-    /// Appends one. What a killed process left behind the last whole one goes.
+    /// Appends one.
     pub(super) fn append(&self, path: &Path, amendment: &[u8]) -> io::Result<()> {
         let mut bytes = Vec::with_capacity(amendment.len() + HEAD + 8);
         if self.end == 0 {
@@ -55,16 +55,7 @@ impl Amendments {
         bytes.extend_from_slice(&length.to_le_bytes());
         bytes.extend_from_slice(&check(self.record, amendment).to_le_bytes());
         bytes.extend_from_slice(amendment);
-        let mut file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .mode(0o600)
-            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
-            .open(path)?;
-        file.set_len(self.end)?;
-        file.seek(SeekFrom::Start(self.end))?;
-        file.write_all(&bytes)
+        append(path, self.end, &bytes)
     }
 }
 

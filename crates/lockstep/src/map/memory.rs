@@ -1,19 +1,18 @@
 //! What is remembered of a map, in `.lockstep/map/`: the record, replaced whole, with the amendments behind it and its file of answers, both
 //! appended to. Not synced: what a power failure damaged fails its checks, and the map is made anew.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs;
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use lockstep_map::record::{Amendment, Record, identity};
 use lockstep_map::update::NewAnswers;
 use lockstep_store::StateDir;
-use rustix::fs::OFlags;
 use tempfile::NamedTempFile;
 
 use super::amendments::Amendments;
 use super::answers::Answers;
+use super::append::append;
 use crate::error::{CommandError, Kind};
 
 /// The record and its answers.
@@ -75,20 +74,7 @@ impl Memory {
             return Ok(());
         }
         let path = self.answers(record.about.answers);
-        let write = || -> io::Result<()> {
-            let mut file = OpenOptions::new()
-                .create(true)
-                .truncate(false)
-                .write(true)
-                .mode(0o600)
-                .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
-                .open(&path)?;
-            // What a killed process left behind the end goes.
-            file.set_len(start)?;
-            file.seek(SeekFrom::Start(start))?;
-            file.write_all(bytes)
-        };
-        write().map_err(|error| {
+        append(&path, start, bytes).map_err(|error| {
             CommandError::new(Kind::Store, format!("cannot write {}: {error}", path.display()))
         })
     }

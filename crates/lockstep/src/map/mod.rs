@@ -3,6 +3,7 @@
 
 mod amendments;
 mod answers;
+mod append;
 mod bring;
 mod copy;
 mod elsewhere;

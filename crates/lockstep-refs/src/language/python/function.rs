@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::{Returns, Walk};
-use crate::facts::{Arity, DECORATED, DefinitionKind, Shape};
+use crate::facts::{Arity, DECORATED, Definition, DefinitionKind, Shape};
 use crate::scope::either;
 use crate::syntax::children;
 
@@ -35,15 +35,7 @@ impl<'t> Walk<'t> {
                 _ => DefinitionKind::Function,
             };
             let mut definition = self.found.definition(name, kind, whole);
-            let parameters = node.child_by_field_name("parameters");
-            let mut names = parameters.map(parameter_names).unwrap_or_default();
-            let is_bound = is_method && !is_static;
-            let by_name = names.iter().skip(usize::from(is_bound)).filter(|it| it.may_be_named);
-            definition.parameters = by_name.map(|it| self.found.text(it.node).into()).collect();
-            names
-                .extend(node.child_by_field_name("name").map(|node| Parameter { node, may_be_named: false }));
-            let unsaid: Vec<Node<'t>> = names.into_iter().map(|it| it.node).collect();
-            (definition.signature, definition.body) = self.found.digests_without(whole, &unsaid, body);
+            self.sign(&mut definition, node, whole, is_method && !is_static);
             let place = (definition.container.clone(), definition.name.clone());
             if decorators.iter().any(|it| it.ends_with("overload")) {
                 self.overloaded.insert(place);
@@ -51,6 +43,7 @@ impl<'t> Walk<'t> {
                 // Who calls it sees the overloads; what this one takes is its own affair.
                 definition.body = definition.body.rotate_left(1) ^ definition.signature;
                 definition.signature = 0;
+                definition.parameters.clear();
                 is_behind = true;
             }
             at = self.found.define(definition);
@@ -105,20 +98,25 @@ impl<'t> Walk<'t> {
         }
     }
 
+    /// Says what users of a function depend on, and apart from it the names by which they may pass arguments. `is_bound` where the
+    /// first parameter is what it is called on.
+    fn sign(&self, definition: &mut Definition, node: Node<'t>, whole: Node<'t>, is_bound: bool) {
+        let parameters = node.child_by_field_name("parameters").map(parameter_names).unwrap_or_default();
+        let by_name = parameters.iter().skip(usize::from(is_bound)).filter(|it| it.may_be_named);
+        definition.parameters = by_name.map(|it| self.found.text(it.node).into()).collect();
+        let names = parameters.iter().map(|it| it.node).chain(node.child_by_field_name("name"));
+        let unsaid: Vec<Node<'t>> = names.collect();
+        (definition.signature, definition.body) =
+            self.found.digests_without(whole, &unsaid, node.child_by_field_name("body"));
+    }
+
     /// Binds the parameters of a function. How many it takes, and of which types.
     pub(super) fn parameters(&mut self, list: Node<'t>, receiver: Option<Shape>) -> (Arity, Vec<Shape>) {
         let mut arity = Arity { least: 0, most: Some(0) };
         let mut takes = Vec::new();
         let mut receiver = receiver;
         for parameter in children(list) {
-            let name = match parameter.kind() {
-                "identifier" => Some(parameter),
-                "typed_parameter" => parameter.named_child(0),
-                "default_parameter" | "typed_default_parameter" => parameter.child_by_field_name("name"),
-                "list_splat_pattern" | "dictionary_splat_pattern" => Some(parameter),
-                _ => None,
-            };
-            let Some(name) = name else { continue };
+            let Some(name) = name_of(parameter) else { continue };
             let default = parameter.child_by_field_name("value").map(|it| self.expression(it));
             let mut shape = match parameter.child_by_field_name("type") {
                 Some(annotation) => self.annotation(annotation),
@@ -165,23 +163,25 @@ struct Parameter<'t> {
     may_be_named: bool,
 }
 
+/// What a parameter is called, with the stars before it.
+fn name_of(parameter: Node<'_>) -> Option<Node<'_>> {
+    match parameter.kind() {
+        "identifier" | "list_splat_pattern" | "dictionary_splat_pattern" => Some(parameter),
+        "typed_parameter" => parameter.named_child(0),
+        "default_parameter" | "typed_default_parameter" => parameter.child_by_field_name("name"),
+        _ => None,
+    }
+}
+
 /// The names of all parameters, in their order.
 fn parameter_names(list: Node<'_>) -> Vec<Parameter<'_>> {
     let mut names: Vec<Parameter<'_>> = Vec::new();
     for parameter in children(list) {
-        let node = match parameter.kind() {
-            "identifier" => Some(parameter),
-            "typed_parameter" => parameter.named_child(0),
-            "default_parameter" | "typed_default_parameter" => parameter.child_by_field_name("name"),
-            "list_splat_pattern" | "dictionary_splat_pattern" => Some(parameter),
+        if parameter.kind() == "positional_separator" {
             // Those before it are passed by their place.
-            "positional_separator" => {
-                names.iter_mut().for_each(|it| it.may_be_named = false);
-                None
-            }
-            _ => None,
-        };
-        let Some(node) = node else { continue };
+            names.iter_mut().for_each(|it| it.may_be_named = false);
+        }
+        let Some(node) = name_of(parameter) else { continue };
         match node.kind() {
             // That there is one is said, not what it is called.
             "list_splat_pattern" | "dictionary_splat_pattern" => {
