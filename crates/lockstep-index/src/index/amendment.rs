@@ -11,8 +11,8 @@ use super::version::Version;
 /// Amendments together are about no more files and directories than this: making them again should cost less than reading the table.
 const MOST: usize = 300;
 
-/// Amendments in which something comes or goes copy the table.
-const MOST_MOVES: usize = 4;
+/// Amendments in which something comes or goes move most of the table.
+const MOST_MOVES: usize = 8;
 
 /// What one update changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,6 +2,7 @@
 //!
 //! Files are sorted by path, so that a file's number is its place in every sorted answer.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use memchr::memmem;
@@ -50,6 +51,22 @@ impl Names {
         self.ends.push(u32::try_from(self.text.len()).expect("no project has 4 GB of paths"));
     }
 
+    /// Puts a name before the one at `at`.
+    fn insert(&mut self, at: usize, name: &str) {
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let length = u32::try_from(name.len()).expect("no path has 4 GB");
+        self.text.insert_str(start as usize, name);
+        self.ends[at..].iter_mut().for_each(|end| *end += length);
+        self.ends.insert(at, start + length);
+    }
+
+    fn remove(&mut self, at: usize) {
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let end = self.ends.remove(at);
+        self.text.replace_range(start as usize..end as usize, "");
+        self.ends[at..].iter_mut().for_each(|later| *later -= end - start);
+    }
+
     /// Without a name, and with room for these and one more.
     pub(crate) fn with_capacity_of(others: &Self) -> Self {
         const ONE_MORE: usize = 128;
@@ -82,9 +99,9 @@ impl Names {
         while low < high {
             let middle = low.midpoint(high);
             match self.get(middle).cmp(name) {
-                std::cmp::Ordering::Equal => return Some(middle),
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Greater => high = middle,
+                Ordering::Equal => return Some(middle),
+                Ordering::Less => low = middle + 1,
+                Ordering::Greater => high = middle,
             }
         }
         None
@@ -175,6 +192,46 @@ impl Files {
             *at += 1;
         }
         ByDirectory { files, ends }
+    }
+
+    /// Adds a file that is not there yet, where its directory is known.
+    pub(crate) fn insert(&mut self, path: &str, record: Record) {
+        let at = self.paths.first_after(path);
+        self.paths.insert(at, path);
+        self.records.insert(at, record);
+    }
+
+    /// Takes a file out; those behind it have other places from then on.
+    pub(crate) fn remove(&mut self, file: usize) {
+        self.paths.remove(file);
+        self.records.remove(file);
+    }
+
+    /// What is known of a directory, new or not.
+    pub(crate) fn put_directory(&mut self, path: &str, directory: Directory) {
+        if let Some(at) = self.directory_paths.find(path) {
+            self.directories[at] = directory;
+            return;
+        }
+        let at = self.directory_paths.first_after(path);
+        self.directory_paths.insert(at, path);
+        self.directories.insert(at, directory);
+        let later = self.records.iter_mut().filter(|record| record.directory as usize >= at);
+        later.for_each(|record| record.directory += 1);
+    }
+
+    /// Takes a directory out, and the files in it.
+    pub(crate) fn remove_directory(&mut self, path: &str) {
+        let Some(gone) = self.directory_paths.find(path) else { return };
+        self.directory_paths.remove(gone);
+        self.directories.remove(gone);
+        for file in (0..self.len()).rev() {
+            match (self.records[file].directory as usize).cmp(&gone) {
+                Ordering::Less => {}
+                Ordering::Equal => self.remove(file),
+                Ordering::Greater => self.records[file].directory -= 1,
+            }
+        }
     }
 
     /// The documents of all files.

@@ -1,7 +1,7 @@
 //! Listing what is in scope: names of files, and directories with the times that tell later whether anything came or went.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use ignore::{DirEntry, WalkState};
@@ -20,14 +20,10 @@ pub(crate) struct Listing {
     pub(crate) files: Vec<String>,
 }
 
-/// Lists what is in scope below `start` (relative to the root), `depth` levels deep; directories at that depth are named, but
-/// not looked into. What cannot be read is not listed.
-pub(crate) fn list(root: &Path, start: &str, depth: Option<usize>, filter: &Filter) -> Listing {
+/// Lists what is in scope below `start` (relative to the root). What cannot be read is not listed.
+pub(crate) fn list(root: &Path, start: &str, filter: &Filter) -> Listing {
     let found = Mutex::new(Found::default());
-    // One level is not worth starting threads for; zero lets the walker choose.
-    let threads = if depth.is_some() { 1 } else { 0 };
-    let start = if start.is_empty() { root.to_owned() } else { root.join(start) };
-    walk(&start).max_depth(depth).threads(threads).build_parallel().run(|| {
+    walk(&absolute(root, start)).build_parallel().run(|| {
         let mut batch = Batch { found: Found::default(), all: &found };
         Box::new(move |entry| match entry {
             Ok(entry) => batch.found.add(root, &entry, filter),
@@ -35,6 +31,21 @@ pub(crate) fn list(root: &Path, start: &str, depth: Option<usize>, filter: &Filt
         })
     });
     found.into_inner().expect("no walker panics while it adds its batch").into_listing()
+}
+
+/// Lists what is in scope in `start` itself; directories in it are named, but not looked into. On this thread: there is little to list,
+/// and the threads of a walker wait for each other by sleeping.
+pub(crate) fn list_level(root: &Path, start: &str, filter: &Filter) -> Listing {
+    let mut found = Found::default();
+    for entry in walk(&absolute(root, start)).max_depth(Some(1)).build().filter_map(Result::ok) {
+        // Nothing is below that could be left out.
+        let _ = found.add(root, &entry, filter);
+    }
+    found.into_listing()
+}
+
+fn absolute(root: &Path, start: &str) -> PathBuf {
+    if start.is_empty() { root.to_owned() } else { root.join(start) }
 }
 
 #[derive(Debug, Default)]

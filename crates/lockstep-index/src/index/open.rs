@@ -248,7 +248,7 @@ impl Opening<'_> {
         let is_new = base.is_none();
         let mut base = base.unwrap_or_else(|| Base::empty(self.settings));
         let plan = if is_new {
-            Plan::whole(list(self.root, "", None, &self.settings.filter(self.root)?))
+            Plan::whole(list(self.root, "", &self.settings.filter(self.root)?))
         } else {
             let limit = self.settings.max_file_bytes;
             let mut look = match self.sight {

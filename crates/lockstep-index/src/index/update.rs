@@ -1,18 +1,26 @@
 //! From what a look at the disk showed to a file table as of now. Pure but for listing directories.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
+mod builder;
+mod directories;
+
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use lockstep_refs::world::parent;
 use serde::{Deserialize, Serialize};
 
 use super::content::State;
-use super::files::{ByDirectory, Directory, Files, Names, Record};
-use super::listing::{Listing, list};
+use super::files::{ByDirectory, Files, Record};
+use super::listing::{Listing, list, list_level};
 use super::look::Look;
 use super::settings::Filter;
 use super::version::Version;
+use builder::TableBuilder;
+use directories::{Differing, Directories};
+
+/// Where something came or went, a plan about more files and directories than this copies the table: each of them would move those behind it.
+const MOST_IN_PLACE: usize = 16;
 
 /// What must be done to bring a file table up to date.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -25,33 +33,6 @@ pub(crate) struct Plan {
     settled: Vec<u32>,
     /// Directories that are not as they are known.
     directories: Directories,
-}
-
-/// How directories differ from those of a table.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-struct Directories {
-    /// New ones, and those of which something else is known now.
-    put: BTreeMap<String, Directory>,
-    gone: BTreeSet<String>,
-}
-
-impl Directories {
-    /// How `all` differ from those of `files`.
-    fn between(files: &Files, mut all: BTreeMap<String, Directory>) -> Self {
-        let mut gone = BTreeSet::new();
-        for (path, known) in files.directory_paths.iter().zip(&files.directories) {
-            match all.get(path) {
-                Some(present) if present == known => drop(all.remove(path)),
-                Some(_) => {}
-                None => drop(gone.insert(path.to_owned())),
-            }
-        }
-        Self { put: all, gone }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.put.is_empty() && self.gone.is_empty()
-    }
 }
 
 impl Plan {
@@ -67,8 +48,7 @@ impl Plan {
 
     /// How many files and directories it is about.
     pub(crate) fn size(&self) -> usize {
-        let directories = self.directories.put.len() + self.directories.gone.len();
-        self.read.len() + self.dropped.len() + self.settled.len() + directories
+        self.read.len() + self.dropped.len() + self.settled.len() + self.directories.len()
     }
 
     /// Whether something came or went, so that files have other places in the table.
@@ -85,13 +65,11 @@ impl Plan {
     /// What `look` found, with the directories it found touched listed again; with all of them where rules changed.
     pub(crate) fn new(root: &Path, files: &Files, look: Look, filter: &Filter) -> Self {
         if look.rules_changed {
-            return Self::relisted(files, &look, list(root, "", None, filter));
+            return Self::relisted(files, &look, list(root, "", filter));
         }
         let mut changes = Changes::new(files, &look);
         if !(look.touched.is_empty() && look.gone.is_empty()) {
-            let known =
-                files.directory_paths.iter().map(str::to_owned).zip(files.directories.iter().copied());
-            let mut directories: BTreeMap<String, Directory> = known.collect();
+            let mut directories = Differing::new(files);
             for &directory in &look.gone {
                 directories.remove(files.directory_paths.get(directory as usize));
             }
@@ -99,8 +77,8 @@ impl Plan {
                 let path = files.directory_paths.get(directory as usize);
                 changes.list_again(root, path, filter, &mut directories);
             }
-            changes.drop_orphans(&mut directories);
-            changes.plan.directories = Directories::between(files, directories);
+            changes.plan.directories = directories.finish();
+            changes.drop_orphans();
         }
         changes.plan.settled = look.settled;
         changes.finish()
@@ -125,40 +103,43 @@ impl Plan {
     }
 
     /// The table as of now. `read` are the files of [`Plan::read`] as they were read, the documents from `first` on.
-    pub(crate) fn apply(&self, old: Files, read: &[Option<(Version, State)>], first: u32) -> Files {
-        match self.in_place(&old, read) {
-            Some(places) => self.apply_in_place(old, &places, read, first),
-            None => self.apply_anew(&old, read, first),
+    pub(crate) fn apply(&self, mut old: Files, read: &[Option<(Version, State)>], first: u32) -> Files {
+        if !self.moves() || self.size() <= MOST_IN_PLACE {
+            self.apply_in_place(&mut old, read, first);
+            return old;
         }
+        self.apply_anew(&old, read, first)
     }
 
-    /// The places of the files that were read, where nothing came or went.
-    fn in_place(&self, old: &Files, read: &[Option<(Version, State)>]) -> Option<Vec<usize>> {
-        if self.moves() || read.iter().any(Option::is_none) {
-            return None;
-        }
-        self.read.iter().map(|path| old.paths.find(path)).collect()
-    }
-
-    fn apply_in_place(
-        &self,
-        mut files: Files,
-        places: &[usize],
-        read: &[Option<(Version, State)>],
-        first: u32,
-    ) -> Files {
+    /// One after the other, each in its place.
+    fn apply_in_place(&self, files: &mut Files, read: &[Option<(Version, State)>], first: u32) {
         for file in &self.settled {
             if let Some(record) = files.records.get_mut(*file as usize) {
                 record.version.digest = 0;
             }
         }
-        for (place, (document, read)) in places.iter().zip((first..).zip(read)) {
-            let record = &mut files.records[*place];
-            if let Some((version, state)) = *read {
-                *record = Record { version, document, state, directory: record.directory };
+        // From behind, so that those before stay where they are.
+        for file in self.dropped.iter().rev().map(|file| *file as usize) {
+            if file < files.len() {
+                files.remove(file);
             }
         }
-        files
+        self.directories.gone.iter().for_each(|path| files.remove_directory(path));
+        self.directories.put.iter().for_each(|(path, directory)| files.put_directory(path, *directory));
+        for (path, (document, read)) in self.read.iter().zip((first..).zip(read)) {
+            let Some(directory) = files.directory_paths.find(parent(path)).map(number) else { continue };
+            match (files.paths.find(path), *read) {
+                (Some(place), None) => files.remove(place),
+                (None, None) => {}
+                (known, Some((version, state))) => {
+                    let record = Record { version, document, state, directory };
+                    match known {
+                        Some(place) => files.records[place] = record,
+                        None => files.insert(path, record),
+                    }
+                }
+            }
+        }
     }
 
     fn apply_anew(&self, old: &Files, read: &[Option<(Version, State)>], first: u32) -> Files {
@@ -204,15 +185,20 @@ fn number(file: usize) -> u32 {
 /// A plan in the making.
 struct Changes<'a> {
     files: &'a Files,
-    by_directory: ByDirectory,
+    by_directory: OnceCell<ByDirectory>,
     plan: Plan,
 }
 
 impl<'a> Changes<'a> {
     fn new(files: &'a Files, look: &Look) -> Self {
         let read = look.changed.iter().map(|file| files.paths.get(*file as usize).to_owned()).collect();
-        let by_directory = files.by_directory();
-        Self { files, by_directory, plan: Plan { read, dropped: look.vanished.clone(), ..Plan::default() } }
+        let plan = Plan { read, dropped: look.vanished.clone(), ..Plan::default() };
+        Self { files, by_directory: OnceCell::new(), plan }
+    }
+
+    /// The known files of a directory.
+    fn files_of(&self, directory: usize) -> &[u32] {
+        self.by_directory.get_or_init(|| self.files.by_directory()).of(directory)
     }
 
     fn drop(&mut self, file: u32) {
@@ -220,60 +206,44 @@ impl<'a> Changes<'a> {
     }
 
     /// Lists one known directory again; whole trees that are new in it too.
-    fn list_again(
-        &mut self,
-        root: &Path,
-        path: &str,
-        filter: &Filter,
-        directories: &mut BTreeMap<String, Directory>,
-    ) {
-        let listing = list(root, path, Some(1), filter);
+    fn list_again(&mut self, root: &Path, path: &str, filter: &Filter, directories: &mut Differing<'_>) {
+        let listing = list_level(root, path, filter);
         let Some(now) = listing.directories.get(path) else {
             directories.remove(path);
             return;
         };
-        directories.insert(path.to_owned(), *now);
+        directories.put(path, *now);
         let here = listing.files.iter().filter(|file| parent(file) == path);
         self.plan.read.extend(here.filter(|file| self.files.paths.find(file).is_none()).cloned());
         // A known file that is something else now, a directory or a pipe, is no longer listed.
         if let Some(directory) = self.files.directory_paths.find(path) {
             let is_listed =
                 |file: &str| listing.files.binary_search_by(|listed| listed.as_str().cmp(file)).is_ok();
-            let known = self.by_directory.of(directory).iter();
-            self.plan.dropped.extend(known.filter(|file| !is_listed(self.files.paths.get(**file as usize))));
+            let known = self.files_of(directory).iter().copied();
+            let gone: Vec<u32> =
+                known.filter(|file| !is_listed(self.files.paths.get(*file as usize))).collect();
+            self.plan.dropped.extend(gone);
         }
         // Those that went: nobody may have looked at them by themselves. What is below them goes as what has nothing above it.
-        let start = if path.is_empty() { String::new() } else { format!("{path}/") };
-        let below = directories.range(start.clone()..).take_while(|(known, _)| known.starts_with(&start));
-        let here = below.filter(|(known, _)| !known.is_empty() && parent(known) == path);
-        let gone = here.filter(|(known, _)| !listing.directories.contains_key(*known));
-        let gone: Vec<String> = gone.map(|(known, _)| known.clone()).collect();
-        for gone in &gone {
+        let here = directories.known_below(path).filter(|known| !known.is_empty() && parent(known) == path);
+        for gone in here.filter(|known| !listing.directories.contains_key(*known)) {
             directories.remove(gone);
         }
         for below in listing.directories.keys().filter(|below| below.as_str() != path) {
             if self.files.directory_paths.find(below).is_none() {
-                let mut tree = list(root, below, None, filter);
+                let mut tree = list(root, below, filter);
                 self.plan.read.append(&mut tree.files);
-                directories.append(&mut tree.directories);
+                tree.directories.iter().for_each(|(path, directory)| directories.put(path, *directory));
             }
         }
     }
 
-    /// Drops directories above which one is gone, perhaps replaced by a link through which they still seem to be there, and
-    /// the files of all that are gone.
-    fn drop_orphans(&mut self, directories: &mut BTreeMap<String, Directory>) {
-        let all: Vec<String> = directories.keys().cloned().collect();
-        for path in all {
-            if !path.is_empty() && !directories.contains_key(parent(&path)) {
-                directories.remove(&path);
-            }
-        }
-        for (directory, path) in self.files.directory_paths.iter().enumerate() {
-            if !directories.contains_key(path) {
-                self.plan.dropped.extend_from_slice(self.by_directory.of(directory));
-            }
-        }
+    /// Drops the files of directories that are gone.
+    fn drop_orphans(&mut self) {
+        let gone = self.plan.directories.gone.iter();
+        let known = gone.filter_map(|path| self.files.directory_paths.find(path));
+        let files: Vec<u32> = known.flat_map(|directory| self.files_of(directory)).copied().collect();
+        self.plan.dropped.extend(files);
     }
 
     fn finish(mut self) -> Plan {
@@ -291,80 +261,61 @@ impl<'a> Changes<'a> {
     }
 }
 
-/// A file table in the making, its paths in order.
-struct TableBuilder {
-    files: Files,
-    /// Where the directories of old records are now; `None` where all are where they were.
-    moved: Option<Vec<Option<u32>>>,
-    /// The directory of the file that was added last.
-    last: Option<usize>,
-}
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
 
-impl TableBuilder {
-    fn new(old: &Files, changed: &Directories) -> Self {
-        let mut files = Files {
-            paths: Names::with_capacity_of(&old.paths),
-            records: Vec::with_capacity(old.len() + 1),
-            ..Files::default()
-        };
-        let mut put = changed.put.iter().peekable();
-        let mut add = |path: &str, directory: Directory| {
-            files.directory_paths.push(path);
-            files.directories.push(directory);
-        };
-        for (path, known) in old.directory_paths.iter().zip(&old.directories) {
-            while let Some((path, directory)) = put.next_if(|(new, _)| new.as_str() < path) {
-                add(path, *directory);
+    use super::super::files::Directory;
+    use super::*;
+
+    /// A file of this path, in a directory of which something is known.
+    fn read_of(number: u64) -> Option<(Version, State)> {
+        let version = Version { size: number, changed: 1, inode: number, digest: number };
+        (!number.is_multiple_of(5)).then_some((version, State::Text))
+    }
+
+    /// A table of these files.
+    fn table(paths: &BTreeSet<String>) -> Files {
+        let mut directories = Directories::default();
+        for path in paths {
+            directories.put.insert(parent(path).to_owned(), Directory { inode: 1, ..Directory::default() });
+        }
+        let plan = Plan { read: paths.iter().cloned().collect(), directories, ..Plan::default() };
+        let read: Vec<_> = (1..).step_by(5).map(read_of).take(paths.len()).collect();
+        plan.apply_anew(&Files::default(), &read, 0)
+    }
+
+    fn paths() -> impl Strategy<Value = BTreeSet<String>> {
+        proptest::collection::btree_set("([ab]/){0,2}[a-cé]{1,2}", 0..14)
+    }
+
+    proptest! {
+        /// Whether files and directories come, go or change: both ways lead to the same table.
+        #[test]
+        fn a_table_changed_in_place_is_the_one_made_anew(
+            known in paths(), now in paths(), gone in "[ab]", numbers in any::<[u8; 3]>(),
+        ) {
+            let old = table(&known);
+            let place = |byte: u8| u32::from(byte) % (number(old.len()) + 1);
+            let mut directories = Directories::default();
+            let is_gone = |path: &str| path == gone || path.starts_with(&format!("{gone}/"));
+            for path in now.iter().filter(|path| !is_gone(parent(path))) {
+                let directory = Directory { inode: u64::from(numbers[0]), ..Directory::default() };
+                directories.put.insert(parent(path).to_owned(), directory);
             }
-            match put.next_if(|(new, _)| *new == path) {
-                Some((path, directory)) => add(path, *directory),
-                None if changed.gone.contains(path) => {}
-                None => add(path, *known),
-            }
+            directories.gone = old.directory_paths.iter().filter(|path| is_gone(path)).map(str::to_owned).collect();
+            let dropped = vec![place(numbers[1])];
+            let is_dropped = |path: &String| old.paths.find(path).is_some_and(|at| dropped == [number(at)]);
+            let plan = Plan {
+                read: now.iter().filter(|path| !is_dropped(path)).cloned().collect(),
+                settled: vec![place(numbers[2])],
+                dropped: dropped.clone(),
+                directories,
+            };
+            let read: Vec<_> = (1..).map(read_of).take(plan.read.len()).collect();
+            let mut in_place = old.clone();
+            plan.apply_in_place(&mut in_place, &read, 100);
+            prop_assert_eq!(in_place, plan.apply_anew(&old, &read, 100));
         }
-        put.for_each(|(path, directory)| add(path, *directory));
-        let moved = (files.directory_paths != old.directory_paths).then(|| {
-            let find = |path: &str| files.directory_paths.find(path).map(number);
-            old.directory_paths.iter().map(find).collect()
-        });
-        Self { files, moved, last: None }
-    }
-
-    /// Files that are as they were.
-    fn keep(&mut self, old: &Files, range: Range<usize>) {
-        if self.moved.is_some() {
-            range.for_each(|file| self.add(old.paths.get(file), old.records[file]));
-        } else {
-            self.files.paths.push_all(&old.paths, range.clone());
-            self.files.records.extend_from_slice(&old.records[range]);
-        }
-    }
-
-    /// A file whose directory is gone is gone with it.
-    fn add(&mut self, path: &str, record: Record) {
-        let directory = match &self.moved {
-            Some(moved) => moved.get(record.directory as usize).copied().flatten(),
-            None => Some(record.directory),
-        };
-        if let Some(directory) = directory {
-            self.push(path, Record { directory, ..record });
-        }
-    }
-
-    fn add_read(&mut self, path: &str, document: u32, read: Option<(Version, State)>) {
-        let Some((version, state)) = read else { return };
-        let parent = parent(path);
-        // Neighbours in the order of paths are mostly neighbours in the tree.
-        let names = &self.files.directory_paths;
-        let at = self.last.filter(|last| names.get(*last) == parent).or_else(|| names.find(parent));
-        self.last = at;
-        if let Some(directory) = at.map(number) {
-            self.push(path, Record { version, document, directory, state });
-        }
-    }
-
-    fn push(&mut self, path: &str, record: Record) {
-        self.files.paths.push(path);
-        self.files.records.push(record);
     }
 }

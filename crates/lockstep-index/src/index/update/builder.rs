@@ -1,0 +1,89 @@
+//! A file table made from another one: whole runs of it as they are, and what changed between them.
+
+use std::ops::Range;
+
+use lockstep_refs::world::parent;
+
+use super::super::content::State;
+use super::super::files::{Directory, Files, Names, Record};
+use super::super::version::Version;
+use super::directories::Directories;
+use super::number;
+
+/// A file table in the making, its paths in order.
+pub(super) struct TableBuilder {
+    pub(super) files: Files,
+    /// Where the directories of old records are now; `None` where all are where they were.
+    moved: Option<Vec<Option<u32>>>,
+    /// The directory of the file that was added last.
+    last: Option<usize>,
+}
+
+impl TableBuilder {
+    pub(super) fn new(old: &Files, changed: &Directories) -> Self {
+        let mut files = Files {
+            paths: Names::with_capacity_of(&old.paths),
+            records: Vec::with_capacity(old.len() + 1),
+            ..Files::default()
+        };
+        let mut put = changed.put.iter().peekable();
+        let mut add = |path: &str, directory: Directory| {
+            files.directory_paths.push(path);
+            files.directories.push(directory);
+        };
+        for (path, known) in old.directory_paths.iter().zip(&old.directories) {
+            while let Some((path, directory)) = put.next_if(|(new, _)| new.as_str() < path) {
+                add(path, *directory);
+            }
+            match put.next_if(|(new, _)| *new == path) {
+                Some((path, directory)) => add(path, *directory),
+                None if changed.gone.contains(path) => {}
+                None => add(path, *known),
+            }
+        }
+        put.for_each(|(path, directory)| add(path, *directory));
+        let moved = (files.directory_paths != old.directory_paths).then(|| {
+            let find = |path: &str| files.directory_paths.find(path).map(number);
+            old.directory_paths.iter().map(find).collect()
+        });
+        Self { files, moved, last: None }
+    }
+
+    /// Files that are as they were.
+    pub(super) fn keep(&mut self, old: &Files, range: Range<usize>) {
+        if self.moved.is_some() {
+            range.for_each(|file| self.add(old.paths.get(file), old.records[file]));
+        } else {
+            self.files.paths.push_all(&old.paths, range.clone());
+            self.files.records.extend_from_slice(&old.records[range]);
+        }
+    }
+
+    /// A file whose directory is gone is gone with it.
+    pub(super) fn add(&mut self, path: &str, record: Record) {
+        let directory = match &self.moved {
+            Some(moved) => moved.get(record.directory as usize).copied().flatten(),
+            None => Some(record.directory),
+        };
+        if let Some(directory) = directory {
+            self.push(path, Record { directory, ..record });
+        }
+    }
+
+    pub(super) fn add_read(&mut self, path: &str, document: u32, read: Option<(Version, State)>) {
+        let Some((version, state)) = read else { return };
+        let parent = parent(path);
+        // Neighbours in the order of paths are mostly neighbours in the tree.
+        let names = &self.files.directory_paths;
+        let at = self.last.filter(|last| names.get(*last) == parent).or_else(|| names.find(parent));
+        self.last = at;
+        if let Some(directory) = at.map(number) {
+            self.push(path, Record { version, document, directory, state });
+        }
+    }
+
+    fn push(&mut self, path: &str, record: Record) {
+        self.files.paths.push(path);
+        self.files.records.push(record);
+    }
+}

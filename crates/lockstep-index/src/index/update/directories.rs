@@ -1,0 +1,99 @@
+//! How the directories of a table differ from those that are there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lockstep_refs::world::parent;
+use serde::{Deserialize, Serialize};
+
+use super::super::files::{Directory, Files};
+
+/// How directories differ from those of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub(crate) struct Directories {
+    /// New ones, and those of which something else is known now.
+    pub(super) put: BTreeMap<String, Directory>,
+    pub(super) gone: BTreeSet<String>,
+}
+
+impl Directories {
+    /// How `all` differ from those of `files`.
+    pub(super) fn between(files: &Files, mut all: BTreeMap<String, Directory>) -> Self {
+        let mut gone = BTreeSet::new();
+        for (path, known) in files.directory_paths.iter().zip(&files.directories) {
+            match all.get(path) {
+                Some(present) if present == known => drop(all.remove(path)),
+                Some(_) => {}
+                None => drop(gone.insert(path.to_owned())),
+            }
+        }
+        Self { put: all, gone }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.put.is_empty() && self.gone.is_empty()
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.put.len() + self.gone.len()
+    }
+}
+
+/// The directories of a table with what was found to differ so far. There are thousands, of which few differ.
+pub(super) struct Differing<'a> {
+    files: &'a Files,
+    found: Directories,
+}
+
+impl<'a> Differing<'a> {
+    /// None differs yet.
+    pub(super) fn new(files: &'a Files) -> Self {
+        Self { files, found: Directories::default() }
+    }
+
+    fn has(&self, path: &str) -> bool {
+        let is_known = || self.files.directory_paths.find(path).is_some();
+        self.found.put.contains_key(path) || !self.found.gone.contains(path) && is_known()
+    }
+
+    /// It is there, and this is known of it.
+    pub(super) fn put(&mut self, path: &str, directory: Directory) {
+        self.found.gone.remove(path);
+        let known = self.files.directory_paths.find(path).map(|at| self.files.directories[at]);
+        if known == Some(directory) {
+            self.found.put.remove(path);
+        } else {
+            self.found.put.insert(path.to_owned(), directory);
+        }
+    }
+
+    /// It is no longer there.
+    pub(super) fn remove(&mut self, path: &str) {
+        self.found.put.remove(path);
+        if self.files.directory_paths.find(path).is_some() {
+            self.found.gone.insert(path.to_owned());
+        }
+    }
+
+    /// The directories of the table that are below `path`, gone or not.
+    pub(super) fn known_below(&self, path: &str) -> impl Iterator<Item = &'a str> + use<'a> {
+        let names = &self.files.directory_paths;
+        let start = if path.is_empty() { String::new() } else { format!("{path}/") };
+        let first = names.first_after(&start);
+        let all = (first..names.len()).map(|at| names.get(at));
+        all.take_while(move |known| known.starts_with(&start))
+    }
+
+    /// How all differ. Directories above which one is gone are gone too: it may have been replaced by a link through which they still seem to be
+    /// there.
+    pub(super) fn finish(mut self) -> Directories {
+        for gone in self.found.gone.clone() {
+            self.known_below(&gone).for_each(|below| self.remove(below));
+        }
+        for new in self.found.put.keys().cloned().collect::<Vec<_>>() {
+            if !new.is_empty() && !self.has(parent(&new)) {
+                self.remove(&new);
+            }
+        }
+        self.found
+    }
+}
