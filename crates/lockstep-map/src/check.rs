@@ -338,10 +338,8 @@ impl Check<'_> {
             self.add(Defect::Stale, path, what);
         }
         let view = self.truth.view;
-        let sides = [
-            ("refs", &entry.refs, &*view.record.entries[at].refs),
-            ("refd_by", &entry.refd_by, &*view.referring[at]),
-        ];
+        let sides =
+            [("refs", &entry.refs, view.record.refs(at)), ("refd_by", &entry.refd_by, &*view.referring[at])];
         for (key, listed, places) in sides {
             let wanted = view.names_of(places);
             if !is_same(listed, &wanted) {

@@ -1,7 +1,7 @@
 //! Texts and lists of which there are tens of thousands, most of them pieces of one that was read whole: what is not changed is not
-//! copied, and giving one to another costs a count.
+//! copied.
 
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 /// A text; a part of a larger one where it was read with others.
@@ -28,40 +28,43 @@ impl Deref for Text {
     }
 }
 
-/// Places in a list; a part of a larger list where they were read with others.
-#[derive(Clone)]
-pub struct Places {
-    all: Arc<[u32]>,
+/// A part of a list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Span {
     start: u32,
     end: u32,
 }
 
-impl Places {
-    /// A part of `all`; `None` where there is no such part.
-    pub(crate) fn part(all: &Arc<[u32]>, start: u32, end: u32) -> Option<Self> {
-        all.get(start as usize..end as usize)?;
-        Some(Self { all: Arc::clone(all), start, end })
+impl Span {
+    /// A part of a list of so many; `None` where there is no such part.
+    pub(crate) fn of(start: u32, end: u32, count: usize) -> Option<Self> {
+        (start <= end && end as usize <= count).then_some(Self { start, end })
     }
-}
 
-impl Deref for Places {
-    type Target = [u32];
+    pub(crate) fn range(self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
 
-    fn deref(&self) -> &[u32] {
-        &self.all[self.start as usize..self.end as usize]
+    pub(crate) fn len(self) -> usize {
+        self.range().len()
+    }
+
+    /// The first `count` of it.
+    pub(crate) fn first(self, count: usize) -> Self {
+        Self { end: self.start + length(count.min(self.len())), ..self }
+    }
+
+    /// What is put behind a list.
+    pub(crate) fn behind(list: &mut Vec<u32>, new: &[u32]) -> Self {
+        let start = length(list.len());
+        list.extend_from_slice(new);
+        Self { start, end: length(list.len()) }
     }
 }
 
 /// How many there are, of what nobody has four billion of.
 fn length(count: usize) -> u32 {
     u32::try_from(count).expect("no project has 4 G of anything")
-}
-
-impl From<Vec<u32>> for Places {
-    fn from(places: Vec<u32>) -> Self {
-        let end = length(places.len());
-        Self { all: places.into(), start: 0, end }
-    }
 }
 
 impl<T: AsRef<str>> From<T> for Text {
@@ -71,22 +74,16 @@ impl<T: AsRef<str>> From<T> for Text {
     }
 }
 
-macro_rules! as_what_it_holds {
-    ($($piece:ty)*) => {$(
-        impl std::fmt::Debug for $piece {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                (**self).fmt(f)
-            }
-        }
-
-        impl PartialEq for $piece {
-            fn eq(&self, other: &Self) -> bool {
-                **self == **other
-            }
-        }
-
-        impl Eq for $piece {}
-    )*};
+impl std::fmt::Debug for Text {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        (**self).fmt(f)
+    }
 }
 
-as_what_it_holds!(Text Places);
+impl PartialEq for Text {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+impl Eq for Text {}

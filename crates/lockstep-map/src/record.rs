@@ -12,7 +12,6 @@ mod moved;
 pub use amendment::Amendment;
 pub use file::identity;
 pub use moved::Moves;
-pub(crate) use moved::moved;
 
 use std::ops::Range;
 
@@ -20,17 +19,34 @@ use jiff::civil::Date;
 use lockstep_refs::entity::EntityKind;
 
 use crate::digest::short;
-use crate::piece::{Places, Text};
+use crate::piece::{Span, Text};
 use crate::view::Limit;
 
 /// What is remembered of a map.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Record {
     /// About the map as a whole.
     pub about: About,
     /// Every file with an entry, sorted by path.
     pub entries: Vec<Entry>,
+    /// What entries reference; see [`Record::refs`]. In one list, so that it is read in one piece, and places that move are moved in
+    /// one pass.
+    referenced: Vec<u32>,
 }
+
+/// The same of every entry, wherever in the list its references are.
+impl PartialEq for Record {
+    fn eq(&self, other: &Self) -> bool {
+        let is_same = |at: usize| {
+            let (one, another) = (&self.entries[at], &other.entries[at]);
+            self.refs(at) == other.refs(at) && Entry { refs: one.refs, ..another.clone() } == *one
+        };
+        let count = self.entries.len();
+        self.about == other.about && count == other.entries.len() && (0..count).all(is_same)
+    }
+}
+
+impl Eq for Record {}
 
 /// About a map as a whole.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -91,8 +107,8 @@ pub struct Entry {
     pub is_hot: bool,
     /// Where its lines are in the document as it was written last.
     pub block: Block,
-    /// The places of the entries it references, sorted.
-    pub refs: Places,
+    /// Where in the list of all the places of those are that it references.
+    refs: Span,
     /// The names it has in a framework, or from the project.
     pub names: Vec<(EntityKind, Box<str>)>,
     /// Where its answers are.
@@ -134,17 +150,36 @@ impl Record {
             answers: 0,
             answer_bytes: 0,
         };
-        Self { about, entries: Vec::new() }
+        Self { about, entries: Vec::new(), referenced: Vec::new() }
+    }
+
+    /// The places of the entries that the one at `at` references, sorted.
+    pub fn refs(&self, at: usize) -> &[u32] {
+        &self.referenced[self.entries[at].refs.range()]
+    }
+
+    pub(crate) fn set_refs(&mut self, at: usize, refs: &[u32]) {
+        let known = self.entries[at].refs.first(refs.len());
+        if known.len() == refs.len() {
+            self.referenced[known.range()].copy_from_slice(refs);
+            self.entries[at].refs = known;
+        } else {
+            self.entries[at].refs = Span::behind(&mut self.referenced, refs);
+        }
+    }
+
+    /// The references of each entry, in their order.
+    pub(crate) fn all_refs(&self) -> impl Iterator<Item = &[u32]> {
+        self.entries.iter().map(|entry| &self.referenced[entry.refs.range()])
     }
 
     /// Which entries reference each one, sorted.
     pub fn referring(&self) -> Vec<Vec<u32>> {
         let mut counts = vec![0_usize; self.entries.len()];
-        let all = || self.entries.iter().flat_map(|entry| entry.refs.iter());
-        all().for_each(|to| counts[*to as usize] += 1);
+        self.all_refs().flatten().for_each(|to| counts[*to as usize] += 1);
         let mut referring: Vec<Vec<u32>> = counts.into_iter().map(Vec::with_capacity).collect();
-        for (from, entry) in (0_u32..).zip(&self.entries) {
-            entry.refs.iter().for_each(|to| referring[*to as usize].push(from));
+        for (from, refs) in (0_u32..).zip(self.all_refs()) {
+            refs.iter().for_each(|to| referring[*to as usize].push(from));
         }
         referring
     }
@@ -182,7 +217,7 @@ impl Entry {
             is_read: false,
             is_hot: false,
             block: Block::default(),
-            refs: Vec::new().into(),
+            refs: Span::default(),
             names: Vec::new(),
             answers: Answers::default(),
         }
@@ -252,23 +287,25 @@ fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> {
 }
 
 #[cfg(test)]
-impl Entry {
-    /// One that references these, and of which nothing else matters.
-    pub(crate) fn plain(path: &str, refs: Vec<u32>) -> Self {
-        Self {
+impl Record {
+    /// With one more entry, which references these.
+    pub(crate) fn push(&mut self, entry: Entry, refs: &[u32]) {
+        self.entries.push(entry);
+        self.set_refs(self.entries.len() - 1, refs);
+    }
+
+    /// With one more entry, of which nothing matters but its path and what it references.
+    pub(crate) fn push_plain(&mut self, path: &str, refs: &[u32]) {
+        let entry = Entry {
             path: path.into(),
             name_bytes: u32::try_from(path.len()).unwrap(),
             version: 1,
             content: 1,
             interface: 1,
             updated: jiff::civil::date(2026, 2, 1),
-            is_read: false,
-            is_hot: false,
-            block: Default::default(),
-            refs: refs.into(),
-            names: Vec::new(),
-            answers: Default::default(),
-        }
+            ..Entry::empty()
+        };
+        self.push(entry, refs);
     }
 }
 

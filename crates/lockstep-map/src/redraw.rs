@@ -108,8 +108,8 @@ fn partial_view<'r>(record: &'r Record, hot: &dyn Fn(&str) -> bool, wanted: &[u3
     };
     let mut is_wanted = vec![false; count];
     wanted.iter().for_each(|at| is_wanted[*at as usize] = true);
-    for (from, entry) in (0_u32..).zip(&record.entries) {
-        let to_wanted = entry.refs.iter().filter(|to| is_wanted[**to as usize]);
+    for (from, refs) in (0_u32..).zip(record.all_refs()) {
+        let to_wanted = refs.iter().filter(|to| is_wanted[**to as usize]);
         to_wanted.for_each(|to| view.referring[*to as usize].push(from));
     }
     for at in wanted.iter().map(|at| *at as usize) {
@@ -123,13 +123,13 @@ mod tests {
     use jiff::civil::date;
 
     use super::*;
-    use crate::record::Written;
+    use crate::record::{Moves, Written};
 
     /// Twelve entries in a ring, as written.
     fn written() -> (Record, String) {
         let mut record = Record::empty(date(2026, 2, 14));
         record.about.scope = ".".to_owned();
-        record.entries.extend((0..12).map(|at| Entry::plain(&format!("f{at:02}.md"), vec![(at + 1) % 12])));
+        (0..12).for_each(|at| record.push_plain(&format!("f{at:02}.md"), &[(at + 1) % 12]));
         let made = View::new(&record, &|_| false).document(None);
         record.set_blocks(&made.blocks);
         record.about.written = Written { size: made.text.len() as u64, ..Written::default() };
@@ -168,13 +168,13 @@ mod tests {
     #[test]
     fn what_changed_is_drawn_and_the_rest_kept() {
         let (mut record, former) = written();
-        record.entries[2].refs = vec![3, 4].into();
+        record.set_refs(2, &[3, 4]);
         let drawing = drawn(&record, &[2, 4], &former).unwrap();
         let whole = View::new(&record, &|_| false).document(None);
         assert_eq!(text(&drawing, &former), whole.text);
         assert_eq!(drawing.blocks, whole.blocks);
         assert_eq!(drawing.pieces.len(), 5);
-        record.entries[2].refs = vec![3].into();
+        record.set_refs(2, &[3]);
         record.about.incremental = date(2026, 2, 15);
         let drawing = drawn(&record, &[], &former).unwrap();
         assert_eq!(text(&drawing, &former), View::new(&record, &|_| false).document(None).text);
@@ -184,16 +184,14 @@ mod tests {
     #[test]
     fn an_entry_that_came_or_went_leaves_the_others_as_they_are() {
         let (mut record, former) = written();
-        record.entries.insert(3, Entry::plain("f02a.md", Vec::new()));
-        for entry in &mut record.entries {
-            let moved: Vec<u32> = entry.refs.iter().map(|to| to + u32::from(*to >= 3)).collect();
-            entry.refs = moved.into();
-        }
+        record.make_moves(&Moves { removed: Vec::new(), added: vec![3] }).unwrap();
+        record.entries[3].path = "f02a.md".into();
+        record.entries[3].name_bytes = 7;
         let drawing = drawn(&record, &[], &former).unwrap();
         assert_eq!(text(&drawing, &former), View::new(&record, &|_| false).document(None).text);
         let (mut record, former) = written();
-        record.entries.pop();
-        record.entries[10].refs = Vec::new().into();
+        let moves = Moves { removed: vec![11], added: Vec::new() };
+        assert_eq!(record.make_moves(&moves), Some(vec![10]));
         let drawing = drawn(&record, &[0, 10], &former).unwrap();
         assert_eq!(text(&drawing, &former), View::new(&record, &|_| false).document(None).text);
     }

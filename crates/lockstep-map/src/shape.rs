@@ -47,7 +47,7 @@ impl<'v> View<'v> {
 
     /// A file with those that it references, those that reference it, and what is between all of them.
     pub fn around(&self, place: usize) -> Shape<'v> {
-        let near = self.record.entries[place].refs.iter().chain(&self.referring[place]);
+        let near = self.record.refs(place).iter().chain(&self.referring[place]);
         self.among(&near.map(|near| *near as usize).chain([place]).collect())
     }
 
@@ -60,7 +60,7 @@ impl<'v> View<'v> {
             updated: entries[*at].updated.to_string(),
         };
         let edges = places.iter().flat_map(|from| {
-            let within = entries[*from].refs.iter().filter(|to| places.contains(&(**to as usize)));
+            let within = self.record.refs(*from).iter().filter(|to| places.contains(&(**to as usize)));
             within.map(|to| Edge { from: &entries[*from].path, to: &entries[*to as usize].path })
         });
         Shape { nodes: places.iter().map(node).collect(), edges: edges.collect() }
@@ -132,12 +132,12 @@ mod tests {
     use jiff::civil::date;
 
     use super::*;
-    use crate::record::{Entry, Record};
+    use crate::record::Record;
 
     fn record() -> Record {
         let mut record = Record::empty(date(2026, 2, 14));
         for (path, refs) in [("a\"b.md", vec![1]), ("c.md", vec![2]), ("d.md", vec![]), ("e.md", vec![2])] {
-            record.entries.push(Entry::plain(path, refs));
+            record.push_plain(path, &refs);
         }
         record
     }

@@ -148,7 +148,7 @@ impl<'r> View<'r> {
 
     pub(crate) fn write(&self, out: &mut String, at: usize, names: &mut (Vec<&'r str>, Vec<&'r str>)) {
         let entry = &self.record.entries[at];
-        for (names, places) in [(&mut names.0, &*entry.refs), (&mut names.1, &self.referring[at])] {
+        for (names, places) in [(&mut names.0, self.record.refs(at)), (&mut names.1, &self.referring[at])] {
             names.clear();
             names.extend(places.iter().map(|place| self.name(*place)));
             names.sort_unstable();
@@ -183,20 +183,8 @@ mod tests {
         let mut record = Record::empty(date(2026, 2, 14));
         record.about.scope = ".claude/".to_owned();
         for at in 0..12 {
-            record.entries.push(Entry {
-                path: format!("f{at:02}, odd.md").into(),
-                name_bytes: 11,
-                version: 1,
-                content: 1,
-                interface: 1,
-                updated: date(2026, 2, 28 - at),
-                is_read: false,
-                is_hot: false,
-                block: Default::default(),
-                refs: if at > 0 { vec![0] } else { Vec::new() }.into(),
-                names: Vec::new(),
-                answers: Default::default(),
-            });
+            record.push_plain(&format!("f{at:02}, odd.md"), if at > 0 { &[0] } else { &[] });
+            record.entries[usize::try_from(at).unwrap()].updated = date(2026, 2, 28 - at);
         }
         record
     }

@@ -2,7 +2,7 @@
 //! it; so an update of one file does not write what is known of all.
 
 use super::file::{flags, put_flags, put_names_of, take_names_of};
-use super::moved::{Moves, moved};
+use super::moved::Moves;
 use super::{About, Answers, Block, Entry, Record};
 use crate::encode::{In, Out};
 
@@ -35,7 +35,7 @@ impl Amendment {
         for place in &self.touched {
             let is_new = self.moves.added.binary_search(place).is_ok();
             out.u32(*place);
-            put_entry(&mut out, &record.entries[*place as usize], is_new);
+            put_entry(&mut out, record, *place as usize, is_new);
         }
         out.0
     }
@@ -62,17 +62,17 @@ impl Record {
         self.about = About::decode(&mut bytes)?;
         let moves = Moves { removed: take_places(&mut bytes)?, added: take_places(&mut bytes)? };
         if !moves.is_empty() {
-            self.entries = moved(std::mem::take(&mut self.entries), &moves, |_| {})?;
+            self.make_moves(&moves)?;
         }
         let count = self.entries.len();
         for _ in 0..bytes.count()? {
             let place = bytes.u32()?;
             let is_new = moves.added.binary_search(&place).is_ok();
-            let entry = self.entries.get_mut(place as usize)?;
-            take_entry(&mut bytes, entry, is_new)?;
-            if entry.refs.iter().any(|to| *to as usize >= count) {
+            let refs = take_entry(&mut bytes, self.entries.get_mut(place as usize)?, is_new)?;
+            if refs.iter().any(|to| *to as usize >= count) {
                 return None;
             }
+            self.set_refs(place as usize, &refs);
         }
         bytes.0.is_empty().then_some(!moves.is_empty())
     }
@@ -94,7 +94,8 @@ fn take_places(bytes: &mut In<'_>) -> Option<Vec<u32>> {
     places.is_sorted_by(|a, b| a < b).then_some(places)
 }
 
-fn put_entry(out: &mut Out, entry: &Entry, is_new: bool) {
+fn put_entry(out: &mut Out, record: &Record, place: usize, is_new: bool) {
+    let (entry, refs) = (&record.entries[place], record.refs(place));
     if is_new {
         out.text(&entry.path);
     }
@@ -103,13 +104,14 @@ fn put_entry(out: &mut Out, entry: &Entry, is_new: bool) {
     out.date(entry.updated);
     put_flags(out, entry);
     out.u32(entry.block.bytes);
-    out.count(entry.refs.len());
-    entry.refs.iter().for_each(|to| out.u32(*to));
+    out.count(refs.len());
+    refs.iter().for_each(|to| out.u32(*to));
     entry.answers.encode(out);
     put_names_of(out, entry);
 }
 
-fn take_entry(bytes: &mut In<'_>, entry: &mut Entry, is_new: bool) -> Option<()> {
+/// Takes what is known of an entry, but for what it references, which is returned.
+fn take_entry(bytes: &mut In<'_>, entry: &mut Entry, is_new: bool) -> Option<Vec<u32>> {
     if is_new {
         entry.path = bytes.text()?.into();
     }
@@ -119,11 +121,10 @@ fn take_entry(bytes: &mut In<'_>, entry: &mut Entry, is_new: bool) -> Option<()>
     (entry.is_read, entry.is_hot) = flags(bytes.u8()?);
     entry.block = Block { start: 0, bytes: bytes.u32()? };
     let count = bytes.count()?;
-    let refs: Vec<u32> = bytes.column::<4>(count)?.iter().map(|to| u32::from_le_bytes(*to)).collect();
-    entry.refs = refs.into();
+    let refs = bytes.column::<4>(count)?.iter().map(|to| u32::from_le_bytes(*to)).collect();
     entry.answers = Answers::decode(bytes)?;
     entry.names = take_names_of(bytes)?;
-    Some(())
+    Some(refs)
 }
 
 #[cfg(test)]
@@ -136,8 +137,9 @@ mod tests {
     fn record(paths: &[&str]) -> Record {
         let mut record = Record::empty(date(2026, 2, 14));
         let count = u32::try_from(paths.len()).unwrap();
-        let entry = |(at, path): (u32, &&str)| Entry::plain(path, vec![(at + 1) % count]);
-        record.entries = (0_u32..).zip(paths).map(entry).collect();
+        for (at, path) in (0_u32..).zip(paths) {
+            record.push_plain(path, &[(at + 1) % count]);
+        }
         record
     }
 
@@ -145,9 +147,9 @@ mod tests {
     fn a_step_makes_of_the_former_record_the_present_one() {
         let former = record(&["a", "c", "d", "e"]);
         let mut present = record(&["a", "b", "c", "e"]);
-        present.entries[0].refs = vec![2].into();
-        present.entries[2].refs = vec![].into();
-        present.entries[3].refs = vec![0].into();
+        present.set_refs(0, &[2]);
+        present.set_refs(2, &[]);
+        present.set_refs(3, &[0]);
         present.entries[1].names = vec![(lockstep_refs::entity::EntityKind::Skill, "s".into())];
         present.entries[3].is_hot = true;
         present.about.next_run = 9;

@@ -9,7 +9,7 @@ use lockstep_refs::entity::EntityKind;
 use super::{About, Answers, Block, Entry, Record, Written};
 use crate::digest::{Digester, STEP, digest};
 use crate::encode::{In, Out, date};
-use crate::piece::{Places, Text};
+use crate::piece::{Span, Text};
 use crate::view::Limit;
 
 const MAGIC: &[u8; 8] = b"LSMAP\0\0\x02";
@@ -81,7 +81,9 @@ impl Record {
             end += entry.refs.len();
             out.count(end);
         })?;
-        stream.column(entries, |out, entry| entry.refs.iter().for_each(|to| out.u32(*to)))?;
+        stream.column(entries, |out, entry| {
+            self.referenced[entry.refs.range()].iter().for_each(|to| out.u32(*to));
+        })?;
         stream.column(entries, |out, entry| out.u32(entry.name_bytes))?;
         stream.column(entries, |out, entry| out.u64(entry.version))?;
         stream.column(entries, |out, entry| out.u64(entry.content))?;
@@ -108,11 +110,11 @@ impl Record {
         if digest(body) != u64::from_le_bytes(*check) {
             return None;
         }
-        let entries = entries(&mut bytes)?;
+        let (entries, referenced) = entries(&mut bytes)?;
         let read = body.len() - bytes.0.len();
         bytes.take(read.next_multiple_of(STEP) - read)?;
         let about = About::decode(&mut bytes)?;
-        bytes.0.is_empty().then_some(Self { about, entries })
+        bytes.0.is_empty().then_some(Self { about, entries, referenced })
     }
 }
 
@@ -213,15 +215,19 @@ impl Answers {
     }
 }
 
-fn entries(bytes: &mut In<'_>) -> Option<Vec<Entry>> {
+/// The entries, and what they reference.
+fn entries(bytes: &mut In<'_>) -> Option<(Vec<Entry>, Vec<u32>)> {
     let count = bytes.count()?;
     let path_ends = bytes.column::<4>(count)?;
     let length = path_ends.last().map_or(0, |end| u32::from_le_bytes(*end) as usize);
     let paths: Arc<str> = std::str::from_utf8(bytes.take(length)?).ok()?.into();
     let ref_ends = bytes.column::<4>(count)?;
     let refs = ref_ends.last().map_or(0, |end| u32::from_le_bytes(*end) as usize);
-    let refs: Arc<[u32]> = bytes.column::<4>(refs)?.iter().map(|to| u32::from_le_bytes(*to)).collect();
-    if refs.iter().any(|to| *to as usize >= count) {
+    let refs = bytes.column::<4>(refs)?;
+    // With room for a few that are new.
+    let mut referenced = Vec::with_capacity(refs.len() + 1_024);
+    referenced.extend(refs.iter().map(|to| u32::from_le_bytes(*to)));
+    if referenced.iter().any(|to| *to as usize >= count) {
         return None;
     }
     let name_bytes = bytes.column::<4>(count)?;
@@ -251,7 +257,7 @@ fn entries(bytes: &mut In<'_>) -> Option<Vec<Entry>> {
             is_read,
             is_hot,
             block,
-            refs: Places::part(&refs, ref_start, ref_end)?,
+            refs: Span::of(ref_start, ref_end, referenced.len())?,
             names: Vec::new(),
             answers: Answers::decode(&mut In(&answers[at]))?,
         });
@@ -259,7 +265,7 @@ fn entries(bytes: &mut In<'_>) -> Option<Vec<Entry>> {
         block_start = block_start.checked_add(block.bytes)?;
     }
     take_names(bytes, &mut entries)?;
-    Some(entries)
+    Some((entries, referenced))
 }
 
 fn take_names(bytes: &mut In<'_>, entries: &mut [Entry]) -> Option<()> {
@@ -287,7 +293,7 @@ mod tests {
             let count = u32::try_from(paths.len()).unwrap();
             for (at, path) in (0_u32..).zip(paths) {
                 let mut piece = Vec::new();
-                record.entries.push(Entry {
+                let entry = Entry {
                     name_bytes: u32::try_from(path.len()).unwrap(),
                     path: path.into(),
                     version: numbers[0],
@@ -296,11 +302,11 @@ mod tests {
                     updated: date(2025, 12, 31),
                     is_read: flag,
                     is_hot: !flag,
-                    block: Block::default(),
-                    refs: (0..count).filter(|to| *to % 3 == at % 3).collect::<Vec<_>>().into(),
                     names: flag.then(|| (EntityKind::Skill, "name".into())).into_iter().collect(),
                     answers: Answers::put(&mut piece, 8, &[1, 2], &[at]).unwrap(),
-                });
+                    ..Entry::empty()
+                };
+                record.push(entry, &(0..count).filter(|to| *to % 3 == at % 3).collect::<Vec<_>>());
             }
             record
         })

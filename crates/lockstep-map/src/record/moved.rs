@@ -1,7 +1,6 @@
 //! Entries in other places, because some came and some went: whatever names a place follows.
 
-use super::Entry;
-use crate::piece::Places;
+use super::{Entry, Record};
 
 /// Which entries came and went.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -18,74 +17,132 @@ impl Moves {
         self.removed.is_empty() && self.added.is_empty()
     }
 
-    /// Where each of so many former entries is now.
-    fn after(&self, former: usize) -> Vec<Option<u32>> {
+    /// Where each of so many former entries is now; [`GONE`] for those that went.
+    fn after(&self, former: usize) -> Vec<u32> {
         let (mut removed, mut added) = (self.removed.iter().peekable(), self.added.iter().peekable());
         let mut next = 0_u32;
         let mut place = |place: u32| {
             if removed.next_if_eq(&&place).is_some() {
-                return None;
+                return GONE;
             }
             while added.next_if_eq(&&next).is_some() {
                 next += 1;
             }
             next += 1;
-            Some(next - 1)
+            next - 1
         };
         (0_u32..).take(former).map(&mut place).collect()
     }
 }
 
-/// Gives entries their new places, and the new places of what they reference; new ones are empty. Those that referenced what went are
-/// told to `lost`. `None` where the moves are not those of so many entries.
-pub(crate) fn moved(mut entries: Vec<Entry>, moves: &Moves, mut lost: impl FnMut(u32)) -> Option<Vec<Entry>> {
-    let after = moves.after(entries.len());
-    let count = (entries.len() + moves.added.len()).checked_sub(moves.removed.len())?;
-    let is_within = |places: &[u32], count: usize| places.last().is_none_or(|last| (*last as usize) < count);
-    if !is_within(&moves.removed, entries.len()) || !is_within(&moves.added, count) {
-        return None;
-    }
-    let mut all: Vec<u32> = Vec::with_capacity(entries.iter().map(|entry| entry.refs.len()).sum());
-    let mut ends: Vec<u32> = Vec::with_capacity(count);
-    let mut added = moves.added.iter().peekable();
-    for (entry, place) in entries.iter().zip(&after) {
-        let Some(place) = place else { continue };
-        let start = all.len();
-        while added.next_if(|added| *added < place).is_some() {
-            ends.push(u32::try_from(start).ok()?);
+const GONE: u32 = u32::MAX;
+
+impl Record {
+    /// Gives entries their new places, and the new places of what they reference; new ones are empty. Tells which ones referenced what
+    /// went. `None` where the moves are not those of so many entries.
+    pub(crate) fn make_moves(&mut self, moves: &Moves) -> Option<Vec<u32>> {
+        let former = self.entries.len();
+        let count = (former + moves.added.len()).checked_sub(moves.removed.len())?;
+        let is_within =
+            |places: &[u32], count: usize| places.last().is_none_or(|last| (*last as usize) < count);
+        if !is_within(&moves.removed, former) || !is_within(&moves.added, count) {
+            return None;
         }
-        all.extend(entry.refs.iter().filter_map(|to| after.get(*to as usize).copied().flatten()));
-        if all.len() - start < entry.refs.len() {
-            lost(*place);
+        let after = moves.after(former);
+        for to in &mut self.referenced {
+            // What no entry has any more may be anything.
+            *to = after.get(*to as usize).copied().unwrap_or(GONE);
         }
-        ends.push(u32::try_from(all.len()).ok()?);
+        let mut lost = Vec::new();
+        if !moves.removed.is_empty() {
+            for (entry, place) in self.entries.iter_mut().zip(&after).filter(|(_, place)| **place != GONE) {
+                let refs = &mut self.referenced[entry.refs.range()];
+                let kept = without_gone(refs);
+                if kept < refs.len() {
+                    entry.refs = entry.refs.first(kept);
+                    lost.push(*place);
+                }
+            }
+            let mut places = after.iter();
+            self.entries.retain(|_| places.next() != Some(&GONE));
+        }
+        open_gaps(&mut self.entries, &moves.added);
+        Some(lost)
     }
-    ends.resize(count, u32::try_from(all.len()).ok()?);
-    let mut places = after.iter();
-    entries.retain(|_| places.next().is_some_and(Option::is_some));
-    open_gaps(&mut entries, &moves.added);
-    let all = all.into();
-    let mut start = 0;
-    for (entry, end) in entries.iter_mut().zip(ends) {
-        entry.refs = Places::part(&all, start, end)?;
-        start = end;
+}
+
+/// Brings those that are left to the front, and says how many there are.
+fn without_gone(refs: &mut [u32]) -> usize {
+    let mut kept = 0;
+    for at in 0..refs.len() {
+        if refs[at] != GONE {
+            refs.swap(kept, at);
+            kept += 1;
+        }
     }
-    Some(entries)
+    kept
 }
 
 /// Puts empty entries at these places. Moves what is there instead of copying all: there are megabytes of them.
 fn open_gaps(entries: &mut Vec<Entry>, places: &[u32]) {
-    let mut kept = entries.len();
-    entries.resize_with(kept + places.len(), Entry::empty);
-    let mut places = places.iter().rev().peekable();
-    for at in (0..entries.len()).rev() {
-        if places.next_if(|place| **place as usize == at).is_none() {
-            kept -= 1;
-            entries.swap(at, kept);
-        }
-        // All that is before is where it was.
-        if places.peek().is_none() {
-            return;
+    let mut end = entries.len();
+    entries.resize_with(end + places.len(), Entry::empty);
+    // From behind: what is between this gap and the next is moved by as many as there are gaps before it.
+    for (before, place) in places.iter().enumerate().rev() {
+        let start = *place as usize - before;
+        entries[start..=end + before].rotate_right(before + 1);
+        end = start;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use jiff::civil::date;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// Entries and what they reference, told by paths, are those that are left.
+        #[test]
+        fn whatever_names_a_place_follows(
+            graph in proptest::collection::vec(proptest::collection::btree_set(0..12_u32, 0..5), 12..13),
+            removed in proptest::collection::btree_set(0..12_u32, 0..12),
+            added in proptest::collection::btree_set(0..12_u32, 0..5),
+        ) {
+            let mut record = Record::empty(date(2026, 2, 14));
+            for (at, refs) in graph.iter().enumerate() {
+                record.push_plain(&format!("f{at}"), &refs.iter().copied().collect::<Vec<_>>());
+            }
+            let told = |record: &Record| -> BTreeMap<String, Vec<String>> {
+                let path = |at: usize| record.entries[at].path.to_string();
+                let all = (0..record.entries.len()).filter(|at| !path(*at).is_empty());
+                all.map(|at| (path(at), record.refs(at).iter().map(|to| path(*to as usize)).collect())).collect()
+            };
+            let mut expected = told(&record);
+            let is_gone = |path: &String| removed.iter().any(|at| *path == format!("f{at}"));
+            expected.retain(|path, _| !is_gone(path));
+            let before = expected.clone();
+            expected.values_mut().for_each(|refs| refs.retain(|path| !is_gone(path)));
+            let count = 12 - removed.len() + added.len();
+            let moves = Moves {
+                removed: removed.iter().copied().collect(),
+                added: added.iter().copied().collect(),
+            };
+            let is_possible = added.last().is_none_or(|last| (*last as usize) < count);
+            let lost = record.make_moves(&moves);
+            prop_assert_eq!(lost.is_some(), is_possible);
+            let Some(lost) = lost else { return Ok(()) };
+            prop_assert_eq!(record.entries.len(), count);
+            prop_assert!(added.iter().all(|at| record.entries[*at as usize] == Entry::empty()));
+            prop_assert_eq!(told(&record), expected.clone());
+            let mut others: Vec<String> =
+                lost.iter().map(|at| record.entries[*at as usize].path.to_string()).collect();
+            others.sort();
+            let changed = expected.iter().filter(|(path, refs)| before[*path] != **refs);
+            prop_assert_eq!(others, changed.map(|(path, _)| path.clone()).collect::<Vec<_>>());
         }
     }
 }

@@ -8,15 +8,14 @@ use lockstep_refs::world::base;
 use super::scan::{Resolved, Scanned};
 use super::{AnswersFile, Changes, Damaged, NewAnswers, Plan, Present};
 use crate::names::short_names;
-use crate::record::{About, Amendment, Answers, Block, Entry, Moves, Record, moved};
+use crate::record::{Amendment, Answers, Block, Moves, Record};
 
 /// So many bytes of answers that nobody needs any more do no harm.
 const SLACK: u64 = 1 << 20;
 
 /// A record in the making.
 pub(super) struct Assembly {
-    about: About,
-    entries: Vec<Entry>,
+    record: Record,
     redrawn: HashSet<u32>,
     moves: Moves,
     /// Entries of which something else is known than before.
@@ -36,30 +35,29 @@ pub(super) struct Assembled {
 impl Assembly {
     /// The former entries in their new places, with new ones for new files.
     pub(super) fn new(old: Record, plan: &Plan, present: &Present<'_>) -> Self {
-        let Record { about, mut entries } = old;
+        let mut record = old;
         let (mut redrawn, mut touched) = (HashSet::new(), HashSet::new());
         let today = present.today;
         let moves = plan.moves();
         if !moves.is_empty() {
             for gone in &plan.removed {
-                redrawn.extend(entries[*gone].refs.iter().filter_map(|to| plan.after[*to as usize]));
+                redrawn.extend(record.refs(*gone).iter().filter_map(|to| plan.after[*to as usize]));
             }
-            let lost = |at| redrawn.extend([at]);
-            entries = moved(entries, &moves, lost).expect("a plan moves the entries that there are");
+            redrawn.extend(record.make_moves(&moves).expect("a plan moves the entries that there are"));
             for at in &moves.added {
-                let entry = &mut entries[*at as usize];
+                let entry = &mut record.entries[*at as usize];
                 entry.path = present.world.path(present.files[*at as usize].0).into();
                 entry.updated = today;
             }
             touched.extend(&moves.added);
         }
         // A clock that was set back is no reason to claim the future.
-        for (at, entry) in (0_u32..).zip(&mut entries).filter(|(_, entry)| entry.updated > today) {
+        for (at, entry) in (0_u32..).zip(&mut record.entries).filter(|(_, entry)| entry.updated > today) {
             entry.updated = today;
             entry.block = Block::default();
             touched.insert(at);
         }
-        Self { about, entries, redrawn, moves, touched, appended: Vec::new(), today }
+        Self { record, redrawn, moves, touched, appended: Vec::new(), today }
     }
 
     /// With what was found.
@@ -72,7 +70,7 @@ impl Assembly {
         changes: &Changes,
     ) -> Result<Assembled, Damaged> {
         for to in resolved.iter().flat_map(|(_, resolved)| &resolved.read) {
-            if !std::mem::replace(&mut self.entries[*to as usize].is_read, true) {
+            if !std::mem::replace(&mut self.record.entries[*to as usize].is_read, true) {
                 self.touched.insert(*to);
             }
         }
@@ -84,7 +82,7 @@ impl Assembly {
             let offered = match scans.next_if(|(scanned, _)| *scanned == at) {
                 Some((at, scanned)) => self.scanned(at, scanned, present.files[at].1),
                 None => {
-                    let known = self.entries[at].answers;
+                    let known = self.record.entries[at].answers;
                     known.offered(known.whole(answers.bytes()).ok_or(Damaged)?).collect()
                 }
             };
@@ -94,13 +92,13 @@ impl Assembly {
             self.scanned(at, scanned, present.files[at].1);
         }
         self.name(changes);
-        self.record(answers)
+        self.assembled(answers)
     }
 
     /// Takes what a file is by itself; gives the words it offers.
     fn scanned(&mut self, at: usize, scanned: Scanned, version: u64) -> Vec<u32> {
         self.touched.extend(u32::try_from(at).ok());
-        let entry = &mut self.entries[at];
+        let entry = &mut self.record.entries[at];
         if entry.content != scanned.content {
             entry.updated = self.today;
             self.redrawn.extend(u32::try_from(at).ok());
@@ -113,16 +111,16 @@ impl Assembly {
     /// Takes what a file references.
     fn resolved(&mut self, at: usize, fresh: Resolved, offered: &[u32]) -> Result<(), Damaged> {
         self.touched.extend(u32::try_from(at).ok());
-        let entry = &mut self.entries[at];
-        if *entry.refs != *fresh.refs {
+        let refs = self.record.refs(at);
+        if *refs != *fresh.refs {
             let (before, now): (BTreeSet<u32>, BTreeSet<u32>) =
-                (entry.refs.iter().copied().collect(), fresh.refs.iter().copied().collect());
+                (refs.iter().copied().collect(), fresh.refs.iter().copied().collect());
             self.redrawn.extend(before.symmetric_difference(&now));
             self.redrawn.extend(u32::try_from(at).ok());
-            entry.refs = fresh.refs.into();
+            self.record.set_refs(at, &fresh.refs);
         }
-        let put = Answers::put(&mut self.appended, self.about.answer_bytes, &fresh.asked, offered);
-        entry.answers = put.ok_or(Damaged)?;
+        let put = Answers::put(&mut self.appended, self.record.about.answer_bytes, &fresh.asked, offered);
+        self.record.entries[at].answers = put.ok_or(Damaged)?;
         Ok(())
     }
 
@@ -135,36 +133,36 @@ impl Assembly {
         }
         bases.sort_unstable();
         bases.dedup();
-        let is_concerned = |at: &usize| bases.binary_search(&base(&self.entries[*at].path)).is_ok();
-        let concerned: Vec<usize> = (0..self.entries.len()).filter(is_concerned).collect();
-        let paths: Vec<&str> = concerned.iter().map(|at| &*self.entries[*at].path).collect();
+        let entries = &mut self.record.entries;
+        let is_concerned = |at: &usize| bases.binary_search(&base(&entries[*at].path)).is_ok();
+        let concerned: Vec<usize> = (0..entries.len()).filter(is_concerned).collect();
+        let paths: Vec<&str> = concerned.iter().map(|at| &*entries[*at].path).collect();
         let lengths: Vec<usize> = short_names(&paths).into_iter().map(str::len).collect();
-        let mut is_renamed = vec![false; self.entries.len()];
+        let mut is_renamed = vec![false; entries.len()];
         for (at, length) in concerned.into_iter().zip(lengths) {
             let length = u32::try_from(length).unwrap_or(u32::MAX);
-            if self.entries[at].name_bytes != length {
-                self.entries[at].name_bytes = length;
+            if entries[at].name_bytes != length {
+                entries[at].name_bytes = length;
                 is_renamed[at] = true;
                 self.touched.extend(u32::try_from(at).ok());
             }
         }
         // Who is named otherwise stands otherwise in the entries of its neighbours.
-        for (at, entry) in (0_u32..).zip(&self.entries) {
+        for (at, refs) in (0_u32..).zip(self.record.all_refs()) {
             if is_renamed[at as usize] {
-                self.redrawn.extend(entry.refs.iter());
+                self.redrawn.extend(refs);
             }
-            if entry.refs.iter().any(|to| is_renamed[*to as usize]) {
+            if refs.iter().any(|to| is_renamed[*to as usize]) {
                 self.redrawn.insert(at);
             }
         }
     }
 
-    fn record(self, answers: &dyn AnswersFile) -> Result<Assembled, Damaged> {
-        let Self { mut about, entries, redrawn, moves, touched, appended, .. } = self;
-        let live: u64 = entries.iter().map(|entry| entry.answers.bytes() as u64).sum();
-        about.answer_bytes += appended.len() as u64;
-        let is_wasteful = about.answer_bytes > 2 * live + SLACK;
-        let mut record = Record { about, entries };
+    fn assembled(self, answers: &dyn AnswersFile) -> Result<Assembled, Damaged> {
+        let Self { mut record, redrawn, moves, touched, appended, .. } = self;
+        let live: u64 = record.entries.iter().map(|entry| entry.answers.bytes() as u64).sum();
+        record.about.answer_bytes += appended.len() as u64;
+        let is_wasteful = record.about.answer_bytes > 2 * live + SLACK;
         let answers = match is_wasteful {
             true => NewAnswers::Replace(compact(&mut record, answers, &appended)?),
             false => NewAnswers::Append(appended),

@@ -14,7 +14,7 @@ use super::append::append;
 const MOST_BYTES: u64 = 256 << 10;
 
 /// Amendments in which entries come or go move all that are known.
-const MOST_MOVES: usize = 4;
+const MOST_MOVES: usize = 8;
 
 /// What stands before each amendment: its length and its check.
 const HEAD: usize = 12;

@@ -37,7 +37,7 @@ impl MapEntry {
         let paths = |places: &[u32]| places.iter().map(|at| entries[*at as usize].path.to_string()).collect();
         Self {
             path: entries[place].path.to_string(),
-            refs: paths(&entries[place].refs),
+            refs: paths(view.record.refs(place)),
             refd_by: paths(&view.referring[place]),
             hotspot: view.hotspots[place],
             updated: entries[place].updated.to_string(),
