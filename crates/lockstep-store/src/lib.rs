@@ -30,7 +30,7 @@ pub mod tasks;
 
 pub use atomic::{write_atomically, write_atomically_from};
 pub use database::{FORMAT, Store};
-pub use private_file::{append_once, open_private};
+pub use private_file::{append_once, note_holder, open_private};
 pub use state_dir::StateDir;
 
 use std::io;

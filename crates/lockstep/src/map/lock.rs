@@ -1,11 +1,11 @@
 //! The lock of a project's map: one process makes it at a time, the next waits and says for whom. It goes with its process.
 
 use std::fs::{File, TryLockError};
-use std::io::{Read as _, Seek as _, Write as _};
+use std::io::{Read as _, Seek as _};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use lockstep_store::{StateDir, open_private};
+use lockstep_store::{StateDir, note_holder, open_private};
 
 use crate::error::{CommandError, Kind};
 use crate::terminal::{Terminal, complain};
@@ -51,8 +51,7 @@ impl MapLock {
             sleep(Duration::from_millis(2));
         }
         let note = format!("process {} (map {what})\n", std::process::id());
-        // For people: that it cannot be written does not matter.
-        let _ = file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(note.as_bytes()));
+        note_holder(&file, &note);
         Ok(Self { _file: file })
     }
 }
