@@ -25,7 +25,6 @@ mod progress;
 mod revision;
 mod rules;
 mod settings;
-mod slots;
 mod stats;
 mod storage;
 mod table;
@@ -40,12 +39,12 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use lockstep_refs::facts::Facts;
+use lockstep_refs::slots::Slots;
 use serde::Serialize;
 
 use files::{ByDirectory, Documents, Files};
 use manifest::Manifest;
 use open::Unkept;
-use slots::Slots;
 use storage::Storage;
 use table::Table;
 

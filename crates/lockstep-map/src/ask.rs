@@ -2,9 +2,10 @@
 //! remembered.
 
 use std::collections::HashSet;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use lockstep_refs::facts::Facts;
+use lockstep_refs::slots::Slots;
 use lockstep_refs::world::{FileId, World, words};
 
 use crate::interface::interface;
@@ -22,21 +23,20 @@ pub(crate) struct Terrain<'w> {
     /// The entry that each file of the world is; [`NONE`] for those out of scope.
     entries: Vec<u32>,
     offers: &'w dyn Offers,
-    interfaces: Vec<OnceLock<Option<Arc<Facts>>>>,
+    interfaces: Slots<Option<Arc<Facts>>>,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl<'w> Terrain<'w> {
     /// These files of a world, in the order of the entries.
-    pub(crate) fn new(world: &'w dyn World, files: &[FileId], offers: &'w dyn Offers) -> Self {
-        let count = files.iter().map(|file| file.0 as usize + 1).max().unwrap_or(0);
+    pub(crate) fn new(world: &'w dyn World, files: &[(FileId, u64)], offers: &'w dyn Offers) -> Self {
+        let count = files.iter().map(|(file, _)| file.0 as usize + 1).max().unwrap_or(0);
         let mut entries = vec![NONE; count];
-        for (entry, file) in (0_u32..).zip(files) {
+        for (entry, (file, _)) in (0_u32..).zip(files) {
             entries[file.0 as usize] = entry;
         }
-        let interfaces = std::iter::repeat_with(OnceLock::new).take(count).collect();
-        Self { world, entries, offers, interfaces }
+        Self { world, entries, offers, interfaces: Slots::new(count) }
     }
 
     /// Which entry a file is.

@@ -7,14 +7,14 @@ use std::sync::Arc;
 /// A text; a part of a larger one where it was read with others.
 #[derive(Clone)]
 pub struct Text {
-    all: Arc<str>,
+    all: Arc<String>,
     start: u32,
     end: u32,
 }
 
 impl Text {
     /// A part of `all`; `None` where there is no such part.
-    pub(crate) fn part(all: &Arc<str>, start: u32, end: u32) -> Option<Self> {
+    pub(crate) fn part(all: &Arc<String>, start: u32, end: u32) -> Option<Self> {
         all.get(start as usize..end as usize)?;
         Some(Self { all: Arc::clone(all), start, end })
     }
@@ -70,7 +70,7 @@ fn length(count: usize) -> u32 {
 impl<T: AsRef<str>> From<T> for Text {
     fn from(text: T) -> Self {
         let end = length(text.as_ref().len());
-        Self { all: text.as_ref().into(), start: 0, end }
+        Self { all: Arc::new(text.as_ref().to_owned()), start: 0, end }
     }
 }
 

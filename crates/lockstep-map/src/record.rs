@@ -8,11 +8,12 @@
 mod amendment;
 mod file;
 mod moved;
+mod row;
 
 pub use amendment::Amendment;
-pub use file::identity;
 pub use moved::Moves;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use jiff::civil::Date;
@@ -20,6 +21,7 @@ use lockstep_refs::entity::EntityKind;
 
 use crate::digest::short;
 use crate::piece::{Span, Text};
+use crate::update::AnswersFile;
 use crate::view::Limit;
 
 /// What is remembered of a map.
@@ -250,9 +252,10 @@ impl Answers {
         Some(Self { offset, ..self })
     }
 
-    fn range(self) -> Range<usize> {
-        let start = self.offset as usize * 4;
-        start..start + self.bytes()
+    /// Which bytes of the file it is.
+    pub(crate) fn range(self) -> Range<u64> {
+        let start = u64::from(self.offset) * 4;
+        start..start + self.bytes() as u64
     }
 
     pub(crate) fn bytes(self) -> usize {
@@ -260,8 +263,15 @@ impl Answers {
     }
 
     /// The piece in the file; `None` where it is damaged.
-    pub(crate) fn whole(self, file: &[u8]) -> Option<&[u8]> {
-        file.get(self.range()).filter(|piece| short(piece) == self.check)
+    pub(crate) fn whole(self, file: &dyn AnswersFile) -> Option<Cow<'_, [u8]>> {
+        file.read(self.range()).filter(|piece| short(piece) == self.check)
+    }
+
+    /// The piece in a part of the file that begins at `start`; `None` where it is damaged.
+    pub(crate) fn within(self, part: &[u8], start: u64) -> Option<&[u8]> {
+        let range = self.range();
+        let at = |place: u64| usize::try_from(place.checked_sub(start)?).ok();
+        part.get(at(range.start)?..at(range.end)?).filter(|piece| short(piece) == self.check)
     }
 
     /// The questions in a whole piece.
@@ -275,9 +285,10 @@ impl Answers {
     }
 
     /// Whether the word is offered, by the bytes of the file, damaged or not.
-    pub(crate) fn offers(self, file: &[u8], word: u32) -> bool {
-        let piece = file.get(self.range()).unwrap_or_default();
-        let (offered, _) = piece.get(self.asked as usize * 4..).unwrap_or_default().as_chunks::<4>();
+    pub(crate) fn offers(self, file: &dyn AnswersFile, word: u32) -> bool {
+        let range = self.range();
+        let piece = file.read(range.start + u64::from(self.asked) * 4..range.end).unwrap_or_default();
+        let (offered, _) = piece.as_chunks::<4>();
         offered.binary_search_by(|number| u32::from_le_bytes(*number).cmp(&word)).is_ok()
     }
 }
@@ -313,16 +324,29 @@ impl Record {
 mod tests {
     use super::*;
 
+    struct Held(Vec<u8>);
+
+    impl AnswersFile for Held {
+        fn read(&self, range: Range<u64>) -> Option<Cow<'_, [u8]>> {
+            let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
+            self.0.get(range).map(Cow::Borrowed)
+        }
+    }
+
     #[test]
     fn answers_are_found_where_they_were_put_and_damage_is_noticed() {
         let mut file = vec![0; 4];
         let answers = Answers::put(&mut file, 0, &[3, 5], &[7, 9]).unwrap();
-        let piece = answers.whole(&file).unwrap();
-        assert_eq!(answers.asked(piece).collect::<Vec<_>>(), [3, 5]);
-        assert_eq!(answers.offered(piece).collect::<Vec<_>>(), [7, 9]);
-        assert!(answers.offers(&file, 9) && !answers.offers(&file, 3));
+        let held = Held(file.clone());
+        let piece = answers.whole(&held).unwrap();
+        assert_eq!(answers.asked(&piece).collect::<Vec<_>>(), [3, 5]);
+        assert_eq!(answers.offered(&piece).collect::<Vec<_>>(), [7, 9]);
+        assert!(answers.offers(&held, 9) && !answers.offers(&held, 3));
+        assert_eq!(answers.within(&file[4..], 4), Some(&*piece));
+        assert_eq!(answers.within(&file[8..], 8), None);
         file[6] ^= 1;
-        assert_eq!(answers.whole(&file), None);
-        assert_eq!(answers.whole(&file[..8]), None);
+        assert_eq!(answers.within(&file, 0), None);
+        assert_eq!(answers.whole(&Held(file[..8].to_vec())), None);
+        assert_eq!(answers.whole(&Held(file)), None);
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::hotspot::Hotspot;
 use crate::record::{Entry, Record};
-use crate::view::{View, bytes};
+use crate::view::{Pen, bytes, header};
 
 /// A document, as pieces of the former one and new ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,27 +66,27 @@ pub fn redraw(
     let size = record.about.written.size;
     let head = former(0..size.min(HEADER))?;
     let first = head.windows(5).position(|bytes| bytes == b"\n\n## ")? + 1;
-    let view = partial_view(record, hot, &anew);
+    let referring = referring(record, &anew);
     let mut drawing = Drawing { pieces: Vec::new(), blocks: Vec::with_capacity(count) };
     let mut text = String::new();
-    view.header(count, 0).write(&mut text);
+    header(&record.about, count, 0).write(&mut text);
     if text.as_bytes() == &head[..first] {
         drawing.keep(0..first as u64)
     } else {
         drawing.add(&text)
     }
-    let mut names = (Vec::new(), Vec::new());
-    let mut anew = anew.into_iter().peekable();
+    let mut pen = Pen::new(record);
+    let mut anew = anew.iter().zip(&referring).peekable();
     for (at, entry) in (0_u32..).zip(&record.entries) {
         let start = first as u64 + u64::from(entry.block.start);
         let known = start..start + u64::from(entry.block.bytes);
-        if anew.next_if_eq(&at).is_none() {
+        let Some((_, referring)) = anew.next_if(|(anew, _)| **anew == at) else {
             drawing.keep(known);
             drawing.blocks.push(entry.block.bytes);
             continue;
-        }
+        };
         text.clear();
-        view.write(&mut text, at as usize, &mut names);
+        pen.write(&mut text, at as usize, referring, Hotspot::of(referring.len(), hot(&entry.path)));
         drawing.blocks.push(bytes(text.len()));
         // What was looked at again often says the same.
         let is_same = entry.block.bytes as usize == text.len()
@@ -96,26 +96,19 @@ pub fn redraw(
     Some(drawing)
 }
 
-/// The graph as far as some entries need it.
-fn partial_view<'r>(record: &'r Record, hot: &dyn Fn(&str) -> bool, wanted: &[u32]) -> View<'r> {
-    let count = record.entries.len();
-    let mut view = View {
-        record,
-        referring: vec![Vec::new(); count],
-        hotspots: vec![Hotspot::Low; count],
-        // Looked at where they are written: those are few.
-        is_plain: false,
-    };
-    let mut is_wanted = vec![false; count];
+/// Who references each of some entries.
+fn referring(record: &Record, wanted: &[u32]) -> Vec<Vec<u32>> {
+    let mut is_wanted = vec![false; record.entries.len()];
     wanted.iter().for_each(|at| is_wanted[*at as usize] = true);
+    let mut referring = vec![Vec::new(); wanted.len()];
     for (from, refs) in (0_u32..).zip(record.all_refs()) {
-        let to_wanted = refs.iter().filter(|to| is_wanted[**to as usize]);
-        to_wanted.for_each(|to| view.referring[*to as usize].push(from));
+        for to in refs.iter().filter(|to| is_wanted[**to as usize]) {
+            if let Ok(at) = wanted.binary_search(to) {
+                referring[at].push(from);
+            }
+        }
     }
-    for at in wanted.iter().map(|at| *at as usize) {
-        view.hotspots[at] = Hotspot::of(view.referring[at].len(), hot(&record.entries[at].path));
-    }
-    view
+    referring
 }
 
 #[cfg(test)]
@@ -124,6 +117,7 @@ mod tests {
 
     use super::*;
     use crate::record::{Moves, Written};
+    use crate::view::View;
 
     /// Twelve entries in a ring, as written.
     fn written() -> (Record, String) {

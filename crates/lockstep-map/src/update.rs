@@ -8,7 +8,9 @@ mod affected;
 mod assemble;
 mod scan;
 
+use std::borrow::Cow;
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use jiff::civil::Date;
@@ -91,10 +93,10 @@ pub enum NewAnswers {
 #[error("the record of the map is damaged")]
 pub struct Damaged;
 
-/// Where the answers of the last time come from. Asked at most once; most updates do without.
+/// Where the answers of the last time come from. Most updates need few of them, or none.
 pub trait AnswersFile: Sync {
-    /// Its bytes; empty where there is none.
-    fn bytes(&self) -> &[u8];
+    /// These bytes of it; `None` where it has fewer, or cannot be read.
+    fn read(&self, range: Range<u64>) -> Option<Cow<'_, [u8]>>;
 }
 
 /// Brings a record up to date with the files.
@@ -108,7 +110,7 @@ pub fn update(old: Record, present: &Present<'_>, answers: &dyn AnswersFile) -> 
     };
     for (at, scanned) in &scans {
         let path = present.world.path(present.files[*at].0).to_owned();
-        match plan.before[*at].map(|before| &old.entries[before]) {
+        match plan.before[*at].map(|before| &old.entries[before as usize]) {
             None => changes.added.push(path),
             Some(before) if before.content != scanned.content => changes.modified.push(path),
             // Another version of the same content.
@@ -117,8 +119,7 @@ pub fn update(old: Record, present: &Present<'_>, answers: &dyn AnswersFile) -> 
         changed.push(*at);
     }
     let offers = CurrentOffers { plan: &plan, old: &old, scans: &scans, answers };
-    let files: Vec<FileId> = present.files.iter().map(|(file, _)| *file).collect();
-    let terrain = Terrain::new(present.world, &files, &offers);
+    let terrain = Terrain::new(present.world, present.files, &offers);
     let mut resolve_again: HashSet<usize> = changed.iter().copied().collect();
     resolve_again.extend(plan.again.iter().copied());
     if !old.entries.is_empty() {
@@ -158,7 +159,7 @@ fn in_parallel<T: Send>(items: &[usize], work: impl Fn(usize) -> T + Sync) -> Ve
 /// How the entries of the last time and the files of now belong together.
 pub(crate) struct Plan {
     /// The former entry of each file.
-    before: Vec<Option<usize>>,
+    before: Vec<Option<u32>>,
     /// The file of each former entry.
     after: Vec<Option<u32>>,
     /// Former entries whose file is gone.
@@ -185,7 +186,7 @@ impl Plan {
         plan.again.extend(present.again.iter().filter_map(place));
         plan.again.sort_unstable();
         let mut again = plan.again.iter().peekable();
-        let mut former = 0;
+        let mut former = 0_usize;
         for (at, (file, version)) in present.files.iter().enumerate() {
             let path = present.world.path(*file);
             while old.entries.get(former).is_some_and(|entry| &*entry.path < path) {
@@ -193,7 +194,7 @@ impl Plan {
                 former += 1;
             }
             let same = old.entries.get(former).filter(|entry| &*entry.path == path);
-            plan.before.push(same.map(|_| former));
+            plan.before.push(same.and_then(|_| u32::try_from(former).ok()));
             let is_asked_for = again.next_if_eq(&&at).is_some();
             if is_asked_for || same.is_none_or(|entry| entry.version != *version) {
                 plan.unknown.push(at);
@@ -236,7 +237,7 @@ impl Plan {
         for (at, before) in self.before.iter().enumerate() {
             let names = match (Self::scanned(scans, at), before) {
                 (Some(scanned), _) => &scanned.names,
-                (None, Some(before)) => &old.entries[*before].names,
+                (None, Some(before)) => &old.entries[*before as usize].names,
                 (None, None) => continue,
             };
             all.extend(names.iter().map(|(kind, name)| (present.files[at].0, *kind, name.clone())));
@@ -258,7 +259,7 @@ impl Offers for CurrentOffers<'_> {
         if let Some(scanned) = Plan::scanned(self.scans, entry) {
             return scanned.offered.binary_search(&word).is_ok();
         }
-        let before = self.plan.before[entry].map(|before| self.old.entries[before].answers);
-        before.is_some_and(|answers| answers.offers(self.answers.bytes(), word))
+        let before = self.plan.before[entry].map(|before| self.old.entries[before as usize].answers);
+        before.is_some_and(|answers| answers.offers(self.answers, word))
     }
 }

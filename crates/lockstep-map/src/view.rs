@@ -4,7 +4,7 @@ use jiff::civil::Date;
 
 use crate::document::{ENTRY_LINES, Header, escaped, write_entry};
 use crate::hotspot::Hotspot;
-use crate::record::{Entry, Record};
+use crate::record::{About, Entry, Record};
 
 /// How large a document may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,8 +43,6 @@ pub struct View<'r> {
     pub referring: Vec<Vec<u32>>,
     /// How hot each is.
     pub hotspots: Vec<Hotspot>,
-    /// Whether no path has to be escaped.
-    pub(crate) is_plain: bool,
 }
 
 /// A document that was made.
@@ -66,9 +64,7 @@ impl<'r> View<'r> {
         let referring = record.referring();
         let heat = |(entry, by): (&Entry, &Vec<u32>)| Hotspot::of(by.len(), hot(&entry.path));
         let hotspots = record.entries.iter().zip(&referring).map(heat).collect();
-        // What many paths never have is looked for once, not wherever they are named.
-        let is_plain = record.entries.iter().all(|entry| is_plain(&entry.path));
-        Self { record, referring, hotspots, is_plain }
+        Self { record, referring, hotspots }
     }
 
     /// The short name of an entry.
@@ -91,20 +87,15 @@ impl<'r> View<'r> {
         }
     }
 
-    pub(crate) fn header(&self, count: usize, pruned: usize) -> Header {
-        let about = &self.record.about;
-        Header { full: about.full, incremental: about.incremental, count, scope: about.scope.clone(), pruned }
-    }
-
     fn whole(&self) -> Made {
         let count = self.record.entries.len();
         let mut text = String::with_capacity(count * 200 + 400);
-        self.header(count, 0).write(&mut text);
-        let mut names = (Vec::new(), Vec::new());
+        header(&self.record.about, count, 0).write(&mut text);
+        let mut pen = self.pen();
         let mut blocks = Vec::with_capacity(count);
         for at in 0..count {
             let before = text.len();
-            self.write(&mut text, at, &mut names);
+            pen.write(&mut text, at, &self.referring[at], self.hotspots[at]);
             blocks.push(bytes(text.len() - before));
         }
         Made { text, listed: count, pruned: 0, blocks }
@@ -113,10 +104,10 @@ impl<'r> View<'r> {
     /// Leaves out cold entries, those first that were scanned longest ago, until the rest is within the limit.
     fn limited(&self, limit: Limit) -> Made {
         let count = self.record.entries.len();
-        let mut buffers = (Vec::new(), Vec::new());
+        let mut pen = self.pen();
         let entry = |at: usize| {
             let mut text = String::new();
-            self.write(&mut text, at, &mut buffers);
+            pen.write(&mut text, at, &self.referring[at], self.hotspots[at]);
             text
         };
         let texts: Vec<String> = (0..count).map(entry).collect();
@@ -129,7 +120,7 @@ impl<'r> View<'r> {
         let mut pruned = vec![false; count];
         let mut left_out = 0;
         let fits = |left_out: usize, bytes: usize| {
-            let (lines, header) = self.header(count - left_out, left_out).size();
+            let (lines, header) = header(&self.record.about, count - left_out, left_out).size();
             limit.allows(lines + (count - left_out) * ENTRY_LINES, header + bytes)
         };
         for at in candidates {
@@ -141,24 +132,52 @@ impl<'r> View<'r> {
             bytes -= texts[at].len();
         }
         let mut text = String::with_capacity(bytes + 400);
-        self.header(count - left_out, left_out).write(&mut text);
+        header(&self.record.about, count - left_out, left_out).write(&mut text);
         texts.iter().zip(&pruned).filter(|(_, pruned)| !**pruned).for_each(|(entry, _)| text.push_str(entry));
         Made { text, listed: count - left_out, pruned: left_out, blocks: Vec::new() }
     }
 
-    pub(crate) fn write(&self, out: &mut String, at: usize, names: &mut (Vec<&'r str>, Vec<&'r str>)) {
-        let entry = &self.record.entries[at];
-        for (names, places) in [(&mut names.0, self.record.refs(at)), (&mut names.1, &self.referring[at])] {
+    fn pen(&self) -> Pen<'r> {
+        // What many paths never have is looked for once, not wherever they are named.
+        let is_plain = self.record.entries.iter().all(|entry| is_plain(&entry.path));
+        Pen { is_plain, ..Pen::new(self.record) }
+    }
+}
+
+/// What stands above the entries.
+pub(crate) fn header(about: &About, count: usize, pruned: usize) -> Header {
+    Header { full: about.full, incremental: about.incremental, count, scope: about.scope.clone(), pruned }
+}
+
+/// Writes entries of a record, one after the other.
+pub(crate) struct Pen<'r> {
+    record: &'r Record,
+    /// Whether no path has to be escaped.
+    is_plain: bool,
+    names: [Vec<&'r str>; 2],
+}
+
+impl<'r> Pen<'r> {
+    /// For a few entries.
+    pub(crate) fn new(record: &'r Record) -> Self {
+        Self { record, is_plain: false, names: Default::default() }
+    }
+
+    /// Writes the entry at `at`, which those in `referring` reference.
+    pub(crate) fn write(&mut self, out: &mut String, at: usize, referring: &[u32], hotspot: Hotspot) {
+        let record = self.record;
+        let entry = &record.entries[at];
+        for (names, places) in self.names.iter_mut().zip([record.refs(at), referring]) {
             names.clear();
-            names.extend(places.iter().map(|place| self.name(*place)));
+            names.extend(places.iter().map(|place| record.entries[*place as usize].name()));
             names.sort_unstable();
         }
-        let (hotspot, updated) = (self.hotspots[at], entry.updated);
+        let [refs, refd_by] = &self.names;
         if self.is_plain {
-            return write_entry(out, &entry.path, &names.0, &names.1, hotspot, updated);
+            return write_entry(out, &entry.path, refs, refd_by, hotspot, entry.updated);
         }
         let escape = |names: &[&'r str]| names.iter().map(|name| escaped(name)).collect::<Vec<_>>();
-        write_entry(out, &escaped(&entry.path), &escape(&names.0), &escape(&names.1), hotspot, updated);
+        write_entry(out, &escaped(&entry.path), &escape(refs), &escape(refd_by), hotspot, entry.updated);
     }
 }
 

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
@@ -20,8 +21,9 @@ type Files = BTreeMap<String, String>;
 struct Kept(Vec<u8>);
 
 impl AnswersFile for Kept {
-    fn bytes(&self) -> &[u8] {
-        &self.0
+    fn read(&self, range: Range<u64>) -> Option<Cow<'_, [u8]>> {
+        let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
+        self.0.get(range).map(Cow::Borrowed)
     }
 }
 
@@ -60,7 +62,10 @@ impl Map {
         // What is kept is what was written.
         let old = match self.record.entries.is_empty() {
             true => self.record.clone(),
-            false => Record::decode(&self.record.encode()).unwrap(),
+            false => {
+                let bytes = self.record.encode();
+                Record::read(&mut &*bytes, bytes.len() as u64).unwrap().0
+            }
         };
         let former_record = old.clone();
         let Updated { mut record, answers, resolved, redrawn, mut amendment, .. } =

@@ -63,7 +63,19 @@ impl<'a> Bytes<'a> {
 
 /// The first eight bytes of the digest: enough to notice damage.
 pub(crate) fn check(bytes: &[u8]) -> u64 {
-    let hash = blake3::hash(bytes);
+    let mut checked = checker();
+    checked.update(bytes);
+    sum(&checked)
+}
+
+/// What makes the same of bytes that come piece by piece.
+pub(crate) fn checker() -> blake3::Hasher {
+    blake3::Hasher::new()
+}
+
+/// The check of the bytes so far.
+pub(crate) fn sum(checked: &blake3::Hasher) -> u64 {
+    let hash = checked.finalize();
     u64::from_le_bytes(hash.as_bytes()[..8].try_into().expect("a hash has 32 bytes"))
 }
 

@@ -2,17 +2,16 @@
 //!
 //! Files are sorted by path, so that a file's number is its place in every sorted answer.
 
-use std::cmp::Ordering;
-use std::ops::Range;
+mod bytes;
+mod names;
 
-use memchr::memmem;
+use std::cmp::Ordering;
+
 use serde::{Deserialize, Serialize};
 
-use super::codec::{Bytes, check};
 use super::content::{State, Unseen};
 use super::version::Version;
-
-const MAGIC: &[u8; 8] = b"LSFILES1";
+pub(crate) use names::Names;
 
 /// What is known of one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,124 +22,6 @@ pub(crate) struct Record {
     /// Its place among the directories.
     pub(crate) directory: u32,
     pub(crate) state: State,
-}
-
-/// Strings behind each other in one piece of memory.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Names {
-    text: String,
-    ends: Vec<u32>,
-}
-
-impl Names {
-    pub(crate) fn len(&self) -> usize {
-        self.ends.len()
-    }
-
-    pub(crate) fn get(&self, at: usize) -> &str {
-        let start = at.checked_sub(1).map_or(0, |before| self.ends[before] as usize);
-        &self.text[start..self.ends[at] as usize]
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
-        (0..self.len()).map(|at| self.get(at))
-    }
-
-    pub(crate) fn push(&mut self, name: &str) {
-        self.text.push_str(name);
-        self.ends.push(u32::try_from(self.text.len()).expect("no project has 4 GB of paths"));
-    }
-
-    /// Puts a name before the one at `at`.
-    fn insert(&mut self, at: usize, name: &str) {
-        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
-        let length = u32::try_from(name.len()).expect("no path has 4 GB");
-        self.text.insert_str(start as usize, name);
-        self.ends[at..].iter_mut().for_each(|end| *end += length);
-        self.ends.insert(at, start + length);
-    }
-
-    fn remove(&mut self, at: usize) {
-        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
-        let end = self.ends.remove(at);
-        self.text.replace_range(start as usize..end as usize, "");
-        self.ends[at..].iter_mut().for_each(|later| *later -= end - start);
-    }
-
-    /// Without a name, and with room for these and one more.
-    pub(crate) fn with_capacity_of(others: &Self) -> Self {
-        const ONE_MORE: usize = 128;
-        let text = String::with_capacity(others.text.len() + ONE_MORE);
-        Self { text, ends: Vec::with_capacity(others.len() + 1) }
-    }
-
-    /// Appends some of `others`.
-    pub(crate) fn push_all(&mut self, others: &Self, range: Range<usize>) {
-        let Some(last) = range.end.checked_sub(1).filter(|last| *last >= range.start) else { return };
-        let start = range.start.checked_sub(1).map_or(0, |before| others.ends[before]);
-        let here = u32::try_from(self.text.len()).expect("no project has 4 GB of paths");
-        self.text.push_str(&others.text[start as usize..others.ends[last] as usize]);
-        self.ends.extend(others.ends[range].iter().map(|end| end - start + here));
-    }
-
-    /// The place of the first of sorted names that comes after `name`.
-    pub(crate) fn first_after(&self, name: &str) -> usize {
-        let (mut low, mut high) = (0, self.len());
-        while low < high {
-            let middle = low.midpoint(high);
-            if self.get(middle) <= name { low = middle + 1 } else { high = middle }
-        }
-        low
-    }
-
-    /// Where `name` is, in sorted names.
-    pub(crate) fn find(&self, name: &str) -> Option<usize> {
-        let (mut low, mut high) = (0, self.len());
-        while low < high {
-            let middle = low.midpoint(high);
-            match self.get(middle).cmp(name) {
-                Ordering::Equal => return Some(middle),
-                Ordering::Less => low = middle + 1,
-                Ordering::Greater => high = middle,
-            }
-        }
-        None
-    }
-
-    /// The places of names that end in `end`, in their order.
-    pub(crate) fn ending_in<'s>(&'s self, end: &'s str) -> impl Iterator<Item = usize> + 's {
-        let (finder, text) = (memmem::Finder::new(end), self.text.as_bytes());
-        let mut from = 0;
-        // One may begin within another that goes on into the next name.
-        let found = std::iter::from_fn(move || {
-            let at = from + finder.find(text.get(from..)?)?;
-            from = at + 1;
-            Some(at)
-        });
-        found.filter_map(move |at| {
-            let stop = u32::try_from(at + end.len()).ok()?;
-            let place = self.ends.binary_search(&stop).ok()?;
-            self.get(place).ends_with(end).then_some(place)
-        })
-    }
-
-    fn encode(&self, out: &mut Vec<u8>) {
-        put_count(out, self.ends.len());
-        put_count(out, self.text.len());
-        self.ends.iter().for_each(|end| out.extend_from_slice(&end.to_le_bytes()));
-        out.extend_from_slice(self.text.as_bytes());
-    }
-
-    fn decode(bytes: &mut Bytes<'_>) -> Option<Self> {
-        let (count, length) = (count(bytes, 4)?, count(bytes, 1)?);
-        let (ends, _) = bytes.take(count.checked_mul(4)?)?.as_chunks::<4>();
-        let ends: Vec<u32> = ends.iter().map(|end| u32::from_le_bytes(*end)).collect();
-        let text = std::str::from_utf8(bytes.take(length)?).ok()?.to_owned();
-        let fits = ends.is_sorted()
-            && ends.last().map_or(0, |end| *end as usize) == length
-            && ends.iter().all(|end| text.is_char_boundary(*end as usize));
-        fits.then_some(Self { text, ends })
-    }
 }
 
 /// What is known of one directory.
@@ -242,51 +123,6 @@ impl Files {
         documents.sort();
         Documents(documents)
     }
-
-    pub(crate) fn encode(&self) -> Vec<u8> {
-        let mut out = Vec::with_capacity(64 + self.records.len() * 120);
-        out.extend_from_slice(MAGIC);
-        self.paths.encode(&mut out);
-        for record in &self.records {
-            put_version(&mut out, &record.version);
-            out.extend_from_slice(&record.document.to_le_bytes());
-            out.extend_from_slice(&record.directory.to_le_bytes());
-            out.push(record.state.byte());
-        }
-        self.directory_paths.encode(&mut out);
-        for directory in &self.directories {
-            out.extend_from_slice(&directory.changed.to_le_bytes());
-            out.extend_from_slice(&directory.inode.to_le_bytes());
-            out.extend_from_slice(&directory.rules.to_le_bytes());
-            out.extend_from_slice(&directory.unnameable.to_le_bytes());
-        }
-        let sum = check(&out);
-        out.extend_from_slice(&sum.to_le_bytes());
-        out
-    }
-
-    /// `None` where the bytes are damaged or of another format.
-    pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
-        let (body, sum) = bytes.split_last_chunk::<8>()?;
-        if check(body) != u64::from_le_bytes(*sum) {
-            return None;
-        }
-        let mut bytes = Bytes(body);
-        if bytes.take(MAGIC.len())? != MAGIC {
-            return None;
-        }
-        let paths = Names::decode(&mut bytes)?;
-        let (chunks, _) = bytes.take(paths.len().checked_mul(RECORD)?)?.as_chunks::<RECORD>();
-        let mut records = Vec::with_capacity(chunks.len());
-        for chunk in chunks {
-            records.push(record(chunk)?);
-        }
-        let directory_paths = Names::decode(&mut bytes)?;
-        let directories =
-            (0..directory_paths.len()).map(|_| directory(&mut bytes)).collect::<Option<Vec<_>>>()?;
-        let fits = records.iter().all(|record| (record.directory as usize) < directories.len());
-        fits.then_some(Self { paths, records, directory_paths, directories })
-    }
 }
 
 /// The file of each document, sorted by document.
@@ -320,47 +156,15 @@ impl ByDirectory {
     }
 }
 
-fn put_count(out: &mut Vec<u8>, count: usize) {
-    out.extend_from_slice(&(count as u64).to_le_bytes());
-}
-
-/// A count of things of `each` bytes: what cannot follow is not allocated for.
-fn count(bytes: &mut Bytes<'_>, each: usize) -> Option<usize> {
-    usize::try_from(bytes.u64()?).ok().filter(|count| *count <= bytes.0.len() / each)
-}
-
-fn put_version(out: &mut Vec<u8>, version: &Version) {
-    for number in [version.size, version.changed.cast_unsigned(), version.inode, version.digest] {
-        out.extend_from_slice(&number.to_le_bytes());
-    }
-}
-
-/// What [`record`] takes.
-const RECORD: usize = 41;
-
-fn record(bytes: &[u8; RECORD]) -> Option<Record> {
-    let mut bytes = Bytes(bytes);
-    let version =
-        Version { size: bytes.u64()?, changed: bytes.i64()?, inode: bytes.u64()?, digest: bytes.u64()? };
-    let (document, directory) = (bytes.u32()?, bytes.u32()?);
-    let state = State::from_byte(*bytes.take(1)?.first()?)?;
-    Some(Record { version, document, directory, state })
-}
-
-fn directory(bytes: &mut Bytes<'_>) -> Option<Directory> {
-    Some(Directory {
-        changed: bytes.i64()?,
-        inode: bytes.u64()?,
-        rules: bytes.u64()?,
-        unnameable: bytes.u32()?,
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    fn read(bytes: &[u8]) -> Option<Files> {
+        Files::read(&mut &*bytes, bytes.len() as u64)
+    }
 
     fn files() -> impl Strategy<Value = Files> {
         let paths = proptest::collection::btree_set("[a-zé/]{1,12}", 0..12);
@@ -389,7 +193,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_kept_is_read_back(files in files()) {
-            prop_assert_eq!(Files::decode(&files.encode()), Some(files));
+            prop_assert_eq!(read(&files.encode()), Some(files));
         }
 
         #[test]
@@ -397,9 +201,9 @@ mod tests {
             let mut bytes = files.encode();
             let at = at.index(bytes.len());
             bytes[at] ^= 1_u8 << bit;
-            prop_assert_eq!(Files::decode(&bytes), None);
+            prop_assert_eq!(read(&bytes), None);
             bytes.truncate(at);
-            prop_assert_eq!(Files::decode(&bytes), None);
+            prop_assert_eq!(read(&bytes), None);
         }
 
         #[test]

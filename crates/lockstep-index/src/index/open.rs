@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
+use lockstep_refs::slots::Slots;
 use lockstep_store::StateDir;
 
 use super::amendment::Amendment;
@@ -18,7 +19,6 @@ use super::look::{look, look_only};
 use super::manifest::Manifest;
 use super::progress::Progress;
 use super::settings::Settings;
-use super::slots::Slots;
 use super::storage::{Part, Storage, Writer};
 use super::table::{Source, Table};
 use super::update::Plan;

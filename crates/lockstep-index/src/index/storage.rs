@@ -1,11 +1,11 @@
 //! Where an index lies: numbered files that are never changed, a manifest that is replaced, and the lock of the one writer.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Read as _, Seek as _, Write as _};
+use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use lockstep_store::{StateDir, open_private};
+use lockstep_store::{StateDir, note_holder, open_private};
 use rustix::fs::OFlags;
 
 use super::files::Files;
@@ -63,7 +63,9 @@ impl Storage {
 
     /// The file table of a manifest; `None` where it is damaged.
     pub(crate) fn files(&self, number: u32) -> io::Result<Option<Files>> {
-        Ok(Files::decode(&fs::read(self.path(Part::Files, number))?))
+        let mut file = File::open(self.path(Part::Files, number))?;
+        let length = file.metadata()?.len();
+        Ok(Files::read(&mut file, length))
     }
 
     pub(crate) fn table(&self, part: Part, number: u32) -> io::Result<Table> {
@@ -73,15 +75,11 @@ impl Storage {
     /// Takes the writer's lock, or gives who has it. The lock goes with its process.
     pub(crate) fn lock(&self, what: &str) -> Result<Result<Writer, Holder>, IndexError> {
         let path = self.state.ensure("index")?.join(LOCK);
-        let mut file = open_private(&path).map_err(IndexError::io("open", &path))?;
+        let file = open_private(&path).map_err(IndexError::io("open", &path))?;
         match file.try_lock() {
             Ok(()) => {
                 let note = format!("{} {what}\n", std::process::id());
-                // For people: that it cannot be written does not matter.
-                let _ = file
-                    .set_len(0)
-                    .and_then(|()| file.rewind())
-                    .and_then(|()| file.write_all(note.as_bytes()));
+                note_holder(&file, &note);
                 Ok(Ok(Writer { storage: self.clone(), lock: file }))
             }
             Err(TryLockError::WouldBlock) => {

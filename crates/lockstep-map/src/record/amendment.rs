@@ -1,8 +1,9 @@
 //! An amendment of a record: what one update changed in it, as bytes. A few are kept behind the record, and made again by whoever reads
 //! it; so an update of one file does not write what is known of all.
 
-use super::file::{flags, put_flags, put_names_of, take_names_of};
+use super::file::{put_names_of, take_names_of};
 use super::moved::Moves;
+use super::row::{flags, put_flags};
 use super::{About, Answers, Block, Entry, Record};
 use crate::encode::{In, Out};
 

@@ -1,18 +1,28 @@
-//! The record as bytes: a column for everything that is known of each file, so that reading it is copying.
+//! The record as bytes, in the order in which they are needed, so that they are read piece by piece, each in the processor's caches when it is
+//! looked at, and most of them straight to where they stay.
+//!
+//! ```text
+//! head   MAGIC, how many entries, bytes of paths, references, bytes of the end
+//! paths  behind each other
+//! refs   the places of what entries reference, behind each other
+//! rows   one for each entry; see `row`
+//! end    names, what is known about the map, a digest of everything before
+//! ```
+//!
+//! Each part but the last is filled up to a multiple of what a digest takes at once.
 
-use std::io;
+use std::io::{self, Read};
 use std::sync::Arc;
 
-use jiff::civil::Date;
 use lockstep_refs::entity::EntityKind;
 
-use super::{About, Answers, Block, Entry, Record, Written};
-use crate::digest::{Digester, STEP, digest};
-use crate::encode::{In, Out, date};
-use crate::piece::{Span, Text};
+use super::row::{self, ROW, Rows};
+use super::{About, Entry, Record, Written};
+use crate::digest::{Digester, STEP};
+use crate::encode::{In, Out};
 use crate::view::Limit;
 
-const MAGIC: &[u8; 8] = b"LSMAP\0\0\x02";
+const MAGIC: &[u8; 8] = b"LSMAP\0\0\x03";
 
 const KINDS: [EntityKind; 6] = [
     EntityKind::Path,
@@ -23,7 +33,7 @@ const KINDS: [EntityKind; 6] = [
     EntityKind::Alias,
 ];
 
-/// So many entries are made to bytes before these go where they belong: what stays in the processor's caches costs no memory.
+/// So many entries are made to bytes, or from them, at a time.
 const CHUNK: usize = 4_096;
 
 /// Bytes on their way to `sink`.
@@ -34,13 +44,15 @@ struct Stream<'s> {
 }
 
 impl Stream<'_> {
-    /// Puts something for each entry.
-    fn column(&mut self, entries: &[Entry], mut put: impl FnMut(&mut Out, &Entry)) -> io::Result<()> {
-        for chunk in entries.chunks(CHUNK) {
-            chunk.iter().for_each(|entry| put(&mut self.out, entry));
+    /// Puts something for each entry, and fills up what is left.
+    fn part(&mut self, count: usize, mut put: impl FnMut(&mut Out, usize)) -> io::Result<()> {
+        for start in (0..count).step_by(CHUNK) {
+            (start..count.min(start + CHUNK)).for_each(|at| put(&mut self.out, at));
             self.spill()?;
         }
-        Ok(())
+        let length = self.out.0.len().next_multiple_of(STEP);
+        self.out.0.resize(length, 0);
+        self.spill()
     }
 
     /// Gives away what can be digested.
@@ -52,6 +64,37 @@ impl Stream<'_> {
         Ok(())
     }
 }
+
+/// What stands first.
+struct Head {
+    entries: usize,
+    path_bytes: usize,
+    refs: usize,
+    end_bytes: usize,
+}
+
+impl Head {
+    const BYTES: usize = STEP;
+
+    fn encode(&self, out: &mut Out) {
+        out.0.extend_from_slice(MAGIC);
+        [self.entries, self.path_bytes, self.refs, self.end_bytes].into_iter().for_each(|it| out.count(it));
+    }
+
+    /// `None` where a file of so many bytes has no such head.
+    fn decode(bytes: &[u8; Self::BYTES], length: u64) -> Option<Self> {
+        let mut bytes = In(bytes.strip_prefix(MAGIC)?);
+        let mut next = || usize::try_from(bytes.u32()?).ok();
+        let head = Self { entries: next()?, path_bytes: next()?, refs: next()?, end_bytes: next()? };
+        let parts = [head.path_bytes, head.refs.checked_mul(4)?, head.entries.checked_mul(ROW)?];
+        let parts = parts.map(|bytes| bytes.next_multiple_of(STEP));
+        let all = Self::BYTES + parts.iter().sum::<usize>() + head.end_bytes + CHECK;
+        (u64::try_from(all).ok()? == length).then_some(head)
+    }
+}
+
+/// What the digest at the end takes.
+const CHECK: usize = 8;
 
 impl Record {
     /// As bytes.
@@ -67,60 +110,102 @@ impl Record {
 
     /// Gives its bytes to `sink`, piece by piece.
     pub fn write(&self, sink: &mut dyn FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
-        let mut stream = Stream { out: Out(MAGIC.to_vec()), digester: Digester::default(), sink };
         let entries = &self.entries;
-        stream.out.count(entries.len());
-        let mut end = 0;
-        stream.column(entries, |out, entry| {
-            end += entry.path.len();
-            out.count(end);
-        })?;
-        stream.column(entries, |out, entry| out.0.extend_from_slice(entry.path.as_bytes()))?;
-        let mut end = 0;
-        stream.column(entries, |out, entry| {
-            end += entry.refs.len();
-            out.count(end);
-        })?;
-        stream.column(entries, |out, entry| {
-            self.referenced[entry.refs.range()].iter().for_each(|to| out.u32(*to));
-        })?;
-        stream.column(entries, |out, entry| out.u32(entry.name_bytes))?;
-        stream.column(entries, |out, entry| out.u64(entry.version))?;
-        stream.column(entries, |out, entry| out.u64(entry.content))?;
-        stream.column(entries, |out, entry| out.u64(entry.interface))?;
-        stream.column(entries, |out, entry| out.date(entry.updated))?;
-        stream.column(entries, put_flags)?;
-        stream.column(entries, |out, entry| out.u32(entry.block.bytes))?;
-        stream.column(entries, |out, entry| entry.answers.encode(out))?;
-        put_names(&mut stream.out, entries);
-        let length = stream.out.0.len().next_multiple_of(STEP);
-        stream.out.0.resize(length, 0);
-        stream.spill()?;
-        let Stream { mut out, mut digester, sink } = stream;
-        self.about.encode(&mut out);
-        digester.add(&out.0);
-        out.u64(digester.finish());
-        sink(&out.0)
+        let mut end = Out::default();
+        put_names(&mut end, entries);
+        self.about.encode(&mut end);
+        let head = Head {
+            entries: entries.len(),
+            path_bytes: entries.iter().map(|entry| entry.path.len()).sum(),
+            refs: entries.iter().map(|entry| entry.refs.len()).sum(),
+            end_bytes: end.0.len(),
+        };
+        let mut stream = Stream { out: Out::default(), digester: Digester::default(), sink };
+        stream.part(1, |out, _| head.encode(out))?;
+        stream.part(entries.len(), |out, at| out.0.extend_from_slice(entries[at].path.as_bytes()))?;
+        stream.part(entries.len(), |out, at| self.refs(at).iter().for_each(|to| out.u32(*to)))?;
+        let mut ends = row::Ends::default();
+        stream.part(entries.len(), |out, at| ends.put(out, &entries[at]))?;
+        let Stream { mut digester, sink, .. } = stream;
+        digester.add(&end.0);
+        end.u64(digester.finish());
+        sink(&end.0)
     }
 
-    /// From bytes; `None` where they are damaged, or of another program.
-    pub fn decode(bytes: &[u8]) -> Option<Self> {
-        let (body, check) = bytes.split_last_chunk::<8>()?;
-        let mut bytes = In(body.strip_prefix(MAGIC)?);
-        if digest(body) != u64::from_le_bytes(*check) {
-            return None;
+    /// From a file of so many bytes, with what tells it from any other; `None` where it is damaged, or of another program.
+    pub fn read(source: &mut dyn Read, length: u64) -> Option<(Self, u64)> {
+        let mut source = Source { source, digester: Digester::default() };
+        let mut head = [0; Head::BYTES];
+        source.fill(&mut head)?;
+        let head = Head::decode(&head, length)?;
+        let paths = Arc::new(String::from_utf8(source.bytes(head.path_bytes)?).ok()?);
+        let referenced = source.refs(head.refs, head.entries)?;
+        let mut rows = Rows::new(&paths, referenced.len());
+        // With room for a few that are new.
+        let mut entries = Vec::with_capacity(head.entries + 16);
+        let mut buffer = vec![0; CHUNK.min(head.entries) * ROW];
+        while entries.len() < head.entries {
+            let count = CHUNK.min(head.entries - entries.len());
+            let bytes = buffer.get_mut(..count * ROW)?;
+            source.fill(bytes)?;
+            for row in bytes.as_chunks::<ROW>().0 {
+                entries.push(rows.entry(row)?);
+            }
         }
-        let (entries, referenced) = entries(&mut bytes)?;
-        let read = body.len() - bytes.0.len();
-        bytes.take(read.next_multiple_of(STEP) - read)?;
-        let about = About::decode(&mut bytes)?;
-        bytes.0.is_empty().then_some(Self { about, entries, referenced })
+        let mut end = vec![0; head.end_bytes];
+        source.fill(&mut end)?;
+        let mut end = In(&end);
+        take_names(&mut end, &mut entries)?;
+        let about = About::decode(&mut end)?;
+        let check = source.check()?;
+        end.0.is_empty().then_some((Self { about, entries, referenced }, check))
     }
 }
 
-/// What tells the bytes of a record from those of any other; `None` where there are too few.
-pub fn identity(bytes: &[u8]) -> Option<u64> {
-    bytes.last_chunk().map(|check| u64::from_le_bytes(*check))
+/// A file that is read from its beginning.
+struct Source<'s> {
+    source: &'s mut dyn Read,
+    digester: Digester,
+}
+
+impl Source<'_> {
+    fn fill(&mut self, bytes: &mut [u8]) -> Option<()> {
+        self.source.read_exact(bytes).ok()?;
+        self.digester.add(bytes);
+        Some(())
+    }
+
+    /// A part of so many bytes, and what fills it up.
+    fn bytes(&mut self, count: usize) -> Option<Vec<u8>> {
+        let mut bytes = vec![0; count.next_multiple_of(STEP)];
+        self.fill(&mut bytes)?;
+        bytes.truncate(count);
+        Some(bytes)
+    }
+
+    /// So many places of so many entries.
+    fn refs(&mut self, count: usize, entries: usize) -> Option<Vec<u32>> {
+        // With room for a few that are new.
+        let mut refs = Vec::with_capacity(count + 1_024);
+        let mut left = (count * 4).next_multiple_of(STEP);
+        let mut buffer = vec![0; left.min(CHUNK * ROW)];
+        while left > 0 {
+            let bytes = buffer.get_mut(..left.min(CHUNK * ROW))?;
+            self.fill(bytes)?;
+            refs.extend(bytes.as_chunks::<4>().0.iter().map(|to| u32::from_le_bytes(*to)));
+            left -= bytes.len();
+        }
+        refs.truncate(count);
+        refs.iter().all(|to| (*to as usize) < entries).then_some(refs)
+    }
+
+    /// The digest at the end, where it is that of what was read.
+    fn check(self) -> Option<u64> {
+        let mut check = [0; CHECK];
+        self.source.read_exact(&mut check).ok()?;
+        let check = u64::from_le_bytes(check);
+        (check == self.digester.finish()).then_some(check)
+    }
 }
 
 impl About {
@@ -196,78 +281,6 @@ pub(super) fn take_names_of(bytes: &mut In<'_>) -> Option<Vec<(EntityKind, Box<s
     (0..bytes.count()?).map(|_| take_name(bytes)).collect()
 }
 
-pub(super) fn put_flags(out: &mut Out, entry: &Entry) {
-    out.0.push(u8::from(entry.is_read) | u8::from(entry.is_hot) << 1);
-}
-
-/// Whether it is read, and whether it is hot.
-pub(super) fn flags(byte: u8) -> (bool, bool) {
-    (byte & 1 != 0, byte & 2 != 0)
-}
-
-impl Answers {
-    pub(super) fn encode(&self, out: &mut Out) {
-        [self.offset, self.asked, self.offered, self.check].into_iter().for_each(|it| out.u32(it));
-    }
-
-    pub(super) fn decode(bytes: &mut In<'_>) -> Option<Self> {
-        Some(Self { offset: bytes.u32()?, asked: bytes.u32()?, offered: bytes.u32()?, check: bytes.u32()? })
-    }
-}
-
-/// The entries, and what they reference.
-fn entries(bytes: &mut In<'_>) -> Option<(Vec<Entry>, Vec<u32>)> {
-    let count = bytes.count()?;
-    let path_ends = bytes.column::<4>(count)?;
-    let length = path_ends.last().map_or(0, |end| u32::from_le_bytes(*end) as usize);
-    let paths: Arc<str> = std::str::from_utf8(bytes.take(length)?).ok()?.into();
-    let ref_ends = bytes.column::<4>(count)?;
-    let refs = ref_ends.last().map_or(0, |end| u32::from_le_bytes(*end) as usize);
-    let refs = bytes.column::<4>(refs)?;
-    // With room for a few that are new.
-    let mut referenced = Vec::with_capacity(refs.len() + 1_024);
-    referenced.extend(refs.iter().map(|to| u32::from_le_bytes(*to)));
-    if referenced.iter().any(|to| *to as usize >= count) {
-        return None;
-    }
-    let name_bytes = bytes.column::<4>(count)?;
-    let (versions, contents) = (bytes.column::<8>(count)?, bytes.column::<8>(count)?);
-    let (interfaces, days) = (bytes.column::<8>(count)?, bytes.column::<4>(count)?);
-    let (marks, blocks) = (bytes.column::<1>(count)?, bytes.column::<4>(count)?);
-    let answers = bytes.column::<16>(count)?;
-    // With room for a few that are new.
-    let mut entries = Vec::with_capacity(count + 16);
-    let (mut path_start, mut ref_start, mut block_start) = (0, 0, 0_u32);
-    // Most were scanned on the same day.
-    let mut day: ([u8; 4], Option<Date>) = ([0; 4], None);
-    for at in 0..count {
-        let (path_end, ref_end) = (u32::from_le_bytes(path_ends[at]), u32::from_le_bytes(ref_ends[at]));
-        let block = Block { start: block_start, bytes: u32::from_le_bytes(blocks[at]) };
-        if day.1.is_none() || day.0 != days[at] {
-            day = (days[at], Some(date(days[at])?));
-        }
-        let (is_read, is_hot) = flags(marks[at][0]);
-        entries.push(Entry {
-            path: Text::part(&paths, path_start, path_end)?,
-            name_bytes: u32::from_le_bytes(name_bytes[at]),
-            version: u64::from_le_bytes(versions[at]),
-            content: u64::from_le_bytes(contents[at]),
-            interface: u64::from_le_bytes(interfaces[at]),
-            updated: day.1?,
-            is_read,
-            is_hot,
-            block,
-            refs: Span::of(ref_start, ref_end, referenced.len())?,
-            names: Vec::new(),
-            answers: Answers::decode(&mut In(&answers[at]))?,
-        });
-        (path_start, ref_start) = (path_end, ref_end);
-        block_start = block_start.checked_add(block.bytes)?;
-    }
-    take_names(bytes, &mut entries)?;
-    Some((entries, referenced))
-}
-
 fn take_names(bytes: &mut In<'_>, entries: &mut [Entry]) -> Option<()> {
     for _ in 0..bytes.count()? {
         let at = bytes.u32()? as usize;
@@ -282,6 +295,11 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::record::Answers;
+
+    fn decoded(bytes: &[u8]) -> Option<Record> {
+        Record::read(&mut &*bytes, bytes.len() as u64).map(|(record, _)| record)
+    }
 
     fn records() -> impl Strategy<Value = Record> {
         let paths = proptest::collection::btree_set("[a-zé/]{1,9}", 0..9);
@@ -315,7 +333,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_kept_is_read_back(record in records()) {
-            prop_assert_eq!(Record::decode(&record.encode()), Some(record));
+            prop_assert_eq!(decoded(&record.encode()), Some(record));
         }
 
         #[test]
@@ -323,9 +341,9 @@ mod tests {
             let mut bytes = record.encode();
             let at = at.index(bytes.len());
             bytes[at] ^= 1_u8 << bit;
-            prop_assert_eq!(Record::decode(&bytes), None);
+            prop_assert_eq!(decoded(&bytes), None);
             bytes.truncate(at);
-            prop_assert_eq!(Record::decode(&bytes), None);
+            prop_assert_eq!(decoded(&bytes), None);
         }
     }
 }

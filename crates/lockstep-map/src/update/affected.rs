@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::{AnswersFile, Damaged, Plan, Present, Scanned};
 use crate::ask::Terrain;
 use crate::question::Question;
-use crate::record::{Entry, Record};
+use crate::record::{Answers, Entry, Record};
 
 pub(super) struct Affected<'a> {
     pub(super) old: &'a Record,
@@ -53,14 +53,14 @@ impl Affected<'_> {
         let mut touched = Touched::default();
         for at in &self.plan.removed {
             let entry = &self.old.entries[*at];
-            touched.came_or_went(&entry.path, self.offered(entry)?);
+            touched.came_or_went(&entry.path, &self.offered(entry)?);
             touched.names.extend(entry.names.iter().map(|(_, name)| name.clone()));
         }
         for (at, scanned) in self.scans {
             let path = self.present.world.path(self.present.files[*at].0);
-            match self.plan.before[*at].map(|before| &self.old.entries[before]) {
+            match self.plan.before[*at].map(|before| &self.old.entries[before as usize]) {
                 None => {
-                    touched.came_or_went(path, scanned.offered.iter().copied());
+                    touched.came_or_went(path, &scanned.offered);
                     touched.names.extend(scanned.names.iter().map(|(_, name)| name.clone()));
                 }
                 Some(before) if before.content != scanned.content => {
@@ -78,7 +78,7 @@ impl Affected<'_> {
         }
         if before.interface != now.interface {
             touched.questions.insert(Question::Interface(&before.path).number());
-            let former: HashSet<u32> = self.offered(before)?.collect();
+            let former: HashSet<u32> = self.offered(before)?.into_iter().collect();
             let present: HashSet<u32> = now.offered.iter().copied().collect();
             let other = former.symmetric_difference(&present);
             touched.questions.extend(other.map(|word| Question::Word(*word).number()));
@@ -91,9 +91,9 @@ impl Affected<'_> {
     }
 
     /// The words that an entry offered.
-    fn offered(&self, entry: &Entry) -> Result<impl Iterator<Item = u32>, Damaged> {
-        let piece = entry.answers.whole(self.answers.bytes()).ok_or(Damaged)?;
-        Ok(entry.answers.offered(piece))
+    fn offered(&self, entry: &Entry) -> Result<Vec<u32>, Damaged> {
+        let piece = entry.answers.whole(self.answers).ok_or(Damaged)?;
+        Ok(entry.answers.offered(&piece).collect())
     }
 
     /// Adds the files whose resolution asked one of these questions.
@@ -101,30 +101,70 @@ impl Affected<'_> {
         if questions.is_empty() {
             return Ok(());
         }
-        let filter = Filter::new(questions);
-        let bytes = self.answers.bytes();
-        let asked = |at: usize, before: usize| -> Result<Option<usize>, Damaged> {
-            let before = &self.old.entries[before];
-            let piece = before.answers.whole(bytes).ok_or(Damaged)?;
-            let mut asked = before.answers.asked(piece).filter(|question| filter.may_have(*question));
-            Ok(asked.any(|question| questions.contains(&question)).then_some(at))
+        let askers = Askers { filter: Filter::new(questions), questions, answers: self.answers };
+        let known = |(at, before): (usize, &Option<u32>)| {
+            before.map(|before| (at, self.old.entries[before as usize].answers))
         };
-        let known = self.plan.before.par_iter().with_min_len(WORTH_THREADS).enumerate();
-        let known = known.filter_map(|(at, before)| Some((at, (*before)?)));
-        let found: Vec<Option<usize>> = known
-            .map(|(at, before)| asked(at, before))
-            .filter(|found| !matches!(found, Ok(None)))
-            .collect::<Result<_, _>>()?;
+        let batch = |number: usize| -> Result<Vec<usize>, Damaged> {
+            let first = number * BATCH;
+            let batch = self.plan.before.iter().enumerate().skip(first).take(BATCH);
+            askers.among(batch.filter_map(known).collect())
+        };
+        let batches = self.plan.before.len().div_ceil(BATCH);
+        let found: Vec<Vec<usize>> = match batches < WORTH_THREADS {
+            true => (0..batches).map(batch).collect::<Result<_, _>>()?,
+            false => (0..batches).into_par_iter().map(batch).collect::<Result<_, _>>()?,
+        };
         files.extend(found.into_iter().flatten());
         Ok(())
     }
 }
 
-/// So many files are sooner asked about by one than threads are started.
-const WORTH_THREADS: usize = 4_000;
+/// So many files are asked about at a time: their answers are read in few pieces, and still in the processor's caches when they are looked at.
+const BATCH: usize = 1_024;
 
+/// Fewer batches are sooner gone through by one than threads are started.
+const WORTH_THREADS: usize = 4;
+
+/// Pieces of answers so many bytes apart are sooner read with what is between them.
+const NEAR: u64 = 4_096;
+
+/// Who asked one of some questions.
+struct Askers<'a> {
+    filter: Filter,
+    questions: &'a HashSet<u32>,
+    answers: &'a dyn AnswersFile,
+}
+
+impl Askers<'_> {
+    /// Those among some files whose answers are told.
+    fn among(&self, mut files: Vec<(usize, Answers)>) -> Result<Vec<usize>, Damaged> {
+        files.sort_by_key(|(_, answers)| answers.range().start);
+        let mut found = Vec::new();
+        for near in files.chunk_by(|(_, one), (_, next)| next.range().start <= one.range().end + NEAR) {
+            let (Some((_, first)), Some(end)) =
+                (near.first(), near.iter().map(|(_, it)| it.range().end).max())
+            else {
+                continue;
+            };
+            let start = first.range().start;
+            let part = self.answers.read(start..end).ok_or(Damaged)?;
+            for (at, answers) in near {
+                if self.has_asked(*answers, answers.within(&part, start).ok_or(Damaged)?) {
+                    found.push(*at);
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    fn has_asked(&self, answers: Answers, piece: &[u8]) -> bool {
+        let mut asked = answers.asked(piece).filter(|question| self.filter.may_have(*question));
+        asked.any(|question| self.questions.contains(&question))
+    }
+}
 impl Touched {
-    fn came_or_went(&mut self, path: &str, offered: impl Iterator<Item = u32>) {
+    fn came_or_went(&mut self, path: &str, offered: &[u32]) {
         let about = [
             Question::Path(path),
             Question::Named(base(path)),
@@ -134,7 +174,7 @@ impl Touched {
             Question::Text(path),
         ];
         self.questions.extend(about.map(Question::number));
-        self.questions.extend(offered.map(|word| Question::Word(word).number()));
+        self.questions.extend(offered.iter().map(|word| Question::Word(*word).number()));
         self.paths.push(path.to_owned());
     }
 }

@@ -83,7 +83,7 @@ impl Assembly {
                 Some((at, scanned)) => self.scanned(at, scanned, present.files[at].1),
                 None => {
                     let known = self.record.entries[at].answers;
-                    known.offered(known.whole(answers.bytes()).ok_or(Damaged)?).collect()
+                    known.offered(&known.whole(answers).ok_or(Damaged)?).collect()
                 }
             };
             self.resolved(at, fresh, &offered)?;
@@ -175,14 +175,12 @@ impl Assembly {
 
 /// The answers that count, behind each other.
 fn compact(record: &mut Record, answers: &dyn AnswersFile, appended: &[u8]) -> Result<Vec<u8>, Damaged> {
-    let mut all = answers.bytes().to_vec();
-    let before = usize::try_from(record.about.answer_bytes).ok();
-    let before = before.and_then(|all| all.checked_sub(appended.len()));
-    all.truncate(before.ok_or(Damaged)?);
+    let before = record.about.answer_bytes.checked_sub(appended.len() as u64).ok_or(Damaged)?;
+    let mut all = answers.read(0..before).ok_or(Damaged)?.into_owned();
     all.extend_from_slice(appended);
     let mut out = Vec::new();
     for entry in &mut record.entries {
-        let piece = entry.answers.whole(&all).ok_or(Damaged)?;
+        let piece = entry.answers.within(&all, 0).ok_or(Damaged)?;
         entry.answers = entry.answers.moved(&mut out, piece).ok_or(Damaged)?;
     }
     record.about.answer_bytes = out.len() as u64;

@@ -1,32 +1,86 @@
-//! The file of answers, read when somebody asks for it and not before.
+//! The file of answers, of which is read what somebody asks for.
 
-use std::fs;
+use std::borrow::Cow;
+use std::fs::{self, File};
+use std::ops::Range;
+use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lockstep_map::update::AnswersFile;
+
+/// Whoever asks more often than this sooner has all of it.
+const FEW: usize = 500;
 
 /// The file of answers of a record.
 pub(super) struct Answers {
     path: Option<PathBuf>,
-    bytes: OnceLock<Vec<u8>>,
+    /// With its length.
+    file: OnceLock<Option<(File, u64)>>,
+    whole: OnceLock<Vec<u8>>,
+    /// How often it was asked.
+    asked: AtomicUsize,
 }
 
 impl Answers {
     /// Of no record.
     pub(super) fn none() -> Self {
-        Self { path: None, bytes: OnceLock::new() }
+        Self { path: None, file: OnceLock::new(), whole: OnceLock::new(), asked: AtomicUsize::new(0) }
     }
 
     /// At a path.
     pub(super) fn at(path: PathBuf) -> Self {
-        Self { path: Some(path), bytes: OnceLock::new() }
+        Self { path: Some(path), ..Self::none() }
+    }
+
+    fn file(&self) -> Option<&(File, u64)> {
+        let open = || {
+            let file = File::open(self.path.as_ref()?).ok()?;
+            let length = file.metadata().ok()?.len();
+            Some((file, length))
+        };
+        self.file.get_or_init(open).as_ref()
+    }
+
+    fn whole(&self) -> &[u8] {
+        self.whole.get_or_init(|| self.path.as_ref().and_then(|path| fs::read(path).ok()).unwrap_or_default())
     }
 }
 
 impl AnswersFile for Answers {
-    /// What cannot be read is empty: then pieces that are asked for are missing, and everything is looked at again.
-    fn bytes(&self) -> &[u8] {
-        self.bytes.get_or_init(|| self.path.as_ref().and_then(|path| fs::read(path).ok()).unwrap_or_default())
+    fn read(&self, range: Range<u64>) -> Option<Cow<'_, [u8]>> {
+        if self.asked.fetch_add(1, Ordering::Relaxed) > FEW {
+            let range = usize::try_from(range.start).ok()?..usize::try_from(range.end).ok()?;
+            return self.whole().get(range).map(Cow::Borrowed);
+        }
+        let (file, length) = self.file()?;
+        // What cannot be there is not allocated for.
+        if range.end > *length {
+            return None;
+        }
+        let mut bytes = vec![0; usize::try_from(range.end.checked_sub(range.start)?).ok()?];
+        file.read_exact_at(&mut bytes, range.start).ok()?;
+        Some(Cow::Owned(bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_there_is_read_however_often_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("1.answers");
+        fs::write(&path, b"0123456789").unwrap();
+        let answers = Answers::at(path);
+        for _ in 0..FEW {
+            assert_eq!(answers.read(2..5).as_deref(), Some(b"234".as_slice()));
+            assert_eq!(answers.read(10..10).as_deref(), Some(b"".as_slice()));
+            assert_eq!(answers.read(9..11), None);
+            assert_eq!(answers.read(0..u64::MAX), None);
+        }
+        assert_eq!(Answers::none().read(0..1), None);
     }
 }

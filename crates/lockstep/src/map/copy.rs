@@ -61,6 +61,22 @@ pub(super) fn draw(
     }
 }
 
+/// Reads the next chunk of a file, in as few calls as it takes; a smaller one only at its end.
+pub(super) fn read_chunk(file: &mut File, buffer: &mut Vec<u8>) -> io::Result<()> {
+    buffer.resize(CHUNK, 0);
+    let mut read = 0;
+    while read < CHUNK {
+        match file.read(&mut buffer[read..]) {
+            Ok(0) => break,
+            Ok(more) => read += more,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    buffer.truncate(read);
+    Ok(())
+}
+
 /// A file that is read from its beginning to its end.
 struct Source {
     file: File,
@@ -97,10 +113,11 @@ impl Source {
     /// Reads the next chunk; says whether there was one.
     fn fill(&mut self) -> io::Result<bool> {
         let was_last = self.at > 0 && self.buffer.len() < CHUNK;
-        self.buffer.clear();
         self.passed = 0;
-        if !was_last {
-            (&mut self.file).take(CHUNK as u64).read_to_end(&mut self.buffer)?;
+        if was_last {
+            self.buffer.clear();
+        } else {
+            read_chunk(&mut self.file, &mut self.buffer)?;
             if let Some(digester) = &mut self.digester {
                 digester.add(&self.buffer);
             }

@@ -1,11 +1,11 @@
 //! What is remembered of a map, in `.lockstep/map/`: the record, replaced whole, with the amendments behind it and its file of answers, both
 //! appended to. Not synced: what a power failure damaged fails its checks, and the map is made anew.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use lockstep_map::record::{Amendment, Record, identity};
+use lockstep_map::record::{Amendment, Record};
 use lockstep_map::update::NewAnswers;
 use lockstep_store::StateDir;
 use tempfile::NamedTempFile;
@@ -46,9 +46,10 @@ impl Memory {
 
     /// What is remembered; `None` where nothing is, or nothing that can be believed.
     pub(super) fn load(&self) -> Option<Remembered> {
-        let bytes = fs::read(self.path(RECORD)).ok()?;
-        let record = Record::decode(&bytes)?;
-        let (record, amendments) = Amendments::made(&self.path(AMENDMENTS), record, identity(&bytes)?)?;
+        let mut file = File::open(self.path(RECORD)).ok()?;
+        let length = file.metadata().ok()?.len();
+        let (record, identity) = Record::read(&mut file, length)?;
+        let (record, amendments) = Amendments::made(&self.path(AMENDMENTS), record, identity)?;
         let answers = self.answers(record.about.answers);
         let length = fs::symlink_metadata(&answers).ok().filter(fs::Metadata::is_file)?.len();
         let answers = (length >= record.about.answer_bytes).then(|| Answers::at(answers))?;

@@ -1,7 +1,7 @@
 //! The document on disk: whether it is still the one that was written, and how another takes its place.
 
 use std::fs::{self, File, Metadata};
-use std::io::{self, ErrorKind, Read as _};
+use std::io::{self, ErrorKind};
 use std::ops::Range;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
@@ -85,8 +85,7 @@ fn digest_of(path: &Path) -> io::Result<u64> {
     let mut digester = Digester::default();
     let mut buffer = Vec::with_capacity(CHUNK);
     loop {
-        buffer.clear();
-        (&mut file).take(CHUNK as u64).read_to_end(&mut buffer)?;
+        copy::read_chunk(&mut file, &mut buffer)?;
         digester.add(&buffer);
         if buffer.len() < CHUNK {
             return Ok(digester.finish());

@@ -107,7 +107,7 @@ fn all(context: &Context, view: &View<'_>) -> String {
     for at in order {
         let (entry, hotspot) = (&view.record.entries[at], view.hotspots[at]);
         let heat = context.terminal.styled(style(hotspot), &format!("{:<7}", hotspot.word()));
-        let (by, refs) = (view.referring[at].len(), entry.refs.len());
+        let (by, refs) = (view.referring[at].len(), view.record.refs(at).len());
         let _ = writeln!(out, "{heat}  {by:>7}  {refs:>4}  {}  {}", entry.updated, one_line(&entry.path));
     }
     out

@@ -11,25 +11,26 @@ type Page<T> = OnceLock<Box<[OnceLock<T>]>>;
 
 /// Places that are filled once.
 #[derive(Debug)]
-pub(crate) struct Slots<T> {
+pub struct Slots<T> {
     count: usize,
     pages: Vec<Page<T>>,
 }
 
 impl<T> Slots<T> {
-    pub(crate) fn new(count: usize) -> Self {
+    /// So many places, all empty.
+    pub fn new(count: usize) -> Self {
         Self { count, pages: std::iter::repeat_with(OnceLock::new).take(count.div_ceil(PAGE)).collect() }
     }
 
     /// The place at `at`; `None` where there are fewer.
-    pub(crate) fn get(&self, at: usize) -> Option<&OnceLock<T>> {
+    pub fn get(&self, at: usize) -> Option<&OnceLock<T>> {
         let page = self.pages.get(at / PAGE).filter(|_| at < self.count)?;
         let page = page.get_or_init(|| std::iter::repeat_with(OnceLock::new).take(PAGE).collect());
         page.get(at % PAGE)
     }
 
     /// What is at `at`, where that was filled.
-    pub(crate) fn known(&self, at: usize) -> Option<&T> {
+    pub fn known(&self, at: usize) -> Option<&T> {
         self.pages.get(at / PAGE)?.get()?.get(at % PAGE)?.get()
     }
 }

@@ -1,0 +1,167 @@
+//! The file table as bytes. They are read piece by piece, each in the processor's caches when it is looked at: there are megabytes of them, at the
+//! beginning of every question.
+
+use std::io::Read;
+
+use super::super::codec::{Bytes, check, checker, sum};
+use super::super::content::State;
+use super::super::version::Version;
+use super::{Directory, Files, Names, Record};
+
+const MAGIC: &[u8; 8] = b"LSFILES1";
+
+/// What a record takes.
+const RECORD: usize = 41;
+
+/// What a directory takes.
+const DIRECTORY: usize = 28;
+
+/// What the sum at the end takes.
+const SUM: u64 = 8;
+
+/// So many things are made from bytes at a time.
+const CHUNK: usize = 4_096;
+
+impl Files {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(64 + self.records.len() * 120);
+        out.extend_from_slice(MAGIC);
+        put_names(&mut out, &self.paths);
+        for record in &self.records {
+            put_version(&mut out, &record.version);
+            out.extend_from_slice(&record.document.to_le_bytes());
+            out.extend_from_slice(&record.directory.to_le_bytes());
+            out.push(record.state.byte());
+        }
+        put_names(&mut out, &self.directory_paths);
+        for directory in &self.directories {
+            out.extend_from_slice(&directory.changed.to_le_bytes());
+            out.extend_from_slice(&directory.inode.to_le_bytes());
+            out.extend_from_slice(&directory.rules.to_le_bytes());
+            out.extend_from_slice(&directory.unnameable.to_le_bytes());
+        }
+        let sum = check(&out);
+        out.extend_from_slice(&sum.to_le_bytes());
+        out
+    }
+
+    /// From a file of so many bytes; `None` where it is damaged or of another format.
+    pub(crate) fn read(source: &mut dyn Read, length: u64) -> Option<Self> {
+        let mut source = Source { source, left: length.checked_sub(SUM)?, checked: checker() };
+        if source.array::<8>()? != *MAGIC {
+            return None;
+        }
+        let paths = source.names()?;
+        let records = source.each::<RECORD, _>(paths.len(), record)?;
+        let directory_paths = source.names()?;
+        let directories = source.each::<DIRECTORY, _>(directory_paths.len(), directory)?;
+        let fits = records.iter().all(|record| (record.directory as usize) < directories.len());
+        source.end()?;
+        fits.then_some(Self { paths, records, directory_paths, directories })
+    }
+}
+
+/// A file that is read from its beginning.
+struct Source<'s> {
+    source: &'s mut dyn Read,
+    /// How many bytes are left before the sum.
+    left: u64,
+    checked: blake3::Hasher,
+}
+
+impl Source<'_> {
+    fn fill(&mut self, bytes: &mut [u8]) -> Option<()> {
+        self.left = self.left.checked_sub(bytes.len() as u64)?;
+        self.source.read_exact(bytes).ok()?;
+        self.checked.update(bytes);
+        Some(())
+    }
+
+    fn array<const BYTES: usize>(&mut self) -> Option<[u8; BYTES]> {
+        let mut bytes = [0; BYTES];
+        self.fill(&mut bytes)?;
+        Some(bytes)
+    }
+
+    /// A count of things of `each` bytes: what cannot follow is not allocated for.
+    fn count(&mut self, each: u64) -> Option<usize> {
+        let count = u64::from_le_bytes(self.array()?);
+        usize::try_from(count).ok().filter(|_| count <= self.left / each)
+    }
+
+    /// So many things of so many bytes each.
+    fn each<const BYTES: usize, T>(
+        &mut self,
+        count: usize,
+        made: impl Fn(&[u8; BYTES]) -> Option<T>,
+    ) -> Option<Vec<T>> {
+        if count as u64 > self.left / BYTES as u64 {
+            return None;
+        }
+        // With room for one that is new.
+        let mut all = Vec::with_capacity(count + 1);
+        let mut buffer = vec![0; count.min(CHUNK) * BYTES];
+        while all.len() < count {
+            let bytes = buffer.get_mut(..CHUNK.min(count - all.len()) * BYTES)?;
+            self.fill(bytes)?;
+            for bytes in bytes.as_chunks::<BYTES>().0 {
+                all.push(made(bytes)?);
+            }
+        }
+        Some(all)
+    }
+
+    fn names(&mut self) -> Option<Names> {
+        let (count, length) = (self.count(4)?, self.count(1)?);
+        let ends = self.each::<4, _>(count, |end| Some(u32::from_le_bytes(*end)))?;
+        if length as u64 > self.left {
+            return None;
+        }
+        let mut text = vec![0; length];
+        self.fill(&mut text)?;
+        let text = String::from_utf8(text).ok()?;
+        let fits = ends.is_sorted()
+            && ends.last().map_or(0, |end| *end as usize) == length
+            && ends.iter().all(|end| text.is_char_boundary(*end as usize));
+        fits.then_some(Names { text, ends })
+    }
+
+    /// Nothing, where everything was read, and is what was written.
+    fn end(self) -> Option<()> {
+        let mut kept = [0; SUM as usize];
+        self.source.read_exact(&mut kept).ok()?;
+        (self.left == 0 && u64::from_le_bytes(kept) == sum(&self.checked)).then_some(())
+    }
+}
+
+fn put_names(out: &mut Vec<u8>, names: &Names) {
+    out.extend_from_slice(&(names.ends.len() as u64).to_le_bytes());
+    out.extend_from_slice(&(names.text.len() as u64).to_le_bytes());
+    names.ends.iter().for_each(|end| out.extend_from_slice(&end.to_le_bytes()));
+    out.extend_from_slice(names.text.as_bytes());
+}
+
+fn put_version(out: &mut Vec<u8>, version: &Version) {
+    for number in [version.size, version.changed.cast_unsigned(), version.inode, version.digest] {
+        out.extend_from_slice(&number.to_le_bytes());
+    }
+}
+
+fn record(bytes: &[u8; RECORD]) -> Option<Record> {
+    let mut bytes = Bytes(bytes);
+    let version =
+        Version { size: bytes.u64()?, changed: bytes.i64()?, inode: bytes.u64()?, digest: bytes.u64()? };
+    let (document, directory) = (bytes.u32()?, bytes.u32()?);
+    let state = State::from_byte(*bytes.take(1)?.first()?)?;
+    Some(Record { version, document, directory, state })
+}
+
+fn directory(bytes: &[u8; DIRECTORY]) -> Option<Directory> {
+    let mut bytes = Bytes(bytes);
+    Some(Directory {
+        changed: bytes.i64()?,
+        inode: bytes.u64()?,
+        rules: bytes.u64()?,
+        unnameable: bytes.u32()?,
+    })
+}

@@ -1,0 +1,104 @@
+//! What is known of one entry, as a row of always as many bytes.
+
+use std::sync::Arc;
+
+use jiff::civil::Date;
+
+use super::{Answers, Block, Entry};
+use crate::encode::{In, Out, date};
+use crate::piece::{Span, Text};
+
+/// How many bytes a row has.
+pub(super) const ROW: usize = 64;
+
+/// Where in the lists of all the paths and the references of the rows so far end.
+#[derive(Debug, Default)]
+pub(super) struct Ends {
+    path: usize,
+    refs: usize,
+}
+
+impl Ends {
+    /// Puts the row of the next entry.
+    pub(super) fn put(&mut self, out: &mut Out, entry: &Entry) {
+        self.path += entry.path.len();
+        self.refs += entry.refs.len();
+        out.count(self.path);
+        out.count(self.refs);
+        out.u32(entry.name_bytes);
+        out.u32(entry.block.bytes);
+        [entry.version, entry.content, entry.interface].into_iter().for_each(|it| out.u64(it));
+        out.date(entry.updated);
+        put_flags(out, entry);
+        out.0.extend_from_slice(&[0; 3]);
+        entry.answers.encode(out);
+    }
+}
+
+/// Entries made of rows, one after the other.
+pub(super) struct Rows<'a> {
+    paths: &'a Arc<String>,
+    refs: usize,
+    path_start: u32,
+    ref_start: u32,
+    block_start: u32,
+    /// The day of the last one: most were scanned on the same.
+    day: ([u8; 4], Option<Date>),
+}
+
+impl<'a> Rows<'a> {
+    /// With these paths, and so many references.
+    pub(super) fn new(paths: &'a Arc<String>, refs: usize) -> Self {
+        Self { paths, refs, path_start: 0, ref_start: 0, block_start: 0, day: ([0; 4], None) }
+    }
+
+    /// The next entry, still without names; `None` where the row is none of such a record.
+    pub(super) fn entry(&mut self, row: &[u8; ROW]) -> Option<Entry> {
+        let mut row = In(row);
+        let (path_end, ref_end, name_bytes) = (row.u32()?, row.u32()?, row.u32()?);
+        let block = Block { start: self.block_start, bytes: row.u32()? };
+        let (version, content, interface) = (row.u64()?, row.u64()?, row.u64()?);
+        let day = *row.take(4)?.first_chunk()?;
+        if self.day.1.is_none() || self.day.0 != day {
+            self.day = (day, Some(date(day)?));
+        }
+        let (is_read, is_hot) = flags(row.u8()?);
+        row.take(3)?;
+        let entry = Entry {
+            path: Text::part(self.paths, self.path_start, path_end)?,
+            name_bytes,
+            version,
+            content,
+            interface,
+            updated: self.day.1?,
+            is_read,
+            is_hot,
+            block,
+            refs: Span::of(self.ref_start, ref_end, self.refs)?,
+            names: Vec::new(),
+            answers: Answers::decode(&mut row)?,
+        };
+        (self.path_start, self.ref_start) = (path_end, ref_end);
+        self.block_start = self.block_start.checked_add(block.bytes)?;
+        Some(entry)
+    }
+}
+
+pub(super) fn put_flags(out: &mut Out, entry: &Entry) {
+    out.0.push(u8::from(entry.is_read) | u8::from(entry.is_hot) << 1);
+}
+
+/// Whether it is read, and whether it is hot.
+pub(super) fn flags(byte: u8) -> (bool, bool) {
+    (byte & 1 != 0, byte & 2 != 0)
+}
+
+impl Answers {
+    pub(super) fn encode(&self, out: &mut Out) {
+        [self.offset, self.asked, self.offered, self.check].into_iter().for_each(|it| out.u32(it));
+    }
+
+    pub(super) fn decode(bytes: &mut In<'_>) -> Option<Self> {
+        Some(Self { offset: bytes.u32()?, asked: bytes.u32()?, offered: bytes.u32()?, check: bytes.u32()? })
+    }
+}
