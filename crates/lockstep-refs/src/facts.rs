@@ -323,3 +323,12 @@ pub(crate) const STATIC: &str = "@static";
 pub(crate) const ANY_MEMBER: &str = "@any";
 /// The member of a component that stands for what its attributes are properties of.
 pub(crate) const PROPERTIES: &str = "@properties";
+/// An argument of a generic type, by its position, where the type gives it back: said in what an alias stands for.
+pub(crate) fn given_argument(at: usize) -> Shape {
+    Shape::Of(format!("@{at}").into())
+}
+
+/// The position that such a name says.
+pub(crate) fn argument_position(name: &str) -> Option<usize> {
+    name.strip_prefix('@')?.parse().ok()
+}

@@ -6,7 +6,7 @@ use super::names::{Entity, Hit, Mode, Resolver};
 use super::{Module, Symbol, outside, path_of};
 use crate::facts::{
     ANY_MEMBER, DECORATED, Definition, DefinitionKind, NARROWED, PREDICATE, PROPERTIES, Shape, THIS,
-    THIS_PARAMETER, WHOLE, WRAPPED,
+    THIS_PARAMETER, WHOLE, WRAPPED, argument_position,
 };
 use crate::world::FileId;
 
@@ -70,7 +70,8 @@ impl Resolver<'_> {
     fn evaluate(&self, place: &Place, shape: &Shape) -> Vec<Type> {
         match shape {
             Shape::Name(name) => self.named(place, name),
-            Shape::Of(name) => self.instances(place, name),
+            Shape::Of(name) if argument_position(name).is_some() => vec![Type::outside(name)],
+            Shape::Of(name) => self.instances(place, name).into_iter().map(without_arguments).collect(),
             Shape::Member(of, name) => self.each(place, of, |it| self.member(it, name)),
             Shape::Call(of) => self.each(place, of, |it| self.called(it)),
             Shape::Itself => vec![self.itself(place)],
@@ -236,9 +237,17 @@ impl Resolver<'_> {
         if *head == Shape::Of(NARROWED.into()) {
             return self.narrowed(place, arguments);
         }
+        let heads = match head {
+            Shape::Of(name) => self.instances(place, name),
+            head => self.types(place, head),
+        };
         let mut types = Vec::new();
-        for one in self.types(place, head) {
+        for one in heads {
             match one {
+                Type::Outside(name, _) if let Some(at) = argument_position(&name) => {
+                    let given = arguments.get(at).map(|it| self.types(place, it));
+                    types.extend(given.unwrap_or_else(|| vec![Type::Unknown]));
+                }
                 Type::Outside(name, _) => {
                     let held = arguments.iter().map(|it| one_of(self.types(place, it))).collect();
                     types.push(Type::Outside(name, held));
@@ -502,6 +511,14 @@ impl Resolver<'_> {
             Type::Outside(..) => Vec::new(),
             callee => self.parameter(callee, parameter, WHOLE),
         }
+    }
+}
+
+/// A type that is named without what it gives back.
+fn without_arguments(one: Type) -> Type {
+    match &one {
+        Type::Outside(name, _) if argument_position(name).is_some() => Type::Unknown,
+        _ => one,
     }
 }
 
