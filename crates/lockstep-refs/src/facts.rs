@@ -315,6 +315,8 @@ pub(crate) const WRAPPED: &str = "@wrapped";
 pub(crate) const PREDICATE: &str = "@is";
 /// The head of a [`Shape::Applied`] that holds what a call gives, which may be a predicate, and the value that it was asked about.
 pub(crate) const NARROWED: &str = "@narrowed";
+/// The head of a [`Shape::Applied`] that is an object by its properties: the name of one, as [`Shape::Of`], then what it is.
+pub(crate) const OBJECT: &str = "@object";
 /// Said of a member that a value of the type need not have.
 pub(crate) const OPTIONAL: &str = "@optional";
 /// Said of a member that the type has itself, not its values.

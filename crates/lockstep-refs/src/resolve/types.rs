@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::names::{Entity, Hit, Mode, Resolver};
 use super::{Module, Symbol, outside, path_of};
 use crate::facts::{
-    ANY_MEMBER, DECORATED, Definition, DefinitionKind, NARROWED, PREDICATE, PROPERTIES, Shape, THIS,
+    ANY_MEMBER, DECORATED, Definition, DefinitionKind, NARROWED, OBJECT, PREDICATE, PROPERTIES, Shape, THIS,
     THIS_PARAMETER, WHOLE, WRAPPED, argument_position,
 };
 use crate::world::FileId;
@@ -29,6 +29,8 @@ pub(crate) enum Type {
     Outside(Box<str>, Rc<[Type]>),
     /// A function by its shape, and where the shape stands.
     Callable(Rc<Place>, Rc<Shape>),
+    /// An object by its properties, and where they stand.
+    Object(Rc<Place>, Rc<[Shape]>),
     /// No type checker knows.
     Untyped,
     /// It was not found out.
@@ -234,6 +236,9 @@ impl Resolver<'_> {
         if *head == Shape::Of(WRAPPED.into()) {
             return self.wrapped(place, arguments);
         }
+        if *head == Shape::Of(OBJECT.into()) {
+            return vec![Type::Object(Rc::new(place.clone()), arguments.into())];
+        }
         if *head == Shape::Of(NARROWED.into()) {
             return self.narrowed(place, arguments);
         }
@@ -358,6 +363,10 @@ impl Resolver<'_> {
             Type::Outside(head, held) => vec![outside::member(head, held, name)],
             Type::Untyped => vec![Type::Untyped],
             Type::Callable(..) => vec![Type::outside("")],
+            Type::Object(place, properties) => match property(properties, name) {
+                Some(shape) => self.types(place, shape),
+                None => vec![Type::outside("")],
+            },
             Type::Unknown => vec![Type::Unknown],
         }
     }
@@ -439,7 +448,7 @@ impl Resolver<'_> {
             },
             Type::Outside(name, held) => vec![outside::called(name, held)],
             Type::Untyped => vec![Type::Untyped],
-            Type::Module(_) | Type::Parent(_) | Type::Unknown => vec![Type::Unknown],
+            Type::Module(_) | Type::Parent(_) | Type::Object(..) | Type::Unknown => vec![Type::Unknown],
         }
     }
 
@@ -512,6 +521,12 @@ impl Resolver<'_> {
             callee => self.parameter(callee, parameter, WHOLE),
         }
     }
+}
+
+/// What a property of an object is.
+fn property<'s>(properties: &'s [Shape], name: &str) -> Option<&'s Shape> {
+    let mut pairs = properties.chunks_exact(2);
+    pairs.find_map(|pair| matches!(&pair[0], Shape::Of(it) if **it == *name).then_some(&pair[1]))
 }
 
 /// A type that is named without what it gives back.

@@ -259,3 +259,39 @@ branded().brand;
     );
     assert_eq!(breaking(files, "types.ts", "brand: T", "mark: T"), ["branded.ts"]);
 }
+
+#[test]
+fn an_object_type_without_a_name_is_its_properties() {
+    let files = "\
+=== field.ts
+export interface Field { div(a: number, b: number): number; }
+export interface Other { div(a: number): number; }
+=== make.ts
+import { Field, Other } from './field';
+export declare function make(): { field: Field; other: Other };
+export declare function later(): Promise<{ field: Field; method(): Field }>;
+=== taken.ts
+import { make } from './make';
+const { field } = make();
+field.div(1, 2);
+=== awaited.ts
+import { later } from './make';
+async function f() { const it = await later(); it.method().div(1, 2); }
+=== parameter.ts
+import { Field } from './field';
+export function f({ field, n }: { field: Field; n: number }) { return field.div(n, n); }
+=== either.ts
+import { Field } from './field';
+export function f(it: { field: Field } | { n: number }) { if ('field' in it) it.field.div(1, 2); }
+=== other.ts
+import { make } from './make';
+make().other.div(1);
+=== own.ts
+export function f(it: { div: (a: number) => void }) { it.div(1); f({ div: () => {} }); }
+";
+    assert_eq!(
+        breaking(files, "field.ts", "div(a: number, b: number)", "div(a: number, b: number, c: number)"),
+        ["awaited.ts", "either.ts", "parameter.ts", "taken.ts"]
+    );
+    assert_eq!(breaking(files, "field.ts", "Other { div(a", "Other { part(a"), ["other.ts"]);
+}
