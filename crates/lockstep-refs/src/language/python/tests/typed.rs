@@ -299,3 +299,39 @@ from lib import Model
     let files = files.replace("__all__", "def __getattr__(name): ...\n__all__");
     check(&files, &[("lib/model.py", "load", "read", &["lib/__init__.py"])]);
 }
+
+#[test]
+fn a_decorator_is_called_with_what_it_is_put_before() {
+    let files = "\
+=== deco.py
+from typing import Any, Callable
+def hook(fn: Callable[..., Any] | None = None, *, many: bool = False) -> Callable[..., Any]: ...
+def names(*all: str) -> Callable[..., Any]: ...
+def plain(fn): ...
+=== bare.py
+from deco import hook
+@hook
+def f(): ...
+=== given.py
+from deco import hook
+@hook(many=True)
+def f(): ...
+=== called.py
+from deco import names
+@names(\"a\")
+def f(): ...
+=== plain.py
+import deco
+@deco.plain
+def f(): ...
+";
+    check(
+        files,
+        &[
+            ("deco.py", "many: bool = False)", "many: bool = False, once: bool = False)", &[]),
+            ("deco.py", "names(", "names(extra, ", &[]),
+            ("deco.py", "plain(fn", "plain(extra, fn", &["plain.py"]),
+            ("deco.py", "plain(fn", "plain(fn, extra=None", &[]),
+        ],
+    );
+}
