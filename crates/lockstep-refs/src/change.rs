@@ -271,7 +271,7 @@ pub(crate) fn difference(was: &Definition, is: &Definition) -> Option<What> {
     if is.reach < was.reach {
         Some(What::Narrowed)
     } else if is.signature != was.signature {
-        let deeper = is.arity == was.arity || is.gives != was.gives;
+        let deeper = is.arity == was.arity || result(is) != result(was);
         Some(What::Resigned { arity: is.arity, deeper, unfounded: false })
     } else if is.parameters != was.parameters {
         let gone = was.parameters.iter().filter(|name| !is.parameters.contains(name)).cloned();
@@ -280,6 +280,14 @@ pub(crate) fn difference(was: &Definition, is: &Definition) -> Option<What> {
         Some(What::Body)
     } else {
         None
+    }
+}
+
+/// What a definition gives. Of a function that gives a function, what it takes is kept there too: that is told by its arity.
+fn result(definition: &Definition) -> Option<&Shape> {
+    match &definition.gives {
+        Some(Shape::Function(_, inner)) if matches!(**inner, Shape::Function(..)) => Some(inner),
+        gives => gives.as_ref(),
     }
 }
 

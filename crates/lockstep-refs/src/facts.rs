@@ -315,6 +315,8 @@ pub(crate) const WRAPPED: &str = "@wrapped";
 pub(crate) const PREDICATE: &str = "@is";
 /// The head of a [`Shape::Applied`] that holds what a call gives, which may be a predicate, and the value that it was asked about.
 pub(crate) const NARROWED: &str = "@narrowed";
+/// The head of a [`Shape::Applied`] that is an object by its properties: the name of one, as [`Shape::Of`], then what it is.
+pub(crate) const OBJECT: &str = "@object";
 /// Said of a member that a value of the type need not have.
 pub(crate) const OPTIONAL: &str = "@optional";
 /// Said of a member that the type has itself, not its values.
@@ -323,3 +325,12 @@ pub(crate) const STATIC: &str = "@static";
 pub(crate) const ANY_MEMBER: &str = "@any";
 /// The member of a component that stands for what its attributes are properties of.
 pub(crate) const PROPERTIES: &str = "@properties";
+/// An argument of a generic type, by its position, where the type gives it back: said in what an alias stands for.
+pub(crate) fn given_argument(at: usize) -> Shape {
+    Shape::Of(format!("@{at}").into())
+}
+
+/// The position that such a name says.
+pub(crate) fn argument_position(name: &str) -> Option<usize> {
+    name.strip_prefix('@')?.parse().ok()
+}

@@ -210,7 +210,7 @@ fn collect_direct(
         for mut reference in language::rules(facts.language).referrers(before, &target) {
             let change = if moved { None } else { reference.symbol.and_then(|at| changes.get(at)) };
             // A file that hands a name on shields others from its end, not from what it takes now.
-            if change.is_some_and(takes_other) {
+            if change.is_some_and(|change| takes_other(change) || is_missed(before, change, &reference)) {
                 reference.through = None;
             }
             let is_hidden = reference.symbol.and_then(|at| hidden.get(at)).is_some_and(|it| *it);
@@ -246,6 +246,14 @@ fn collect_direct(
 
 fn takes_other(change: &SymbolChange) -> bool {
     matches!(change.what, What::Resigned { .. } | What::Relabelled { .. })
+}
+
+/// Whether an import misses a name that is gone, although it takes it from a file that only hands it on.
+fn is_missed(world: &dyn World, change: &SymbolChange, reference: &Reference) -> bool {
+    let gone = matches!(change.what, What::Removed | What::Renamed(_));
+    let handing = reference.through.filter(|_| gone && reference.kind == Kind::Import);
+    let handing = handing.and_then(|file| world.facts(file));
+    handing.is_some_and(|facts| !language::rules(facts.language).shields(&facts))
 }
 
 /// Whether a function takes something else, and nobody sees what it takes.

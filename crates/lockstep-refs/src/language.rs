@@ -97,6 +97,11 @@ pub trait Rules: Sync {
     /// What a file references by this language's imports and symbols.
     fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing;
 
+    /// Whether who takes a name from a file that hands it on, and has lost it itself, still gets something.
+    fn shields(&self, _handing: &Facts) -> bool {
+        true
+    }
+
     /// Whether nobody sees what a function of a file takes, because something else is called in its place.
     fn hides(&self, _world: &dyn World, _file: FileId, _function: &Definition) -> bool {
         false

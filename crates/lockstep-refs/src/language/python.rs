@@ -44,6 +44,11 @@ impl Rules for Python {
         resolve::outgoing(world, &modules::Packages, file)
     }
 
+    fn shields(&self, handing: &Facts) -> bool {
+        // A module that makes up what it has not.
+        handing.definitions.iter().any(|it| &*it.name == "__getattr__" && it.container.is_none())
+    }
+
     fn hides(&self, world: &dyn World, file: FileId, function: &Definition) -> bool {
         resolve::is_hidden(world, &modules::Packages, file, function)
     }

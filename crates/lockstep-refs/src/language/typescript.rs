@@ -1,5 +1,6 @@
 //! TypeScript and JavaScript: modules, names brought in by imports, members by light inference.
 
+mod alias;
 mod class;
 mod config;
 mod element;

@@ -455,7 +455,7 @@ impl<'r, 'w> Search<'r, 'w> {
                 let certainty = if *of == Type::Unknown { Certainty::Possible } else { Certainty::Untyped };
                 return Some((position, certainty, None));
             }
-            Type::Outside(..) | Type::Callable(..) => return None,
+            Type::Outside(..) | Type::Callable(..) | Type::Object(..) => return None,
         };
         let at = symbols.iter().find_map(|symbol| self.wanted.get(symbol))?;
         Some((*at, Certainty::Resolved, None))

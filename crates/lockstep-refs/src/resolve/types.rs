@@ -5,8 +5,8 @@ use std::rc::Rc;
 use super::names::{Entity, Hit, Mode, Resolver};
 use super::{Module, Symbol, outside, path_of};
 use crate::facts::{
-    ANY_MEMBER, DECORATED, Definition, DefinitionKind, NARROWED, PREDICATE, PROPERTIES, Shape, THIS,
-    THIS_PARAMETER, WHOLE, WRAPPED,
+    ANY_MEMBER, DECORATED, Definition, DefinitionKind, NARROWED, OBJECT, PREDICATE, PROPERTIES, Shape, THIS,
+    THIS_PARAMETER, WHOLE, WRAPPED, argument_position,
 };
 use crate::world::FileId;
 
@@ -29,6 +29,8 @@ pub(crate) enum Type {
     Outside(Box<str>, Rc<[Type]>),
     /// A function by its shape, and where the shape stands.
     Callable(Rc<Place>, Rc<Shape>),
+    /// An object by its properties, and where they stand.
+    Object(Rc<Place>, Rc<[Shape]>),
     /// No type checker knows.
     Untyped,
     /// It was not found out.
@@ -70,7 +72,8 @@ impl Resolver<'_> {
     fn evaluate(&self, place: &Place, shape: &Shape) -> Vec<Type> {
         match shape {
             Shape::Name(name) => self.named(place, name),
-            Shape::Of(name) => self.instances(place, name),
+            Shape::Of(name) if argument_position(name).is_some() => vec![Type::outside(name)],
+            Shape::Of(name) => self.instances(place, name).into_iter().map(without_arguments).collect(),
             Shape::Member(of, name) => self.each(place, of, |it| self.member(it, name)),
             Shape::Call(of) => self.each(place, of, |it| self.called(it)),
             Shape::Itself => vec![self.itself(place)],
@@ -233,12 +236,23 @@ impl Resolver<'_> {
         if *head == Shape::Of(WRAPPED.into()) {
             return self.wrapped(place, arguments);
         }
+        if *head == Shape::Of(OBJECT.into()) {
+            return vec![Type::Object(Rc::new(place.clone()), arguments.into())];
+        }
         if *head == Shape::Of(NARROWED.into()) {
             return self.narrowed(place, arguments);
         }
+        let heads = match head {
+            Shape::Of(name) => self.instances(place, name),
+            head => self.types(place, head),
+        };
         let mut types = Vec::new();
-        for one in self.types(place, head) {
+        for one in heads {
             match one {
+                Type::Outside(name, _) if let Some(at) = argument_position(&name) => {
+                    let given = arguments.get(at).map(|it| self.types(place, it));
+                    types.extend(given.unwrap_or_else(|| vec![Type::Unknown]));
+                }
                 Type::Outside(name, _) => {
                     let held = arguments.iter().map(|it| one_of(self.types(place, it))).collect();
                     types.push(Type::Outside(name, held));
@@ -349,6 +363,10 @@ impl Resolver<'_> {
             Type::Outside(head, held) => vec![outside::member(head, held, name)],
             Type::Untyped => vec![Type::Untyped],
             Type::Callable(..) => vec![Type::outside("")],
+            Type::Object(place, properties) => match property(properties, name) {
+                Some(shape) => self.types(place, shape),
+                None => vec![Type::outside("")],
+            },
             Type::Unknown => vec![Type::Unknown],
         }
     }
@@ -430,7 +448,7 @@ impl Resolver<'_> {
             },
             Type::Outside(name, held) => vec![outside::called(name, held)],
             Type::Untyped => vec![Type::Untyped],
-            Type::Module(_) | Type::Parent(_) | Type::Unknown => vec![Type::Unknown],
+            Type::Module(_) | Type::Parent(_) | Type::Object(..) | Type::Unknown => vec![Type::Unknown],
         }
     }
 
@@ -502,6 +520,20 @@ impl Resolver<'_> {
             Type::Outside(..) => Vec::new(),
             callee => self.parameter(callee, parameter, WHOLE),
         }
+    }
+}
+
+/// What a property of an object is.
+fn property<'s>(properties: &'s [Shape], name: &str) -> Option<&'s Shape> {
+    let mut pairs = properties.chunks_exact(2);
+    pairs.find_map(|pair| matches!(&pair[0], Shape::Of(it) if **it == *name).then_some(&pair[1]))
+}
+
+/// A type that is named without what it gives back.
+fn without_arguments(one: Type) -> Type {
+    match &one {
+        Type::Outside(name, _) if argument_position(name).is_some() => Type::Unknown,
+        _ => one,
     }
 }
 

@@ -14,7 +14,7 @@ impl<'t> Walk<'t> {
             match child.kind() {
                 "decorator" => {
                     let expression = child.named_child(0);
-                    let shape = expression.map_or(Shape::Unknown, |it| self.expression(it));
+                    let shape = expression.map_or(Shape::Unknown, |it| self.decorator(it));
                     let name = expression.map_or("", |it| self.found.text(it));
                     if !is_transparent(name) {
                         shapes.push(call(shape));
@@ -25,6 +25,15 @@ impl<'t> Walk<'t> {
                 "class_definition" => return self.class(child, &decorators, node),
                 _ => {}
             }
+        }
+    }
+
+    /// What is put before a definition is called with it.
+    fn decorator(&mut self, node: Node<'t>) -> Shape {
+        match node.kind() {
+            "identifier" => self.named(node, Role::Call, Some(1)),
+            "attribute" => self.attribute(node, Role::Call, Some(1)),
+            _ => self.expression(node),
         }
     }
 

@@ -212,6 +212,36 @@ fn f(s: Option<Sign>) -> bool { match s { Some(Sign::Plus) => true, _ => false }
 }
 
 #[test]
+fn a_variant_that_is_handed_on_is_missed_by_all_who_name_it() {
+    let files = "\
+=== Cargo.toml
+[package]
+name = \"a\"
+=== src/lib.rs
+pub use crate::Way::{In, Out};
+pub mod prelude;
+mod bare;
+mod path;
+mod type_only;
+pub enum Way { In, Out }
+=== src/prelude.rs
+pub use crate::{In, Way};
+=== src/bare.rs
+use crate::In;
+fn f() -> crate::Way { In }
+=== src/path.rs
+use crate::prelude::Way;
+fn f(way: Way) -> bool { matches!(way, Way::In) }
+=== src/type_only.rs
+use crate::prelude::Way;
+fn f(way: Way) {}
+";
+    let all = ["src/bare.rs", "src/path.rs", "src/prelude.rs"];
+    assert_eq!(breaking(files, "src/lib.rs", "Way { In,", "Way { Within,"), all);
+    assert_eq!(breaking(files, "src/lib.rs", "Way { In,", "Way {"), all);
+}
+
+#[test]
 fn a_variable_does_not_hide_a_module_of_its_name() {
     let files = "\
 === Cargo.toml

@@ -236,20 +236,10 @@ impl Search<'_, '_, '_> {
         })
     }
 
-    /// The file that hands the goal on. Where it only hands on the type that the goal is a member of, that is none.
+    /// The file that hands the goal on. Who names a variant names it wherever it came from: its type is handed on and still there, and where
+    /// it is handed on itself, that only keeps the compiler from looking at its uses.
     fn handed_on(&self, found: &Found) -> Option<FileId> {
-        let through = found.through?;
-        if !self.goal.is_member() {
-            return Some(through);
-        }
-        let sheet = self.project.sheet(through)?;
-        let name = &*self.goal.symbol.name;
-        let by_name = sheet.imported(name).iter().filter_map(|at| sheet.facts.imports.get(*at as usize));
-        let leads = |import: &&Import| {
-            let module = self.project.module_at(through, import.container.as_deref());
-            import.reexport && self.imported(&module, import, name).is_some()
-        };
-        by_name.into_iter().find(leads).map(|_| through)
+        found.through.filter(|_| !self.goal.is_member())
     }
 
     /// Whether an import's path passes the goal under that name.

@@ -2,8 +2,8 @@
 
 use tree_sitter::Node;
 
-use super::Walk;
 use super::statement::reach;
+use super::{Walk, alias};
 use crate::facts::{ANY_MEMBER, Definition, DefinitionKind, OPTIONAL, Reach, Role, STATIC, Shape};
 use crate::syntax::{children, digest};
 
@@ -346,9 +346,11 @@ impl<'t> Walk<'t> {
         let mut definition = self.found.definition(name, DefinitionKind::Type, whole);
         definition.reach = if local { Reach::File } else { reach(exported) };
         definition.signature = digest([node], self.found.text, |_| false);
+        let parameters = alias::parameters(node, self.found.text);
         let (body, bases) = object_parts(value);
         match body {
-            Some(body) => {
+            // What has the members of its parameter has none of its own.
+            Some(body) if parameters.is_empty() || alias::mapped(body).is_none() => {
                 definition.kind = DefinitionKind::Interface;
                 for base in bases {
                     definition.extends.extend(self.base_type(base));
@@ -357,10 +359,10 @@ impl<'t> Walk<'t> {
                     self.found.digests(node, node.child_by_field_name("name"), Some(body));
                 self.members_of(definition, Some(body));
             }
-            None => {
+            _ => {
                 let at = self.found.define(definition);
                 let before = std::mem::replace(&mut self.found.within, at);
-                let shape = self.annotation(value);
+                let shape = self.aliased(value, &parameters);
                 self.found.within = before;
                 self.give(at, shape);
             }

@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::Walk;
-use crate::facts::{ImportForm, PREDICATE, Role, Shape};
+use crate::facts::{ImportForm, OBJECT, PREDICATE, Role, Shape};
 use crate::scope::{either, member};
 use crate::syntax::children;
 
@@ -111,7 +111,8 @@ impl<'t> Walk<'t> {
                 }
                 value
             }
-            "conditional_type" | "infer_type" | "mapped_type_clause" | "object_type" | "index_type_query" => {
+            "object_type" => self.object_type(node),
+            "conditional_type" | "infer_type" | "mapped_type_clause" | "index_type_query" => {
                 self.type_parts(node);
                 Shape::Unknown
             }
@@ -119,6 +120,31 @@ impl<'t> Walk<'t> {
                 self.type_parts(node);
                 Shape::Unknown
             }
+        }
+    }
+
+    /// An object type without a name: it is its properties.
+    fn object_type(&mut self, node: Node<'t>) -> Shape {
+        let mut properties = Vec::new();
+        let mut is_plain = true;
+        for part in children(node) {
+            let name = part.child_by_field_name("name").filter(|it| it.kind() == "property_identifier");
+            let name = name.map(|it| Shape::Of(self.found.text(it).into()));
+            match (part.kind(), name, part.child_by_field_name("type")) {
+                ("property_signature", Some(name), Some(of)) => {
+                    properties.extend([name, self.annotation(of)])
+                }
+                ("method_signature", Some(name), _) => properties.extend([name, self.callable(part, None)]),
+                ("comment", ..) => {}
+                _ => {
+                    is_plain = false;
+                    self.type_part(part);
+                }
+            }
+        }
+        match is_plain && !properties.is_empty() {
+            true => Shape::Applied(Box::new(Shape::Of(OBJECT.into())), properties),
+            false => Shape::Unknown,
         }
     }
 

@@ -267,3 +267,71 @@ with opened() as m:
         &[("lib/model.py", "class Model", "class Table", &all), ("lib/model.py", "save", "store", &all)],
     );
 }
+
+#[test]
+fn who_imports_a_name_by_way_of_others_misses_it_too() {
+    let files = "\
+=== lib/__init__.py
+from .model import Model, load
+__all__ = [\"Model\", \"load\"]
+=== lib/model.py
+class Model: ...
+def load(): ...
+=== named.py
+from lib import load
+=== twice.py
+from named import load
+=== reached.py
+import lib
+lib.load()
+=== starred.py
+from lib import *
+load()
+=== other.py
+from lib import Model
+";
+    let missing: &[&str] = &["lib/__init__.py", "named.py", "twice.py"];
+    check(
+        files,
+        &[("lib/model.py", "def load(): ...", "", missing), ("lib/model.py", "load", "read", missing)],
+    );
+    // What a module has not, it may make up.
+    let files = files.replace("__all__", "def __getattr__(name): ...\n__all__");
+    check(&files, &[("lib/model.py", "load", "read", &["lib/__init__.py"])]);
+}
+
+#[test]
+fn a_decorator_is_called_with_what_it_is_put_before() {
+    let files = "\
+=== deco.py
+from typing import Any, Callable
+def hook(fn: Callable[..., Any] | None = None, *, many: bool = False) -> Callable[..., Any]: ...
+def names(*all: str) -> Callable[..., Any]: ...
+def plain(fn): ...
+=== bare.py
+from deco import hook
+@hook
+def f(): ...
+=== given.py
+from deco import hook
+@hook(many=True)
+def f(): ...
+=== called.py
+from deco import names
+@names(\"a\")
+def f(): ...
+=== plain.py
+import deco
+@deco.plain
+def f(): ...
+";
+    check(
+        files,
+        &[
+            ("deco.py", "many: bool = False)", "many: bool = False, once: bool = False)", &[]),
+            ("deco.py", "names(", "names(extra, ", &[]),
+            ("deco.py", "plain(fn", "plain(extra, fn", &["plain.py"]),
+            ("deco.py", "plain(fn", "plain(fn, extra=None", &[]),
+        ],
+    );
+}

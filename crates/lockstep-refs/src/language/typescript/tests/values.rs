@@ -213,3 +213,85 @@ export class Mixed {
     assert_eq!(referrers(files, "parts.ts", "Writer.write"), ["b.ts:3 Call(1)"]);
     assert_eq!(referrers(files, "b.ts", "Mixed.plain"), [""; 0]);
 }
+
+#[test]
+fn an_alias_is_worth_what_it_gives_back() {
+    let files = "\
+=== types.ts
+export type Maybe<T> = T | undefined;
+export type Marked<T> = T extends unknown ? T & ([Brand<T>] extends [never] ? T : Brand<T>) : never;
+export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+export type Second<A, B> = A extends string ? B : never;
+export type Brand<T> = { brand: T };
+=== field.ts
+import { Maybe, Marked, Mutable, Second, Brand } from './types';
+export interface Field { div(a: number, b: number): number; }
+export interface Other { div(a: number): number; }
+export declare function maybe(): Maybe<Field>;
+export declare function marked(): Marked<Readonly<Field>>;
+export declare function mutable(): Mutable<Field>;
+export declare function second(): Second<Other, Field>;
+export declare function first(): Second<Field, Other>;
+export declare function branded(): Brand<Field>;
+=== maybe.ts
+import { maybe } from './field';
+maybe()?.div(1, 2);
+=== marked.ts
+import { marked } from './field';
+const it = (() => marked())();
+it.div(1, 2);
+=== mutable.ts
+import { mutable } from './field';
+mutable().div(1, 2);
+=== second.ts
+import { second } from './field';
+second().div(1, 2);
+=== first.ts
+import { first } from './field';
+first().div(1);
+=== branded.ts
+import { branded } from './field';
+branded().brand;
+";
+    assert_eq!(
+        breaking(files, "field.ts", "div(a: number, b: number)", "div(a: number, b: number, c: number)"),
+        ["marked.ts", "maybe.ts", "mutable.ts", "second.ts"]
+    );
+    assert_eq!(breaking(files, "types.ts", "brand: T", "mark: T"), ["branded.ts"]);
+}
+
+#[test]
+fn an_object_type_without_a_name_is_its_properties() {
+    let files = "\
+=== field.ts
+export interface Field { div(a: number, b: number): number; }
+export interface Other { div(a: number): number; }
+=== make.ts
+import { Field, Other } from './field';
+export declare function make(): { field: Field; other: Other };
+export declare function later(): Promise<{ field: Field; method(): Field }>;
+=== taken.ts
+import { make } from './make';
+const { field } = make();
+field.div(1, 2);
+=== awaited.ts
+import { later } from './make';
+async function f() { const it = await later(); it.method().div(1, 2); }
+=== parameter.ts
+import { Field } from './field';
+export function f({ field, n }: { field: Field; n: number }) { return field.div(n, n); }
+=== either.ts
+import { Field } from './field';
+export function f(it: { field: Field } | { n: number }) { if ('field' in it) it.field.div(1, 2); }
+=== other.ts
+import { make } from './make';
+make().other.div(1);
+=== own.ts
+export function f(it: { div: (a: number) => void }) { it.div(1); f({ div: () => {} }); }
+";
+    assert_eq!(
+        breaking(files, "field.ts", "div(a: number, b: number)", "div(a: number, b: number, c: number)"),
+        ["awaited.ts", "either.ts", "parameter.ts", "taken.ts"]
+    );
+    assert_eq!(breaking(files, "field.ts", "Other { div(a", "Other { part(a"), ["other.ts"]);
+}
