@@ -117,8 +117,8 @@ impl SymbolChange {
                 Role::Type | Role::Owner | Role::Partial => false,
                 Role::Construct | Role::Extend | Role::Override => true,
                 Role::Redefine | Role::Conform | Role::Implement => true,
-                // Passed on or read: its type is another one.
-                Role::Value | Role::Quoted => true,
+                // Passed on or read: its type is another one, of which only a function that takes more than before can be told to fit.
+                Role::Value | Role::Quoted => *deeper || !self.widens(*arity),
             },
         }
     }
@@ -271,7 +271,7 @@ pub(crate) fn difference(was: &Definition, is: &Definition) -> Option<What> {
     if is.reach < was.reach {
         Some(What::Narrowed)
     } else if is.signature != was.signature {
-        let deeper = is.arity == was.arity || result(is) != result(was);
+        let deeper = is.arity == was.arity || gives_otherwise(was, is);
         Some(What::Resigned { arity: is.arity, deeper, unfounded: false })
     } else if is.parameters != was.parameters {
         let gone = was.parameters.iter().filter(|name| !is.parameters.contains(name)).cloned();
@@ -283,11 +283,14 @@ pub(crate) fn difference(was: &Definition, is: &Definition) -> Option<What> {
     }
 }
 
-/// What a definition gives. Of a function that gives a function, what it takes is kept there too: that is told by its arity.
-fn result(definition: &Definition) -> Option<&Shape> {
-    match &definition.gives {
-        Some(Shape::Function(_, inner)) if matches!(**inner, Shape::Function(..)) => Some(inner),
-        gives => gives.as_ref(),
+/// Whether a definition gives something else. Of a function, what it takes is kept there too, where that tells anything: parameters that
+/// only one of the two has are told by its arity.
+fn gives_otherwise(was: &Definition, is: &Definition) -> bool {
+    match (&was.gives, &is.gives) {
+        (Some(Shape::Function(before, was)), Some(Shape::Function(now, is))) => {
+            was != is || before.iter().zip(now).any(|(before, now)| before != now)
+        }
+        (was, is) => was != is,
     }
 }
 

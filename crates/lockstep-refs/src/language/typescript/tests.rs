@@ -3,6 +3,7 @@
 mod defaults;
 mod elements;
 mod loaded;
+mod parameters;
 mod values;
 
 use crate::facts::{Arity, DefinitionKind};

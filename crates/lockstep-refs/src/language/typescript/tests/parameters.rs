@@ -1,0 +1,57 @@
+//! Parameters that come, go or become others, and who notices.
+
+use crate::fixture::breaking;
+
+const FILES: &str = "\
+=== a.ts
+export function f(a: number): string { return ''; }
+export const arrow = (a: number): string => '';
+export class C {
+  constructor(a: number) {}
+  m(a: number): string { return ''; }
+}
+=== call.ts
+import { f } from './a';
+f(1);
+=== arrow.ts
+import { arrow } from './a';
+arrow(1);
+=== method.ts
+import { C } from './a';
+export const m = (c: C) => c.m(1);
+=== made.ts
+import { C } from './a';
+new C(1);
+=== value.ts
+import { f } from './a';
+export const all = [1].map((n) => [f].length);
+";
+
+#[test]
+fn a_parameter_that_need_not_be_given_breaks_nobody() {
+    for (from, to) in [
+        ("f(a: number)", "f(a: number, b?: string)"),
+        ("f(a: number)", "f(a: number, b = '')"),
+        ("f(a: number)", "f(a: number, ...rest: string[])"),
+        ("arrow = (a: number)", "arrow = (a: number, b?: string)"),
+        ("m(a: number)", "m(a: number, b?: string)"),
+        ("constructor(a: number)", "constructor(a: number, b?: string)"),
+    ] {
+        assert_eq!(breaking(FILES, "a.ts", from, to), [""; 0], "{to}");
+    }
+}
+
+#[test]
+fn a_parameter_that_must_be_given_or_is_of_another_type_breaks_who_calls() {
+    for (from, to, broken) in [
+        ("f(a: number)", "f(a: number, b: string)", &["call.ts", "value.ts"][..]),
+        ("f(a: number)", "f(a: string)", &["call.ts", "value.ts"]),
+        ("f(a: number)", "f(a: string, b?: string)", &["call.ts", "value.ts"]),
+        ("f(a: number): string", "f(a: number, b?: string): number", &["call.ts", "value.ts"]),
+        ("arrow = (a: number)", "arrow = (a: number, b: string)", &["arrow.ts"]),
+        ("m(a: number)", "m(a: number, b: string)", &["method.ts"]),
+        ("constructor(a: number)", "constructor(a: number, b: string)", &["made.ts"]),
+    ] {
+        assert_eq!(breaking(FILES, "a.ts", from, to), broken, "{to}");
+    }
+}
