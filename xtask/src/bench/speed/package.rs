@@ -39,8 +39,9 @@ pub(super) const PACKAGES: [Package; 2] = [
         registry: Registry::Npm,
         name: "@mui/icons-material",
         version: "9.5.0",
-        file: "AbcOutlined.mjs",
-        symbol: "AbcOutlined",
+        // What every icon imports.
+        file: "utils/createSvgIcon.mjs",
+        symbol: "default",
         others: &["createSvgIcon", "ZoomOut", "Wifi", "Unarchive", "SvgIcon"],
     },
 ];
