@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::dependents::{Collector, Place};
 use super::edit::{After, Edit};
 use super::kept::spot;
-use crate::facts::{Definition, Facts, Import, Reach};
+use crate::facts::{Definition, DefinitionKind, Facts, Import, Reach};
 use crate::language;
 use crate::overlay::Overlay;
 use crate::reference::{Certainty, Kind, Reference, Target};
@@ -21,6 +21,8 @@ pub(super) fn names(facts: &Facts) -> BTreeSet<&str> {
 struct Lost<'a> {
     /// Its name where it comes from; `None` where everything was handed on.
     name: Option<&'a str>,
+    /// The name under which it was handed on, where it had one.
+    local: Option<&'a str>,
     /// Whether it is the file's own.
     own: bool,
     line: u32,
@@ -44,6 +46,7 @@ pub(super) fn collect(
         After::Text(text) => Some(Arc::clone(text)),
         _ => before.present_text(&edit.path),
     };
+    collect_foreign(before, file, was, &lost, collector);
     // Of all edits only this one is looked at: what the others do is theirs.
     let after = Overlay::new(world, &edit.path, Arc::clone(is), text);
     let rules = language::rules(was.language);
@@ -65,6 +68,56 @@ pub(super) fn collect(
             let breaks = reference.certainty <= Certainty::Possible;
             collector.add(Place { breaks, reference: Reference { through, symbol: None, ..reference } });
         }
+    }
+}
+
+/// Who took something from a file that has it from outside the project. Nothing defines it here, so what is asked is who would use it if the file had defined
+/// it itself.
+fn collect_foreign(
+    before: &Overlay<'_>,
+    file: FileId,
+    was: &Facts,
+    lost: &[Lost<'_>],
+    collector: &mut Collector<'_>,
+) {
+    let rules = language::rules(was.language);
+    let led: BTreeSet<u32> =
+        rules.outgoing(before, file).references.iter().map(|(_, place)| place.line).collect();
+    let foreign = lost.iter().filter(|it| !it.own && !led.contains(&it.line));
+    let symbols: Vec<Definition> = foreign.filter_map(|it| Some(stand_in(it.local?, it.line))).collect();
+    if symbols.is_empty() {
+        return;
+    }
+    let mut facts = was.clone();
+    for import in &mut facts.imports {
+        import.names.retain(|name| !symbols.iter().any(|it| it.name == name.local));
+    }
+    facts.definitions.extend(symbols.iter().cloned());
+    let path = before.path(file).to_owned();
+    let owning = Overlay::new(before, &path, Arc::new(facts), before.text(file));
+    let Some(file) = owning.find(&path) else { return };
+    let missed = rules.referrers(&owning, &Target { file, symbols: &symbols, module: false });
+    for reference in missed.into_iter().filter(|it| it.file != file) {
+        let breaks = reference.certainty <= Certainty::Possible;
+        collector.add(Place { breaks, reference: Reference { symbol: None, ..reference } });
+    }
+}
+
+/// A definition of which only the name is known.
+fn stand_in(name: &str, line: u32) -> Definition {
+    Definition {
+        name: name.into(),
+        kind: DefinitionKind::Value,
+        container: None,
+        reach: Reach::Everyone,
+        line,
+        end_line: line,
+        signature: 0,
+        body: 0,
+        arity: None,
+        parameters: Vec::new(),
+        gives: None,
+        extends: Vec::new(),
     }
 }
 
@@ -92,10 +145,15 @@ fn lost<'a>(was: &'a Facts, is: &Facts) -> Vec<Lost<'a>> {
     for import in handing(was) {
         let own = import.module.is_empty();
         let gone = import.names.iter().filter(|name| !still(&name.local));
-        lost.extend(gone.map(|name| Lost { name: Some(&*name.name), own, line: name.line }));
-        let alias = import.alias.as_deref().is_some_and(|alias| !still(alias));
-        if alias || (is_open(import) && !opened.contains(&*import.module)) {
-            lost.push(Lost { name: None, own, line: import.line });
+        lost.extend(gone.map(|it| Lost {
+            name: Some(&*it.name),
+            local: Some(&*it.local),
+            own,
+            line: it.line,
+        }));
+        let alias = import.alias.as_deref().filter(|alias| !still(alias));
+        if alias.is_some() || (is_open(import) && !opened.contains(&*import.module)) {
+            lost.push(Lost { name: None, local: alias, own, line: import.line });
         }
     }
     lost
@@ -144,4 +202,67 @@ fn targets(
         targets.push((from, symbols));
     }
     targets
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::fixture::breaking;
+
+    #[test]
+    fn what_came_from_outside_the_project_is_missed_by_who_took_it_here() {
+        let files = "\
+=== ui.ts
+export { make as default, Theme, dark as night } from 'somewhere';
+=== made.ts
+import make from './ui';
+make(1);
+=== theme.ts
+import { Theme } from './ui';
+export const f = (theme: Theme) => theme;
+=== night.ts
+import * as ui from './ui';
+ui.night();
+";
+        assert_eq!(breaking(files, "ui.ts", "make as default, ", ""), ["made.ts"]);
+        assert_eq!(breaking(files, "ui.ts", "as default", "as made"), ["made.ts"]);
+        assert_eq!(breaking(files, "ui.ts", "Theme, ", "Theme as Look, "), ["theme.ts"]);
+        assert_eq!(breaking(files, "ui.ts", "dark as night", "dark"), ["night.ts"]);
+        assert_eq!(breaking(files, "ui.ts", "make as default", "made as default"), [""; 0]);
+    }
+
+    #[test]
+    fn so_it_is_in_a_package_and_in_a_crate() {
+        let files = "\
+=== pkg/__init__.py
+from somewhere import load, save
+=== a.py
+from pkg import load
+
+load()
+=== b.py
+import pkg
+
+pkg.save()
+";
+        assert_eq!(breaking(files, "pkg/__init__.py", "load, save", "save"), ["a.py"]);
+        assert_eq!(breaking(files, "pkg/__init__.py", "load, save", "load"), ["b.py"]);
+        let files = "\
+=== Cargo.toml
+[package]
+name = \"x\"
+=== src/lib.rs
+pub mod a;
+mod b;
+mod c;
+=== src/a.rs
+pub use somewhere::{Load, Save};
+=== src/b.rs
+use crate::a::Load;
+pub fn f(load: Load) {}
+=== src/c.rs
+pub fn f(save: crate::a::Save) {}
+";
+        assert_eq!(breaking(files, "src/a.rs", "{Load, Save}", "Save"), ["src/b.rs"]);
+        assert_eq!(breaking(files, "src/a.rs", "{Load, Save}", "Load"), ["src/c.rs"]);
+    }
 }
