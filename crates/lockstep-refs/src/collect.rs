@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use crate::facts::{Definition, DefinitionKind, Facts, Reach, Role, Shape, Use};
+use crate::facts::{Definition, DefinitionKind, Facts, Role, Shape, Use};
 use crate::language::Language;
 use crate::scope::Scopes;
 use crate::syntax::{MAX_DEPTH, digest, end_line_of, line_of, text_of};
@@ -81,20 +81,8 @@ impl<'t> Collector<'t> {
 
     /// A definition at `node` that says nothing yet but its name and place.
     pub(crate) fn definition(&self, name: &str, kind: DefinitionKind, node: Node<'_>) -> Definition {
-        Definition {
-            name: name.into(),
-            kind,
-            container: self.container(),
-            reach: Reach::Everyone,
-            line: line_of(node),
-            end_line: end_line_of(node),
-            signature: 0,
-            body: 0,
-            arity: None,
-            parameters: Vec::new(),
-            gives: None,
-            extends: Vec::new(),
-        }
+        let definition = Definition::new(name, kind, line_of(node), end_line_of(node));
+        Definition { container: self.container(), ..definition }
     }
 
     /// The digests of what a definition shows and of what it keeps to itself; neither says what it is called.

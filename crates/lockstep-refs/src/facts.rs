@@ -75,6 +75,26 @@ pub struct Definition {
     pub extends: Vec<Box<str>>,
 }
 
+impl Definition {
+    /// One that says nothing yet but its name and the lines it has.
+    pub(crate) fn new(name: &str, kind: DefinitionKind, line: u32, end_line: u32) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            container: None,
+            reach: Reach::Everyone,
+            line,
+            end_line,
+            signature: 0,
+            body: 0,
+            arity: None,
+            parameters: Vec::new(),
+            gives: None,
+            extends: Vec::new(),
+        }
+    }
+}
+
 /// What a definition is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum DefinitionKind {
@@ -325,6 +345,7 @@ pub(crate) const STATIC: &str = "@static";
 pub(crate) const ANY_MEMBER: &str = "@any";
 /// The member of a component that stands for what its attributes are properties of.
 pub(crate) const PROPERTIES: &str = "@properties";
+
 /// An argument of a generic type, by its position, where the type gives it back: said in what an alias stands for.
 pub(crate) fn given_argument(at: usize) -> Shape {
     Shape::Of(format!("@{at}").into())

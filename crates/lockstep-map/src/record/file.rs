@@ -134,7 +134,7 @@ impl Record {
 
     /// From a file of so many bytes, with what tells it from any other; `None` where it is damaged, or of another program.
     pub fn read(source: &mut dyn Read, length: u64) -> Option<(Self, u64)> {
-        let mut source = Source { source, digester: Digester::default() };
+        let mut source = Reading { source, digester: Digester::default() };
         let mut head = [0; Head::BYTES];
         source.fill(&mut head)?;
         let head = Head::decode(&head, length)?;
@@ -162,13 +162,13 @@ impl Record {
     }
 }
 
-/// A file that is read from its beginning.
-struct Source<'s> {
+/// A file that is being read from its beginning.
+struct Reading<'s> {
     source: &'s mut dyn Read,
     digester: Digester,
 }
 
-impl Source<'_> {
+impl Reading<'_> {
     fn fill(&mut self, bytes: &mut [u8]) -> Option<()> {
         self.source.read_exact(bytes).ok()?;
         self.digester.add(bytes);

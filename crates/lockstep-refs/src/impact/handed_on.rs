@@ -84,7 +84,8 @@ fn collect_foreign(
     let led: BTreeSet<u32> =
         rules.outgoing(before, file).references.iter().map(|(_, place)| place.line).collect();
     let foreign = lost.iter().filter(|it| !it.own && !led.contains(&it.line));
-    let symbols: Vec<Definition> = foreign.filter_map(|it| Some(stand_in(it.local?, it.line))).collect();
+    let stand_in = |it: &Lost<'_>| Some(Definition::new(it.local?, DefinitionKind::Value, it.line, it.line));
+    let symbols: Vec<Definition> = foreign.filter_map(stand_in).collect();
     if symbols.is_empty() {
         return;
     }
@@ -100,24 +101,6 @@ fn collect_foreign(
     for reference in missed.into_iter().filter(|it| it.file != file) {
         let breaks = reference.certainty <= Certainty::Possible;
         collector.add(Place { breaks, reference: Reference { symbol: None, ..reference } });
-    }
-}
-
-/// A definition of which only the name is known.
-fn stand_in(name: &str, line: u32) -> Definition {
-    Definition {
-        name: name.into(),
-        kind: DefinitionKind::Value,
-        container: None,
-        reach: Reach::Everyone,
-        line,
-        end_line: line,
-        signature: 0,
-        body: 0,
-        arity: None,
-        parameters: Vec::new(),
-        gives: None,
-        extends: Vec::new(),
     }
 }
 

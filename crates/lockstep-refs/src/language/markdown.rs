@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Rules;
-use crate::facts::{Definition, DefinitionKind, Facts, Reach};
+use crate::facts::{Definition, DefinitionKind, Facts};
 use crate::language::Language;
 use crate::reference::{Outgoing, Reference, Target};
 use crate::syntax::digest_words;
@@ -66,20 +66,11 @@ fn definition(heading: &Heading<'_>, taken: &mut BTreeMap<String, u32>) -> Defin
     let before = taken.entry(anchor.clone()).and_modify(|count| *count += 1).or_insert(0);
     let name = if *before == 0 { anchor } else { format!("{anchor}-{before}") };
     let length = u32::try_from(heading.body.len()).unwrap_or(u32::MAX);
+    // Whoever links to a section depends on its name alone: it has no signature.
+    let end = heading.line.saturating_add(length);
     Definition {
-        name: name.into(),
-        kind: DefinitionKind::Section,
-        container: None,
-        reach: Reach::Everyone,
-        line: heading.line,
-        end_line: heading.line.saturating_add(length),
-        // Whoever links to a section depends on its name alone.
-        signature: 0,
         body: digest_words(heading.body.iter().flat_map(|line| line.split_whitespace())),
-        arity: None,
-        parameters: Vec::new(),
-        gives: None,
-        extends: Vec::new(),
+        ..Definition::new(&name, DefinitionKind::Section, heading.line, end)
     }
 }
 

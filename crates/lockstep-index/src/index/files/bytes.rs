@@ -47,7 +47,7 @@ impl Files {
 
     /// From a file of so many bytes; `None` where it is damaged or of another format.
     pub(crate) fn read(source: &mut dyn Read, length: u64) -> Option<Self> {
-        let mut source = Source { source, left: length.checked_sub(SUM)?, checked: checker() };
+        let mut source = Reading { source, left: length.checked_sub(SUM)?, checked: checker() };
         if source.array::<8>()? != *MAGIC {
             return None;
         }
@@ -61,15 +61,15 @@ impl Files {
     }
 }
 
-/// A file that is read from its beginning.
-struct Source<'s> {
+/// A file that is being read from its beginning.
+struct Reading<'s> {
     source: &'s mut dyn Read,
     /// How many bytes are left before the sum.
     left: u64,
     checked: blake3::Hasher,
 }
 
-impl Source<'_> {
+impl Reading<'_> {
     fn fill(&mut self, bytes: &mut [u8]) -> Option<()> {
         self.left = self.left.checked_sub(bytes.len() as u64)?;
         self.source.read_exact(bytes).ok()?;

@@ -507,18 +507,10 @@ impl Reader {
         let body = digest(rest, source.text, |_| false);
         let visibility = reach_of(source, node);
         let definition = Definition {
-            name: name.into(),
-            kind,
             container: self.container(),
-            reach: Reach::Everyone,
-            line: source.line(node),
-            end_line: source.end_line(node),
             signature,
             body,
-            arity: None,
-            parameters: Vec::new(),
-            gives: None,
-            extends: Vec::new(),
+            ..Definition::new(name, kind, source.line(node), source.end_line(node))
         };
         let index = self.define(definition);
         self.reaching(index, visibility);
