@@ -12,6 +12,7 @@ mod amendment;
 mod build;
 mod codec;
 mod content;
+mod early;
 mod facts;
 mod files;
 mod harvest;
@@ -79,6 +80,8 @@ pub struct Index {
     behind: usize,
     /// Whether a file was found changed after the look at the disk.
     moved: AtomicBool,
+    /// Whether the look that goes on while it is asked has found something changed.
+    outdated: AtomicBool,
     /// Whether a part of the index could not be believed.
     damaged: AtomicBool,
     by_directory: OnceLock<ByDirectory>,
@@ -124,6 +127,11 @@ impl Index {
             files: self.files.len(),
             unseen: self.files.unseen(),
         }
+    }
+
+    /// Whether the look that goes on while it is asked has found something changed: it will be asked again.
+    pub fn is_outdated(&self) -> bool {
+        self.outdated.load(Ordering::Relaxed)
     }
 
     /// What it is of.

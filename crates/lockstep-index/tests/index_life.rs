@@ -44,6 +44,16 @@ impl Tree {
         Index::open_or_build(self.root(), Home::State(&self.state), &Settings::default(), &Unwatched).unwrap()
     }
 
+    /// Asks for the files with a word while the disk is looked at; the answer where that found nothing changed.
+    fn ask_early(&self, word: &str, meanwhile: impl FnOnce(&Index)) -> (Index, Option<usize>) {
+        let settings = Settings::default();
+        let ask = |index: &Index| {
+            meanwhile(index);
+            Some(index.containing(word).len())
+        };
+        Index::open_and_ask(self.root(), Home::State(&self.state), &settings, &Unwatched, ask).unwrap()
+    }
+
     /// With its facts.
     fn build(&self) -> Index {
         let order = Order { facts: true, ..Order::default() };
@@ -174,6 +184,49 @@ fn a_file_that_changes_after_the_look_makes_the_answer_stale_and_is_not_kept() {
     assert!(!index.condition().fresh, "but the answers are no longer of one moment");
     index.keep_parsed().unwrap();
     tree.assert_true(&["one", "two"], "afterwards");
+}
+
+#[test]
+fn an_early_answer_counts_only_where_nothing_changed() {
+    let tree = Tree::new(&[("a.py", "def one(): pass\n"), ("d/b.py", "def other(): pass\n")]);
+    let (index, early) = tree.ask_early("one", |_| panic!("there is nothing to ask yet"));
+    assert_eq!((early, index.containing("one").len()), (None, 1));
+    std::thread::sleep(Duration::from_millis(25));
+    // Times that were too young to be trusted are settled by this one.
+    tree.open();
+    let (index, early) =
+        tree.ask_early("one", |index| assert!(index.knows("a.py") && index.knows("gone.py")));
+    assert!(early == Some(1) && index.condition().fresh && !index.is_outdated());
+    let changes: [(&str, &dyn Fn()); 4] = [
+        ("another content", &|| tree.write("a.py", "def one(): two()\n")),
+        ("a new file", &|| tree.write("d/new.py", "two = 1\n")),
+        ("a file that is gone", &|| fs::remove_file(tree.root().join("a.py")).unwrap()),
+        ("another rule", &|| tree.write(".gitignore", "d/new.py\n")),
+    ];
+    for (what, change) in changes {
+        change();
+        let (index, early) = tree.ask_early("two", |_| {});
+        assert_eq!(early, None, "{what}");
+        assert!(index.condition().fresh && !index.is_outdated(), "{what}");
+        tree.assert_true(&["one", "two", "other"], what);
+    }
+}
+
+#[test]
+fn what_changes_while_an_early_question_is_answered_never_claims_to_be_fresh() {
+    let tree = Tree::new(&[("a.py", "def one(): pass\n"), ("b.py", "def other(): pass\n")]);
+    tree.open();
+    for turn in 0..20 {
+        std::thread::sleep(Duration::from_millis(25));
+        tree.open();
+        let (index, early) = tree.ask_early("one", |index| {
+            tree.write("a.py", &format!("def one(): return {turn}\n"));
+            assert!(!index.knows("a.py"));
+            assert!(index.text(index.find("a.py").unwrap()).unwrap().contains(&turn.to_string()));
+        });
+        // Whether the look or the question came first to the file: one of them has noticed.
+        assert!(early.is_none() || !index.condition().fresh);
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 
@@ -65,8 +65,8 @@ const BATCH: usize = 8;
 /// A directory of fewer files is not opened for them: opening and closing take longer than the longer paths.
 const WORTH_OPENING: usize = 3;
 
-/// Looks at everything the table knows, on as many threads as there are cores.
-pub(crate) fn look(root: &Path, files: &Files, limit: u64) -> Look {
+/// Looks at everything the table knows, on as many threads as there are cores. Sets `outdated` as soon as something differs.
+pub(crate) fn look(root: &Path, files: &Files, limit: u64, outdated: &AtomicBool) -> Look {
     let by_directory = files.by_directory();
     let helpers = threads::besides(files.len() / FILES_PER_THREAD);
     let next = AtomicUsize::new(0);
@@ -81,6 +81,9 @@ pub(crate) fn look(root: &Path, files: &Files, limit: u64) -> Look {
                 return look;
             }
             (start..end).for_each(|directory| eye.look_at(directory, &by_directory, &mut look));
+            if !look.is_as_before() {
+                outdated.store(true, Ordering::Relaxed);
+            }
         }
     };
     let mut look = std::thread::scope(|scope| {

@@ -15,7 +15,7 @@ use super::files::Files;
 use super::harvest::{Harvest, harvest};
 use super::keep::Edition;
 use super::listing::list;
-use super::look::{look, look_only};
+use super::look::{Look, look, look_only};
 use super::manifest::Manifest;
 use super::progress::Progress;
 use super::settings::Settings;
@@ -33,6 +33,15 @@ pub enum Home<'a> {
     State(&'a StateDir),
     /// Nowhere: it goes with the process, and nothing is written.
     Memory,
+}
+
+impl Home<'_> {
+    pub(super) fn storage(self) -> Option<Storage> {
+        match self {
+            Self::State(state) => Some(Storage::new(state)),
+            Self::Memory => None,
+        }
+    }
 }
 
 /// How much may be done before answers are given.
@@ -69,14 +78,8 @@ impl Index {
         effort: Effort,
         progress: &dyn Progress,
     ) -> Result<Option<Self>, IndexError> {
-        let storage = match home {
-            Home::State(state) => Some(Storage::new(state)),
-            Home::Memory => None,
-        };
-        let loaded = match &storage {
-            Some(storage) => load(storage, settings)?,
-            None => Loaded::default(),
-        };
+        let storage = home.storage();
+        let loaded = load_from(storage.as_ref(), settings)?;
         if loaded.base.is_none() && effort == Effort::Few {
             return Ok(None);
         }
@@ -94,11 +97,8 @@ impl Index {
         sight: Sight<'_>,
         progress: &dyn Progress,
     ) -> Result<Self, IndexError> {
-        let storage = match home {
-            Home::State(state) => Some(Storage::new(state)),
-            Home::Memory => None,
-        };
-        let loaded = storage.as_ref().map_or_else(|| Ok(Loaded::default()), |it| load(it, settings))?;
+        let storage = home.storage();
+        let loaded = load_from(storage.as_ref(), settings)?;
         let (effort, keep) = (Effort::Whole, Keep::Later);
         Opening { root, storage, writer: None, settings, effort, sight, keep, progress }
             .bring_up_to_date(loaded)
@@ -160,7 +160,7 @@ pub(super) struct Loaded {
     /// `None` where there is nothing that this program can use.
     pub(super) base: Option<Base>,
     /// The manifest as it was found, usable or not.
-    found: Option<Manifest>,
+    pub(super) found: Option<Manifest>,
 }
 
 impl Loaded {
@@ -168,6 +168,11 @@ impl Loaded {
     pub(super) fn unusable(self) -> Self {
         Self { base: None, ..self }
     }
+}
+
+/// What is on disk, where something is kept there.
+pub(super) fn load_from(storage: Option<&Storage>, settings: &Settings) -> Result<Loaded, IndexError> {
+    storage.map_or_else(|| Ok(Loaded::default()), |storage| load(storage, settings))
 }
 
 pub(super) fn load(storage: &Storage, settings: &Settings) -> Result<Loaded, IndexError> {
@@ -240,39 +245,78 @@ impl Unkept {
     }
 }
 
+/// What a look showed.
+#[derive(Debug)]
+pub(super) struct Seen {
+    pub(super) look: Look,
+    /// The ignore rules outside of the tree.
+    outside_rules: u64,
+}
+
 impl Opening<'_> {
     pub(super) fn bring_up_to_date(self, loaded: Loaded) -> Result<Index, IndexError> {
         let Loaded { base, found } = loaded;
-        let start = Instant::now();
+        let Some(base) = base else { return self.build(found) };
+        let seen = self.look(&base.files, &base.manifest, &AtomicBool::default());
+        self.catch_up(base, found, seen)
+    }
+
+    /// What the disk has otherwise than a table says; `outdated` is set as soon as something is.
+    pub(super) fn look(&self, files: &Files, manifest: &Manifest, outdated: &AtomicBool) -> Seen {
+        let limit = self.settings.max_file_bytes;
         let outside_rules = rules::outside(self.root);
-        let is_new = base.is_none();
-        let mut base = base.unwrap_or_else(|| Base::empty(self.settings));
-        let plan = if is_new {
-            Plan::whole(list(self.root, "", &self.settings.filter(self.root)?))
-        } else {
-            let limit = self.settings.max_file_bytes;
-            let mut look = match self.sight {
-                Sight::Whole => look(self.root, &base.files, limit),
-                Sight::Only(paths) => look_only(self.root, &base.files, limit, paths),
-            };
-            look.rules_changed |= base.manifest.outside_rules != outside_rules;
-            if look.is_as_before() {
-                return Ok(self.opened(base, true));
-            }
-            let plan = Plan::new(self.root, &base.files, look, &self.settings.filter(self.root)?);
-            if plan.is_empty() && base.manifest.outside_rules == outside_rules {
-                return Ok(self.opened(base, true));
-            }
-            plan
+        let mut look = match self.sight {
+            Sight::Whole => look(self.root, files, limit, outdated),
+            Sight::Only(paths) => look_only(self.root, files, limit, paths),
         };
+        look.rules_changed |= manifest.outside_rules != outside_rules;
+        Seen { look, outside_rules }
+    }
+
+    /// The index with what a look found otherwise than it is known.
+    pub(super) fn catch_up(
+        self,
+        base: Base,
+        found: Option<Manifest>,
+        seen: Seen,
+    ) -> Result<Index, IndexError> {
+        let Seen { look, outside_rules } = seen;
+        if look.is_as_before() {
+            return Ok(self.opened(base, true));
+        }
+        let plan = Plan::new(self.root, &base.files, look, &self.settings.filter(self.root)?);
+        if plan.is_empty() && base.manifest.outside_rules == outside_rules {
+            return Ok(self.opened(base, true));
+        }
         if self.effort == Effort::Few && plan.read.len() > FEW {
             return Ok(self.behind(base, &plan));
         }
+        self.update(base, found, plan, outside_rules, None)
+    }
+
+    /// An index from nothing.
+    fn build(self, found: Option<Manifest>) -> Result<Index, IndexError> {
+        let start = Instant::now();
+        let outside_rules = rules::outside(self.root);
+        let plan = Plan::whole(list(self.root, "", &self.settings.filter(self.root)?));
+        let base = Base::empty(self.settings);
+        self.update(base, found, plan, outside_rules, Some(start))
+    }
+
+    /// Does what a plan says, and keeps it; `building` tells since when, where everything is new.
+    fn update(
+        self,
+        mut base: Base,
+        found: Option<Manifest>,
+        plan: Plan,
+        outside_rules: u64,
+        building: Option<Instant>,
+    ) -> Result<Index, IndexError> {
         base.manifest.outside_rules = outside_rules;
-        let is_small = !is_new && plan.read.len() + plan.dropped.len() <= FEW;
+        let is_small = building.is_none() && plan.read.len() + plan.dropped.len() <= FEW;
         let (tables, amendment) = self.apply(&mut base, plan)?;
         let amendment = is_small.then_some(amendment);
-        if is_new {
+        if let Some(start) = building {
             base.manifest.build_micros = [u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX), 0];
         }
         if self.keep == Keep::Later && is_small && self.storage.is_some() {
@@ -336,12 +380,12 @@ impl Opening<'_> {
         }
     }
 
-    fn opened(self, base: Base, kept: bool) -> Index {
+    pub(super) fn opened(&self, base: Base, kept: bool) -> Index {
         let Base { manifest, files, words, facts, replaced } = base;
         let count = files.len();
         Index {
             root: self.root.to_owned(),
-            storage: self.storage,
+            storage: self.storage.clone(),
             settings: self.settings.clone(),
             manifest,
             kept,
@@ -353,6 +397,7 @@ impl Opening<'_> {
             differing: Vec::new(),
             behind: 0,
             moved: AtomicBool::new(false),
+            outdated: AtomicBool::new(false),
             damaged: AtomicBool::new(false),
             by_directory: OnceLock::new(),
             by_name: OnceLock::new(),

@@ -1,6 +1,7 @@
 //! Whether the index on disk is whole and up to date, without changing anything.
 
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use lockstep_store::StateDir;
 use serde::Serialize;
@@ -48,7 +49,7 @@ pub fn verify(root: &Path, state: &StateDir, settings: &Settings) -> Result<Verd
 }
 
 fn differing(root: &Path, files: &Files, settings: &Settings, outside: bool) -> Result<usize, IndexError> {
-    let mut look = look(root, files, settings.max_file_bytes);
+    let mut look = look(root, files, settings.max_file_bytes, &AtomicBool::default());
     look.rules_changed |= outside;
     if look.is_as_before() {
         return Ok(0);

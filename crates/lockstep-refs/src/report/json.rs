@@ -6,15 +6,18 @@ use super::{Next, Report, Together, absolute, evidence_line};
 use crate::impact::{Dependent, FileChange, FileImpact, Hop};
 use crate::reference::{Certainty, Kind};
 
-/// How long the parts of an answer took, in milliseconds. The only thing in a report that differs from run to run.
+/// How long the parts of an answer took, in milliseconds. The only thing in a report that differs from run to run. They overlap: the
+/// disk is looked at while the dependents are found.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct Timings {
-    /// Bringing the index up to date.
+    /// Until the index could be asked.
     pub index: f64,
-    /// Finding what changed.
+    /// Until it was known what changed.
     pub changes: f64,
     /// Finding the dependents.
     pub impact: f64,
+    /// Until all of it was done, and the disk was known to be as the index says.
+    pub total: f64,
 }
 
 #[derive(Serialize)]

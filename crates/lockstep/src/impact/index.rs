@@ -4,11 +4,8 @@ use jiff::Timestamp;
 use lockstep_config::scope::ScopePreset;
 use lockstep_index::index::{Home, Index, Progress, Settings};
 use lockstep_refs::entity::Aliases;
-use lockstep_refs::impact::Edit;
 use lockstep_refs::report::Basis;
-use lockstep_store::Store;
 
-use super::analysis::Analysis;
 use super::tree::Tree;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
@@ -22,30 +19,30 @@ impl Tree {
     /// The index, up to date. In a project it is kept; where Lockstep is not active nothing is written, and it goes with the
     /// process.
     pub(crate) fn open_index(&self, progress: &dyn Progress) -> Result<Index, CommandError> {
-        let home = match &self.project {
-            Some(project) => Home::State(&project.state),
-            None => Home::Memory,
-        };
-        let settings = self.project.as_ref().map_or_else(Settings::default, ActiveProject::index_settings);
+        let (home, settings) = self.home_of_index();
         Ok(Index::open_or_build(&self.root, home, &settings, progress)?)
     }
 
-    /// Who depends on what the edits changed, by an index that is open, until `is_over`.
-    pub(crate) fn analyse(
+    /// The index, up to date, with what it said when it was asked. Where `is_worth_it`, it is asked before it is known to be up to date,
+    /// and again only if it was not.
+    pub(crate) fn ask_index<T>(
         &self,
-        mut index: Index,
-        edits: &[Edit],
-        is_over: &dyn Fn() -> bool,
-    ) -> Result<Analysis, CommandError> {
-        let mut analysis = Analysis::of(&self.root, &index, &self.aliases(), edits, is_over);
-        if let Some(project) = &self.project
-            && let Some(store) = Store::open_existing(&project.state)?
-        {
-            analysis.drop_dismissed(&store)?;
+        progress: &dyn Progress,
+        is_worth_it: impl FnOnce(&Index) -> bool,
+        ask: impl Fn(&Index) -> T,
+    ) -> Result<(Index, T), CommandError> {
+        let (home, settings) = self.home_of_index();
+        let early = |index: &Index| is_worth_it(index).then(|| ask(index));
+        let (index, answer) = Index::open_and_ask(&self.root, home, &settings, progress, early)?;
+        let answer = answer.unwrap_or_else(|| ask(&index));
+        Ok((index, answer))
+    }
+
+    fn home_of_index(&self) -> (Home<'_>, Settings) {
+        match &self.project {
+            Some(project) => (Home::State(&project.state), project.index_settings()),
+            None => (Home::Memory, Settings::default()),
         }
-        // What could not be kept is parsed again the next time: no reason to give no answer.
-        let _ = index.keep_parsed();
-        Ok(analysis)
     }
 }
 

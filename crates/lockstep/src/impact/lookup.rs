@@ -57,23 +57,22 @@ impl References {
         progress: &dyn Progress,
     ) -> Result<Self, CommandError> {
         let tree = Tree::of_command(directory)?;
-        let index = tree.open_index(progress)?;
-        let sought = tree.seek(&index, directory, name);
-        if sought.is_nothing() {
-            return Err(unknown(name));
-        }
-        let (references, unresolved) = match direction {
-            Direction::Out => sought.outgoing(&index, &tree.aliases()),
-            _ => sought.referrers(&index),
-        };
-        let found = Self {
-            sought: name.to_owned(),
-            defined: defined(&sought),
-            references,
-            unresolved,
-            direction,
-            ..Self::default()
-        };
+        let (index, found) = tree.ask_index(
+            progress,
+            |_| true,
+            |index| {
+                let sought = tree.seek(index, directory, name);
+                let found = match direction {
+                    _ if sought.is_nothing() => return None,
+                    Direction::Out => sought.outgoing(index, &tree.aliases()),
+                    _ => sought.referrers(index),
+                };
+                Some((defined(&sought), found))
+            },
+        )?;
+        let (defined, (references, unresolved)) = found.ok_or_else(|| unknown(name))?;
+        let found =
+            Self { sought: name.to_owned(), defined, references, unresolved, direction, ..Self::default() };
         Ok(found.by(index))
     }
 

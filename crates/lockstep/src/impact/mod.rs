@@ -4,6 +4,7 @@
 //! here only files, git and the store are asked.
 
 pub(crate) mod analysis;
+mod awaited;
 mod background;
 pub(crate) mod edits;
 mod gone;

@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use lockstep_git::patch::{self, FilePatch};
-use lockstep_index::index::Progress;
+use lockstep_index::index::{Index, Progress};
 use lockstep_model::ids::SessionId;
-use lockstep_store::Store;
+use lockstep_refs::impact::Edit;
+use lockstep_refs::report::Timings;
 
 use super::analysis::{Analysis, milliseconds};
+use super::awaited::Awaited;
 use super::edits::Edits;
 use super::tree::Tree;
 use crate::error::{CommandError, Kind};
@@ -52,23 +54,40 @@ pub(crate) struct Asked {
 impl Question {
     /// Asks it in `directory`. Whoever watches the progress can also end it.
     pub(crate) fn ask(&self, directory: &Path, progress: &dyn Progress) -> Result<Asked, CommandError> {
-        let tree = Tree::of_command(directory)?;
         let started = Instant::now();
-        // What changed and what the files are now is asked at the same time: neither needs the other, and both take their time.
-        let ((edits, changes), (index, opened)) = std::thread::scope(|scope| {
-            let index = scope.spawn(|| (tree.open_index(progress), milliseconds(started)));
-            let edits = (self.edits(&tree, directory), milliseconds(started));
-            (edits, index.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+        let tree = Tree::of_command(directory)?;
+        // Git is asked what changed while the index is opened, and the index who depends on it while the disk is looked at.
+        let (asked, (edits, changes)) = std::thread::scope(|scope| {
+            let git = Awaited::new(scope.spawn(|| (self.edits(&tree, directory), milliseconds(started))));
+            let edits = || git.get().0.as_ref().map_or(&[][..], |changed| &changed.edits);
+            // What the index knows in another version is found changed anyway.
+            let is_worth_it = |index: &Index| edits().iter().all(|edit| index.knows(&edit.path));
+            let asked = tree.ask_index(progress, is_worth_it, |index| {
+                let opened = milliseconds(started);
+                (opened, self.analyse(&tree, index, edits(), progress))
+            });
+            (asked, git.into_inner())
         });
-        let Edits { edits, origin } = edits?;
-        let since = Instant::now();
-        let is_over = || since.elapsed() > self.limit || progress.is_abandoned();
-        let mut analysis = tree.analyse(index?, &edits, &is_over)?;
-        (analysis.timings.index, analysis.timings.changes) = (opened, changes);
+        let origin = edits?.origin;
+        let (mut index, (opened, mut analysis)) = asked?;
+        if let Some(store) = tree.store()? {
+            analysis.drop_dismissed(&store)?;
+        }
+        // What could not be kept is parsed again the next time: no reason to give no answer.
+        let _ = index.keep_parsed();
         if self.history {
             analysis.add_history(tree.repository()?)?;
         }
+        let Timings { impact, .. } = analysis.timings;
+        analysis.timings = Timings { index: opened, changes, impact, total: milliseconds(started) };
         Ok(Asked { tree, analysis, origin })
+    }
+
+    fn analyse(&self, tree: &Tree, index: &Index, edits: &[Edit], progress: &dyn Progress) -> Analysis {
+        let since = Instant::now();
+        // An answer that will be thrown away need not be finished.
+        let is_over = || since.elapsed() > self.limit || progress.is_abandoned() || index.is_outdated();
+        Analysis::of(&tree.root, index, &tree.aliases(), edits, &is_over)
     }
 
     fn edits(&self, tree: &Tree, directory: &Path) -> Result<Edits, CommandError> {
@@ -98,8 +117,7 @@ impl Question {
 impl Asked {
     /// Whether a cascade is under way: then it goes on, whatever the report says.
     pub(crate) fn in_cascade(&self) -> Result<bool, CommandError> {
-        let Some(project) = &self.tree.project else { return Ok(false) };
-        let store = Store::open_existing(&project.state)?;
+        let store = self.tree.store()?;
         Ok(store.map(|store| store.active_cascades()).transpose()?.is_some_and(|active| !active.is_empty()))
     }
 }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use lockstep_config::Project;
 use lockstep_git::{GitError, Repository};
+use lockstep_store::{Store, StoreError};
 
 use crate::error::{CommandError, Kind};
 use crate::project::ActiveProject;
@@ -30,6 +31,11 @@ impl Tree {
         };
         let repository = Repository::at(&root)?;
         Ok(Self { root, project, repository })
+    }
+
+    /// The project's store, where there is one.
+    pub(crate) fn store(&self) -> Result<Option<Store>, StoreError> {
+        self.project.as_ref().map_or(Ok(None), |project| Store::open_existing(&project.state))
     }
 
     /// The repository, for what cannot be answered without one.
