@@ -60,9 +60,9 @@ pub(crate) struct ImpactArgs {
     /// Only this language
     #[arg(long, value_name = "NAME")]
     language: Option<String>,
-    /// Ask codegraph too, which is a process for every change
+    /// Ask those graph tools too that are a process for every change: codegraph, code-review-graph
     #[arg(long)]
-    codegraph: bool,
+    tools: bool,
     /// Show every wrong answer
     #[arg(long)]
     wrong: bool,
@@ -173,7 +173,7 @@ fn measure(
 fn ready(language: &str, args: &ImpactArgs, prepared: &Prepared, cache: &Path) -> Vec<(Answer, Tool)> {
     let mut tools = Vec::new();
     for which in Answer::tools(language) {
-        if *which == Answer::Codegraph && !args.codegraph {
+        if which.is_slow() && !args.tools {
             continue;
         }
         match Tool::ready(*which, prepared, cache) {
@@ -220,9 +220,9 @@ fn command_line(args: &ImpactArgs) -> String {
     let language = args.language.as_ref().map(|name| format!(" --language {name}")).unwrap_or_default();
     let other = args.other.as_ref().map(|other| format!(" --other {other}")).unwrap_or_default();
     let known = if args.known { " --known" } else { "" };
-    let codegraph = if args.codegraph { " --codegraph" } else { "" };
+    let tools = if args.tools { " --tools" } else { "" };
     format!(
-        "cargo xtask bench impact --seed {} --cases {}{language}{package}{other}{known}{codegraph}{smoke}",
+        "cargo xtask bench impact --seed {} --cases {}{language}{package}{other}{known}{tools}{smoke}",
         args.seed, args.cases
     )
 }

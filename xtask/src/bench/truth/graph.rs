@@ -17,13 +17,32 @@ use crate::{Outcome, workspace};
 const MADGE: &str = "8.0.0";
 const CODEGRAPH: (&str, &str) = ("@colbymchenry/codegraph", "1.6.1");
 const GRIMP: &str = "grimp==3.19";
+const REVIEW_GRAPH: &str = "code-review-graph==2.3.9";
 
 /// A tool that is ready to be asked about a package.
 pub(super) enum Tool {
     /// It knows who depends on each file.
     Files(BTreeMap<String, BTreeSet<String>>),
-    /// It is asked about each definition.
-    Codegraph { program: PathBuf, answers: PathBuf },
+    /// It is a process for each question, and what it said is kept.
+    Asked { by: Asked, program: PathBuf, answers: PathBuf },
+}
+
+/// The tools that are a process for each question.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Asked {
+    /// Asked about a definition.
+    Codegraph,
+    /// Asked about a file: it has no such question about a definition.
+    ReviewGraph,
+}
+
+impl Asked {
+    fn ending(self) -> &'static str {
+        match self {
+            Self::Codegraph => "codegraph",
+            Self::ReviewGraph => "code-review-graph",
+        }
+    }
 }
 
 impl Tool {
@@ -40,7 +59,11 @@ impl Tool {
                     init.arg("init").arg(".");
                     workspace::output(init)?;
                 }
-                Ok(Self::Codegraph { program, answers: cache.join("answers") })
+                Ok(Self::Asked { by: Asked::Codegraph, program, answers: cache.join("answers") })
+            }
+            Answer::ReviewGraph => {
+                let program = review_graph(prepared, cache)?;
+                Ok(Self::Asked { by: Asked::ReviewGraph, program, answers: cache.join("answers") })
             }
             Answer::Ours | Answer::Word | Answer::Basename => Err("that is no tool".into()),
         }
@@ -50,12 +73,15 @@ impl Tool {
     pub(super) fn answer(&self, prepared: &Prepared, case: &Case) -> Outcome<BTreeSet<String>> {
         let mut files = match self {
             Self::Files(dependents) => dependents.get(&case.file).cloned().unwrap_or_default(),
-            Self::Codegraph { program, answers } => {
-                let path = answers.join(format!("{}-codegraph", kept::key(prepared, case).display()));
+            Self::Asked { by, program, answers } => {
+                let path = answers.join(format!("{}-{}", kept::key(prepared, case).display(), by.ending()));
                 match fs::read_to_string(&path) {
                     Ok(text) => text.lines().map(str::to_owned).collect(),
                     Err(_) => {
-                        let files = impact(program, prepared, case)?;
+                        let files = match by {
+                            Asked::Codegraph => impact(program, prepared, case)?,
+                            Asked::ReviewGraph => blast_radius(program, prepared, case)?,
+                        };
                         let text: String = files.iter().map(|file| format!("{file}\n")).collect();
                         fs::write(&path, text)?;
                         files
@@ -93,6 +119,49 @@ fn impact(program: &Path, prepared: &Prepared, case: &Case) -> Outcome<BTreeSet<
     }
     let affected = meant.into_iter().flat_map(|it| it["affected"].as_array().into_iter().flatten());
     Ok(affected.filter_map(|it| it["filePath"].as_str().map(str::to_owned)).collect())
+}
+
+/// Installs code-review-graph and lets it look through a package.
+fn review_graph(prepared: &Prepared, cache: &Path) -> Outcome<PathBuf> {
+    let venv = cache.join("python").join("code-review-graph");
+    let program = venv.join("bin/code-review-graph");
+    if !program.is_file() {
+        let mut make = workspace::command("python3");
+        make.args(["-m", "venv"]).arg(&venv);
+        workspace::output(make)?;
+        let mut install = workspace::command(venv.join("bin/python"));
+        install.args(["-m", "pip", "-q", "install", REVIEW_GRAPH]);
+        workspace::output(install)?;
+    }
+    // What it knows is in a folder of this name, by which it also sees that this is a project.
+    let graph = prepared.root.join(".code-review-graph");
+    if !graph.join("graph.db").is_file() {
+        fs::create_dir_all(&graph)?;
+        let mut build = review_graph_command(&program, prepared);
+        build.args(["build", "-q", "--skip-postprocess", "--repo"]).arg(&prepared.root);
+        workspace::output(build)?;
+    }
+    Ok(program)
+}
+
+fn review_graph_command(program: &Path, prepared: &Prepared) -> Command {
+    let mut command = workspace::command(program);
+    // It would keep a list of projects in the user's home.
+    command.env("HOME", program.parent().unwrap_or(program)).current_dir(&prepared.root);
+    // It tells every step of itself there.
+    command.stderr(std::process::Stdio::null());
+    command
+}
+
+/// What code-review-graph says that a change of a file reaches at one step.
+fn blast_radius(program: &Path, prepared: &Prepared, case: &Case) -> Outcome<BTreeSet<String>> {
+    let mut command = review_graph_command(program, prepared);
+    command.args(["impact", "--files", &case.file, "--depth", "1", "--max-results", "100000", "--repo"]);
+    command.arg(&prepared.root);
+    let answer: Value = serde_json::from_slice(&workspace::output(command)?)?;
+    let files = answer["impacted_files"].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let relative = |file: &str| Some(Path::new(file).strip_prefix(&prepared.root).ok()?.to_str()?.to_owned());
+    Ok(files.filter_map(relative).collect())
 }
 
 /// `{"core/a.ts": ["internal.ts"]}`: what each file below `src` depends on.

@@ -12,20 +12,22 @@ pub(super) enum Answer {
     Word,
     Basename,
     Codegraph,
+    ReviewGraph,
     Madge,
     Grimp,
 }
 
 impl Answer {
     /// Who is asked about every language.
-    pub(super) const ALL: [Self; 4] = [Self::Ours, Self::Word, Self::Basename, Self::Codegraph];
+    pub(super) const ALL: [Self; 5] =
+        [Self::Ours, Self::Word, Self::Basename, Self::Codegraph, Self::ReviewGraph];
 
     /// The graph tools for a language.
     pub(super) fn tools(language: &str) -> &'static [Self] {
         match language {
-            "Python" => &[Self::Codegraph, Self::Grimp],
-            "TypeScript" => &[Self::Codegraph, Self::Madge],
-            _ => &[Self::Codegraph],
+            "Python" => &[Self::Codegraph, Self::ReviewGraph, Self::Grimp],
+            "TypeScript" => &[Self::Codegraph, Self::ReviewGraph, Self::Madge],
+            _ => &[Self::Codegraph, Self::ReviewGraph],
         }
     }
 
@@ -35,12 +37,18 @@ impl Answer {
         Self::ALL.into_iter().chain(tools.copied()).collect()
     }
 
+    /// Whether it is a process for every change, so that it is asked only on demand.
+    pub(super) fn is_slow(self) -> bool {
+        matches!(self, Self::Codegraph | Self::ReviewGraph)
+    }
+
     pub(super) fn word(self) -> &'static str {
         match self {
             Self::Ours => "lockstep impact",
             Self::Word => "rg -w of the name",
             Self::Basename => "grep of the basename",
             Self::Codegraph => "codegraph impact, depth 1",
+            Self::ReviewGraph => "code-review-graph impact of the file, depth 1",
             Self::Madge => "madge: files that import the file",
             Self::Grimp => "grimp: modules that import the module",
         }
