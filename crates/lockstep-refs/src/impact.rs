@@ -170,8 +170,11 @@ fn file_impact(
     let after = edit.present_facts(worlds.after);
     found.symbols = edit.symbol_changes(&facts, after.as_deref());
     found.problems = facts.problems.max(after.as_deref().map_or(0, |after| after.problems));
-    let unread =
-        found.symbols.is_empty() && edit.is_unread(&before, (&facts, text.as_deref()), after.as_deref());
+    // It is there, but too large, binary or unreadable.
+    let unseen = after.is_none() && edit.after != After::Gone;
+    found.problems = found.problems.max(u32::from(unseen));
+    let known = (&*facts, text.as_deref());
+    let unread = unseen || found.symbols.is_empty() && edit.is_unread(&before, known, after.as_deref());
     if unread {
         found.symbols = Edit::everything_inside(&facts);
         found.whole_file = true;

@@ -38,3 +38,55 @@ fn a_user_that_was_not_read_may_be_one() {
     let impact = ask(&world, &[edited("core/Kit.kt", kit)]);
     assert_eq!(impact.candidates().into_iter().collect::<Vec<_>>(), ["ui/Use.kt"]);
 }
+
+/// A world that cannot look into one of its files.
+struct Blind<'a>(&'a MemoryWorld, &'a str);
+
+impl World for Blind<'_> {
+    fn find(&self, path: &str) -> Option<FileId> {
+        self.0.find(path)
+    }
+
+    fn path(&self, file: FileId) -> &str {
+        self.0.path(file)
+    }
+
+    fn files(&self) -> Vec<FileId> {
+        self.0.files()
+    }
+
+    fn directory(&self, path: &str) -> Vec<FileId> {
+        self.0.directory(path)
+    }
+
+    fn named(&self, basename: &str) -> Vec<FileId> {
+        self.0.named(basename)
+    }
+
+    fn containing(&self, name: &str) -> Vec<FileId> {
+        self.0.containing(name)
+    }
+
+    fn text(&self, file: FileId) -> Option<Arc<str>> {
+        self.0.text(file).filter(|_| self.path(file) != self.1)
+    }
+
+    fn facts(&self, file: FileId) -> Option<Arc<Facts>> {
+        self.0.facts(file).filter(|_| self.path(file) != self.1)
+    }
+}
+
+#[test]
+fn what_nobody_can_look_into_is_still_led_to() {
+    let user = "import { a } from './made.js';\n";
+    let page = "<img src=\"logo.png\">\n";
+    let world = MemoryWorld::new([("made.js", ""), ("logo.png", ""), ("user.js", user), ("page.html", page)]);
+    for (path, dependent) in [("made.js", "user.js"), ("logo.png", "page.html")] {
+        let edits = [Edit { before: Before::Unknown, ..edited(path, "") }];
+        let question = Question { edits: &edits, aliases: &Aliases::default(), is_over: &|| false };
+        let impact = impact(&Blind(&world, path), &question);
+        assert_eq!(impact.candidates().into_iter().collect::<Vec<_>>(), [dependent]);
+        assert!(impact.files[0].whole_file && impact.files[0].problems > 0);
+        assert!(impact.dependents().all(|(_, dependent)| !dependent.breaks));
+    }
+}
