@@ -5,6 +5,7 @@
 mod arrivals;
 mod dependents;
 mod edit;
+mod go_module;
 mod handed_on;
 mod in_text;
 mod kept;
@@ -69,6 +70,8 @@ pub struct FileImpact {
     pub undecided: usize,
     /// Whether the time was up before it was looked at: then nothing is known of its dependents.
     pub unanalysed: bool,
+    /// How many places in it, as it was or as it is, could not be read: what they define and use is not known.
+    pub problems: u32,
 }
 
 /// What is asked.
@@ -148,6 +151,7 @@ fn nothing_found(edit: &Edit) -> FileImpact {
         dependents: Vec::new(),
         undecided: 0,
         unanalysed: false,
+        problems: 0,
     }
 }
 
@@ -165,13 +169,25 @@ fn file_impact(
     let file = before.add(edit.former_path(), Arc::clone(&facts), text.clone());
     let after = edit.present_facts(worlds.after);
     found.symbols = edit.symbol_changes(&facts, after.as_deref());
+    found.problems = facts.problems.max(after.as_deref().map_or(0, |after| after.problems));
+    // It is there, but too large, binary or unreadable.
+    let unseen = after.is_none() && edit.after != After::Gone;
+    found.problems = found.problems.max(u32::from(unseen));
+    let known = (&*facts, text.as_deref());
+    let unread = unseen || found.symbols.is_empty() && edit.is_unread(&before, known, after.as_deref());
+    if unread {
+        found.symbols = Edit::everything_inside(&facts);
+        found.whole_file = true;
+    }
     let mut collector = Collector::new(world, edit, file);
     let handed_on = after.as_deref().map(handed_on::names).unwrap_or_default();
-    let mut kept = Kept::new(worlds.after, edit, after.as_deref(), &found.symbols, &worlds.arrivals);
-    let former = FormerFile { before: &before, file, facts: &facts, changes: &found.symbols };
+    let mut kept =
+        Kept::new(worlds.after, edit, (&facts, after.as_deref()), &found.symbols, &worlds.arrivals);
+    let former = FormerFile { before: &before, file, facts: &facts, changes: &found.symbols, unread };
     let promised = Promised::new(world, edit, &former, after.as_deref());
     collect_direct(&former, edit, (&handed_on, &promised), &mut kept, &mut collector);
     handed_on::collect(world, &before, edit, (&facts, after.as_ref()), &mut collector);
+    go_module::collect(&before, edit, text.as_deref(), &mut collector);
     no_module::collect(&before, (&facts, after.as_deref()), file, &mut collector);
     in_text::collect(&before, edit, text.as_deref(), &found.symbols, aliases, &mut collector);
     let truncated = is_over() || collect_transitive(world, &mut collector, is_over);
@@ -185,6 +201,8 @@ struct FormerFile<'a> {
     file: FileId,
     facts: &'a Facts,
     changes: &'a [SymbolChange],
+    /// Whether it is not known what changed in it.
+    unread: bool,
 }
 
 /// Everything that references what changed.
@@ -195,7 +213,7 @@ fn collect_direct(
     kept: &mut Kept<'_>,
     collector: &mut Collector<'_>,
 ) {
-    let FormerFile { before, file, facts, changes } = *former;
+    let FormerFile { before, file, facts, changes, unread } = *former;
     let moved = edit.is_moved();
     // When the file is no longer where it was, every definition in it is affected, changed or not.
     let symbols: Vec<Definition> = match moved {
@@ -204,9 +222,9 @@ fn collect_direct(
         }
         false => changes.iter().map(|change| change.was.clone()).collect(),
     };
-    let target = Target { file, symbols: &symbols, module: moved };
+    let target = Target { file, symbols: &symbols, module: moved || unread };
     let hidden: Vec<bool> = changes.iter().map(|change| hides(former, change)).collect();
-    if moved || !symbols.is_empty() {
+    if moved || unread || !symbols.is_empty() {
         for mut reference in language::rules(facts.language).referrers(before, &target) {
             let change = if moved { None } else { reference.symbol.and_then(|at| changes.get(at)) };
             // A file that hands a name on shields others from its end, not from what it takes now.

@@ -18,6 +18,7 @@ mod rust;
 mod swift;
 mod typescript;
 
+pub(crate) use go::{inside_module, module_name};
 pub(crate) use rust::library_of;
 
 use serde::{Deserialize, Serialize};
@@ -100,6 +101,11 @@ pub trait Rules: Sync {
     /// Whether who takes a name from a file that hands it on, and has lost it itself, still gets something.
     fn shields(&self, _handing: &Facts) -> bool {
         true
+    }
+
+    /// Whether two texts say the same, but for spaces and comments, where not all of them can be read. `false` where that is not known.
+    fn reads_alike(&self, _one: &str, _other: &str) -> bool {
+        false
     }
 
     /// Whether nobody sees what a function of a file takes, because something else is called in its place.

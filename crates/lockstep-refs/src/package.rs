@@ -54,9 +54,20 @@ pub(crate) trait Packages: Sync {
         method.container.as_deref().and_then(|path| path.rsplit('.').next()) == Some(&method.name)
     }
 
-    /// File names that a type of this name may be in, where the language has such a custom.
+    /// Whether a type that has no constructor of its own has that of the type it extends.
+    fn inherits_constructors(&self) -> bool {
+        false
+    }
+
+    /// File names that a type of this name may be in, where the language has such a custom. They are looked into where too many
+    /// files write the name to look into all.
     fn homes(&self, _name: &str) -> Vec<String> {
         Vec::new()
+    }
+
+    /// Names of types that every file has without importing them.
+    fn built_in(&self) -> &'static [&'static str] {
+        &[]
     }
 }
 

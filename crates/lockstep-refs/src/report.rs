@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use crate::impact::{Dependent, Evidence, Hop, Impact};
+use crate::impact::{Dependent, Evidence, FileImpact, Hop, Impact};
 use crate::language::Language;
 use crate::reference::{Certainty, Kind};
 
@@ -122,7 +122,8 @@ impl Report<'_> {
 
     fn confidence(&self) -> &'static str {
         // Of a language without rules only words are looked for.
-        let text_only = self.impact.files.iter().any(|file| Language::of(&file.path) == Language::Text);
+        let text_only = |file: &FileImpact| Language::of(&file.path) == Language::Text || file.problems > 0;
+        let text_only = self.impact.files.iter().any(text_only);
         match (self.impact.truncated, self.basis.fresh && !text_only) {
             (true, _) => "low",
             (false, true) => "high",
@@ -204,10 +205,11 @@ impl Report<'_> {
             ));
         }
         for file in self.impact.files.iter().filter(|file| file.whole_file && !file.unanalysed) {
-            notes.push(format!(
-                "{}: its former content is unknown, so everything in it counts as changed.",
-                file.path
-            ));
+            let why = match file.problems {
+                0 => "its former content is unknown",
+                _ => "what changed in it could not be read",
+            };
+            notes.push(format!("{}: {why}, so everything in it counts as changed.", file.path));
         }
         notes.extend(self.notes_on_the_whole());
         notes
@@ -232,6 +234,13 @@ impl Report<'_> {
             notes.push(format!(
                 "{} in the files looked at could not be resolved.",
                 count(self.impact.unresolved, "import")
+            ));
+        }
+        for file in self.impact.files.iter().filter(|file| file.problems > 0) {
+            notes.push(format!(
+                "{}: {} in it could not be parsed; who depends on what stands there is not known.",
+                file.path,
+                count(file.problems as usize, "place")
             ));
         }
         let undecided = |dependent: &Dependent| {

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 use std::hash::Hasher;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use tree_sitter::{Language, Node, ParseOptions, ParseState, Parser, Tree};
 
@@ -89,6 +89,11 @@ pub(crate) fn digest<'t>(
     (u64::from(fold(hasher.finish())) << 32) | u64::from(sum)
 }
 
+/// Whether it is the digest of no tokens at all: of the inside of something that is only declared.
+pub(crate) fn is_nothing(known: u64) -> bool {
+    known == digest([], "", |_| false)
+}
+
 /// A digest of the words of a text, so that spaces do not count.
 pub(crate) fn digest_words<'a>(words: impl IntoIterator<Item = &'a str>) -> u64 {
     let mut hasher = Fnv::default();
@@ -121,19 +126,24 @@ fn fold(digest: u64) -> u32 {
 
 /// How many places the parser could not make sense of.
 pub(crate) fn problems(tree: &Tree) -> u32 {
-    let mut count = 0;
+    u32::try_from(unread(tree).len()).unwrap_or(u32::MAX)
+}
+
+/// The places that the parser could not make sense of; empty where it missed something.
+pub(crate) fn unread(tree: &Tree) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
     let mut stack = vec![tree.root_node()];
     while let Some(node) = stack.pop() {
         if !node.has_error() {
             continue;
         }
         if node.is_error() || node.is_missing() {
-            count += 1;
+            found.push(node.byte_range());
         } else {
             stack.extend(node.children(&mut node.walk()));
         }
     }
-    count
+    found
 }
 
 /// FNV-1a: the same on every machine and in every version, as kept digests must be.

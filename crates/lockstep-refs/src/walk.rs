@@ -10,8 +10,9 @@ use tree_sitter::{Language as Parser, Node};
 use crate::collect::Collector;
 use crate::facts::{Arity, DefinitionKind, Facts, Import, ImportForm, ImportedName, Reach, Role, Shape, Use};
 use crate::language::Language;
+use crate::package::is_type;
 use crate::scope;
-use crate::syntax::{children, digest, line_of, parse, problems};
+use crate::syntax::{children, digest, line_of, parse, problems, unread};
 
 /// What a language's tree calls things. Kinds of nodes, and the fields of what they hold; an empty field means the first
 /// child, or for arguments the last.
@@ -100,6 +101,18 @@ pub(crate) fn facts(grammar: &'static Grammar, text: &str) -> Facts {
     let mut facts = walk.collector.facts;
     facts.problems += problems(&tree);
     facts
+}
+
+/// Whether two texts have the same tokens, and the same words where there are none to be seen, but for lines that are comments.
+pub(crate) fn reads_alike(grammar: &Grammar, one: &str, other: &str) -> bool {
+    let tokens = |text: &str| {
+        let tree = parse(&(grammar.parser)(), text)?;
+        let unread = unread(&tree).into_iter().filter_map(|range| text.get(range));
+        let lines = unread.flat_map(str::lines).filter(|line| !line.trim_start().starts_with(['/', '*']));
+        let words: Vec<String> = lines.flat_map(str::split_whitespace).map(str::to_owned).collect();
+        Some((digest([tree.root_node()], text, |_| false), words))
+    };
+    tokens(one).zip(tokens(other)).is_some_and(|(one, other)| one == other)
 }
 
 /// A walk through one tree.
@@ -296,6 +309,24 @@ impl<'t> Walk<'t> {
         }
     }
 
+    /// A call of the constructor of the type that the one around extends, where constructors go by the names of types.
+    pub(crate) fn parent_made(&mut self, node: Node<'_>, arguments: Option<Node<'_>>) {
+        let count = arguments.and_then(argument_count);
+        let around = self.collector.container();
+        let is_around = |it: &&crate::facts::Definition| {
+            is_type(it) && around.as_deref() == Some(&*crate::resolve::path_of(it))
+        };
+        let parent =
+            self.collector.facts.definitions.iter().rfind(is_around).and_then(|it| it.extends.first());
+        if let Some(parent) = parent.cloned() {
+            let (before, name) = parent.rsplit_once('.').map_or((None, &*parent), |(of, it)| (Some(of), it));
+            self.used(node, name, Role::Call, before.map(|of| Shape::Name(of.into())), count);
+        }
+        if let Some(arguments) = arguments {
+            self.children(arguments);
+        }
+    }
+
     /// A name that stands alone; one of a local variable is nobody else's.
     pub(crate) fn named(&mut self, node: Node<'_>, role: Role, arguments: Option<u16>) {
         if role == Role::Type || self.collector.scopes.get(self.text(node)).is_none() {
@@ -308,16 +339,16 @@ impl<'t> Walk<'t> {
         let path = dotted(self.text(node));
         let Some((before, name)) = path.rsplit_once('.') else {
             let name = path.as_str();
-            return self.keep(node, name, role, None, arguments);
+            return self.used(node, name, role, None, arguments);
         };
         let mut parts = before.split('.');
         let first = parts.next().unwrap_or_default();
         if let Some(local) = self.collector.scopes.get(first).cloned() {
             let of = parts.fold(local, scope::member);
-            return self.keep(node, name, role, Some(of), arguments);
+            return self.used(node, name, role, Some(of), arguments);
         }
         self.prefix(node, before);
-        self.keep(node, name, role, Some(Shape::Name(before.into())), arguments);
+        self.used(node, name, role, Some(Shape::Name(before.into())), arguments);
     }
 
     /// The parts of a path that come before its last: namespaces and types.
@@ -325,7 +356,7 @@ impl<'t> Walk<'t> {
         let mut prefix = String::new();
         for part in before.split('.').filter(|part| !part.is_empty()) {
             let of = (!prefix.is_empty()).then(|| Shape::Name(prefix.as_str().into()));
-            self.keep(node, part, Role::Type, of, None);
+            self.used(node, part, Role::Type, of, None);
             if !prefix.is_empty() {
                 prefix.push('.');
             }
@@ -338,7 +369,15 @@ impl<'t> Walk<'t> {
         self.seen.insert(node.id());
     }
 
-    fn keep(&mut self, node: Node<'_>, name: &str, role: Role, of: Option<Shape>, arguments: Option<u16>) {
+    /// Keeps the use of a name that is not written so at the node.
+    pub(crate) fn used(
+        &mut self,
+        node: Node<'_>,
+        name: &str,
+        role: Role,
+        of: Option<Shape>,
+        arguments: Option<u16>,
+    ) {
         if name.is_empty() {
             return;
         }
@@ -429,6 +468,9 @@ impl<'t> Walk<'t> {
         }
         let head = self.head(node);
         let grammar = self.grammar;
+        // What C++ puts around a type where it is an argument of another.
+        let node =
+            node.child_by_field_name("type").filter(|_| node.kind() == "type_descriptor").unwrap_or(node);
         let shape = match head.kind() {
             kind if grammar.paths.contains(&kind)
                 || grammar.types.contains(&kind)
@@ -528,8 +570,12 @@ impl<'t> Walk<'t> {
         let whole = type_.kind == DefinitionKind::Interface;
         definition.line = line_of(name_node);
         definition.reach = type_.reach;
-        definition.signature =
-            digest([type_.node], text, |node| (!whole && Some(node) == body) || node == name_node);
+        // What must be implemented is asked of everyone who extends it.
+        let demanded: Vec<Node<'_>> = body.filter(|_| !whole).map(children).unwrap_or_default();
+        let demanded = demanded.into_iter().filter(|member| is_demanded(*member, text));
+        definition.signature = digest(std::iter::once(type_.node).chain(demanded), text, |node| {
+            (!whole && Some(node) == body) || node == name_node
+        });
         definition.body = digest(body, text, inside);
         definition.extends =
             type_.extends.iter().map(|node| dotted(self.text(self.head(*node))).into()).collect();
@@ -649,8 +695,22 @@ fn parts<'n>(table: &[(&str, &str, &str)], node: Node<'n>) -> Option<(Node<'n>, 
     (first != second).then_some((first, second))
 }
 
+/// Whether a member has no inside, so that whoever extends its type must give it one: `abstract`, `= 0`.
+fn is_demanded(member: Node<'_>, text: &str) -> bool {
+    let written = |node: Node<'_>| text.get(node.byte_range()).unwrap_or_default();
+    let is_abstract = |part: Node<'_>| {
+        part.kind() == "abstract"
+            || part.kind().contains("modifier") && written(part).split_whitespace().any(|it| it == "abstract")
+    };
+    let pure = || {
+        let compact: String = written(member).split_whitespace().collect();
+        compact.starts_with("virtual") && compact.trim_end_matches(';').ends_with("=0")
+    };
+    member.children(&mut member.walk()).any(is_abstract) || pure()
+}
+
 /// How many arguments are written; `None` where some stand for any number.
-fn argument_count(arguments: Node<'_>) -> Option<u16> {
+pub(crate) fn argument_count(arguments: Node<'_>) -> Option<u16> {
     const MANY: &[&str] = &["spread", "variadic", "splat", "unpack", "block_argument"];
     let all = children(arguments);
     let many = |node: &Node<'_>| MANY.iter().any(|part| node.kind().contains(part));
@@ -690,9 +750,33 @@ pub(crate) fn dotted(path: &str) -> String {
     out
 }
 
+/// The name that a file of a type has by custom: `HTTPServer` is in `http_server`.
+pub(crate) fn snake(name: &str) -> String {
+    let letters: Vec<char> = name.chars().collect();
+    let mut out = String::new();
+    for (at, letter) in letters.iter().enumerate() {
+        let after_small = at > 0 && letters.get(at - 1).is_some_and(|it| !it.is_uppercase());
+        let before_small = at > 0 && letters.get(at + 1).is_some_and(|it| it.is_lowercase());
+        if letter.is_uppercase() && (after_small || before_small) {
+            out.push('_');
+        }
+        out.extend(letter.to_lowercase());
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_are_named_after_types() {
+        for (name, expected) in
+            [("HttpServer", "http_server"), ("HTTPServer", "http_server"), ("list", "list")]
+        {
+            assert_eq!(snake(name), expected);
+        }
+    }
 
     #[test]
     fn paths_are_written_with_dots() {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::change::{SymbolChange, What, compare};
 use crate::entity::{Aliases, Entity, entities};
-use crate::facts::{Facts, Reach};
+use crate::facts::{Definition, Facts, Reach};
 use crate::language::{self, Language};
 use crate::overlay::Overlay;
 use crate::world::World;
@@ -114,7 +114,9 @@ impl Edit {
                 }
                 _ => {
                     let file = world.find(&self.path)?;
-                    Some((world.facts(file)?, world.text(file)))
+                    // What nobody can look into is still led to.
+                    let unseen = || Arc::new(Facts::none(Language::of(&self.path)));
+                    Some((world.facts(file).unwrap_or_else(unseen), world.text(file)))
                 }
             },
         }
@@ -149,16 +151,65 @@ impl Edit {
 
     /// What happened to the definitions of the former content.
     pub(super) fn symbol_changes(&self, old: &Facts, new: Option<&Facts>) -> Vec<SymbolChange> {
-        let everything = |what: What| {
-            let reachable = old.definitions.iter().filter(|definition| definition.reach > Reach::File);
-            reachable.map(|was| SymbolChange { was: was.clone(), what: what.clone() }).collect()
-        };
+        let removed = |change: SymbolChange| SymbolChange { what: What::Removed, ..change };
         match (&self.before, new) {
-            (Before::Unknown, _) => everything(What::Body),
-            (_, None) if self.after == After::Gone => everything(What::Removed),
+            (Before::Unknown, _) => Self::everything_inside(old),
+            (_, None) if self.after == After::Gone => {
+                Self::everything_inside(old).into_iter().map(removed).collect()
+            }
             // It is there, but nobody can look into it.
-            (_, None) => everything(What::Body),
+            (_, None) => Self::everything_inside(old),
+            (_, Some(new)) if is_repackaged(old, new) => repackaged(compare(old, new), old, new),
             (_, Some(new)) => compare(old, new),
         }
     }
+
+    /// Whether the content is another one that could not be read in whole, before or after, so that what changed is not known.
+    pub(super) fn is_unread(
+        &self,
+        before: &Overlay<'_>,
+        was: (&Facts, Option<&str>),
+        is: Option<&Facts>,
+    ) -> bool {
+        let (old, Some(former)) = was else { return false };
+        let Some(new) = is.filter(|new| old.problems > 0 || new.problems > 0) else { return false };
+        let present = match &self.after {
+            After::Gone => None,
+            After::Text(text) => Some(Arc::clone(text)),
+            After::Present => before.present_text(&self.path),
+        };
+        present.is_some_and(|text| !language::rules(new.language).reads_alike(former, &text))
+    }
+
+    /// Every definition that others can name, with only its inside changed.
+    pub(super) fn everything_inside(old: &Facts) -> Vec<SymbolChange> {
+        let reachable = old.definitions.iter().filter(|definition| definition.reach > Reach::File);
+        reachable.map(|was| SymbolChange { was: was.clone(), what: What::Body }).collect()
+    }
+}
+
+/// Whether a file says that it belongs to another package than before: then everything in it has another full name.
+pub(super) fn is_repackaged(old: &Facts, new: &Facts) -> bool {
+    old.language == new.language && old.package != new.package
+}
+
+/// What a file defines outside types goes by another full name, whatever else became of it.
+fn repackaged(mut changes: Vec<SymbolChange>, old: &Facts, new: &Facts) -> Vec<SymbolChange> {
+    let known = |changes: &[SymbolChange], was: &Definition| {
+        changes.iter().position(|it| it.was.line == was.line && it.was.name == was.name)
+    };
+    let named = |was: &&Definition| was.container.is_none() && was.reach > Reach::File;
+    for was in old.definitions.iter().filter(named) {
+        let package = new.package.as_deref().unwrap_or_default();
+        let full =
+            [package, &was.name].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(".");
+        let change = SymbolChange { was: was.clone(), what: What::Renamed(full.into()) };
+        match known(&changes, was) {
+            Some(at) if matches!(changes[at].what, What::Removed | What::Renamed(_)) => {}
+            Some(at) => changes[at] = change,
+            None => changes.push(change),
+        }
+    }
+    changes.sort_by_key(|change| change.was.line);
+    changes
 }

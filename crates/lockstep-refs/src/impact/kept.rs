@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::arrivals::Arrivals;
-use super::edit::Edit;
+use super::edit::{Edit, is_repackaged};
 use crate::change::{SymbolChange, What, difference};
 use crate::facts::{Definition, Facts, Reach};
 use crate::language::{self, Language};
@@ -21,6 +21,8 @@ pub(super) struct Kept<'a> {
     edit: &'a Edit,
     after: Option<&'a Facts>,
     changes: &'a [SymbolChange],
+    /// Whether the file belongs to another package than before.
+    repackaged: bool,
     /// For the file in its new place, or for what fewer can name now.
     spots: BTreeSet<Spot>,
     /// For what goes by another name now: asked when the first such place is found.
@@ -36,7 +38,7 @@ impl<'a> Kept<'a> {
     pub(super) fn new(
         world: &'a dyn World,
         edit: &'a Edit,
-        after: Option<&'a Facts>,
+        (was, after): (&Facts, Option<&'a Facts>),
         changes: &'a [SymbolChange],
         arrivals: &'a Arrivals<'a>,
     ) -> Self {
@@ -45,6 +47,7 @@ impl<'a> Kept<'a> {
             edit,
             after,
             changes,
+            repackaged: after.is_some_and(|after| is_repackaged(was, after)),
             spots: BTreeSet::new(),
             renamed: None,
             arrivals,
@@ -59,7 +62,11 @@ impl<'a> Kept<'a> {
     pub(super) fn finds(&mut self, change: &SymbolChange, reference: &Reference) -> bool {
         match change.what {
             What::Narrowed => self.has(reference),
-            What::Renamed(_) => self.has_renamed(change, reference) || self.has_moved(&change.was, reference),
+            What::Renamed(_) => {
+                self.has_renamed(change, reference)
+                    || self.has_moved(&change.was, reference)
+                    || self.repackaged && self.has(reference)
+            }
             What::Removed => self.has_moved(&change.was, reference),
             _ => false,
         }
@@ -137,6 +144,7 @@ impl<'a> Kept<'a> {
     fn in_new_place(&self) -> BTreeSet<Spot> {
         match (&self.edit.former, self.after) {
             (Some(_), Some(after)) => self.ask(after, |it| it.reach > Reach::File, true),
+            (None, Some(after)) if self.repackaged => self.ask(after, |it| it.reach > Reach::File, false),
             _ => BTreeSet::new(),
         }
     }

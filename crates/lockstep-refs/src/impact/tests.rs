@@ -1,5 +1,7 @@
 //! Whom a change concerns, in small worlds; and what every report promises.
 
+mod unread;
+
 use proptest::prelude::*;
 
 use super::*;

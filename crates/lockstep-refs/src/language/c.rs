@@ -3,12 +3,12 @@
 
 use tree_sitter::Node;
 
-use crate::facts::{Definition, DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape};
+use crate::facts::{DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape};
 use crate::language::Language;
 use crate::package::{Bindings, Bound, Leads, Packaged, Packages, Query};
 use crate::scope;
 use crate::syntax::{children, digest};
-use crate::walk::{Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
+use crate::walk::{Function, Grammar, ImportOf, Parameter, Type, Walk, dotted, snake};
 use crate::world::{FileId, World, base, join, parent};
 
 /// How both languages share names.
@@ -35,6 +35,9 @@ const fn grammar(language: Language, parser: fn() -> tree_sitter::Language) -> G
             "statement_identifier",
         ],
         functions: &["function_definition"],
+        worth: |walk, node, depth| {
+            member(node).map(|(of, name)| scope::member(pointed(walk, of, depth), walk.text(name)))
+        },
         ..Grammar::of(language, parser, special)
     }
 }
@@ -96,8 +99,10 @@ impl Packages for Includes {
         true
     }
 
-    fn constructs(&self, method: &Definition) -> bool {
-        method.container.as_deref().and_then(|path| path.rsplit('.').next()) == Some(&method.name)
+    fn homes(&self, name: &str) -> Vec<String> {
+        let stems = [name.to_owned(), name.to_lowercase(), snake(name)];
+        let endings = ["h", "hpp", "hh", "hxx"];
+        stems.iter().flat_map(|stem| endings.map(|ending| format!("{stem}.{ending}"))).collect()
     }
 }
 
@@ -135,6 +140,11 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         "preproc_def" | "preproc_function_def" => macro_(walk, node),
         "namespace_definition" => {
             let name = field("name").map(|name| dotted(walk.text(name))).unwrap_or_default();
+            // What is in an inline one is named as if it stood around it.
+            if node.child(0).is_some_and(|it| walk.text(it) == "inline") {
+                field("body").into_iter().for_each(|body| walk.visit(body));
+                return true;
+            }
             let container = walk.collector.enter(if name.is_empty() { "_" } else { &name });
             field("body").into_iter().for_each(|body| walk.visit(body));
             walk.collector.leave(container);
@@ -209,8 +219,29 @@ fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
                 let role = if name.kind() == "field_identifier" { Role::Value } else { Role::Call };
                 let of = (role == Role::Value).then_some(Shape::Itself);
                 walk.collector.use_name(name, role, of, None);
+                // It may as well be what the type extends.
+                let arguments = children(node).into_iter().find(|it| it.kind() == "argument_list");
+                if role == Role::Value {
+                    let count = arguments.and_then(crate::walk::argument_count);
+                    walk.collector.use_name(name, Role::Call, None, count);
+                }
                 walk.children_but(node, Some(name));
             }
+        }
+        "field_expression" => {
+            let Some((of, name)) = member(node) else { return false };
+            walk.visit(of);
+            let of = pointed(walk, of, 0);
+            walk.collector.use_name(name, Role::Value, Some(of), None);
+        }
+        "call_expression" => {
+            let callee = field("function");
+            let Some((of, name)) = callee.and_then(member) else { return false };
+            walk.visit(of);
+            let of = pointed(walk, of, 0);
+            let count = field("arguments").and_then(crate::walk::argument_count);
+            walk.collector.use_name(name, Role::Call, Some(of), count);
+            field("arguments").into_iter().for_each(|arguments| walk.children(arguments));
         }
         "template_parameter_list" | "preproc_params" => {}
         "template_type" | "template_function" | "template_method" => {
@@ -227,6 +258,21 @@ fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         _ => return false,
     }
     true
+}
+
+/// What something points to: that of `a->b` is what `operator->` of `a` gives, where `a` is no plain pointer.
+const POINTED: &str = "->";
+
+/// The parts of `a->b`, where `a` may be an object that stands for a pointer.
+fn member(node: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
+    let arrow = node.kind() == "field_expression"
+        && node.child_by_field_name("operator").is_some_and(|operator| operator.kind() == POINTED);
+    let parts = node.child_by_field_name("argument").zip(node.child_by_field_name("field"));
+    parts.filter(|(of, name)| arrow && name.kind() == "field_identifier" && of.kind() != "this")
+}
+
+fn pointed(walk: &Walk<'_>, of: Node<'_>, depth: usize) -> Shape {
+    scope::member(walk.shape_within(of, depth), POINTED)
 }
 
 /// Whether the last part of a path is a type.

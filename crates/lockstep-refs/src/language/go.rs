@@ -7,7 +7,7 @@ use crate::language::Language;
 use crate::package::{Bindings, Bound, Leads, Packaged, Packages, Query};
 use crate::scope;
 use crate::syntax::{children, line_of};
-use crate::walk::{Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
+use crate::walk::{Function, Grammar, ImportOf, Parameter, Type, Walk, dotted, snake};
 use crate::world::{FileId, World, parent};
 
 struct Go;
@@ -58,8 +58,13 @@ impl Packages for Go {
                 bindings.globs.push(full);
                 continue;
             }
-            let local = import.alias.clone().unwrap_or_else(|| package_name(world, &full, &import.module));
-            bindings.names.push(Bound { local, full, line: import.line });
+            let locals = match &import.alias {
+                Some(alias) => vec![alias.clone()],
+                None => package_names(world, &full, &import.module),
+            };
+            for local in locals {
+                bindings.names.push(Bound { local, full: full.clone(), line: import.line });
+            }
         }
         bindings
     }
@@ -79,6 +84,37 @@ impl Packages for Go {
     fn constructs(&self, _method: &Definition) -> bool {
         false
     }
+
+    fn homes(&self, name: &str) -> Vec<String> {
+        vec![format!("{}.go", name.to_lowercase()), format!("{}.go", snake(name))]
+    }
+
+    fn built_in(&self) -> &'static [&'static str] {
+        &[
+            "any",
+            "bool",
+            "byte",
+            "complex128",
+            "complex64",
+            "error",
+            "float32",
+            "float64",
+            "int",
+            "int16",
+            "int32",
+            "int64",
+            "int8",
+            "rune",
+            "string",
+            "uint",
+            "uint16",
+            "uint32",
+            "uint64",
+            "uint8",
+            "uintptr",
+            "[]",
+        ]
+    }
 }
 
 /// Where a package is.
@@ -93,10 +129,9 @@ fn directory(world: &dyn World, import: &str) -> Place {
     let mut best: Option<(usize, String)> = None;
     for file in world.named("go.mod") {
         let Some(text) = world.text(file) else { continue };
-        let module = text.lines().find_map(|line| line.trim().strip_prefix("module "));
-        let module = module.map(|name| name.split("//").next().unwrap_or(name).trim().trim_matches('"'));
-        let rest = module.and_then(|module| import.strip_prefix(module).map(|rest| (module.len(), rest)));
-        if let Some((length, rest)) = rest.filter(|(_, rest)| rest.is_empty() || rest.starts_with('/')) {
+        let module = module_name(&text);
+        let rest = module.and_then(|module| inside_module(import, module).map(|rest| (module.len(), rest)));
+        if let Some((length, rest)) = rest {
             let root = parent(world.path(file));
             let directory = [root, rest.trim_start_matches('/')]
                 .iter()
@@ -121,18 +156,34 @@ fn sources(world: &dyn World, directory: &str) -> Vec<FileId> {
     world.directory(directory).into_iter().filter(is_source).collect()
 }
 
-/// The name a package gives itself, else the last part of its path that is no version.
-fn package_name(world: &dyn World, full: &str, import: &str) -> Box<str> {
-    let declared = full.strip_prefix('/').and_then(|directory| {
-        let file = *sources(world, directory).first()?;
-        world.facts(file)?.package.clone()
-    });
-    declared.unwrap_or_else(|| {
+/// The names a package gives itself, else the last part of its path that is no version. Its files agree, unless some of them were
+/// changed and others are looked at as they were.
+fn package_names(world: &dyn World, full: &str, import: &str) -> Vec<Box<str>> {
+    let files = full.strip_prefix('/').map(|directory| sources(world, directory)).unwrap_or_default();
+    let mut declared: Vec<Box<str>> = Vec::new();
+    for name in files.into_iter().filter_map(|file| world.facts(file)?.package.clone()) {
+        if !declared.contains(&name) {
+            declared.push(name);
+        }
+    }
+    if declared.is_empty() {
         let is_version =
             |part: &&str| part.strip_prefix('v').is_some_and(|n| n.bytes().all(|b| b.is_ascii_digit()));
         let last = import.rsplit('/').find(|part| !is_version(part)).unwrap_or(import);
-        last.trim_start_matches("go-").split('.').next().unwrap_or(last).into()
-    })
+        declared.push(last.trim_start_matches("go-").split('.').next().unwrap_or(last).into());
+    }
+    declared
+}
+
+/// The name that a `go.mod` gives its module.
+pub(crate) fn module_name(text: &str) -> Option<&str> {
+    let name = text.lines().find_map(|line| line.trim().strip_prefix("module "))?;
+    Some(name.split("//").next().unwrap_or(name).trim().trim_matches('"'))
+}
+
+/// What is left of an import path after a module's name, where it is a package of that module.
+pub(crate) fn inside_module<'i>(import: &'i str, module: &str) -> Option<&'i str> {
+    import.strip_prefix(module).filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn reach(name: &str) -> Reach {

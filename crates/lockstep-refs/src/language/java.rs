@@ -69,6 +69,17 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
                 walk.local(name, type_, None);
             }
         }
+        "explicit_constructor_invocation" => {
+            let is_parent = field("constructor").is_some_and(|it| it.kind() == "super");
+            match is_parent {
+                true => walk.parent_made(node, field("arguments")),
+                false => field("arguments").into_iter().for_each(|arguments| walk.visit(arguments)),
+            }
+        }
+        "switch_expression" => {
+            labels(walk, node);
+            return false;
+        }
         "lambda_expression" => lambda(walk, node),
         "object_creation_expression" => {
             let Some(body) = children(node).into_iter().find(|child| child.kind() == "class_body") else {
@@ -244,6 +255,22 @@ fn anonymous(walk: &mut Walk<'_>, node: Node<'_>, body: Node<'_>) {
     walk.children(body);
     walk.collector.leave(container);
     walk.collector.within = before;
+}
+
+/// `case NAME`: of an enumeration, what is named is a variant of the type that is switched over. It may be any other constant: as
+/// such it is seen when the rest is walked.
+fn labels(walk: &mut Walk<'_>, node: Node<'_>) {
+    let (Some(over), Some(body)) = (node.child_by_field_name("condition"), node.child_by_field_name("body"))
+    else {
+        return;
+    };
+    let of = walk.shape(over);
+    let groups = children(body).into_iter().flat_map(children);
+    for label in groups.filter(|it| it.kind() == "switch_label").flat_map(children) {
+        if label.kind() == "identifier" {
+            walk.collector.use_name(label, Role::Value, Some(of.clone()), None);
+        }
+    }
 }
 
 fn lambda(walk: &mut Walk<'_>, node: Node<'_>) {

@@ -51,6 +51,45 @@ impl Packages for Jvm {
     fn homes(&self, name: &str) -> Vec<String> {
         vec![format!("{name}.java"), format!("{name}.kt")]
     }
+
+    fn built_in(&self) -> &'static [&'static str] {
+        &[
+            "Any",
+            "Boolean",
+            "Byte",
+            "Char",
+            "CharSequence",
+            "Character",
+            "Class",
+            "Comparable",
+            "Double",
+            "Enum",
+            "Error",
+            "Exception",
+            "Float",
+            "Int",
+            "Integer",
+            "Iterable",
+            "List",
+            "Long",
+            "Map",
+            "Math",
+            "Number",
+            "Object",
+            "Record",
+            "Runnable",
+            "RuntimeException",
+            "Set",
+            "Short",
+            "String",
+            "StringBuilder",
+            "System",
+            "Thread",
+            "Throwable",
+            "Unit",
+            "Void",
+        ]
+    }
 }
 
 /// The file that defines a full name, or the type that a longer name begins with.

@@ -117,6 +117,22 @@ fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             }
         }
         "call_expression" => call(walk, node),
+        "constructor_invocation" => {
+            let arguments = child(node, "value_arguments");
+            if let Some(made) = child(node, "user_type") {
+                walk.path(made, Role::Call, arguments.and_then(walk::argument_count));
+                child(made, "type_arguments").into_iter().for_each(|held| walk.children(held));
+            }
+            arguments.into_iter().for_each(|arguments| walk.children(arguments));
+        }
+        "constructor_delegation_call" => {
+            let is_parent = node.child(0).is_some_and(|it| it.kind() == "super");
+            let arguments = child(node, "value_arguments");
+            match is_parent {
+                true => walk.parent_made(node, arguments),
+                false => arguments.into_iter().for_each(|arguments| walk.children(arguments)),
+            }
+        }
         "value_argument" => {
             // `name = value`: the name is the parameter's.
             let named = node.child(1).is_some_and(|equals| equals.kind() == "=");

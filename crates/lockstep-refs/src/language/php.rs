@@ -83,6 +83,10 @@ impl Packages for Php {
         &*method.name == "__construct"
     }
 
+    fn inherits_constructors(&self) -> bool {
+        true
+    }
+
     fn homes(&self, name: &str) -> Vec<String> {
         vec![format!("{name}.php")]
     }

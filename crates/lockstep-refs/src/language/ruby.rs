@@ -8,7 +8,7 @@ use crate::facts::{Definition, DefinitionKind, Facts, Import, ImportForm, Reach,
 use crate::language::Language;
 use crate::package::{Bindings, Leads, Packaged, Packages, Query};
 use crate::syntax::{children, digest, line_of};
-use crate::walk::{Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
+use crate::walk::{Function, Grammar, ImportOf, Parameter, Type, Walk, dotted, snake};
 use crate::world::{FileId, World, base, join, parent};
 
 struct Ruby;
@@ -73,24 +73,13 @@ impl Packages for Ruby {
         &*method.name == "initialize"
     }
 
+    fn inherits_constructors(&self) -> bool {
+        true
+    }
+
     fn homes(&self, name: &str) -> Vec<String> {
         vec![format!("{}.rb", snake(name))]
     }
-}
-
-/// `HTTPStore` lives in `http_store`.
-fn snake(name: &str) -> String {
-    let letters: Vec<char> = name.chars().collect();
-    let mut out = String::new();
-    for (at, letter) in letters.iter().enumerate() {
-        let after_small = at > 0 && letters.get(at - 1).is_some_and(|it| !it.is_uppercase());
-        let before_small = at > 0 && letters.get(at + 1).is_some_and(|it| it.is_lowercase());
-        if letter.is_uppercase() && (after_small || before_small) {
-            out.push('_');
-        }
-        out.extend(letter.to_lowercase());
-    }
-    out
 }
 
 fn worth(walk: &Walk<'_>, node: Node<'_>, depth: usize) -> Option<Shape> {
@@ -191,6 +180,20 @@ fn call(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             }
             true
         }
+        ("super", None) => {
+            // The method of the same name of what the class extends.
+            let around = walk.collector.within.and_then(|at| usize::try_from(at).ok());
+            let around = around.and_then(|at| walk.collector.facts.definitions.get(at));
+            if let Some(name) =
+                around.filter(|it| it.kind == DefinitionKind::Method).map(|it| it.name.clone())
+            {
+                let count = arguments.map_or(Some(0), crate::walk::argument_count);
+                walk.used(node, &name, Role::Call, Some(Shape::Parent), count);
+            }
+            arguments.into_iter().for_each(|arguments| walk.children(arguments));
+            node.child_by_field_name("block").into_iter().for_each(|block| walk.visit(block));
+            true
+        }
         ("new", Some(made)) if is_constant(made) => {
             walk.creation(made, arguments);
             node.child_by_field_name("block").into_iter().for_each(|block| walk.visit(block));
@@ -223,6 +226,12 @@ fn named(walk: &mut Walk<'_>, node: Node<'_>, name: &str, kind: DefinitionKind) 
     walk.collector.define(definition);
 }
 
+/// Whether a module holds nothing but classes and modules.
+fn is_namespace(body: Node<'_>) -> bool {
+    let parts = children(body);
+    !parts.is_empty() && parts.iter().all(|it| matches!(it.kind(), "class" | "module" | "comment"))
+}
+
 fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
     let Some(name) = node.child_by_field_name("name") else { return };
     let (outer, name) = match name.kind() {
@@ -239,7 +248,24 @@ fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
     extends.extend(body.map(|body| mixin::mixed_in(walk, body)).unwrap_or_default());
     let container = outer.as_deref().map(|outer| walk.collector.enter(outer));
     walk.collector.scopes.open_closed();
-    walk.type_(&Type { node, name, kind: DefinitionKind::Type, reach: Reach::Everyone, extends, body });
+    match body.filter(|body| node.kind() == "module" && is_namespace(*body)) {
+        // Every file opens it anew: it is nobody's.
+        Some(body) => {
+            let container = walk.collector.enter(&dotted(walk.text(name)));
+            walk.children(body);
+            walk.collector.leave(container);
+        }
+        None => {
+            walk.type_(&Type {
+                node,
+                name,
+                kind: DefinitionKind::Type,
+                reach: Reach::Everyone,
+                extends,
+                body,
+            });
+        }
+    }
     walk.collector.scopes.close();
     if let Some(container) = container {
         walk.collector.leave(container);

@@ -54,6 +54,10 @@ impl Packages for Swift {
         &*method.name == "init"
     }
 
+    fn inherits_constructors(&self) -> bool {
+        true
+    }
+
     fn homes(&self, name: &str) -> Vec<String> {
         vec![format!("{name}.swift")]
     }

@@ -6,7 +6,7 @@ use super::types::{Place, Value};
 use super::wanted::Wanted;
 use super::{is_member, is_type};
 use crate::entity::is_distinctive;
-use crate::facts::{Definition, DefinitionKind, Reach, Role, Use};
+use crate::facts::{Definition, DefinitionKind, Reach, Role, Shape, Use};
 use crate::reference::Certainty;
 use crate::world::FileId;
 
@@ -27,15 +27,38 @@ impl Wanted<'_, '_> {
     /// Whether a use means the definition, and how sure that is.
     pub(super) fn meant(&self, file: FileId, view: &View, used: &Use) -> Option<Certainty> {
         if self.constructs {
-            return (used.role == Role::Call).then(|| self.full_name_meant(file, view, used)).flatten();
+            return (used.role == Role::Call).then(|| self.construction_meant(file, view, used)).flatten();
         }
         if let Some(extended) = self.definition.extends.first().filter(|_| !is_type(self.definition)) {
             return self.extension_meant(file, view, used, extended);
         }
         match self.owner.is_some() {
             true => self.member_meant(file, view, used),
-            false => self.full_name_meant(file, view, used),
+            false => self.full_name_meant(file, view, used, self.named()),
         }
+    }
+
+    /// A call that makes an object with this constructor: of its type, of one that has it from there, or from the constructor of
+    /// one that extends it.
+    fn construction_meant(&self, file: FileId, view: &View, used: &Use) -> Option<Certainty> {
+        if used.of == Some(Shape::Parent) && used.name == self.definition.name {
+            return self.member_meant(file, view, used);
+        }
+        if self.is_base_of(file, view, used) {
+            return Some(Certainty::Resolved);
+        }
+        let own = self.full_name_meant(file, view, used, self.named());
+        let mut heirs = self.heir_fulls.iter();
+        own.or_else(|| heirs.find_map(|heir| self.full_name_meant(file, view, used, heir)))
+    }
+
+    /// Whether the name is that of the constructor's type inside one that extends it: there it needs no path.
+    fn is_base_of(&self, file: FileId, view: &View, used: &Use) -> bool {
+        let place = Place { file, container: container_of(view, used.within) };
+        let parents = || self.query.itself(place).map(|class| self.query.parents(class)).unwrap_or_default();
+        used.of.is_none()
+            && used.name == self.definition.name
+            && self.owner.is_some_and(|owner| parents().contains(&owner))
     }
 
     /// A function that is called as if it were a member of the type it extends.
@@ -51,7 +74,7 @@ impl Wanted<'_, '_> {
         let place = Place { file, container: container_of(view, used.within) };
         let takes =
             used.arguments.zip(self.definition.arity).is_none_or(|(arguments, arity)| arity.takes(arguments));
-        let wanted = self.query.type_of(self.file, None, extended);
+        let wanted = self.query.type_of(self.file, self.definition.container.as_deref(), extended);
         match self.query.value(place, of) {
             Value::Of(class, _) if Some(class) == wanted => Some(Certainty::Resolved),
             Value::Of(class, _) => (wanted
@@ -63,14 +86,18 @@ impl Wanted<'_, '_> {
     }
 
     /// Whether a written name is the full name.
-    fn full_name_meant(&self, file: FileId, view: &View, used: &Use) -> Option<Certainty> {
+    fn full_name_meant(&self, file: FileId, view: &View, used: &Use, named: &str) -> Option<Certainty> {
         let container = container_of(view, used.within);
         let path = written(used)?;
-        let named = self.named();
-        if !self.query.means(view, container, &path, named) || !self.is_seen(file, named) {
+        if !self.query.means(view, container, &path, named) {
             return None;
         }
-        (!self.is_shadowed(view, container, &path, used)).then_some(Certainty::Resolved)
+        let certainty = match self.is_seen(file, named) {
+            true => Certainty::Resolved,
+            // Nothing is included, but the file itself says that it is somewhere.
+            false => self.is_promised(view).then_some(Certainty::Possible)?,
+        };
+        (!self.is_shadowed(view, container, &path, used, named)).then_some(certainty)
     }
 
     /// In languages of includes: whether the file includes the definition, or another declaration of it.
@@ -87,8 +114,7 @@ impl Wanted<'_, '_> {
     }
 
     /// Whether the file has a definition of its own that the name means.
-    fn is_shadowed(&self, view: &View, container: Option<&str>, path: &str, used: &Use) -> bool {
-        let named = self.named();
+    fn is_shadowed(&self, view: &View, container: Option<&str>, path: &str, used: &Use, named: &str) -> bool {
         view.facts.definitions.iter().filter(|own| own.name == used.name).any(|own| {
             let full = full_name(&view.package, own);
             // Another part of the same thing: an extension, a declaration.
@@ -119,7 +145,12 @@ impl Wanted<'_, '_> {
         let own = self.query.members(class, &used.name);
         let from = |symbol: &Symbol| self.query.full(*symbol).as_deref() == Some(&self.full);
         match own.is_empty() {
-            true => self.is_heir(class).then_some(Certainty::Resolved),
+            true if self.is_heir(class) => Some(Certainty::Resolved),
+            // It was found out on the way that the value is of a narrower type.
+            true => {
+                let narrower = |owner| self.query.ancestors(owner).contains(&class);
+                self.owner.is_some_and(narrower).then_some(Certainty::Possible)
+            }
             false => own.iter().any(from).then_some(Certainty::Resolved),
         }
     }

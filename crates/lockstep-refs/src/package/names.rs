@@ -9,7 +9,7 @@ use super::{Bindings, Leads, Packages, is_type};
 use crate::facts::{Definition, Facts};
 use crate::world::{FileId, World};
 
-/// A name that more files than this write is not looked up among them: that would cost more than it tells.
+/// A name that more files than this write is not looked up among all of them: that would cost more than it tells.
 const MAX_FILES: usize = 400;
 /// Includes are followed into at most so many files.
 const MAX_INCLUDED: usize = 2000;
@@ -21,6 +21,8 @@ pub(crate) struct Query<'w> {
     views: RefCell<HashMap<FileId, Option<Rc<View>>>>,
     types: RefCell<HashMap<Box<str>, Rc<[Symbol]>>>,
     included: RefCell<HashMap<FileId, Rc<BTreeSet<FileId>>>>,
+    /// Files whose types are found however many files write their names: those that the question is about.
+    about: RefCell<BTreeSet<FileId>>,
     pub(super) steps: std::cell::Cell<usize>,
 }
 
@@ -46,6 +48,7 @@ impl<'w> Query<'w> {
             views: RefCell::default(),
             types: RefCell::default(),
             included: RefCell::default(),
+            about: RefCell::default(),
             steps: std::cell::Cell::new(0),
         }
     }
@@ -81,30 +84,49 @@ impl<'w> Query<'w> {
         view.facts.definitions.get(symbol.at).map(|definition| full_name(&view.package, definition))
     }
 
+    /// Says that the question is about the types of a file.
+    pub(crate) fn ask_about(&self, file: FileId) {
+        if self.about.borrow_mut().insert(file) {
+            self.types.borrow_mut().clear();
+        }
+    }
+
     /// The types with a simple name.
     pub(crate) fn types_named(&self, name: &str) -> Rc<[Symbol]> {
         if let Some(types) = self.types.borrow().get(name) {
             return Rc::clone(types);
         }
-        let homes: Vec<FileId> =
-            self.packages.homes(name).into_iter().flat_map(|home| self.world.named(&home)).collect();
-        let mut found = self.types_in(&homes, name);
-        if found.is_empty() {
-            // Nobody must keep to the custom.
-            let files = self.world.containing(name);
-            found = self.types_in(if files.len() > MAX_FILES { &[] } else { &files }, name);
+        let mut files = self.world.containing(name);
+        if files.len() > MAX_FILES {
+            files = self.customary(name);
         }
-        let types: Rc<[Symbol]> = found.into();
+        let types: Rc<[Symbol]> = self.types_in(&files, name).into();
         self.types.borrow_mut().insert(name.into(), Rc::clone(&types));
         types
     }
 
+    /// Where a type of this name is by custom, and the files that the question is about.
+    fn customary(&self, name: &str) -> Vec<FileId> {
+        let homes = self.packages.homes(name).into_iter().flat_map(|home| self.world.named(&home));
+        let files: BTreeSet<FileId> = homes.chain(self.about.borrow().iter().copied()).collect();
+        files.into_iter().collect()
+    }
+
+    /// Whether a type of this name may be in a file that was not looked into, because too many files write the name.
+    pub(crate) fn is_widespread(&self, name: &str) -> bool {
+        self.world.containing(name).len() > MAX_FILES
+    }
+
     fn types_in(&self, files: &[FileId], name: &str) -> Vec<Symbol> {
+        let named = |definition: &Definition| is_type(definition) && &*definition.name == name;
         let mut found = Vec::new();
         for file in files {
-            let Some(view) = self.view(*file) else { continue };
-            let named = |definition: &&Definition| is_type(definition) && &*definition.name == name;
-            let all = view.facts.definitions.iter().enumerate();
+            // Most files only use it: what they import need not be known.
+            let Some(facts) = self.world.facts(*file) else { continue };
+            if !self.packages.speaks(facts.language) || !facts.definitions.iter().any(named) {
+                continue;
+            }
+            let all = facts.definitions.iter().enumerate();
             found.extend(all.filter(|(_, it)| named(it)).map(|(at, _)| Symbol { file: *file, at }));
         }
         found

@@ -18,6 +18,10 @@ impl Rules for Packaged {
         walk::facts(self.grammar, text)
     }
 
+    fn reads_alike(&self, one: &str, other: &str) -> bool {
+        walk::reads_alike(self.grammar, one, other)
+    }
+
     fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
         referrers(world, self.packages, target)
     }

@@ -34,8 +34,13 @@ pub(crate) fn referrers(world: &dyn World, packages: &dyn Packages, target: &Tar
 fn importers(query: &Query<'_>, target: FileId) -> Vec<Reference> {
     let name = base(query.world.path(target));
     let stem = name.split('.').next().unwrap_or(name);
+    // Who imports a whole package says its name.
+    let package = query.view(target).map(|view| view.package.clone()).unwrap_or_default();
+    let package = package.rsplit(['.', '/']).next().filter(|last| !last.is_empty());
+    let names = std::iter::once(stem).chain(package);
+    let files: BTreeSet<FileId> = names.flat_map(|name| query.containing(name)).collect();
     let mut found = Vec::new();
-    for file in query.containing(stem).into_iter().filter(|file| *file != target) {
+    for file in files.into_iter().filter(|file| *file != target) {
         let Some(view) = query.view(file) else { continue };
         for import in &view.facts.imports {
             let leads = query.packages.leads(query, file, import);

@@ -9,6 +9,10 @@ use crate::world::FileId;
 /// How far a chain of values is followed.
 const MAX_STEPS: usize = 24;
 
+/// How C++ writes what something points to, and the member that decides it.
+const POINTED: &str = "->";
+const POINTS: &str = "operator->";
+
 /// What a value is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
@@ -81,7 +85,9 @@ impl Query<'_> {
     /// A value of the type that is written so.
     fn written(&self, place: Place<'_>, name: &str, held: Vec<Value>) -> Value {
         let Some(symbol) = self.type_of(place.file, place.container, name) else {
-            return if is_parameter(name) { Value::Unknown } else { Value::Outside(held) };
+            let simple = name.rsplit('.').next().unwrap_or(name);
+            let open = is_parameter(name) || self.may_be_ours(place.file, name) && self.is_widespread(simple);
+            return if open { Value::Unknown } else { Value::Outside(held) };
         };
         // An alias is what it stands for.
         match self.definition(symbol).and_then(|definition| definition.gives.clone().zip(Some(definition))) {
@@ -91,6 +97,13 @@ impl Query<'_> {
             }
             None => Value::Of(symbol, held),
         }
+    }
+
+    /// Whether a type that was not found may be one of the project: no language has it built in, and no import says where it is from.
+    fn may_be_ours(&self, file: FileId, name: &str) -> bool {
+        let first = name.split('.').next().unwrap_or(name);
+        let bound = |view: &super::names::View| view.bindings.names.iter().any(|it| &*it.local == first);
+        !self.packages.built_in().contains(&name) && !self.view(file).is_some_and(|view| bound(&view))
     }
 
     /// The member that a path of a type and a name means.
@@ -160,6 +173,9 @@ impl Query<'_> {
     }
 
     fn member(&self, of: Value, place: Place<'_>, name: &str) -> Value {
+        if name == POINTED {
+            return self.pointed(of);
+        }
         match of {
             Value::Of(symbol, _) => match self.members(symbol, name).first() {
                 Some(member) => self.given(*member),
@@ -180,6 +196,18 @@ impl Query<'_> {
             // What a collection gives out is what it holds.
             Value::Outside(held) if !held.is_empty() => Value::Outside(held),
             _ => Value::Unknown,
+        }
+    }
+
+    /// What `->` gives: of an object that stands for a pointer what it holds, of a plain pointer itself.
+    fn pointed(&self, of: Value) -> Value {
+        match of {
+            Value::Of(symbol, held) => match self.members(symbol, POINTS).is_empty() {
+                true => Value::Of(symbol, held),
+                false => held.into_iter().next().unwrap_or(Value::Unknown),
+            },
+            Value::Outside(held) => held.into_iter().next().unwrap_or(Value::Outside(Vec::new())),
+            other => other,
         }
     }
 
@@ -274,7 +302,7 @@ impl Query<'_> {
         self.ancestors(class).into_iter().find_map(own).unwrap_or_default()
     }
 
-    fn own_members(&self, class: Symbol, name: &str) -> Vec<Symbol> {
+    pub(super) fn own_members(&self, class: Symbol, name: &str) -> Vec<Symbol> {
         let (Some(full), Some(view)) = (self.full(class), self.view(class.file)) else { return Vec::new() };
         let look = |file: FileId, package: &str, definitions: &[Definition]| -> Vec<Symbol> {
             let held = |it: &Definition| {

@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 
 use super::names::{Query, Symbol, View, full_name};
 use super::{is_member, is_type};
-use crate::facts::{Definition, DefinitionKind, Import, Reach, Role};
+use crate::facts::{Definition, DefinitionKind, Import, Reach, Role, Use};
+use crate::language::Language;
 use crate::reference::{Certainty, Kind, Reference};
-use crate::world::FileId;
+use crate::syntax::is_nothing;
+use crate::world::{FileId, words};
 
 /// A definition whose referrers are looked for.
 pub(super) struct Wanted<'q, 'w> {
@@ -35,6 +37,7 @@ pub(super) struct Wanted<'q, 'w> {
 impl<'q, 'w> Wanted<'q, 'w> {
     pub(super) fn new(query: &'q Query<'w>, file: FileId, definition: &'q Definition) -> Option<Self> {
         let view = query.view(file)?;
+        query.ask_about(file);
         let package = view.package.clone();
         let full = full_name(&package, definition);
         let member = is_member(definition);
@@ -66,6 +69,9 @@ impl<'q, 'w> Wanted<'q, 'w> {
             owners: 1,
             mentioning: BTreeSet::new(),
         };
+        if constructs && query.packages.inherits_constructors() {
+            wanted.find_heirs();
+        }
         if member && !constructs {
             wanted.find_heirs();
             wanted.owners = wanted.count_owners();
@@ -83,6 +89,11 @@ impl<'q, 'w> Wanted<'q, 'w> {
                 continue;
             }
             let Some(definition) = self.query.definition(class) else { continue };
+            if Some(class) != self.owner && self.constructs && self.has_constructor(class) {
+                self.heirs.remove(&class);
+                continue;
+            }
+            self.query.ask_about(class.file);
             self.heir_names.insert(definition.name.clone());
             self.heir_fulls.extend(self.query.full(class));
             let files = self.query.containing(&definition.name);
@@ -100,6 +111,10 @@ impl<'q, 'w> Wanted<'q, 'w> {
         if let Some(container) = &self.definition.container {
             self.heir_names.extend(container.rsplit('.').next().map(Box::from));
         }
+    }
+
+    fn has_constructor(&self, class: Symbol) -> bool {
+        !self.query.own_members(class, &self.definition.name).is_empty()
     }
 
     fn extends(&self, heir: Symbol, class: Symbol) -> bool {
@@ -129,12 +144,14 @@ impl<'q, 'w> Wanted<'q, 'w> {
         owners.len().max(1)
     }
 
-    /// The name it is used by.
-    fn name(&self) -> &str {
-        match &self.definition.container {
-            Some(container) if self.constructs => container.rsplit('.').next().unwrap_or(container),
-            _ => &self.definition.name,
+    /// The names it is used by.
+    fn names(&self) -> BTreeSet<&str> {
+        let mut names = BTreeSet::from([&*self.definition.name]);
+        if let Some(container) = self.definition.container.as_deref().filter(|_| self.constructs) {
+            names.insert(container.rsplit('.').next().unwrap_or(container));
+            names.extend(self.heir_names.iter().map(|name| &**name));
         }
+        names
     }
 
     /// The full name of what its users name.
@@ -146,7 +163,9 @@ impl<'q, 'w> Wanted<'q, 'w> {
     }
 
     pub(super) fn candidates(&self) -> Vec<FileId> {
-        self.query.containing(self.name()).into_iter().filter(|file| *file != self.file).collect()
+        let names = self.names();
+        let found: BTreeSet<FileId> = names.iter().flat_map(|name| self.query.containing(name)).collect();
+        found.into_iter().filter(|file| *file != self.file).collect()
     }
 
     pub(super) fn places(&self, file: FileId) -> Vec<Reference> {
@@ -164,18 +183,45 @@ impl<'q, 'w> Wanted<'q, 'w> {
         }
         found.extend(self.declared_again(file, &view));
         let aliases = view.bindings.names.iter().filter(|bound| bound.full == self.named());
-        let mut locals: Vec<&str> = aliases.map(|bound| &*bound.local).collect();
-        locals.push(self.name());
-        for used in view.facts.uses.iter().filter(|used| locals.contains(&&*used.name)) {
+        let mut locals = self.names();
+        locals.extend(aliases.map(|bound| &*bound.local));
+        for used in view.facts.uses.iter().filter(|used| locals.contains(&*used.name)) {
             if let Some(certainty) = self.meant(file, &view, used) {
-                let mut place = reference(file, used.line, Kind::Symbol, used.role, &used.name);
+                let mut place = reference(file, used.line, Kind::Symbol, self.role(used), &used.name);
                 place.certainty = certainty;
                 place.arguments = used.arguments;
                 place.within = used.within;
                 found.push(place);
             }
         }
+        if found.is_empty() {
+            found.extend(self.unread(file, &view));
+        }
         found
+    }
+
+    /// A place in a file that could not be read in whole, where the name stands in what was not read.
+    fn unread(&self, file: FileId, view: &View) -> Option<Reference> {
+        let name = &*self.definition.name;
+        let known = view.facts.uses.iter().any(|it| &*it.name == name)
+            || view.facts.definitions.iter().any(|it| &*it.name == name);
+        if view.facts.problems == 0 || known || self.constructs || !self.query.sees(file, self.file) {
+            return None;
+        }
+        let text = self.query.world.text(file)?;
+        let is_code = |line: &str| !line.trim_start().starts_with(['/', '*', '#']);
+        let names = |line: &str| is_code(line) && words(line).any(|word| word == name);
+        let (_, line) = text.lines().zip(1_u32..).find(|(line, _)| names(line))?;
+        let place = reference(file, line, Kind::Symbol, Role::Value, name);
+        Some(Reference { certainty: Certainty::Undecided, ..place })
+    }
+
+    /// What a place does with the name. As a value a type is named to get at its members, whatever else it says of itself.
+    fn role(&self, used: &Use) -> Role {
+        match used.role {
+            Role::Value if is_type(self.definition) => Role::Owner,
+            role => role,
+        }
     }
 
     /// Imports that open a type, so that its members are named alone: `using static`, `import static T.*`.
@@ -200,12 +246,27 @@ impl<'q, 'w> Wanted<'q, 'w> {
         inside.is_some_and(|rest| rest.is_empty() || is_type(self.definition) && rest.starts_with('.'))
     }
 
+    /// In languages of includes: whether a file only declares the function or variable, without including who has it.
+    pub(super) fn is_promised(&self, view: &View) -> bool {
+        let defined = match self.definition.kind {
+            DefinitionKind::Function => !is_nothing(self.definition.body),
+            kind => kind == DefinitionKind::Value,
+        };
+        if !defined || !self.query.packages.includes() {
+            return false;
+        }
+        let of_it = |it: &&Definition| {
+            it.kind == self.definition.kind && it.name == self.definition.name && it.container.is_none()
+        };
+        let mut own = view.facts.definitions.iter().filter(of_it).peekable();
+        own.peek().is_some() && own.all(|it| it.reach != Reach::File && is_nothing(it.body))
+    }
+
     /// In languages of includes: the same thing in another file, its declaration or its definition.
     fn declared_again(&self, file: FileId, view: &View) -> Vec<Reference> {
         let mut found = Vec::new();
-        if !self.query.packages.includes()
-            || !(self.query.sees(file, self.file) || self.query.sees(self.file, file))
-        {
+        let connected = self.query.sees(file, self.file) || self.query.sees(self.file, file);
+        if !self.query.packages.includes() || !(connected || self.is_promised(view)) {
             return found;
         }
         let kind = self.definition.kind;
@@ -215,6 +276,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
         for (at, definition) in view.facts.definitions.iter().enumerate().filter(|(_, it)| again(it)) {
             let mut place = reference(file, definition.line, Kind::Symbol, Role::Override, &definition.name);
             place.within = u32::try_from(at).ok();
+            place.certainty = if connected { Certainty::Resolved } else { Certainty::Possible };
             found.push(place);
         }
         found
@@ -223,7 +285,9 @@ impl<'q, 'w> Wanted<'q, 'w> {
     /// Definitions that take the member's place in types that extend its owner.
     fn overrides(&self, file: FileId, view: &View) -> Vec<Reference> {
         let mut found = Vec::new();
-        if self.definition.kind != DefinitionKind::Method {
+        // What Java calls a field cannot be overridden.
+        let property = self.definition.kind == DefinitionKind::Field && view.facts.language != Language::Java;
+        if self.definition.kind != DefinitionKind::Method && !(property && self.query.packages.overloads()) {
             return found;
         }
         for (at, definition) in view.facts.definitions.iter().enumerate() {

@@ -1,5 +1,6 @@
 //! An impact for people.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use anstyle::{AnsiColor, Style};
@@ -24,6 +25,8 @@ pub(crate) fn render(analysis: &Analysis, origin: &str, terminal: &Terminal) -> 
     let candidates = impact.candidates().len();
     let dependents = match (candidates, breaking) {
         (0, _) if impact.truncated => "no dependent was found before the time was over".to_owned(),
+        // Of what could not be read it is not known.
+        (0, _) if impact.files.iter().any(|file| file.problems > 0) => "no dependent was found".to_owned(),
         (0, _) => "nothing depends on what changed".to_owned(),
         (1, 1) => "1 dependent, broken by it".to_owned(),
         (n, 0) => count(n, "dependent"),
@@ -61,6 +64,8 @@ fn heading(file: &FileImpact, terminal: &Terminal) -> String {
     }
     if file.unanalysed {
         line.push_str("  (not analysed: the time was over)");
+    } else if file.whole_file && file.problems > 0 {
+        line.push_str("  (what changed could not be read in whole: all of it counts)");
     } else if file.whole_file {
         line.push_str("  (former content unknown: all of it counts)");
     } else {
@@ -108,12 +113,15 @@ fn entry(dependent: &Dependent, terminal: &Terminal) -> String {
     };
     let mut out = format!("  {state} {}{via}\n", shown(&dependent.path));
     let shown_places = if terminal.verbose() { usize::MAX } else { MAX_PLACES };
-    for place in dependent.evidence.iter().take(shown_places) {
+    // One line may be evidence for several definitions.
+    let mut lines = BTreeSet::new();
+    let places: Vec<_> = dependent.evidence.iter().filter(|place| lines.insert(place.line)).collect();
+    for place in places.iter().take(shown_places) {
         let text = format!("{}: {}", place.line, shown(place.text.trim()));
         let _ = writeln!(out, "      {} {}", terminal.styled(dim, place.kind.word()), clipped(&text));
     }
-    if dependent.evidence.len() > shown_places {
-        let more = format!("and {} more", dependent.evidence.len() - shown_places);
+    if places.len() > shown_places {
+        let more = format!("and {} more", places.len() - shown_places);
         let _ = writeln!(out, "      {}", terminal.styled(dim, &more));
     }
     out

@@ -1,5 +1,7 @@
 //! C and C++ in small projects of several files: what resolves, what does not, and what a change does.
 
+mod changes;
+
 use crate::fixture::{outgoing, referrers};
 use crate::language::facts;
 

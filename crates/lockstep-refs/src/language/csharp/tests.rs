@@ -1,5 +1,6 @@
 //! C# in small projects of several files: what resolves, what does not, and what a change does.
 
+mod changes;
 mod statics;
 
 use crate::fixture::{outgoing, referrers};
@@ -107,10 +108,11 @@ fn types_are_found_by_using_alias_and_namespaces_around() {
             "App/Main.cs:2 Import",
             "App/Main.cs:9 Call(1)",
             "App/Main.cs:9 Type",
-            "App/Main.cs:13 Value",
+            "App/Main.cs:13 Owner",
             "App/Main.cs:16 Type",
-            "App/Main.cs:16 Value",
+            "App/Main.cs:16 Owner",
             "App/Wild.cs:3 Extend",
+            "App/Wild.cs:5 Call(1)",
         ]
     );
     assert_eq!(
@@ -158,7 +160,10 @@ fn members_follow_the_types_of_their_values() {
     );
     assert_eq!(referrers(PROJECT, "Shop/Store.cs", "Store.items"), ["Shop/Parts.cs:5 Value"]);
     assert_eq!(referrers(PROJECT, "Shop/Store.cs", "Extensions.Twice"), ["App/Main.cs:18 Call(1)"]);
-    assert_eq!(referrers(PROJECT, "Shop/Store.cs", "Store.Store"), ["App/Main.cs:9 Call(1)"]);
+    assert_eq!(
+        referrers(PROJECT, "Shop/Store.cs", "Store.Store"),
+        ["App/Main.cs:9 Call(1)", "App/Wild.cs:5 Call(1)"]
+    );
 }
 
 #[test]

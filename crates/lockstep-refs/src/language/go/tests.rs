@@ -1,5 +1,7 @@
 //! Go in small projects of several files: what resolves, what does not, and what a change does.
 
+mod changes;
+
 use crate::facts::Facts;
 use crate::fixture::{outgoing, referrers};
 use crate::language::facts;

@@ -1,5 +1,7 @@
 //! Java in small projects of several files: what resolves, what does not, and what a change does.
 
+mod changes;
+
 use crate::fixture::{outgoing, referrers};
 use crate::language::facts;
 
@@ -124,14 +126,15 @@ fn types_are_found_by_import_package_wildcard_and_full_name() {
             "shop/app/Main.java:5 Import",
             "shop/app/Main.java:10 Call(1)",
             "shop/app/Main.java:10 Type",
-            "shop/app/Main.java:14 Value",
+            "shop/app/Main.java:14 Owner",
             "shop/app/Main.java:18 Type",
-            "shop/app/Main.java:18 Value",
+            "shop/app/Main.java:18 Owner",
             "shop/app/Wild.java:5 Extend",
+            "shop/app/Wild.java:6 Call(1)",
             "shop/store/Item.java:8 Type",
         ]
     );
-    assert_eq!(to(STORE, "Store.Kind"), ["shop/app/Main.java:18 Type", "shop/app/Main.java:18 Value"]);
+    assert_eq!(to(STORE, "Store.Kind"), ["shop/app/Main.java:18 Type", "shop/app/Main.java:18 Owner"]);
     assert_eq!(to(STORE, "Store.Kind.SMALL"), ["shop/app/Main.java:18 Value"]);
 }
 
@@ -167,7 +170,7 @@ fn members_follow_the_types_of_their_values() {
 
 #[test]
 fn constructors_are_called_by_the_name_of_the_type() {
-    assert_eq!(to(STORE, "Store.Store"), ["shop/app/Main.java:10 Call(1)"]);
+    assert_eq!(to(STORE, "Store.Store"), ["shop/app/Main.java:10 Call(1)", "shop/app/Wild.java:6 Call(1)"]);
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Kotlin in small projects of several files: what resolves, what does not, and what a change does.
 
+mod changes;
+
 use crate::fixture::{outgoing, referrers};
 use crate::language::facts;
 
@@ -99,7 +101,8 @@ fn names_are_found_by_import_alias_wildcard_and_package() {
         [
             "src/app/Main.kt:6 Import",
             "src/app/Main.kt:11 Type",
-            "src/app/Main.kt:20 Value",
+            "src/app/Main.kt:20 Owner",
+            "src/app/Wild.kt:5 Call(2)",
             "src/app/Wild.kt:5 Extend",
             "src/shop/Item.java:6 Type",
         ]

@@ -1,5 +1,7 @@
 //! PHP in small projects of several files: what resolves, what does not, and what a change does.
 
+mod changes;
+
 use crate::fixture::{outgoing, referrers};
 use crate::language::facts;
 
@@ -101,8 +103,8 @@ fn names_are_found_by_use_alias_group_and_full_name() {
             "app/main.php:7 Import",
             "app/main.php:13 Type",
             "app/main.php:16 Call(1)",
-            "app/main.php:18 Value",
-            "app/main.php:19 Value",
+            "app/main.php:18 Owner",
+            "app/main.php:19 Owner",
         ]
     );
     assert_eq!(

@@ -1,5 +1,6 @@
 //! Ruby in small projects of several files: what resolves, what does not, and what a change does.
 
+mod changes;
 mod mixins;
 
 use super::snake;
@@ -86,7 +87,7 @@ Store.new.get(1)
 fn constants_are_found_by_the_modules_around_them() {
     assert_eq!(
         referrers(PROJECT, "lib/shop/store.rb", "Shop.Store"),
-        ["app/main.rb:3 Call(2)", "app/main.rb:4 Type", "app/main.rb:6 Value"]
+        ["app/main.rb:3 Call(2)", "app/main.rb:4 Type", "app/main.rb:6 Owner"]
     );
     assert_eq!(referrers(PROJECT, "lib/shop/base.rb", "Shop.Base"), ["lib/shop/store.rb:6 Extend"]);
     assert_eq!(referrers(PROJECT, "lib/shop/item.rb", "Shop.Item"), ["lib/shop/store.rb:12 Call(1)"]);

@@ -1,5 +1,7 @@
 //! Swift in small projects of several files: what resolves, what does not, and what a change does.
 
+mod changes;
+
 use crate::fixture::{outgoing, referrers};
 use crate::language::facts;
 
@@ -93,7 +95,7 @@ fn a_module_is_seen_without_imports_inside_and_with_them_outside() {
         referrers(PROJECT, "Sources/Shop/Store.swift", "Store"),
         [
             "Sources/App/Main.swift:4 Type",
-            "Sources/App/Main.swift:13 Value",
+            "Sources/App/Main.swift:13 Owner",
             "Sources/App/Main.swift:18 Call(1)",
             "Sources/Shop/Item.swift:9 Type",
         ]

@@ -1,0 +1,48 @@
+//! A module of Go that goes by another name: every import of its packages says the former one.
+
+use super::dependents::{Collector, Place};
+use super::edit::{After, Edit};
+use crate::facts::Role;
+use crate::language::{Language, inside_module, module_name};
+use crate::overlay::Overlay;
+use crate::reference::{Certainty, Kind, Reference};
+use crate::world::{World, base};
+
+/// Who imports packages of the module by its former name.
+pub(super) fn collect(
+    before: &Overlay<'_>,
+    edit: &Edit,
+    former: Option<&str>,
+    collector: &mut Collector<'_>,
+) {
+    if base(edit.former_path()) != "go.mod" {
+        return;
+    }
+    let Some(was) = former.and_then(module_name) else { return };
+    let present = match &edit.after {
+        After::Gone => None,
+        After::Text(text) => Some(std::sync::Arc::clone(text)),
+        After::Present => before.present_text(&edit.path),
+    };
+    if present.as_deref().and_then(module_name) == Some(was) {
+        return;
+    }
+    for file in before.containing(was) {
+        let Some(facts) = before.facts(file).filter(|facts| facts.language == Language::Go) else { continue };
+        for import in facts.imports.iter().filter(|import| inside_module(&import.module, was).is_some()) {
+            let reference = Reference {
+                file,
+                line: import.line,
+                kind: Kind::Import,
+                role: Role::Import,
+                certainty: Certainty::Resolved,
+                pattern: import.module.clone(),
+                symbol: None,
+                arguments: None,
+                through: None,
+                within: None,
+            };
+            collector.add(Place { breaks: true, reference });
+        }
+    }
+}

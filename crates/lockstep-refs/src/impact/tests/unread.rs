@@ -1,0 +1,92 @@
+//! Files that could not be read in whole: what is not known is not taken for nothing.
+
+use super::*;
+
+const BROKEN: &str = "package core\n\nclass Kit { fun <<< }\n\nfun useful(): Int = 1\n";
+const USER: &str = "package ui\n\nimport core.*\n\nfun run() = useful()\n";
+
+#[test]
+fn a_change_in_what_was_not_read_concerns_everybody() {
+    let now = BROKEN.replace("<<<", "<<< <<<");
+    let world = MemoryWorld::new([("core/Kit.kt", &*now), ("ui/Use.kt", USER)]);
+    let impact = ask(&world, &[edited("core/Kit.kt", BROKEN)]);
+    let file = &impact.files[0];
+    assert!(file.problems > 0 && file.whole_file, "{file:?}");
+    assert_eq!(impact.candidates().into_iter().collect::<Vec<_>>(), ["ui/Use.kt"]);
+    assert!(impact.dependents().all(|(_, dependent)| !dependent.breaks));
+    let basis = Basis { fresh: true, revision: String::new(), time: String::new(), unseen: 0 };
+    let report = Report { root: "/r", impact: &impact, basis: &basis, notes: &[], history: &[] };
+    assert!(report.l1().contains("confidence: medium"), "{}", report.l1());
+    let notes = report.notes_on_the_whole().join("\n");
+    assert!(notes.contains("core/Kit.kt") && notes.contains("could not be parsed"), "{notes}");
+}
+
+#[test]
+fn a_comment_in_what_was_not_read_concerns_nobody() {
+    let now = format!("{BROKEN}// A word more.\n");
+    let world = MemoryWorld::new([("core/Kit.kt", &*now), ("ui/Use.kt", USER)]);
+    let impact = ask(&world, &[edited("core/Kit.kt", BROKEN)]);
+    assert_eq!(impact.candidates().len(), 0);
+}
+
+#[test]
+fn a_user_that_was_not_read_may_be_one() {
+    let kit = "package core\n\nfun veryUseful(): Int = 1\n";
+    let now = kit.replace("veryUseful", "helpful");
+    let user = "package ui\n\nimport core.*\n\nclass A { fun <<< veryUseful( }\n";
+    let world = MemoryWorld::new([("core/Kit.kt", &*now), ("ui/Use.kt", user)]);
+    let impact = ask(&world, &[edited("core/Kit.kt", kit)]);
+    assert_eq!(impact.candidates().into_iter().collect::<Vec<_>>(), ["ui/Use.kt"]);
+}
+
+/// A world that cannot look into one of its files.
+struct Blind<'a>(&'a MemoryWorld, &'a str);
+
+impl World for Blind<'_> {
+    fn find(&self, path: &str) -> Option<FileId> {
+        self.0.find(path)
+    }
+
+    fn path(&self, file: FileId) -> &str {
+        self.0.path(file)
+    }
+
+    fn files(&self) -> Vec<FileId> {
+        self.0.files()
+    }
+
+    fn directory(&self, path: &str) -> Vec<FileId> {
+        self.0.directory(path)
+    }
+
+    fn named(&self, basename: &str) -> Vec<FileId> {
+        self.0.named(basename)
+    }
+
+    fn containing(&self, name: &str) -> Vec<FileId> {
+        self.0.containing(name)
+    }
+
+    fn text(&self, file: FileId) -> Option<Arc<str>> {
+        self.0.text(file).filter(|_| self.path(file) != self.1)
+    }
+
+    fn facts(&self, file: FileId) -> Option<Arc<Facts>> {
+        self.0.facts(file).filter(|_| self.path(file) != self.1)
+    }
+}
+
+#[test]
+fn what_nobody_can_look_into_is_still_led_to() {
+    let user = "import { a } from './made.js';\n";
+    let page = "<img src=\"logo.png\">\n";
+    let world = MemoryWorld::new([("made.js", ""), ("logo.png", ""), ("user.js", user), ("page.html", page)]);
+    for (path, dependent) in [("made.js", "user.js"), ("logo.png", "page.html")] {
+        let edits = [Edit { before: Before::Unknown, ..edited(path, "") }];
+        let question = Question { edits: &edits, aliases: &Aliases::default(), is_over: &|| false };
+        let impact = impact(&Blind(&world, path), &question);
+        assert_eq!(impact.candidates().into_iter().collect::<Vec<_>>(), [dependent]);
+        assert!(impact.files[0].whole_file && impact.files[0].problems > 0);
+        assert!(impact.dependents().all(|(_, dependent)| !dependent.breaks));
+    }
+}

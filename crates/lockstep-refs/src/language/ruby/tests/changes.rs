@@ -1,0 +1,47 @@
+//! Ruby: what a change breaks, where it is not the name that was written.
+
+use crate::fixture::{breaking, dependents};
+
+const FILES: &str = r#"
+=== lib/acme/shape.rb
+module Acme
+  class Shape
+    LIMIT = 3
+    def initialize(label)
+      @label = label
+    end
+  end
+end
+=== lib/acme/circle.rb
+module Acme
+  class Circle < Shape
+    def radius; 1; end
+  end
+end
+=== lib/acme/square.rb
+module Acme
+  class Square < Shape
+    def initialize
+      super('square')
+    end
+  end
+end
+=== bin/round.rb
+Acme::Circle.new('x')
+=== bin/square.rb
+Acme::Square.new
+"#;
+
+#[test]
+fn a_constructor_is_that_of_who_extends_and_has_none() {
+    let broken = breaking(FILES, "lib/acme/shape.rb", "initialize(label)", "initialize(label, size)");
+    assert_eq!(broken, ["bin/round.rb", "lib/acme/square.rb"]);
+}
+
+#[test]
+fn a_module_that_only_holds_others_is_nobodys() {
+    // Each file opens it; what changes is what stands in it.
+    assert_eq!(dependents(FILES, "lib/acme/circle.rb", "def radius; 1; end", "SIDES = 0"), ["bin/round.rb"]);
+    let renamed = breaking(FILES, "lib/acme/shape.rb", "module Acme", "module Apex");
+    assert_eq!(renamed, ["bin/round.rb", "lib/acme/circle.rb", "lib/acme/square.rb"]);
+}
