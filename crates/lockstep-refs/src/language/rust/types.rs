@@ -5,6 +5,7 @@
 
 use tree_sitter::Node;
 
+use super::macros::is_given;
 use super::reader::{Binding, Reader, Source, bare};
 use crate::facts::Role;
 use crate::syntax::children;
@@ -116,6 +117,7 @@ impl Reader {
             "Self" if outward => "Self".to_owned(),
             "Self" => self.itself.as_deref().unwrap_or("_").to_owned(),
             "$crate" => "crate".to_owned(),
+            _ if is_given(first) => "_".to_owned(),
             _ => match self.bound(first) {
                 Some(Binding::Parameter { position: Some(position), default, .. }) if outward => default
                     .as_ref()
