@@ -273,4 +273,52 @@ test! { a => b }
         assert_eq!(breaking(files, "src/alias.rs", "LIMIT: u8", "LIMIT: u16"), ["src/made.rs"]);
         assert_eq!(breaking(files, "src/alias.rs", "LIMIT: u8 = 1", "LIMIT: u8 = 2"), [""; 0]);
     }
+
+    #[test]
+    fn a_name_that_is_given_to_a_macro_may_stand_behind_a_path() {
+        let files = "\
+=== Cargo.toml
+[package]
+name = \"a\"
+=== src/lib.rs
+mod kinds;
+mod user;
+mod plain;
+=== src/kinds.rs
+pub struct Ordinal { pub wide: bool }
+pub enum Kind { Leftmost, Other }
+=== src/user.rs
+use crate::kinds;
+macro_rules! part { ($name:ident { $($inner:tt)* }) => { kinds::$name { $($inner)* } } }
+macro_rules! kind { ($kind:ident) => { kinds::Kind::$kind } }
+pub fn f() { part!(Ordinal { wide: true }); kind!(Leftmost); }
+=== src/plain.rs
+use elsewhere::*;
+pub fn f(a: Ordinal) -> Leftmost { todo!() }
+";
+        assert_eq!(breaking(files, "src/kinds.rs", "Ordinal", "Cardinal"), ["src/user.rs"]);
+        assert_eq!(breaking(files, "src/kinds.rs", "Leftmost", "Rightmost"), ["src/user.rs"]);
+    }
+
+    #[test]
+    fn an_associated_type_is_missed_where_it_is_said_what_it_is() {
+        let files = "\
+=== Cargo.toml
+[package]
+name = \"a\"
+=== src/lib.rs
+mod clock;
+mod bound;
+mod other;
+=== src/clock.rs
+pub trait Clock { type Output; fn now(&self) -> Self::Output; }
+=== src/bound.rs
+use crate::clock::Clock;
+pub fn f(clock: &impl Clock<Output = u16>) {}
+=== src/other.rs
+use crate::clock::Clock;
+pub fn f<T: Clock, U: std::ops::Add<Output = u16>>(a: T, b: U) {}
+";
+        assert_eq!(breaking(files, "src/clock.rs", "type Output; ", ""), ["src/bound.rs"]);
+    }
 }

@@ -7,7 +7,7 @@ use super::modules::{Module, Project, Sheet};
 use super::names::{Entity, Found};
 use super::standard;
 use super::values::Ty;
-use crate::facts::{Definition, DefinitionKind, Facts, Import, ImportForm, Role, Shape, Use};
+use crate::facts::{Definition, DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape, Use};
 use crate::reference::{Certainty, Kind, Reference, Target};
 use crate::world::{FileId, World};
 
@@ -355,7 +355,7 @@ impl Search<'_, '_, '_> {
                     let means = macros.iter().any(|(file, index)| self.goal.is(&Entity::Item(*file, *index)));
                     return means.then_some((Certainty::Resolved, None));
                 }
-                None
+                (found.is_empty() && self.may_be_given(module, used)).then_some((Certainty::Possible, None))
             }
             Some(Shape::Name(path)) => {
                 let found = self.project.resolve(module, &format!("{path}::{}", used.name));
@@ -396,6 +396,33 @@ impl Search<'_, '_, '_> {
             }
             Some(shape) => self.member_of(module, shape.clone(), used),
         }
+    }
+
+    /// Whether a name that leads nowhere may be what a macro puts behind a path: `Kind` of `m!(Kind)`, which makes `kinds::Kind` of it.
+    fn may_be_given(&self, module: &Module, used: &Use) -> bool {
+        use DefinitionKind::{Interface, Type, Value, Variant};
+        matches!(self.goal.symbol.kind, Interface | Type | Value | Variant)
+            && used.name.starts_with(char::is_uppercase)
+            && !standard::is_prelude(&used.name)
+            && self.project.package(module.file).map(|it| it.directory.clone())
+                == self.project.package(self.goal.file).map(|it| it.directory.clone())
+            && self.project.is_given_to_macro(module.file, used.line)
+            && self.is_only()
+    }
+
+    /// Whether nothing else of the project has the goal's name and reaches beyond its file.
+    fn is_only(&self) -> bool {
+        let goal = self.goal;
+        let other = |file: FileId| {
+            let Some(sheet) = self.project.sheet(file) else { return false };
+            let mut same = sheet.defined(&goal.symbol.name).iter();
+            same.any(|index| {
+                let definition = &sheet.facts.definitions[*index as usize];
+                let twin = file == goal.file && goal.items.contains(index);
+                definition.reach > Reach::File && definition.kind == goal.symbol.kind && !twin
+            })
+        };
+        !self.project.containing(&goal.symbol.name).into_iter().any(other)
     }
 
     /// Whether a path leads to a type whose members are all known.
