@@ -3,7 +3,7 @@
 use tree_sitter::Node;
 
 use super::patterns::slots;
-use super::reader::{Binding, Reader, Source, bare, called, member};
+use super::reader::{Binding, Reader, Source, bare, called, member, operated};
 use super::standard;
 use crate::facts::{Role, Shape};
 use crate::syntax::children;
@@ -108,10 +108,10 @@ impl Reader {
 
     fn binary(&mut self, source: Source<'_>, node: Node<'_>) -> Shape {
         let left = self.field(source, node, "left");
-        self.field(source, node, "right");
+        let right = self.field(source, node, "right");
         match node.child_by_field_name("operator").map_or("", |operator| source.of(operator)) {
             "==" | "!=" | "<" | "<=" | ">" | ">=" | "&&" | "||" => Shape::Of("bool".into()),
-            _ => left,
+            operator => operated(operator, left, right),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use tree_sitter::Node;
 
+use super::macros::is_given;
 use super::modules::MACRO_USE;
 use super::reader::{Binding, Reader, Source, bare};
 use super::types::without_arguments;
@@ -143,20 +144,24 @@ impl Reader {
 
     fn macro_definition(&mut self, source: Source<'_>, node: Node<'_>, name: &str, attributes: &[Node<'_>]) {
         let exported = attributes.iter().any(|attribute| source.of(*attribute).contains("macro_export"));
-        let body: Vec<Node<'_>> = children(node);
-        let index = self.defined(source, node, name, DefinitionKind::Macro, attributes, &[], &body);
+        let rules: Vec<Node<'_>> =
+            children(node).into_iter().filter(|child| child.kind() == "macro_rule").collect();
+        // Users must fit what its rules take; what they make of it is inside.
+        let makes: Vec<Node<'_>> =
+            rules.iter().filter_map(|rule| rule.child_by_field_name("right")).collect();
+        let index = self.defined(source, node, name, DefinitionKind::Macro, attributes, &makes, &makes);
         // Macros are seen by order and attributes, not by visibility.
         let reach = if exported { Reach::Everyone } else { Reach::Package };
         self.facts.definitions[index as usize].reach = reach;
         self.private.remove(&index);
-        self.inside(Some(index), |reader| {
-            for rule in body.into_iter().filter(|child| child.kind() == "macro_rule") {
-                if let Some(right) = rule.child_by_field_name("right") {
-                    let line = source.line(right).saturating_sub(1);
-                    reader.words(Source { text: source.of(right), line }, false);
-                }
-            }
-        });
+        let outer = self.making.replace(self.making.unwrap_or(index));
+        // What it makes is where it is used, not here.
+        self.owners.push(format!("{name}!").into());
+        for rule in rules {
+            self.macro_rule(source, rule);
+        }
+        self.owners.pop();
+        self.making = outer;
     }
 
     fn function(
@@ -432,7 +437,8 @@ impl Reader {
             reader.bind_parameters(source, node, |_, name| {
                 arguments.iter().position(|argument| *argument == name)
             });
-            let every = matches!(reader.bound(source.of(of)), Some(Binding::Parameter { .. }));
+            let every = is_given(source.of(of))
+                || matches!(reader.bound(source.of(of)), Some(Binding::Parameter { .. }));
             reader.type_uses(source, of);
             let itself = reader.type_text(source, of, false);
             let line = source.line(node);
@@ -452,7 +458,8 @@ impl Reader {
             }
             let outer = reader.itself.replace(itself.as_str().into());
             let owners = std::mem::take(&mut reader.owners);
-            let plain = without_arguments(&itself);
+            let plain =
+                if is_given(source.of(of)) { source.of(of).into() } else { without_arguments(&itself) };
             reader.owners.push(plain.rsplit("::").next().unwrap_or(&plain).into());
             for member in node.child_by_field_name("body").map(children).unwrap_or_default() {
                 reader.impl_member(source, member, interface_path.as_deref());
@@ -506,14 +513,17 @@ impl Reader {
         let rest = attributes.iter().chain(&visibility).chain(body).copied();
         let body = digest(rest, source.text, |_| false);
         let visibility = reach_of(source, node);
+        // What a macro makes under a name of its own is where it is used, and hardly anybody uses such a macro elsewhere.
+        let bare = self.owners.last().is_some_and(|owner| owner.ends_with('!'));
+        let own = bare && visibility != Visibility::Private && !is_given(name);
         let definition = Definition {
-            container: self.container(),
+            container: if own { self.module() } else { self.container() },
             signature,
             body,
             ..Definition::new(name, kind, source.line(node), source.end_line(node))
         };
         let index = self.define(definition);
-        self.reaching(index, visibility);
+        self.reaching(index, if is_given(name) { Visibility::Hidden } else { visibility });
         index
     }
 
@@ -523,6 +533,8 @@ impl Reader {
             Visibility::Everyone => Reach::Everyone,
             Visibility::Package => Reach::Package,
             Visibility::Hidden => Reach::File,
+            // Whoever uses the macro has it, in a module of its own.
+            Visibility::Private if self.making.is_some() => Reach::File,
             Visibility::Private => {
                 let module = self.module();
                 self.private.insert(index, module);

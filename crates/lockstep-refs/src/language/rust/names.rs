@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::members::Members;
 use super::modules::{Module, Project};
 use super::values::Ty;
-use crate::facts::{DefinitionKind, Import, ImportForm, Reach, Role};
+use crate::facts::{DefinitionKind, Import, ImportForm, Reach, Role, Use};
 use crate::world::FileId;
 
 /// What a name leads to.
@@ -240,6 +240,16 @@ impl Project<'_> {
         self.world.text(file).is_some_and(|text| text.lines().any(is_item))
     }
 
+    /// Whether a macro of the project is used at a line, or a little above it.
+    pub(super) fn is_given_to_macro(&self, file: FileId, line: u32) -> bool {
+        /// What is given to a macro stands not much further below its name.
+        const MOST_LINES: u32 = 16;
+        let Some(sheet) = self.sheet(file) else { return false };
+        let near = |it: &&Use| it.line <= line && it.line + MOST_LINES >= line;
+        let mut called = sheet.facts.uses.iter().filter(near).filter(|it| is_macro_call(it));
+        called.any(|it| !self.macros(&it.name, &Module::of_file(file)).is_empty())
+    }
+
     /// Whether a macro of that name is used anywhere but in other macros.
     pub(super) fn is_expanded(&self, name: &str) -> bool {
         if let Some(known) = self.memory.expanded.borrow().get(name) {
@@ -250,8 +260,7 @@ impl Project<'_> {
             sheet.facts.uses.iter().any(|used| {
                 let within = used.within.and_then(|within| sheet.facts.definitions.get(within as usize));
                 *used.name == *name
-                    && used.role == Role::Call
-                    && used.arguments.is_none()
+                    && is_macro_call(used)
                     && within.is_none_or(|within| within.kind != DefinitionKind::Macro)
             })
         };
@@ -374,6 +383,11 @@ impl Project<'_> {
         found.dedup();
         found
     }
+}
+
+/// Whether a use is that of a macro.
+fn is_macro_call(used: &Use) -> bool {
+    used.role == Role::Call && used.arguments.is_none()
 }
 
 /// Whether a kind is only reached through what it belongs to.

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use tree_sitter::Node;
 
+use super::macros::is_given;
 use crate::facts::{Definition, Facts, ImportForm, Reach, Role, Shape, Use};
 use crate::language::Language;
 use crate::syntax;
@@ -77,6 +78,8 @@ pub(super) struct Reader {
     /// Definitions that are private to their module, with that module.
     pub(super) private: HashMap<u32, Option<Box<str>>>,
     pub(super) depth: usize,
+    /// The macro whose rules are read.
+    pub(super) making: Option<u32>,
     /// How many macros' brackets are around.
     pub(super) brackets: usize,
     /// The first argument of the macro that was read last.
@@ -94,6 +97,7 @@ impl Reader {
             scopes: Vec::new(),
             private: HashMap::new(),
             depth: 0,
+            making: None,
             brackets: 0,
             argument: Shape::Unknown,
         }
@@ -135,10 +139,11 @@ impl Reader {
         arguments: Option<u16>,
     ) {
         let name = bare(name);
-        if name.is_empty() || name == "_" {
+        if name.is_empty() || name == "_" || is_given(name) {
             return;
         }
-        let within = self.within;
+        // Whatever a macro makes, it is the macro that uses it.
+        let within = self.making.or(self.within);
         let (name, keywords) = (name.into(), Vec::new());
         self.facts.uses.push(Use { name, line, role, of, arguments, keywords, within });
     }
@@ -196,6 +201,9 @@ pub(super) fn bare(name: &str) -> &str {
 }
 
 fn joined(modules: &[Box<str>], owners: &[Box<str>]) -> Option<Box<str>> {
+    // What a macro's items have is theirs.
+    let is_macro = |at: usize| at + 1 < owners.len() && owners[at].ends_with('!');
+    let owners = owners.iter().enumerate().filter(|(at, _)| !is_macro(*at)).map(|(_, owner)| owner);
     let parts: Vec<&str> = modules.iter().chain(owners).map(AsRef::as_ref).collect();
     if parts.is_empty() { None } else { Some(parts.join(".").into()) }
 }
@@ -214,6 +222,29 @@ pub(super) fn member(of: Shape, name: &str) -> Shape {
 /// The result of calling a shape.
 pub(super) fn called(of: Shape) -> Shape {
     if of == Shape::Unknown { Shape::Unknown } else { Shape::Call(Box::new(of)) }
+}
+
+/// What an operator between two shapes gives: which of both decides is told by their types.
+pub(super) fn operated(operator: &str, left: Shape, right: Shape) -> Shape {
+    let is_number = |shape: &Shape| matches!(shape, Shape::Of(of) if &**of == "usize");
+    if is_number(&left) || left == Shape::Unknown {
+        return right;
+    }
+    if right == Shape::Unknown || operands(&left) + operands(&right) > MOST_OPERANDS {
+        return left;
+    }
+    Shape::Applied(Box::new(Shape::Name(operator.into())), vec![left, right])
+}
+
+/// More in one expression are not told apart.
+const MOST_OPERANDS: usize = 8;
+
+fn operands(shape: &Shape) -> usize {
+    match shape {
+        Shape::Applied(_, both) => both.iter().map(operands).sum(),
+        Shape::Member(inner, _) | Shape::Call(inner) => operands(inner),
+        _ => 1,
+    }
 }
 
 fn chain(mut shape: &Shape) -> usize {

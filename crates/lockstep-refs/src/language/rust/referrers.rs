@@ -2,11 +2,12 @@
 
 use std::collections::HashSet;
 
+use super::macros::is_given;
 use super::modules::{Module, Project, Sheet};
 use super::names::{Entity, Found};
 use super::standard;
 use super::values::Ty;
-use crate::facts::{Definition, DefinitionKind, Facts, Import, ImportForm, Role, Shape, Use};
+use crate::facts::{Definition, DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape, Use};
 use crate::reference::{Certainty, Kind, Reference, Target};
 use crate::world::{FileId, World};
 
@@ -14,10 +15,17 @@ use crate::world::{FileId, World};
 pub(super) fn find(world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
     let project = Project::new(world);
     let mut found = Vec::new();
-    if let Some(sheet) = project.sheet(target.file) {
+    if project.sheet(target.file).is_some() {
         for (position, symbol) in target.symbols.iter().enumerate() {
-            if let Some(goal) = Goal::new(&project, target.file, &sheet.facts, symbol) {
-                Search { project: &project, goal: &goal, position, found: &mut found }.run();
+            search(&project, target.file, symbol, position, &mut found);
+            let made = project.made_by(target.file, symbol);
+            for (file, item) in &made.items {
+                search(&project, *file, item, position, &mut found);
+            }
+            for (file, interface) in &made.interfaces {
+                let first = found.len();
+                search(&project, *file, interface, position, &mut found);
+                lapsed(&mut found, first);
             }
         }
     }
@@ -27,6 +35,34 @@ pub(super) fn find(world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
     found.sort_by(|a, b| (world.path(a.file), a.line, a.symbol).cmp(&(world.path(b.file), b.line, b.symbol)));
     found.dedup();
     found
+}
+
+fn search(
+    project: &Project<'_>,
+    file: FileId,
+    symbol: &Definition,
+    position: usize,
+    found: &mut Vec<Reference>,
+) {
+    let Some(sheet) = project.sheet(file) else { return };
+    if let Some(goal) = Goal::new(project, file, &sheet.facts, symbol) {
+        Search { project, goal: &goal, position, found }.run();
+    }
+}
+
+/// Of those who name a trait, keeps who may need that something implements it.
+fn lapsed(found: &mut Vec<Reference>, first: usize) {
+    let mut at = 0;
+    found.retain(|reference| {
+        at += 1;
+        at <= first
+            || !matches!(reference.role, Role::Import | Role::Reexport | Role::Extend | Role::Override)
+    });
+    for reference in found.iter_mut().skip(first) {
+        reference.certainty = reference.certainty.max(Certainty::Possible);
+        // The name is still there, whoever hands it on.
+        reference.through = None;
+    }
 }
 
 /// What is searched for.
@@ -39,6 +75,8 @@ struct Goal<'a> {
     owner: Option<(FileId, u32)>,
     owner_name: Box<str>,
     owner_is_interface: bool,
+    /// Whether a macro makes it for a type that it is given.
+    made: bool,
     /// The only one of its name that anything in the project has.
     unique: bool,
     /// Whether its owner leads to a type that has such a method too.
@@ -72,6 +110,7 @@ impl<'a> Goal<'a> {
             owner,
             owner_name: owner_name.unwrap_or_default(),
             owner_is_interface,
+            made: symbol.container.as_deref().is_some_and(is_given),
             unique: false,
             covered: false,
             left_out: project.is_left_out(file, symbol.line),
@@ -80,14 +119,21 @@ impl<'a> Goal<'a> {
         if goal.is_member() {
             goal.unique = goal.is_unique(project);
             goal.covered = goal.is_covered(project);
-            goal.mentioning = project.containing(&goal.owner_name).into_iter().collect();
+            if !goal.owner_name.is_empty() {
+                goal.mentioning = project.containing(&goal.owner_name).into_iter().collect();
+            }
         }
         Some(goal)
     }
 
+    /// Whether it is another name of a type.
+    fn is_alias(&self) -> bool {
+        self.symbol.kind == DefinitionKind::Type && self.symbol.gives.is_some() && self.owner.is_none()
+    }
+
     /// Whether it is reached through what it belongs to.
     fn is_member(&self) -> bool {
-        self.owner.is_some()
+        self.owner.is_some() || self.made
     }
 
     fn is(&self, entity: &Entity) -> bool {
@@ -185,14 +231,11 @@ impl Search<'_, '_, '_> {
                 let certainty = if self.is_dormant(sheet, used) { Certainty::Untyped } else { certainty };
                 let arguments = self.arguments(used);
                 let through = through.filter(|through| *through != file);
-                // Behind a type only its own are called.
-                let on_value = !matches!(used.of, None | Some(Shape::Name(_)));
-                let covered = self.goal.covered && used.role == Role::Call && on_value;
                 self.put(
                     file,
                     used.line,
                     Kind::Symbol,
-                    if covered { Role::Covered } else { used.role },
+                    self.role(used),
                     certainty,
                     &used.name,
                     arguments,
@@ -202,6 +245,21 @@ impl Search<'_, '_, '_> {
             }
         }
         aliases
+    }
+
+    /// What the goal is used for.
+    fn role(&self, used: &Use) -> Role {
+        let kind = self.goal.symbol.kind;
+        // Behind a type only its own are called.
+        let on_value = !matches!(used.of, None | Some(Shape::Name(_)));
+        match used.role {
+            Role::Call if self.goal.covered && on_value => Role::Covered,
+            // A capital letter makes a word in a macro look like a type.
+            Role::Type if matches!(kind, DefinitionKind::Variant | DefinitionKind::Value) => Role::Value,
+            // Whoever names an alias names what it stands for.
+            Role::Type | Role::Owner if self.goal.is_alias() => Role::Value,
+            role => role,
+        }
     }
 
     /// Whether an import stands before the one that hands the name on, in the order in which the compiler reads the crate.
@@ -297,7 +355,7 @@ impl Search<'_, '_, '_> {
                     let means = macros.iter().any(|(file, index)| self.goal.is(&Entity::Item(*file, *index)));
                     return means.then_some((Certainty::Resolved, None));
                 }
-                None
+                (found.is_empty() && self.may_be_given(module, used)).then_some((Certainty::Possible, None))
             }
             Some(Shape::Name(path)) => {
                 let found = self.project.resolve(module, &format!("{path}::{}", used.name));
@@ -316,7 +374,12 @@ impl Search<'_, '_, '_> {
                 }
                 let last = path.rsplit("::").next().unwrap_or(path);
                 if standard::is_plain(last) {
-                    return self.implemented_by(last).map(|certainty| (certainty, None));
+                    return self.implemented_by(last, module).map(|certainty| (certainty, None));
+                }
+                // Nobody knows of a type that a macro makes what else the macro makes for it.
+                let unknown = found.is_empty() && !self.knows(module, path);
+                if self.goal.made && unknown {
+                    return Some((Certainty::Possible, None));
                 }
                 // What has no value stands behind a type, and a type has a capital letter.
                 let valueless =
@@ -333,6 +396,40 @@ impl Search<'_, '_, '_> {
             }
             Some(shape) => self.member_of(module, shape.clone(), used),
         }
+    }
+
+    /// Whether a name that leads nowhere may be what a macro puts behind a path: `Kind` of `m!(Kind)`, which makes `kinds::Kind` of it.
+    fn may_be_given(&self, module: &Module, used: &Use) -> bool {
+        use DefinitionKind::{Interface, Type, Value, Variant};
+        matches!(self.goal.symbol.kind, Interface | Type | Value | Variant)
+            && used.name.starts_with(char::is_uppercase)
+            && !standard::is_prelude(&used.name)
+            && self.project.package(module.file).map(|it| it.directory.clone())
+                == self.project.package(self.goal.file).map(|it| it.directory.clone())
+            && self.project.is_given_to_macro(module.file, used.line)
+            && self.is_only()
+    }
+
+    /// Whether nothing else of the project has the goal's name and reaches beyond its file.
+    fn is_only(&self) -> bool {
+        let goal = self.goal;
+        let other = |file: FileId| {
+            let Some(sheet) = self.project.sheet(file) else { return false };
+            let mut same = sheet.defined(&goal.symbol.name).iter();
+            same.any(|index| {
+                let definition = &sheet.facts.definitions[*index as usize];
+                let twin = file == goal.file && goal.items.contains(index);
+                definition.reach > Reach::File && definition.kind == goal.symbol.kind && !twin
+            })
+        };
+        !self.project.containing(&goal.symbol.name).into_iter().any(other)
+    }
+
+    /// Whether a path leads to a type whose members are all known.
+    fn knows(&self, module: &Module, path: &str) -> bool {
+        let found = self.project.resolve(module, path);
+        let other = |found: &Found| matches!(found.entity, Entity::Module(_) | Entity::Outside);
+        found.iter().any(other) || (found.is_empty() && (path == "_" || standard::is_prelude(path)))
     }
 
     /// Whether what is done with a name can be done with the goal: a function is not built or taken apart.
@@ -360,9 +457,11 @@ impl Search<'_, '_, '_> {
             Ty::Bounds(bounds) => {
                 bounds.iter().find_map(|bound| self.has(&self.project.value(bound), module, used, steps + 1))
             }
-            Ty::Outside(name, _) => self.implemented_by(name),
-            Ty::Slice(_) => self.implemented_by("[]"),
-            Ty::Tuple(_) | Ty::Function(_) => self.implemented_by("()"),
+            // What leads nowhere may be what a macro makes.
+            Ty::Outside(name, _) if self.goal.made && !self.knows(module, name) => Some(Certainty::Possible),
+            Ty::Outside(name, _) => self.implemented_by(name, module),
+            Ty::Slice(_) => self.implemented_by("[]", module),
+            Ty::Tuple(_) | Ty::Function(_) => self.implemented_by("()", module),
         }
     }
 
@@ -404,7 +503,10 @@ impl Search<'_, '_, '_> {
             let (file, index) = project.owner(file, definition)?;
             return self.own_has((file, index), &Ty::Own(file, index, Vec::new()), module, used, steps + 1);
         }
-        if let Some(certainty) = self.implemented_by(&definition.name) {
+        if self.goal.made {
+            return Some(Certainty::Possible);
+        }
+        if let Some(certainty) = self.implemented_by(&definition.name, module) {
             return Some(certainty);
         }
         let target = project.dereferenced(ty, 0)?;
@@ -412,11 +514,13 @@ impl Search<'_, '_, '_> {
     }
 
     /// Whether the goal is a trait's that a type of that name implements.
-    fn implemented_by(&self, name: &str) -> Option<Certainty> {
+    fn implemented_by(&self, name: &str, module: &Module) -> Option<Certainty> {
         let (file, index) = self.goal.owner.filter(|_| self.goal.owner_is_interface)?;
         let types = self.project.implementing(file, index);
-        // What every type implements is not meant where most types have a method of that name already.
-        let every = !standard::is_common_method(&self.goal.symbol.name);
+        // What every type implements is not meant where most types have a method of that name already, nor where nothing says
+        // that the trait is in scope.
+        let every = !standard::is_common_method(&self.goal.symbol.name)
+            && (self.mentions_owner(module) || self.in_scope(module));
         types.iter().any(|of| **of == *name || (every && **of == *"*")).then_some(Certainty::Resolved)
     }
 

@@ -4,6 +4,23 @@
 
 use super::values::Ty;
 
+/// The method that stands behind an operator.
+pub(super) fn operator_method(operator: &str) -> Option<&'static str> {
+    Some(match operator {
+        "+" => "add",
+        "-" => "sub",
+        "*" => "mul",
+        "/" => "div",
+        "%" => "rem",
+        "&" => "bitand",
+        "|" => "bitor",
+        "^" => "bitxor",
+        "<<" => "shl",
+        ">>" => "shr",
+        _ => return None,
+    })
+}
+
 /// Functions that give their first argument, as far as methods are concerned.
 pub(super) fn hands_through(path: &str) -> bool {
     matches!(

@@ -41,14 +41,24 @@ impl Reader {
 
     /// A macro where an item can stand: what it wraps are items of this module, as far as they look like it.
     pub(super) fn macro_item(&mut self, source: Source<'_>, node: Node<'_>) {
-        if self.macro_name(source, node).is_none() {
-            return;
-        }
+        let Some(name) = self.macro_name(source, node) else { return };
         let Some(tree) = brackets(node) else { return };
+        let first = self.facts.definitions.len();
         self.in_brackets(source, tree, |reader, inner, open| {
             reader.reread(inner, "", "", true)
                 || (open == '(' && reader.reread(inner, "fn f(){g(", ");}", false))
+                || reader.reread_grammar(&name, inner)
         });
+        self.made_by(&name, first);
+    }
+
+    /// Notes which macro makes the items of this module that were defined since.
+    fn made_by(&mut self, name: &str, first: usize) {
+        let container = self.module();
+        let made = self.facts.definitions[first..].iter_mut().filter(|it| it.container == container);
+        for definition in made {
+            definition.extends.push(format!("{name}!").into());
+        }
     }
 
     /// Puts down the use of the macro; its last name.
@@ -72,17 +82,23 @@ impl Reader {
             return;
         }
         let inner = Source { text: inside, line: source.line(tree).saturating_sub(1) };
-        self.brackets += 1;
-        let done = self.brackets <= MOST_BRACKETS && read(self, inner, open);
-        self.brackets -= 1;
+        let done = self.within_brackets(|reader| read(reader, inner, open));
         if !done {
             self.words(inner, true);
         }
         self.format_arguments(inner);
     }
 
+    /// Reads what stands in brackets, where not too many are around.
+    pub(super) fn within_brackets(&mut self, read: impl FnOnce(&mut Self) -> bool) -> bool {
+        self.brackets += 1;
+        let done = self.brackets <= MOST_BRACKETS && read(self);
+        self.brackets -= 1;
+        done
+    }
+
     /// Reads the text between `head` and `tail` as if it stood in a file; whether it could be read.
-    fn reread(&mut self, inner: Source<'_>, head: &str, tail: &str, items: bool) -> bool {
+    pub(super) fn reread(&mut self, inner: Source<'_>, head: &str, tail: &str, items: bool) -> bool {
         let text = format!("{head}{}\n{tail}", inner.text);
         let Some(tree) = parse(&text) else { return false };
         let root = tree.root_node();
@@ -223,7 +239,9 @@ impl Reader {
             Some(Token::Mark('(' | '{')) if capital && is_open(tokens, next) => (Role::Partial, None),
             Some(Token::Mark('(')) => (Role::Call, arguments(tokens, next)),
             Some(Token::Mark('{')) if capital => (Role::Construct, None),
-            _ if capital => (Role::Type, None),
+            _ if capital && !is_constant(segments.last().map_or(first, |(name, _)| name)) => {
+                (Role::Type, None)
+            }
             _ => (Role::Value, None),
         };
         self.segments_used(None, &segments, role, arguments);
@@ -248,6 +266,11 @@ impl Reader {
     }
 }
 
+/// Whether a name is written as those of constants are.
+fn is_constant(name: &str) -> bool {
+    name.len() > 1 && !name.contains(char::is_lowercase)
+}
+
 /// The brackets of a macro invocation.
 fn brackets(node: Node<'_>) -> Option<Node<'_>> {
     children(node).into_iter().find(|child| child.kind() == "token_tree")
@@ -267,7 +290,7 @@ fn first_comma(text: &str) -> Option<usize> {
     None
 }
 
-enum Token<'t> {
+pub(super) enum Token<'t> {
     Word(&'t str, u32),
     /// `::`
     Path,
@@ -326,7 +349,7 @@ fn arguments(tokens: &[Token<'_>], open: usize) -> Option<u16> {
 }
 
 /// The words and marks of a text, without comments, strings and numbers (which count as marks).
-fn lex(source: Source<'_>) -> Vec<Token<'_>> {
+pub(super) fn lex(source: Source<'_>) -> Vec<Token<'_>> {
     let text = source.text;
     let mut tokens = Vec::new();
     let mut line = source.line + 1;
@@ -335,8 +358,7 @@ fn lex(source: Source<'_>) -> Vec<Token<'_>> {
         let length = match c {
             '"' => string(rest),
             '\'' => quote(rest),
-            '/' if rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
-            '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
+            '/' if rest.starts_with("//") || rest.starts_with("/*") => comment(rest),
             'r' if rest.starts_with("r\"") || rest.starts_with("r#\"") => raw(rest),
             c if c.is_alphabetic() || c == '_' || c == '$' => {
                 let rest = if c == '$' { &rest[1..] } else { rest };
@@ -365,7 +387,7 @@ fn lex(source: Source<'_>) -> Vec<Token<'_>> {
 }
 
 /// The length of the string that a text starts with.
-fn string(text: &str) -> usize {
+pub(super) fn string(text: &str) -> usize {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1) {
         match c {
@@ -378,14 +400,23 @@ fn string(text: &str) -> usize {
     text.len()
 }
 
+/// The length of the comment that a text starts with.
+pub(super) fn comment(text: &str) -> usize {
+    if text.starts_with("//") {
+        text.find('\n').unwrap_or(text.len())
+    } else {
+        text.find("*/").map_or(text.len(), |end| end + 2)
+    }
+}
+
 /// The length of the raw string that a text starts with.
-fn raw(text: &str) -> usize {
+pub(super) fn raw(text: &str) -> usize {
     let (open, end) = if text.starts_with("r#") { (3, "\"#") } else { (2, "\"") };
     text[open..].find(end).map_or(text.len(), |at| open + at + end.len())
 }
 
 /// The length of the character or lifetime that a text starts with.
-fn quote(text: &str) -> usize {
+pub(super) fn quote(text: &str) -> usize {
     let mut chars = text.char_indices().skip(1);
     match (chars.next(), chars.next()) {
         (Some((_, '\\')), _) => {

@@ -5,8 +5,9 @@
 
 use tree_sitter::Node;
 
+use super::macros::is_given;
 use super::reader::{Binding, Reader, Source, bare};
-use crate::facts::Role;
+use crate::facts::{Role, Shape};
 use crate::syntax::children;
 
 impl Reader {
@@ -21,6 +22,12 @@ impl Reader {
                 self.path(source, node, Role::Type, None);
             }
             "macro_invocation" => drop(self.macro_invocation(source, node)),
+            "generic_type" => {
+                self.bindings(source, node);
+                for child in children(node) {
+                    self.type_uses(source, child);
+                }
+            }
             "type_binding" => {
                 if let Some(inner) = node.child_by_field_name("type") {
                     self.type_uses(source, inner);
@@ -47,6 +54,18 @@ impl Reader {
                     self.type_uses(source, child);
                 }
             }
+        }
+    }
+
+    /// Associated types that are said what they are: `Item` of `Iterator<Item = u8>`.
+    fn bindings(&mut self, source: Source<'_>, generic: Node<'_>) {
+        let Some(of) = generic.child_by_field_name("type") else { return };
+        let path: String = source.of(of).split_whitespace().collect();
+        let arguments = generic.child_by_field_name("type_arguments").map(children).unwrap_or_default();
+        for binding in arguments.into_iter().filter(|node| node.kind() == "type_binding") {
+            let Some(name) = binding.child_by_field_name("name") else { continue };
+            let of = Some(Shape::Name(path.as_str().into()));
+            self.put(source.of(name), source.line(name), Role::Type, of, None);
         }
     }
 
@@ -116,6 +135,7 @@ impl Reader {
             "Self" if outward => "Self".to_owned(),
             "Self" => self.itself.as_deref().unwrap_or("_").to_owned(),
             "$crate" => "crate".to_owned(),
+            _ if is_given(first) => "_".to_owned(),
             _ => match self.bound(first) {
                 Some(Binding::Parameter { position: Some(position), default, .. }) if outward => default
                     .as_ref()

@@ -57,8 +57,48 @@ impl Project<'_> {
                 let of = self.shape(module, inner, steps + 1);
                 self.member_type(module, &of, name, false, steps)
             }
+            Shape::Applied(operator, both) => self.operated(module, operator, both, steps),
             _ => Ty::Unknown,
         }
+    }
+
+    /// What an operator gives: what a type of ours says of it, for whatever it is applied to.
+    fn operated(&self, module: &Module, operator: &Shape, both: &[Shape], steps: usize) -> Ty {
+        let (Shape::Name(operator), [left, right]) = (operator, both) else { return Ty::Unknown };
+        let left = self.value(&self.shape(module, left, steps + 1));
+        let (of, method) = match left {
+            Ty::Own(..) => (left, standard::operator_method(operator)),
+            // `2.0 * point` gives mostly what `point * 2.0` does.
+            Ty::Outside(..) => match self.value(&self.shape(module, right, steps + 1)) {
+                right @ Ty::Own(..) => (right, None),
+                _ => (left, None),
+            },
+            _ => return left,
+        };
+        let Some(method) = method else { return of };
+        let mut results = self.results(&of, method, steps);
+        results.dedup();
+        match results.len() {
+            0 => of,
+            1 => results.remove(0),
+            _ => Ty::Bounds(results),
+        }
+    }
+
+    /// What the methods of a name give that a type has for several traits.
+    fn results(&self, of: &Ty, method: &str, steps: usize) -> Vec<Ty> {
+        let Ty::Own(file, index, _) = of else { return Vec::new() };
+        let each = |name: &str| -> Vec<Ty> {
+            let members = self.members(*file, *index, name);
+            members.all().map(|(file, index)| self.item_type(file, index, Some(of), steps + 1)).collect()
+        };
+        let mut results = each(method);
+        // Which `Output` is meant is not told by its name.
+        if results.len() > 1 {
+            results.extend(each("Output"));
+        }
+        let result = |ty: Ty| if let Ty::Function(result) = ty { *result } else { ty };
+        results.into_iter().map(result).map(|ty| self.value(&ty)).filter(|ty| *ty != Ty::Unknown).collect()
     }
 
     /// What is called: of a field and a method with one name, the method.

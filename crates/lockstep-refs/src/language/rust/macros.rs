@@ -1,0 +1,193 @@
+//! Rules of a macro, read as what they make: a name stands in for what they will be given, and what they repeat is there once.
+
+use std::collections::HashMap;
+
+use tree_sitter::Node;
+
+use super::reader::{Reader, Source, parse};
+use super::tokens::{comment, quote, raw, string};
+use crate::syntax::children;
+
+/// What a name begins with that stands in for something given to a macro. No name in a text does.
+pub(super) const GIVEN: char = 'ǀ';
+
+/// Whether a name stands in for something given.
+pub(super) fn is_given(name: &str) -> bool {
+    name.starts_with(GIVEN)
+}
+
+impl Reader {
+    /// What a rule makes: items, or else what stands in a function, or else words.
+    pub(super) fn macro_rule(&mut self, source: Source<'_>, rule: Node<'_>) {
+        let Some(right) = rule.child_by_field_name("right") else { return };
+        let text = source.of(right);
+        let line = source.line(right).saturating_sub(1);
+        let left = rule.child_by_field_name("left").map(|left| source.of(left)).unwrap_or_default();
+        let inside = text.get(1..text.len().saturating_sub(1)).unwrap_or_default();
+        let made = transcribed(inside, &fragments(left), 0);
+        let made = Source { text: &made, line };
+        let done = self
+            .within_brackets(|reader| reader.reread_made(made) || reader.reread(made, "fn f(){", "}", false));
+        if !done {
+            self.words(Source { text, line }, false);
+        }
+    }
+
+    /// Reads items, where there is nothing but items.
+    fn reread_made(&mut self, made: Source<'_>) -> bool {
+        let Some(tree) = parse(made.text) else { return false };
+        let root = tree.root_node();
+        let is_item = |node: &Node<'_>| {
+            node.kind().ends_with("_item")
+                || matches!(
+                    node.kind(),
+                    "use_declaration" | "extern_crate_declaration" | "macro_definition" | "empty_statement"
+                )
+                || node.is_extra()
+        };
+        let nodes = children(root);
+        if root.has_error() || !nodes.iter().all(is_item) || nodes.iter().all(Node::is_extra) {
+            return false;
+        }
+        self.items(made, root);
+        true
+    }
+}
+
+/// What kind of thing each variable of a rule stands for: `ty` of `$t:ty`.
+fn fragments(left: &str) -> HashMap<&str, &str> {
+    let mut fragments = HashMap::new();
+    for part in left.split('$').skip(1) {
+        let (name, rest) = word(part);
+        if let Some(rest) = rest.trim_start().strip_prefix(':') {
+            fragments.insert(name, word(rest.trim_start()).0);
+        }
+    }
+    fragments
+}
+
+/// The word that a text begins with, and what comes after it.
+pub(super) fn word(text: &str) -> (&str, &str) {
+    text.split_at(text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len()))
+}
+
+/// What is repeated within what is repeated is read so deep.
+const MOST_REPEATED: usize = 16;
+
+/// The text that a rule makes, line by line where it stands.
+fn transcribed(text: &str, fragments: &HashMap<&str, &str>, depth: usize) -> String {
+    let mut made = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(['$', '"', '\'', '/', 'r']) {
+        made.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let length = match rest.strip_prefix('$') {
+            Some(after) if after.starts_with('(') && depth < MOST_REPEATED => {
+                let (inner, length) = repeated(after);
+                made.push_str(&transcribed(inner, fragments, depth + 1));
+                let skipped = &after[inner.len() + 1..length];
+                made.extend(skipped.chars().filter(|c| *c == '\n'));
+                1 + length
+            }
+            Some(after) => {
+                let (name, _) = word(after);
+                stand_in(name, fragments.get(name).copied(), &mut made);
+                1 + name.len()
+            }
+            None => {
+                let length = untouched(rest);
+                made.push_str(&rest[..length]);
+                length
+            }
+        };
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    made.push_str(rest);
+    made
+}
+
+fn stand_in(name: &str, fragment: Option<&str>, made: &mut String) {
+    match (name, fragment) {
+        ("", _) => made.push('$'),
+        ("crate", _) => made.push_str("crate"),
+        (_, Some("vis" | "item" | "stmt")) => {}
+        (_, Some("block")) => made.push_str("{}"),
+        (_, Some("lifetime")) => made.push_str("'a"),
+        _ => {
+            made.push(GIVEN);
+            made.push_str(name);
+        }
+    }
+}
+
+/// How much of a text that begins with a string, a comment or a letter is left as it is.
+pub(super) fn untouched(text: &str) -> usize {
+    let length = match text.as_bytes() {
+        [b'"', ..] => string(text),
+        [b'\'', ..] => quote(text),
+        [b'/', b'/' | b'*', ..] => comment(text),
+        [b'r', b'"', ..] | [b'r', b'#', b'"', ..] => raw(text),
+        _ => 1,
+    };
+    if text.is_char_boundary(length) { length } else { text.len() }
+}
+
+/// What stands in the brackets that a text begins with, and the length of the text with them and the marks that say how it is repeated.
+fn repeated(text: &str) -> (&str, usize) {
+    let (mut depth, mut at) = (0_u32, 0);
+    while let Some(c) = text[at..].chars().next() {
+        let length = match c {
+            '"' | '\'' | '/' | 'r' => untouched(&text[at..]).max(1),
+            _ => c.len_utf8(),
+        };
+        match c {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        at += length;
+        if depth == 0 {
+            return (&text[1..at - 1], at + marks(&text[at..]));
+        }
+    }
+    (text.get(1..).unwrap_or_default(), text.len())
+}
+
+/// The length of what says how something is repeated: `*`, `,*`, `=>+`.
+fn marks(text: &str) -> usize {
+    let is_mark = |c: char| matches!(c, '*' | '+' | '?');
+    let mut chars = text.char_indices();
+    match (chars.next(), chars.next()) {
+        // A mark between two may look like the last one.
+        (Some((_, '+' | '?')), Some((at, '*' | '+'))) => at + 1,
+        (Some((_, c)), _) if is_mark(c) => c.len_utf8(),
+        _ => {
+            let end = text.char_indices().take(4).find(|(_, c)| is_mark(*c));
+            end.map_or(0, |(at, c)| at + c.len_utf8())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rule_is_read_as_what_it_makes() {
+        let left = "($(#[$m:meta])* $v:vis struct $n:ident { $($f:ident: $t:ty),* $(,)? }, $l:lifetime)";
+        let right = "\n$(#[$m])*\n$v struct $n<$l> { $($f: $t,)* s: &$l str }\n\
+                     impl $crate::T for $n { fn f() { \"$n\"; '$'; [$($f),+]; $(g($f);)=>* } } // $n\n";
+        assert_eq!(
+            transcribed(right, &fragments(left), 0),
+            "\n#[ǀm]\n struct ǀn<'a> { ǀf: ǀt, s: &'a str }\n\
+             impl crate::T for ǀn { fn f() { \"$n\"; '$'; [ǀf]; g(ǀf); } } // $n\n"
+        );
+    }
+
+    #[test]
+    fn what_is_not_whole_is_left_as_it_is() {
+        for text in ["$(", "$", "$(a", "$)", "\"$x", "'", "r#\"$(", "/*$x", "$é(", "$(é)é*"] {
+            transcribed(text, &HashMap::new(), 0);
+        }
+    }
+}
