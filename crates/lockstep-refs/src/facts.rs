@@ -329,6 +329,8 @@ pub const THIS: u16 = u16::MAX - 1;
 pub(crate) const DECORATED: &str = "@decorated";
 /// What a function declares that it is called on, as the head of an [`Shape::Applied`] behind its parameters.
 pub(crate) const THIS_PARAMETER: &str = "@this";
+/// The head of a [`Shape::Applied`] that stands for all further arguments of a function: it holds what each of them is.
+pub(crate) const REST: &str = "@rest";
 /// The head of a [`Shape::Applied`] that holds what a call gives, then what it is given: a function, a component, types.
 pub(crate) const WRAPPED: &str = "@wrapped";
 /// The head of a [`Shape::Applied`] that is what a predicate gives: it holds the type of which it says that a value is.
@@ -345,6 +347,15 @@ pub(crate) const STATIC: &str = "@static";
 pub(crate) const ANY_MEMBER: &str = "@any";
 /// The member of a component that stands for what its attributes are properties of.
 pub(crate) const PROPERTIES: &str = "@properties";
+
+/// What a function takes as an argument, by what it takes together.
+pub(crate) fn taken(takes: &[Shape], argument: usize) -> Option<&Shape> {
+    let rest = takes.iter().take(argument + 1).find_map(|it| match it {
+        Shape::Applied(head, held) if **head == Shape::Of(REST.into()) => held.first(),
+        _ => None,
+    });
+    rest.or_else(|| takes.get(argument))
+}
 
 /// An argument of a generic type, by its position, where the type gives it back: said in what an alias stands for.
 pub(crate) fn given_argument(at: usize) -> Shape {

@@ -5,6 +5,7 @@
 //! candidate for a target.
 
 mod conform;
+mod contextual;
 mod heirs;
 mod hidden;
 mod members;
@@ -94,6 +95,11 @@ pub(crate) trait Scheme: Sync {
 
     /// Whether a value fits a type by its members, whatever it is declared as.
     fn is_structural(&self) -> bool {
+        false
+    }
+
+    /// Whether values of the language's own types have such a member: then its name says nothing about whose it is.
+    fn is_everybodys(&self, _member: &str) -> bool {
         false
     }
 

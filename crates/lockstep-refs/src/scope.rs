@@ -10,6 +10,8 @@ use crate::facts::Shape;
 const MAX_LINKS: usize = 12;
 /// More alternatives than this say nothing.
 const MAX_ALTERNATIVES: usize = 6;
+/// Of what is declared as one of several, more are followed.
+const MAX_DECLARED: usize = 48;
 
 /// What the local names are worth, by name.
 pub(crate) type Names = HashMap<Box<str>, Shape>;
@@ -104,6 +106,15 @@ impl Scopes {
 
 /// One of several shapes; the shape itself where there is only one.
 pub(crate) fn either(shapes: impl IntoIterator<Item = Shape>) -> Shape {
+    one_of(shapes, MAX_ALTERNATIVES)
+}
+
+/// The same, of what a declared type says a value may be.
+pub(crate) fn union(shapes: impl IntoIterator<Item = Shape>) -> Shape {
+    one_of(shapes, MAX_DECLARED)
+}
+
+fn one_of(shapes: impl IntoIterator<Item = Shape>, most: usize) -> Shape {
     let mut all: Vec<Shape> = Vec::new();
     for shape in shapes {
         let parts = match shape {
@@ -119,7 +130,7 @@ pub(crate) fn either(shapes: impl IntoIterator<Item = Shape>) -> Shape {
     match all.len() {
         0 => Shape::Unknown,
         1 => all.remove(0),
-        2..=MAX_ALTERNATIVES => Shape::Either(all),
+        many if many <= most => Shape::Either(all),
         _ => Shape::Unknown,
     }
 }

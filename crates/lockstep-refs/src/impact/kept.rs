@@ -75,7 +75,8 @@ impl<'a> Kept<'a> {
     /// Whether the file still says that it offers what it does not have any more: then it is itself that breaks.
     pub(super) fn is_still_offered(&self, change: &SymbolChange) -> bool {
         let gone = matches!(change.what, What::Removed | What::Renamed(_)) && change.was.container.is_none();
-        let own = self.after.iter().flat_map(|it| &it.imports).filter(|it| it.module.is_empty());
+        let imports = self.after.iter().flat_map(|it| &it.imports);
+        let own = imports.filter(|it| it.module.is_empty() && it.container.is_none());
         gone && own.flat_map(|it| &it.names).any(|it| it.name == change.was.name)
     }
 

@@ -17,7 +17,7 @@ mod variable;
 use std::collections::{HashMap, HashSet};
 
 use crate::collect::Collector;
-use crate::facts::{Facts, Reach, Shape};
+use crate::facts::{DefinitionKind, Facts, Reach, Shape};
 use crate::language::{Language, Rules};
 use crate::reference::{Outgoing, Reference, Target};
 use crate::resolve;
@@ -83,16 +83,18 @@ impl<'t> Walk<'t> {
     /// The facts, once the module is walked: a definition may be exported in a list, before or after it.
     fn finish(self) -> Facts {
         let mut facts = self.found.facts;
-        let mut offered: HashMap<Box<str>, Reach> = HashMap::new();
-        for name in facts.imports.iter().filter(|it| it.module.is_empty()).flat_map(|it| &it.names) {
-            let reach = if name.local == name.name { Reach::Everyone } else { Reach::Package };
-            let known = offered.entry(name.name.clone()).or_insert(reach);
-            *known = (*known).max(reach);
+        let mut offered: HashMap<(Option<Box<str>>, Box<str>), Reach> = HashMap::new();
+        for import in facts.imports.iter().filter(|it| it.module.is_empty()) {
+            for name in &import.names {
+                let reach = if name.local == name.name { Reach::Everyone } else { Reach::Package };
+                let known = offered.entry((import.container.clone(), name.name.clone())).or_insert(reach);
+                *known = (*known).max(reach);
+            }
         }
         for definition in &mut facts.definitions {
-            if definition.container.is_none()
-                && let Some(reach) = offered.get(&definition.name)
-            {
+            let offered = offered.get(&(definition.container.clone(), definition.name.clone()));
+            let is_member = matches!(definition.kind, DefinitionKind::Method | DefinitionKind::Field);
+            if let Some(reach) = offered.filter(|_| !is_member) {
                 definition.reach = definition.reach.max(*reach);
             }
         }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::{Found, Module, Scheme, Symbol, path_of};
-use crate::facts::{Definition, Facts, Import, Reach};
+use crate::facts::{Definition, DefinitionKind, Facts, Import, Reach, Shape};
 use crate::language::Language;
 use crate::world::{FileId, World};
 
@@ -23,6 +23,8 @@ pub(crate) struct Resolver<'w> {
     hops: Cell<usize>,
     pub(super) depth: Cell<usize>,
     pub(super) values: RefCell<HashMap<Symbol, Rc<[super::types::Type]>>>,
+    /// What is imagined gone, and whether for its own file too.
+    gone: (Vec<Symbol>, bool),
 }
 
 /// A name of a file, and from where it is asked for.
@@ -112,7 +114,20 @@ impl<'w> Resolver<'w> {
             hops: Cell::new(0),
             depth: Cell::new(0),
             values: RefCell::default(),
+            gone: (Vec::new(), false),
         }
+    }
+
+    /// The same world without some definitions of one name; `beside` where their own file misses them too.
+    pub(super) fn without(&self, gone: Vec<Symbol>, beside: bool) -> Self {
+        Self { gone: (gone, beside), ..Self::new(self.world, self.scheme) }
+    }
+
+    /// Whether what a name of a file means is imagined gone.
+    pub(super) fn is_gone(&self, from: Option<FileId>, entity: &Entity) -> bool {
+        let (gone, beside) = &self.gone;
+        matches!(entity, Entity::Symbol(symbol)
+            if gone.contains(symbol) && (*beside || from != Some(symbol.file)))
     }
 
     /// Whether a file is of this language, by its name: those of others need not be parsed.
@@ -319,12 +334,39 @@ impl<'w> Resolver<'w> {
         }
     }
 
+    /// What a namespace offers in a list of its own: `namespace N { export { A } }`.
+    fn listed(&self, file: FileId, view: &View, namespace: &str, name: &str) -> Vec<Hit> {
+        let mut hits = Vec::new();
+        for (import, part) in view.names.get(name).into_iter().flatten() {
+            let import = view.facts.imports.get(*import).filter(|it| it.reexport && it.module.is_empty());
+            let import = import.filter(|it| it.container.as_deref() == Some(namespace));
+            if let Some(own) = import.zip(*part).and_then(|(import, part)| import.names.get(part)) {
+                hits.extend(self.lookup(file, &own.name, Mode::Inside).iter().cloned());
+            }
+        }
+        hits
+    }
+
     /// A definition inside a definition: a nested class, a member of a namespace.
     fn nested(&self, symbol: Symbol, name: &str) -> Vec<Hit> {
         let Some(view) = self.view(symbol.file) else { return Vec::new() };
         let Some(definition) = view.definition(symbol.at) else { return Vec::new() };
         let path = format!("{}.{name}", path_of(definition));
         let hits = view.at(&path).iter().map(|at| Symbol { file: symbol.file, at: *at });
-        hits.map(|symbol| Hit { entity: Entity::Symbol(symbol), through: None }).collect()
+        let mut hits: Vec<Hit> =
+            hits.map(|symbol| Hit { entity: Entity::Symbol(symbol), through: None }).collect();
+        if hits.is_empty() && definition.kind == DefinitionKind::Module {
+            hits = self.listed(symbol.file, &view, &path_of(definition), name);
+        }
+        match &definition.gives {
+            // Another name for something else has what that has.
+            Some(Shape::Name(other)) if hits.is_empty() && self.hops.get() < MAX_HOPS => {
+                self.hops.set(self.hops.get() + 1);
+                let hits = self.step(self.dotted(symbol.file, other), name);
+                self.hops.set(self.hops.get() - 1);
+                hits
+            }
+            _ => hits,
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use super::contextual::Gone;
 use super::heirs::Extended;
 use super::names::{Entity, Mode, Resolver};
 use super::redefined::redeclared;
@@ -45,6 +46,8 @@ pub(super) struct Search<'r, 'w> {
     pub(super) extended: Extended,
     /// Variables that hold something wanted; its position in the target.
     pub(super) stand_ins: HashMap<Symbol, usize>,
+    /// The world without one of the wanted definitions, for each.
+    pub(super) gone: Vec<Gone<'w>>,
     pub(super) found: Vec<Reference>,
 }
 
@@ -69,6 +72,7 @@ impl<'r, 'w> Search<'r, 'w> {
             redeclared: redeclared(resolver, target),
             extended: Extended::default(),
             stand_ins: HashMap::new(),
+            gone: Vec::new(),
             found: Vec::new(),
         }
     }
@@ -92,6 +96,7 @@ impl<'r, 'w> Search<'r, 'w> {
         if self.resolver.scheme.is_structural() {
             self.take_users_of_types();
             self.take_heirs();
+            self.take_gone();
         }
         while let Some(word) = queue.pop() {
             if self.words.insert(word.clone()) {
@@ -240,6 +245,7 @@ impl<'r, 'w> Search<'r, 'w> {
         let starred = view.facts.imports.iter().any(|import| import.glob);
         for (at, it) in view.facts.uses.iter().enumerate() {
             self.inherits(file, it);
+            self.loses_type(file, it);
             if it.role == Role::Conform {
                 self.conforms(file, it);
             } else if it.role == Role::Quoted {
@@ -465,6 +471,9 @@ impl<'r, 'w> Search<'r, 'w> {
     fn may_hold(&mut self, at: usize) -> bool {
         let Some(wanted) = self.target.symbols.get(at) else { return false };
         let name = wanted.name.clone();
+        if self.resolver.scheme.is_everybodys(&name) {
+            return false;
+        }
         let owners = match self.owners.get(&name) {
             Some(owners) => *owners,
             None => {

@@ -5,15 +5,15 @@ use std::rc::Rc;
 use super::names::{Entity, Hit, Mode, Resolver};
 use super::{Module, Symbol, outside, path_of};
 use crate::facts::{
-    ANY_MEMBER, DECORATED, Definition, DefinitionKind, NARROWED, OBJECT, PREDICATE, PROPERTIES, Shape, THIS,
-    THIS_PARAMETER, WHOLE, WRAPPED, argument_position,
+    self, ANY_MEMBER, DECORATED, Definition, DefinitionKind, NARROWED, OBJECT, PREDICATE, PROPERTIES, Shape,
+    THIS, THIS_PARAMETER, WHOLE, WRAPPED, argument_position,
 };
 use crate::world::FileId;
 
 /// How far a chain of values is followed.
 const MAX_STEPS: usize = 32;
 /// Unions larger than this say nothing.
-const MAX_TYPES: usize = 12;
+const MAX_TYPES: usize = 64;
 
 /// What a value is.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -108,13 +108,15 @@ impl Resolver<'_> {
         if hits.is_empty() {
             return vec![Type::outside(name)];
         }
-        hits.into_iter().flat_map(|hit| self.worth(hit, None)).collect()
+        hits.into_iter().flat_map(|hit| self.worth(hit, Some(place.file))).collect()
     }
 
-    fn worth(&self, hit: Hit, this: Option<&Type>) -> Vec<Type> {
+    /// What a meaning of a name is worth in a file.
+    fn worth(&self, hit: Hit, from: Option<FileId>) -> Vec<Type> {
         match hit.entity {
+            entity if self.is_gone(from, &entity) => vec![Type::Untyped],
             Entity::Module(module) => vec![Type::Module(module)],
-            Entity::Symbol(symbol) => self.value(symbol, this),
+            Entity::Symbol(symbol) => self.value(symbol, None),
             Entity::Outside => vec![Type::outside("")],
         }
     }
@@ -178,6 +180,7 @@ impl Resolver<'_> {
         let mut types = Vec::new();
         for hit in hits {
             match hit.entity {
+                entity if self.is_gone(Some(place.file), &entity) => types.push(Type::Untyped),
                 Entity::Outside => types.push(outside()),
                 Entity::Module(_) => types.push(Type::Unknown),
                 Entity::Symbol(symbol) => types.extend(self.values_of(symbol)),
@@ -487,7 +490,7 @@ impl Resolver<'_> {
                 Shape::Applied(head, held) if **head == Shape::Of(THIS_PARAMETER.into()) => held.first(),
                 _ => None,
             }),
-            argument => takes.get(usize::from(argument)),
+            argument => facts::taken(&takes, usize::from(argument)),
         };
         let Some(taken) = taken else { return missing() };
         let taken = self.types(&place, taken);

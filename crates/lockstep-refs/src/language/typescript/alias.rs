@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::Walk;
 use crate::facts::{Shape, given_argument};
-use crate::scope::either;
+use crate::scope::{either, union};
 use crate::syntax::children;
 
 impl<'t> Walk<'t> {
@@ -17,7 +17,7 @@ impl<'t> Walk<'t> {
             "union_type" | "intersection_type" | "parenthesized_type" => {
                 let parts: Vec<_> =
                     children(node).into_iter().map(|it| self.aliased(it, parameters)).collect();
-                either(parts)
+                union(parts)
             }
             _ => {
                 // Also where a parameter is given back: what it extends is known of it.

@@ -5,6 +5,7 @@ use tree_sitter::Node;
 use super::statement::reach;
 use super::{Walk, alias};
 use crate::facts::{ANY_MEMBER, Definition, DefinitionKind, OPTIONAL, Reach, Role, STATIC, Shape};
+use crate::scope::union;
 use crate::syntax::{children, digest};
 
 impl<'t> Walk<'t> {
@@ -160,8 +161,9 @@ impl<'t> Walk<'t> {
         let name = self.member_name(node);
         let before = self.found.within;
         let mut at = None;
-        if let Some(name) = name.filter(|_| !has("set")) {
-            let kind = if accessor { DefinitionKind::Field } else { DefinitionKind::Method };
+        let is_set = has("set");
+        if let Some(name) = name.filter(|_| !is_set || !self.is_read(node)) {
+            let kind = if accessor || is_set { DefinitionKind::Field } else { DefinitionKind::Method };
             let definition = self.member(name, kind, node);
             at = self.found.define(definition);
             self.found.within = at;
@@ -178,8 +180,19 @@ impl<'t> Walk<'t> {
         self.found.within = before;
         match shape {
             Shape::Function(_, gives) if accessor => self.give(at, *gives),
+            Shape::Function(takes, _) if is_set => {
+                self.give(at, takes.into_iter().next().unwrap_or(Shape::Unknown))
+            }
             shape => self.give(at, shape),
         }
+    }
+
+    /// Whether what a setter writes can be read too: then the getter stands for both.
+    fn is_read(&self, setter: Node<'t>) -> bool {
+        let name = |node: Node<'t>| node.child_by_field_name("name").map(|it| self.found.text(it));
+        let is_getter = |it: &Node<'t>| it.children(&mut it.walk()).any(|part| part.kind() == "get");
+        let beside = setter.parent().map(children).unwrap_or_default();
+        beside.iter().filter(|it| is_getter(it)).any(|it| name(*it) == name(setter))
     }
 
     /// A member of a type, as its node tells.
@@ -283,21 +296,22 @@ impl<'t> Walk<'t> {
                 definition.extends.extend(children(clause).into_iter().filter_map(|it| self.base_type(it)));
             }
         }
-        self.members_of(definition, body);
+        self.members_of(definition, body.as_slice());
         self.generics.pop();
     }
 
-    /// Keeps a type, and what stands in its body as its members.
-    fn members_of(&mut self, definition: Definition, body: Option<Node<'t>>) {
+    /// Keeps a type, and what stands in its bodies as its members. Its position.
+    fn members_of(&mut self, definition: Definition, bodies: &[Node<'t>]) -> Option<u32> {
         let name = definition.name.clone();
         let at = self.found.define(definition);
         let before = std::mem::replace(&mut self.found.within, at);
         let entered = self.found.enter(&name);
-        for member in body.map(children).unwrap_or_default() {
+        for member in bodies.iter().flat_map(|body| children(*body)) {
             self.signature(member);
         }
         self.found.leave(entered);
         self.found.within = before;
+        at
     }
 
     /// A member of an interface or of an object type.
@@ -347,25 +361,30 @@ impl<'t> Walk<'t> {
         definition.reach = if local { Reach::File } else { reach(exported) };
         definition.signature = digest([node], self.found.text, |_| false);
         let parameters = alias::parameters(node, self.found.text);
-        let (body, bases) = object_parts(value);
-        match body {
-            // What has the members of its parameter has none of its own.
-            Some(body) if parameters.is_empty() || alias::mapped(body).is_none() => {
-                definition.kind = DefinitionKind::Interface;
-                for base in bases {
-                    definition.extends.extend(self.base_type(base));
-                }
-                (definition.signature, definition.body) =
-                    self.found.digests(node, node.child_by_field_name("name"), Some(body));
-                self.members_of(definition, Some(body));
+        let parts = ObjectParts::of(value);
+        // What has the members of its parameter has none of its own.
+        let has_members = !parts.bodies.is_empty()
+            && (parameters.is_empty() || parts.bodies.iter().all(|body| alias::mapped(*body).is_none()));
+        if has_members {
+            definition.kind = DefinitionKind::Interface;
+            let hidden = |it| parts.bodies.contains(&it) || node.child_by_field_name("name") == Some(it);
+            definition.signature = digest([node], self.found.text, hidden);
+            definition.body = digest(parts.bodies.iter().copied(), self.found.text, |_| false);
+            for base in parts.bases {
+                definition.extends.extend(self.base_type(base));
             }
-            _ => {
-                let at = self.found.define(definition);
-                let before = std::mem::replace(&mut self.found.within, at);
-                let shape = self.aliased(value, &parameters);
-                self.found.within = before;
-                self.give(at, shape);
+            let at = self.members_of(definition, &parts.bodies);
+            let others: Vec<Shape> =
+                parts.others.into_iter().map(|it| self.aliased(it, &parameters)).collect();
+            if !others.is_empty() {
+                self.give(at, union([Shape::Itself].into_iter().chain(others)));
             }
+        } else {
+            let at = self.found.define(definition);
+            let before = std::mem::replace(&mut self.found.within, at);
+            let shape = self.aliased(value, &parameters);
+            self.found.within = before;
+            self.give(at, shape);
         }
         self.generics.pop();
     }
@@ -402,28 +421,47 @@ impl<'t> Walk<'t> {
     }
 }
 
-/// The object type in an alias, and the types it is combined with: `A & { … }`.
-fn object_parts(value: Node<'_>) -> (Option<Node<'_>>, Vec<Node<'_>>) {
-    match value.kind() {
-        "object_type" => (Some(value), Vec::new()),
-        "parenthesized_type" => value.named_child(0).map_or((None, Vec::new()), object_parts),
-        "intersection_type" => {
-            let mut body = None;
-            let mut bases = Vec::new();
-            for part in children(value) {
-                let (inner, more) = match part.kind() {
-                    "intersection_type" | "object_type" => object_parts(part),
-                    _ => (None, vec![part]),
-                };
-                match (body, inner) {
-                    (Some(_), Some(_)) => return (None, Vec::new()),
-                    (None, inner) => body = inner,
-                    _ => {}
-                }
-                bases.extend(more);
-            }
-            (body, bases)
+/// The object types in an alias, and the types that they are combined with.
+#[derive(Default)]
+struct ObjectParts<'t> {
+    /// Whose members the type has, all of them or one at a time: `{ … }`.
+    bodies: Vec<Node<'t>>,
+    /// What a value is besides: `A` of `A & { … }`.
+    bases: Vec<Node<'t>>,
+    /// What a value is instead: `A` of `A | { … }`.
+    others: Vec<Node<'t>>,
+}
+
+impl<'t> ObjectParts<'t> {
+    fn of(value: Node<'t>) -> Self {
+        let mut parts = Self::default();
+        match value.kind() {
+            "union_type" => parts.either(value),
+            _ => parts.both(value),
         }
-        _ => (None, Vec::new()),
+        parts
+    }
+
+    fn either(&mut self, node: Node<'t>) {
+        for part in children(node) {
+            match part.kind() {
+                "union_type" => self.either(part),
+                "object_type" => self.bodies.push(part),
+                "comment" => {}
+                _ => self.others.push(part),
+            }
+        }
+    }
+
+    fn both(&mut self, node: Node<'t>) {
+        match node.kind() {
+            "object_type" => self.bodies.push(node),
+            "intersection_type" => children(node).into_iter().for_each(|part| self.both(part)),
+            "parenthesized_type" if self.bodies.is_empty() && self.bases.is_empty() => {
+                node.named_child(0).into_iter().for_each(|inner| self.both(inner));
+            }
+            "comment" => {}
+            _ => self.bases.push(node),
+        }
     }
 }

@@ -3,8 +3,9 @@
 use tree_sitter::Node;
 
 use super::Walk;
-use crate::facts::{DefinitionKind, Import, ImportForm, ImportedName, Reach, Shape};
-use crate::syntax::{children, line_of};
+use super::statement::reach;
+use crate::facts::{DefinitionKind, Import, ImportForm, ImportedName, Shape};
+use crate::syntax::{children, digest, line_of};
 
 impl<'t> Walk<'t> {
     pub(super) fn commonjs(&mut self, node: Node<'t>) -> bool {
@@ -57,9 +58,14 @@ impl<'t> Walk<'t> {
 
     pub(super) fn own_exports(&mut self, names: Vec<ImportedName>, node: Node<'t>) {
         if !names.is_empty() {
-            let import = Import { names, reexport: true, ..plain(node) };
+            let import = Import { names, reexport: true, container: self.namespace_path(), ..plain(node) };
             self.found.facts.imports.push(import);
         }
+    }
+
+    /// The namespace that a list of exports stands in: it offers them, not the module.
+    fn namespace_path(&self) -> Option<Box<str>> {
+        self.found.container().filter(|_| self.namespaces > 0)
     }
 
     pub(super) fn import(&mut self, node: Node<'t>) {
@@ -117,13 +123,14 @@ impl<'t> Walk<'t> {
     }
 
     /// `import A = B.C`
-    pub(super) fn import_alias(&mut self, node: Node<'t>) {
+    pub(super) fn import_alias(&mut self, node: Node<'t>, exported: bool) {
         let parts = children(node);
         if let [name, value] = parts.as_slice() {
             let shape = Shape::Name(self.found.text(*value).into());
             self.expression(*value);
             let mut definition = self.found.definition(self.found.text(*name), DefinitionKind::Value, node);
-            definition.reach = Reach::File;
+            definition.reach = reach(exported);
+            definition.signature = digest([*value], self.found.text, |_| false);
             definition.gives = Some(shape);
             self.found.define(definition);
         }
@@ -152,7 +159,13 @@ impl<'t> Walk<'t> {
         let source = node.child_by_field_name("source").map(|it| Box::from(self.string(it)));
         let type_only = node.children(&mut node.walk()).any(|it| it.kind() == "type");
         let form = if type_only { ImportForm::TypeOnly } else { ImportForm::Plain };
-        let mut import = Import { module: source.unwrap_or_default(), reexport: true, form, ..plain(node) };
+        let mut import = Import {
+            module: source.unwrap_or_default(),
+            reexport: true,
+            form,
+            container: self.namespace_path(),
+            ..plain(node)
+        };
         let mut found = false;
         for part in node.children(&mut node.walk()).collect::<Vec<_>>() {
             match part.kind() {

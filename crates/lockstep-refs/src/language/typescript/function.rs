@@ -4,8 +4,8 @@ use tree_sitter::Node;
 
 use super::statement::reach;
 use super::{Returns, Walk};
-use crate::facts::{Arity, DefinitionKind, Shape, THIS, THIS_PARAMETER, WHOLE};
-use crate::scope::{awaited, either};
+use crate::facts::{Arity, DefinitionKind, REST, Shape, THIS, THIS_PARAMETER, WHOLE, taken};
+use crate::scope::{awaited, either, element};
 use crate::syntax::children;
 
 impl<'t> Walk<'t> {
@@ -137,10 +137,11 @@ impl<'t> Walk<'t> {
                 if let Some(inner) = pattern.named_child(0) {
                     self.bind(inner, shape.clone());
                 }
+                takes.push(Shape::Applied(Box::new(Shape::Of(REST.into())), vec![element(shape)]));
             } else {
                 self.bind(pattern, shape.clone());
+                takes.push(shape);
             }
-            takes.push(shape);
             at += 1;
         }
         takes.extend(this.map(|this| Shape::Applied(Box::new(Shape::Of(THIS_PARAMETER.into())), vec![this])));
@@ -175,7 +176,7 @@ impl<'t> Walk<'t> {
 fn parameter_shape(expected: Option<&Shape>, at: u16) -> Shape {
     match expected {
         Some(Shape::Parameter(call, argument, WHOLE)) => Shape::Parameter(call.clone(), *argument, at),
-        Some(Shape::Function(takes, _)) => takes.get(usize::from(at)).cloned().unwrap_or(Shape::Unknown),
+        Some(Shape::Function(takes, _)) => taken(takes, usize::from(at)).cloned().unwrap_or(Shape::Unknown),
         // What the callable takes: as an argument of a call of it.
         Some(Shape::Unknown) => Shape::Unknown,
         Some(expected) => Shape::Parameter(Box::new(expected.clone()), at, WHOLE),

@@ -12,6 +12,48 @@ const ENDINGS: [&str; 10] = [".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".js
 /// Directories of what is built, which stand for the sources beside them.
 const BUILT: [&str; 9] = ["dist", "lib", "build", "out", "es", "esm", "cjs", "types", "esnext"];
 
+/// Members of arrays, strings and functions: what is known of a value is seldom less than that it may be one of those.
+const OF_LISTS_AND_STRINGS: [&str; 38] = [
+    "apply",
+    "at",
+    "bind",
+    "call",
+    "charAt",
+    "concat",
+    "every",
+    "fill",
+    "filter",
+    "find",
+    "findIndex",
+    "flat",
+    "flatMap",
+    "forEach",
+    "includes",
+    "indexOf",
+    "join",
+    "length",
+    "map",
+    "match",
+    "padStart",
+    "pop",
+    "push",
+    "reduce",
+    "replace",
+    "replaceAll",
+    "reverse",
+    "shift",
+    "slice",
+    "some",
+    "sort",
+    "splice",
+    "split",
+    "startsWith",
+    "toString",
+    "trim",
+    "unshift",
+    "valueOf",
+];
+
 /// The modules of a world, as its configuration says.
 #[derive(Default)]
 pub(super) struct Modules {
@@ -97,6 +139,10 @@ impl Scheme for Modules {
 
     fn is_structural(&self) -> bool {
         true
+    }
+
+    fn is_everybodys(&self, member: &str) -> bool {
+        OF_LISTS_AND_STRINGS.contains(&member)
     }
 
     fn separator(&self) -> char {

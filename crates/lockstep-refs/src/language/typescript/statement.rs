@@ -86,7 +86,7 @@ impl<'t> Walk<'t> {
         match node.kind() {
             "import_statement" => self.import(node),
             "export_statement" => self.export(node),
-            "import_alias" => self.import_alias(node),
+            "import_alias" => self.import_alias(node, exported),
             "function_declaration" | "generator_function_declaration" | "function_signature" => {
                 self.function(node, exported, node);
             }
@@ -219,7 +219,7 @@ impl<'t> Walk<'t> {
         self.found.define(definition);
         let before = self.found.enter(text);
         self.namespaces += 1;
-        self.statements(body, false);
+        self.statements(body, is_ambient(node));
         self.namespaces -= 1;
         self.found.leave(before);
     }
@@ -232,6 +232,18 @@ fn leaves(node: Node<'_>) -> bool {
         "statement_block" => children(node).last().is_some_and(|it| leaves(*it)),
         _ => false,
     }
+}
+
+/// Whether a namespace is only declared: then everything in it can be named.
+fn is_ambient(namespace: Node<'_>) -> bool {
+    let mut around = namespace.parent();
+    while let Some(node) = around {
+        if node.kind() == "ambient_declaration" {
+            return true;
+        }
+        around = node.parent();
+    }
+    false
 }
 
 /// Who can name a definition that is exported or not.

@@ -1,5 +1,6 @@
 //! TypeScript and JavaScript in small projects of several files: what resolves, what does not, and what a change does.
 
+mod declared;
 mod defaults;
 mod elements;
 mod loaded;

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::Walk;
 use crate::facts::{ImportForm, OBJECT, PREDICATE, Role, Shape};
-use crate::scope::{either, member};
+use crate::scope::{either, member, union};
 use crate::syntax::children;
 
 impl<'t> Walk<'t> {
@@ -62,7 +62,7 @@ impl<'t> Walk<'t> {
             }
             "union_type" | "intersection_type" => {
                 let parts: Vec<_> = children(node).into_iter().map(|it| self.annotation(it)).collect();
-                either(parts)
+                union(parts)
             }
             "array_type" => {
                 let item = node.named_child(0).map_or(Shape::Unknown, |it| self.annotation(it));

@@ -82,7 +82,7 @@ impl<'t> Walk<'t> {
             self.found.leave(entered);
         }
         let shape = match value {
-            Some(value) => match unwrapped(value) {
+            Some(value) => match self.frozen(unwrapped(value)) {
                 object if object.kind() == "object" && declared.is_none() => {
                     self.object_value(name, object, at);
                     None
@@ -101,6 +101,15 @@ impl<'t> Walk<'t> {
         {
             self.give(at, shape);
         }
+    }
+
+    /// `Object.freeze({ … })` is the object.
+    fn frozen(&self, value: Node<'t>) -> Node<'t> {
+        let function = value.child_by_field_name("function").filter(|_| value.kind() == "call_expression");
+        let freezes = function.is_some_and(|it| self.found.text(it) == "Object.freeze");
+        let given =
+            value.child_by_field_name("arguments").filter(|_| freezes).and_then(|it| it.named_child(0));
+        given.map_or(value, unwrapped)
     }
 
     /// The properties of an object that a module defines can be named by others.

@@ -55,3 +55,42 @@ fn a_parameter_that_must_be_given_or_is_of_another_type_breaks_who_calls() {
         assert_eq!(breaking(FILES, "a.ts", from, to), broken, "{to}");
     }
 }
+
+#[test]
+fn a_parameter_loses_its_type_with_what_tells_it() {
+    let files = "\
+=== input.ts
+export type Input = (given: { size: number }) => void;
+export function direct(input: Input) {}
+export function each(list: Given[]) {}
+export interface Given { size: number }
+=== helpers.ts
+import { type Input, type Given } from './input';
+export const run = (...inputs: Input[]) => inputs;
+export const settle = (options: { ready: Input }) => options;
+export const given = (): Given[] => [];
+=== a.ts
+import { run } from './helpers';
+run(({ size }) => size);
+=== b.ts
+import { settle } from './helpers';
+settle({ ready: (it) => it.size });
+=== c.ts
+import { direct } from './input';
+direct((it) => it.size);
+=== d.ts
+import { run } from './helpers';
+run((it: any) => it.size);
+=== e.ts
+import { given } from './helpers';
+given().map((it) => it.size);
+";
+    assert_eq!(
+        breaking(files, "input.ts", "export type Input = (given: { size: number }) => void;", ""),
+        ["a.ts", "b.ts", "c.ts", "helpers.ts"]
+    );
+    assert_eq!(breaking(files, "input.ts", "Input", "Entry"), ["a.ts", "b.ts", "helpers.ts"]);
+    // Of what is held, any type does.
+    assert_eq!(breaking(files, "input.ts", "Given", "Handed"), ["helpers.ts"]);
+    assert_eq!(breaking(files, "input.ts", "given: { size: number }", "given: { size: number; }"), [""; 0]);
+}

@@ -1,0 +1,150 @@
+//! Parameters without a type of their own have it from what their function is given to. When a definition on that way is gone, nothing tells
+//! the type any more, and a strict checker says so of every such parameter, in files that never name what is gone.
+
+use std::collections::BTreeSet;
+
+use super::Symbol;
+use super::names::Resolver;
+use super::search::{Search, last};
+use super::types::{Place, Type};
+use crate::facts::{Definition, DefinitionKind, Role, Shape, THIS, Use, WHOLE};
+use crate::language::Language;
+use crate::reference::Certainty;
+use crate::world::FileId;
+
+/// More definitions than this are not imagined gone.
+const MAX_GONE: usize = 4;
+/// Names by which others know a type are followed up to this many.
+const MAX_NAMES: usize = 24;
+/// A name that stands in more files than this says nothing.
+const MAX_FILES: usize = 200;
+
+/// A world without one of the wanted definitions.
+pub(super) struct Gone<'w> {
+    /// Its position in the target.
+    at: usize,
+    /// As other files see it: its own file goes by its new name.
+    elsewhere: Resolver<'w>,
+    /// As its own file sees it too.
+    everywhere: Resolver<'w>,
+    /// The last file in which a parameter was found that loses its type: one is enough.
+    told: Option<FileId>,
+}
+
+impl<'w> Search<'_, 'w> {
+    /// Imagines the wanted definitions gone, and takes the files that may know something by them without naming them.
+    pub(super) fn take_gone(&mut self) {
+        let mut names: Vec<Box<str>> = Vec::new();
+        for (at, definition) in self.target.symbols.iter().enumerate() {
+            let may_tell = definition.container.is_none() && tells_types(definition);
+            if may_tell && !names.contains(&definition.name) {
+                names.push(definition.name.clone());
+                let symbols = self.symbols_named(&definition.name);
+                let without = |beside| self.resolver.without(symbols.clone(), beside);
+                let (elsewhere, everywhere) = (without(false), without(true));
+                self.gone.push(Gone { at, elsewhere, everywhere, told: None });
+            }
+        }
+        if self.gone.len() > MAX_GONE {
+            self.gone.clear();
+            return;
+        }
+        self.take_known_by(names);
+    }
+
+    fn symbols_named(&self, name: &str) -> Vec<Symbol> {
+        let named = |at: &usize| self.target.symbols.get(*at).is_some_and(|it| *it.name == *name);
+        self.wanted.iter().filter(|(_, at)| named(at)).map(|(symbol, _)| *symbol).collect()
+    }
+
+    /// The files that name what is known by one of these names, or by what is known by them.
+    fn take_known_by(&mut self, mut queue: Vec<Box<str>>) {
+        let mut seen: BTreeSet<Box<str>> = BTreeSet::new();
+        while let Some(name) = queue.pop() {
+            let is_rare = self.resolver.world.containing(&name).len() <= MAX_FILES;
+            if !is_rare || seen.len() >= MAX_NAMES || !seen.insert(name.clone()) {
+                continue;
+            }
+            for file in self.take_files(&name) {
+                let Some(view) = self.resolver.view(file) else { continue };
+                for definition in view.facts.definitions.iter().filter(|it| is_known_by(it, &name)) {
+                    queue.push(definition.container.as_deref().map_or(&*definition.name, first).into());
+                }
+            }
+        }
+    }
+
+    /// A use of a parameter, or of what comes from one, which loses its type when something wanted is gone.
+    pub(super) fn loses_type(&mut self, file: FileId, it: &Use) {
+        if self.gone.iter().all(|gone| gone.told == Some(file))
+            || Language::of(self.resolver.world.path(file)) == Language::JavaScript
+        {
+            return;
+        }
+        let used = match &it.of {
+            Some(Shape::Function(value, _)) if it.role == Role::Conform => value.first(),
+            of => of.as_ref(),
+        };
+        let Some(expected) = used.and_then(expectation) else { return };
+        let place = Place { file, within: it.within, this: None };
+        let is_anything =
+            |resolver: &Resolver<'_>| resolver.types(&place, &expected).contains(&Type::Untyped);
+        let mut found = Vec::new();
+        for gone in self.gone.iter_mut().filter(|gone| gone.told != Some(file)) {
+            let role = match () {
+                () if is_anything(self.resolver) => return,
+                () if is_anything(&gone.elsewhere) => Role::Inherited,
+                () if is_anything(&gone.everywhere) => Role::InheritedBeside,
+                () => continue,
+            };
+            gone.told = Some(file);
+            found.push((gone.at, role));
+        }
+        for (at, role) in found {
+            let name = self.target.symbols.get(at).map(|it| it.name.clone()).unwrap_or_default();
+            self.keep_use(file, &Use { name, role, ..it.clone() }, at, Certainty::Possible, None);
+        }
+    }
+}
+
+/// What the function is expected to be whose parameter a value is, or comes from.
+fn expectation(value: &Shape) -> Option<Shape> {
+    match value {
+        Shape::Parameter(expected, _, WHOLE) => Some((**expected).clone()),
+        Shape::Parameter(_, _, THIS) => None,
+        Shape::Parameter(callee, argument, _) => Some(Shape::Parameter(callee.clone(), *argument, WHOLE)),
+        Shape::Member(of, _) | Shape::Call(of) | Shape::Element(of) | Shape::Awaited(of) => expectation(of),
+        _ => None,
+    }
+}
+
+/// Whether a definition may say what others are.
+fn tells_types(definition: &Definition) -> bool {
+    use DefinitionKind::{Function, Interface, Type, Value};
+    matches!(definition.kind, Function | Interface | Type | Value)
+}
+
+/// Whether a definition is what it is by something of that name.
+fn is_known_by(definition: &Definition, name: &str) -> bool {
+    definition.extends.iter().any(|base| last(base) == name)
+        || definition.gives.as_ref().is_some_and(|gives| names(gives, name))
+}
+
+fn names(shape: &Shape, name: &str) -> bool {
+    let any = |shapes: &[Shape]| shapes.iter().any(|it| names(it, name));
+    match shape {
+        Shape::Name(path) | Shape::Of(path) => path.split('.').any(|part| part == name),
+        Shape::Member(of, member) => **member == *name || names(of, name),
+        Shape::Call(of) | Shape::Element(of) | Shape::Awaited(of) | Shape::Parameter(of, ..) => {
+            names(of, name)
+        }
+        Shape::Applied(head, held) => names(head, name) || any(held),
+        Shape::Function(takes, gives) => any(takes) || names(gives, name),
+        Shape::Either(parts) => any(parts),
+        Shape::Itself | Shape::Parent | Shape::Untyped | Shape::Unknown => false,
+    }
+}
+
+fn first(path: &str) -> &str {
+    path.split('.').next().unwrap_or(path)
+}
