@@ -59,6 +59,11 @@ pub(crate) trait Packages: Sync {
         false
     }
 
+    /// Whether a type fits an interface by having its methods, without saying so.
+    fn is_structural(&self) -> bool {
+        false
+    }
+
     /// File names that a type of this name may be in, where the language has such a custom. They are looked into where too many
     /// files write the name to look into all.
     fn homes(&self, _name: &str) -> Vec<String> {

@@ -85,6 +85,10 @@ impl Packages for Go {
         false
     }
 
+    fn is_structural(&self) -> bool {
+        true
+    }
+
     fn homes(&self, name: &str) -> Vec<String> {
         vec![format!("{}.go", name.to_lowercase()), format!("{}.go", snake(name))]
     }

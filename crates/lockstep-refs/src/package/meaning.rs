@@ -86,7 +86,13 @@ impl Wanted<'_, '_> {
     }
 
     /// Whether a written name is the full name.
-    fn full_name_meant(&self, file: FileId, view: &View, used: &Use, named: &str) -> Option<Certainty> {
+    pub(super) fn full_name_meant(
+        &self,
+        file: FileId,
+        view: &View,
+        used: &Use,
+        named: &str,
+    ) -> Option<Certainty> {
         let container = container_of(view, used.within);
         let path = written(used)?;
         if !self.query.means(view, container, &path, named) {

@@ -32,6 +32,8 @@ pub(super) struct Wanted<'q, 'w> {
     pub(super) owners: usize,
     /// The files that name an heir.
     pub(super) mentioning: BTreeSet<FileId>,
+    /// Whether an interface asks for a method of this name: its owner may be passed for one, wherever it is named.
+    asked_for: bool,
 }
 
 impl<'q, 'w> Wanted<'q, 'w> {
@@ -68,6 +70,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
             constructs,
             owners: 1,
             mentioning: BTreeSet::new(),
+            asked_for: false,
         };
         if constructs && query.packages.inherits_constructors() {
             wanted.find_heirs();
@@ -77,6 +80,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
             wanted.owners = wanted.count_owners();
             let named = wanted.heir_names.iter().flat_map(|name| query.world.containing(name));
             wanted.mentioning = named.collect();
+            wanted.asked_for = query.packages.is_structural() && wanted.is_asked_for();
         }
         Some(wanted)
     }
@@ -133,6 +137,29 @@ impl<'q, 'w> Wanted<'q, 'w> {
         last == name || view.bindings.names.iter().any(|bound| &*bound.local == last)
     }
 
+    fn is_asked_for(&self) -> bool {
+        let asks = |view: &View, it: &Definition| {
+            let of = |other: &Definition| {
+                other.kind == DefinitionKind::Interface && it.container.as_deref() == Some(&*other.name)
+            };
+            it.name == self.definition.name && view.facts.definitions.iter().any(of)
+        };
+        self.definition.kind == DefinitionKind::Method
+            && self.query.containing(&self.definition.name).into_iter().take(400).any(|file| {
+                let view = self.query.view(file);
+                view.is_some_and(|view| view.facts.definitions.iter().any(|it| asks(&view, it)))
+            })
+    }
+
+    /// A place that names the owner, which may be passed there for an interface that asks for the method.
+    fn passed(&self, file: FileId, view: &View) -> Option<Reference> {
+        let owner = self.full.rsplit_once('.').map(|(owner, _)| owner).filter(|_| self.asked_for)?;
+        let mut uses = view.facts.uses.iter().filter(|used| owner.ends_with(&*used.name));
+        let used = uses.find(|used| self.full_name_meant(file, view, used, owner).is_some())?;
+        let place = reference(file, used.line, Kind::Symbol, Role::Conform, &used.name);
+        Some(Reference { certainty: Certainty::Undecided, within: used.within, ..place })
+    }
+
     fn count_owners(&self) -> usize {
         let mut owners = BTreeSet::new();
         for file in self.query.containing(&self.definition.name).into_iter().take(400) {
@@ -164,7 +191,10 @@ impl<'q, 'w> Wanted<'q, 'w> {
 
     pub(super) fn candidates(&self) -> Vec<FileId> {
         let names = self.names();
-        let found: BTreeSet<FileId> = names.iter().flat_map(|name| self.query.containing(name)).collect();
+        let mut found: BTreeSet<FileId> = names.iter().flat_map(|name| self.query.containing(name)).collect();
+        if self.asked_for {
+            found.extend(self.mentioning.iter().filter(|file| self.query.view(**file).is_some()));
+        }
         found.into_iter().filter(|file| *file != self.file).collect()
     }
 
@@ -195,7 +225,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
             }
         }
         if found.is_empty() {
-            found.extend(self.unread(file, &view));
+            found.extend(self.unread(file, &view).or_else(|| self.passed(file, &view)));
         }
         found
     }

@@ -1,6 +1,6 @@
 //! Go: names of packages and of modules.
 
-use crate::fixture::breaking;
+use crate::fixture::{breaking, dependents};
 
 const FILES: &str = r#"
 === go.mod
@@ -38,4 +38,34 @@ fn a_package_that_calls_itself_otherwise_is_named_otherwise() {
 fn imports_begin_with_the_name_of_the_module() {
     let renamed = breaking(FILES, "go.mod", "example.com/app", "example.com/other");
     assert_eq!(renamed, ["api/api.go", "api/named.go"]);
+}
+
+const INTERFACES: &str = r#"
+=== go.mod
+module example.com/app
+=== shape/shape.go
+package shape
+
+type Sized interface { Area() int }
+
+type Box struct{}
+
+func (b Box) Area() int { return 1 }
+
+func (b Box) Paint() {}
+=== use/use.go
+package use
+
+import "example.com/app/shape"
+
+func Run() shape.Sized { return shape.Box{} }
+"#;
+
+#[test]
+fn a_type_may_be_passed_for_an_interface_wherever_it_is_named() {
+    let renamed = ("func (b Box) Area", "func (b Box) Surface");
+    assert_eq!(dependents(INTERFACES, "shape/shape.go", renamed.0, renamed.1), ["use/use.go"]);
+    // Whether it is, only types would tell.
+    assert_eq!(breaking(INTERFACES, "shape/shape.go", renamed.0, renamed.1), [""; 0]);
+    assert_eq!(dependents(INTERFACES, "shape/shape.go", "Paint()", "Colour()"), [""; 0]);
 }
