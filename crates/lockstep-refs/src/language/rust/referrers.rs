@@ -367,9 +367,10 @@ impl Search<'_, '_, '_> {
                     }
                     return resolved(found);
                 }
-                // It leads to something else: outside, only a trait of ours may be meant.
+                // It leads to something else: outside, only what a trait of ours gives to values may be meant.
                 let inside = found.iter().any(|found| found.entity != Entity::Outside);
-                if inside || (!found.is_empty() && !self.goal.owner_is_interface) {
+                let traits = self.goal.owner_is_interface && self.goal.symbol.kind != DefinitionKind::Type;
+                if inside || (!found.is_empty() && !traits) {
                     return None;
                 }
                 let last = path.rsplit("::").next().unwrap_or(path);
