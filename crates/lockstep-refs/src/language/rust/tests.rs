@@ -295,7 +295,10 @@ fn a_function_that_is_called_for_a_type_gives_it() {
             "pub struct Value;\nimpl Value { pub fn into_own(self) {} }\npub struct Raw;\nimpl Raw { pub fn into_own(self) {} }\n\
              pub fn read<T: Default>(text: &str) -> Result<T, u8> { todo!() }\npub fn fixed<T>() -> Raw { Raw }\n",
         ),
-        ("src/b.rs", "use crate::a;\nfn f() { let v = a::read::<a::Value>(\"\").unwrap(); v.into_own(); }\n"),
+        (
+            "src/b.rs",
+            "use crate::a;\nfn f() { let a = 1; let v = a::read::<a::Value>(\"\").unwrap(); v.into_own(); }\n",
+        ),
         ("src/c.rs", "use crate::a;\nfn f() { a::fixed::<a::Value>().into_own(); }\n"),
     ]);
     assert_eq!(referrers(&world, "src/a.rs", "Value.into_own"), ["src/b.rs:2 Call"]);
