@@ -136,7 +136,8 @@ impl Reader {
             "generic_function" => {
                 let inner = node.child_by_field_name("function");
                 let Some(inner) = inner.filter(|inner| inner.kind() == "field_expression") else {
-                    return (self.path(source, node, role, arguments), None);
+                    let shape = self.path(source, node, role, arguments);
+                    return (self.of_argument(source, node, shape), None);
                 };
                 let (shape, receiver) = self.path_or_member(source, inner, role, arguments);
                 let turbofish = node.child_by_field_name("type_arguments");
@@ -148,6 +149,18 @@ impl Reader {
             }
             "identifier" | "scoped_identifier" => (self.path(source, node, role, arguments), None),
             _ => (self.expression(source, node), None),
+        }
+    }
+
+    /// A function with the type that it is called for: `read::<Config>`.
+    fn of_argument(&self, source: Source<'_>, node: Node<'_>, shape: Shape) -> Shape {
+        let arguments = node.child_by_field_name("type_arguments").map(children).unwrap_or_default();
+        match (&shape, arguments.as_slice()) {
+            (Shape::Name(_), [argument]) => {
+                let argument = Shape::Of(self.type_text(source, *argument, false).into());
+                Shape::Applied(Box::new(shape), vec![argument])
+            }
+            _ => shape,
         }
     }
 

@@ -473,6 +473,13 @@ impl Reader {
         if node.kind() == "attribute_item" {
             return self.attribute(source, node);
         }
+        if let (Some(interface), Some(called)) = (interface, macro_in(node)) {
+            // What the macro makes here is the trait's: it is defined again by the macro.
+            let name = source.of(called);
+            let of = Some(Shape::Name(interface.into()));
+            let name = name.rsplit("::").next().unwrap_or(name);
+            self.put(name, source.line(called), Role::Override, of, None);
+        }
         let name = node.child_by_field_name("name");
         let (Some(interface), Some(name)) = (interface, name) else {
             self.deeper(|reader| reader.item(source, node, &[]));
@@ -558,6 +565,15 @@ impl Reader {
         let outer = std::mem::replace(&mut self.within, within);
         read(self);
         self.within = outer;
+    }
+}
+
+/// The name of the macro that a member of an implementation is made by.
+fn macro_in(node: Node<'_>) -> Option<Node<'_>> {
+    match node.kind() {
+        "macro_invocation" => node.child_by_field_name("macro"),
+        "expression_statement" => children(node).first().copied().and_then(macro_in),
+        _ => None,
     }
 }
 

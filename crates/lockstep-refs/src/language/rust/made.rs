@@ -312,6 +312,8 @@ mod bound;
 mod other;
 === src/clock.rs
 pub trait Clock { type Output; fn now(&self) -> Self::Output; }
+macro_rules! clock { ($t:ty) => { impl Clock for $t { type Output = u8; fn now(&self) -> u8 { 1 } } } }
+clock!(u8);
 === src/bound.rs
 use crate::clock::Clock;
 pub fn f(clock: &impl Clock<Output = u16>) {}
@@ -320,5 +322,32 @@ use crate::clock::Clock;
 pub fn f<T: Clock, U: std::ops::Add<Output = u16>>(a: T, b: U) {}
 ";
         assert_eq!(breaking(files, "src/clock.rs", "type Output; ", ""), ["src/bound.rs"]);
+    }
+
+    #[test]
+    fn a_macro_that_makes_members_of_a_trait_follows_the_trait() {
+        let files = "\
+=== Cargo.toml
+[package]
+name = \"a\"
+=== src/lib.rs
+#[macro_use]
+mod macros;
+mod float;
+=== src/macros.rs
+macro_rules! forward { ($($base:ident::$method:ident(self) -> $ret:ty;)*) => { $(fn $method(self) -> $ret { $base::$method(self) })* } }
+macro_rules! other { () => {} }
+=== src/float.rs
+pub trait Float { fn sin(self) -> Self; fn cos(self) -> Self; }
+pub trait Else { fn tan(self) -> Self; }
+impl Float for f64 { forward! { Self::sin(self) -> Self; Self::cos(self) -> Self; } }
+impl Else for f64 { fn tan(self) -> Self { other!(); self } }
+";
+        assert_eq!(breaking(files, "src/float.rs", "fn sin", "fn sine"), ["src/macros.rs"]);
+        assert_eq!(breaking(files, "src/float.rs", "cos(self)", "cos(self, more: u8)"), ["src/macros.rs"]);
+        assert_eq!(
+            breaking(files, "src/float.rs", "fn tan(self) -> Self;", "fn tang(self) -> Self;"),
+            [""; 0]
+        );
     }
 }

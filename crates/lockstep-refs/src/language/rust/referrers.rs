@@ -179,6 +179,7 @@ struct Search<'p, 'w, 'g> {
 
 impl Search<'_, '_, '_> {
     fn run(&mut self) {
+        self.macros();
         let mut names: Vec<Box<str>> = vec![self.goal.symbol.name.clone()];
         let mut done = 0;
         while let Some(name) = names.get(done).cloned() {
@@ -191,6 +192,34 @@ impl Search<'_, '_, '_> {
                 for alias in self.file(file, &sheet, &name) {
                     if !names.contains(&alias) {
                         names.push(alias);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Macros that define the goal again where a type implements its trait: what they make is rejected where they make it.
+    fn macros(&mut self) {
+        let Some(owner) = self.goal.owner.filter(|_| self.goal.owner_is_interface) else { return };
+        let name = &self.goal.symbol.name;
+        let named = self.project.containing(name);
+        for file in self.project.containing(&self.goal.owner_name) {
+            let Some(sheet) = self.project.sheet(file) else { continue };
+            for used in sheet.facts.uses.iter().filter(|used| used.role == Role::Override) {
+                let module = self.module_of_use(file, &sheet, used);
+                let makers = self.project.macros(&used.name, &module);
+                let Some(Shape::Name(path)) = used.of.as_ref().filter(|_| !makers.is_empty()) else {
+                    continue;
+                };
+                if !self.project.interfaces(&module, path).contains(&owner) {
+                    continue;
+                }
+                for (maker, index) in makers {
+                    let Some(made) = self.project.sheet(maker) else { continue };
+                    let line = made.facts.definitions[index as usize].line;
+                    if maker != self.goal.file && (named.contains(&file) || named.contains(&maker)) {
+                        let (kind, role) = (Kind::Symbol, Role::Override);
+                        self.put(maker, line, kind, role, Certainty::Possible, name, None, None, Some(index));
                     }
                 }
             }
@@ -367,9 +396,10 @@ impl Search<'_, '_, '_> {
                     }
                     return resolved(found);
                 }
-                // It leads to something else: outside, only a trait of ours may be meant.
+                // It leads to something else: outside, only what a trait of ours gives to values may be meant.
                 let inside = found.iter().any(|found| found.entity != Entity::Outside);
-                if inside || (!found.is_empty() && !self.goal.owner_is_interface) {
+                let traits = self.goal.owner_is_interface && self.goal.symbol.kind != DefinitionKind::Type;
+                if inside || (!found.is_empty() && !traits) {
                     return None;
                 }
                 let last = path.rsplit("::").next().unwrap_or(path);

@@ -284,3 +284,22 @@ fn a_method_that_many_types_have_is_undecided_on_an_unknown_value() {
     ]);
     assert_eq!(referrers(&world, "src/a.rs", "A.turn"), ["src/c.rs:1 Call??"]);
 }
+
+#[test]
+fn a_function_that_is_called_for_a_type_gives_it() {
+    let world = MemoryWorld::new([
+        ("Cargo.toml", MANIFEST),
+        ("src/lib.rs", "mod a;\nmod b;\nmod c;\n"),
+        (
+            "src/a.rs",
+            "pub struct Value;\nimpl Value { pub fn into_own(self) {} }\npub struct Raw;\nimpl Raw { pub fn into_own(self) {} }\n\
+             pub fn read<T: Default>(text: &str) -> Result<T, u8> { todo!() }\npub fn fixed<T>() -> Raw { Raw }\n",
+        ),
+        (
+            "src/b.rs",
+            "use crate::a;\nfn f() { let a = 1; let v = a::read::<a::Value>(\"\").unwrap(); v.into_own(); }\n",
+        ),
+        ("src/c.rs", "use crate::a;\nfn f() { a::fixed::<a::Value>().into_own(); }\n"),
+    ]);
+    assert_eq!(referrers(&world, "src/a.rs", "Value.into_own"), ["src/b.rs:2 Call"]);
+}

@@ -141,8 +141,9 @@ impl Reader {
                     .as_ref()
                     .map_or(format!("${position}"), |default| format!("${position}?{default}")),
                 Some(Binding::Parameter { bounds, .. }) => bounds.to_string(),
-                Some(_) => "_".to_owned(),
-                None => first.to_owned(),
+                Some(Binding::Item) => "_".to_owned(),
+                // A variable is no type, whatever its name.
+                Some(Binding::Value(_)) | None => first.to_owned(),
             },
         };
         match rest {

@@ -64,7 +64,9 @@ impl Project<'_> {
 
     /// What an operator gives: what a type of ours says of it, for whatever it is applied to.
     fn operated(&self, module: &Module, operator: &Shape, both: &[Shape], steps: usize) -> Ty {
-        let (Shape::Name(operator), [left, right]) = (operator, both) else { return Ty::Unknown };
+        let (Shape::Name(operator), [left, right]) = (operator, both) else {
+            return self.shape(module, operator, steps + 1);
+        };
         let left = self.value(&self.shape(module, left, steps + 1));
         let (of, method) = match left {
             Ty::Own(..) => (left, standard::operator_method(operator)),
@@ -103,9 +105,29 @@ impl Project<'_> {
 
     /// What is called: of a field and a method with one name, the method.
     fn callee(&self, module: &Module, shape: &Shape, steps: usize) -> Ty {
+        if let Shape::Applied(function, arguments) = shape
+            && let [argument] = arguments.as_slice()
+        {
+            return self.callee_of(module, function, argument, steps);
+        }
         let Shape::Member(inner, name) = shape else { return self.shape(module, shape, steps + 1) };
         let of = self.shape(module, inner, steps + 1);
         self.member_type(module, &of, name, true, steps)
+    }
+
+    /// A function that is called for a type. What says nothing of ours that it gives gives mostly that type, or a result of it.
+    fn callee_of(&self, module: &Module, function: &Shape, argument: &Shape, steps: usize) -> Ty {
+        let callee = self.shape(module, function, steps + 1);
+        let given = match &callee {
+            Ty::Function(result) => self.value(result),
+            Ty::Own(..) => return callee,
+            _ => Ty::Unknown,
+        };
+        let argument = self.value(&self.shape(module, argument, steps + 1));
+        match (given, argument) {
+            (Ty::Unknown | Ty::Outside(..), argument @ Ty::Own(..)) => Ty::Function(Box::new(argument)),
+            _ => callee,
+        }
     }
 
     fn written(&self, module: &Module, text: &str, steps: usize) -> Ty {
