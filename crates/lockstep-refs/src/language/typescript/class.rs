@@ -234,7 +234,11 @@ impl<'t> Walk<'t> {
                 definition.reach = Reach::File;
             }
             let annotation = parameter.child_by_field_name("type");
-            definition.gives = annotation.map(|it| self.quietly(|walk| walk.annotation(it)));
+            let default = parameter.child_by_field_name("value");
+            definition.gives = match annotation {
+                Some(declared) => Some(self.quietly(|walk| walk.annotation(declared))),
+                None => default.map(|it| self.outline(it)),
+            };
             self.found.define(definition);
         }
     }

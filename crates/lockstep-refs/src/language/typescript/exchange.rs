@@ -40,7 +40,7 @@ impl<'t> Walk<'t> {
                 })
                 .collect();
             self.own_exports(names, node);
-            self.expression(right);
+            children(right).into_iter().for_each(|property| self.offered_property(property));
             return true;
         }
         if right.kind() == "identifier" {
@@ -54,6 +54,26 @@ impl<'t> Walk<'t> {
         }
         self.value(name, None, Some(right), true, node);
         true
+    }
+
+    /// A property of what is exported as a whole: what is not only another name is defined there.
+    fn offered_property(&mut self, property: Node<'t>) {
+        let key = property.child_by_field_name("key").or_else(|| property.child_by_field_name("name"));
+        let key = key.filter(|it| matches!(it.kind(), "property_identifier" | "string"));
+        let value = property.child_by_field_name("value").filter(|it| it.kind() != "identifier");
+        match (property.kind(), key, value) {
+            ("pair", Some(key), Some(value)) => {
+                self.value(self.string(key), None, Some(value), true, property);
+            }
+            ("method_definition", Some(_), _) => {
+                let at = self.found.facts.definitions.len();
+                self.property_value(property);
+                if let Some(definition) = self.found.facts.definitions.get_mut(at) {
+                    definition.kind = DefinitionKind::Function;
+                }
+            }
+            _ => drop(self.expression(property)),
+        }
     }
 
     pub(super) fn own_exports(&mut self, names: Vec<ImportedName>, node: Node<'t>) {

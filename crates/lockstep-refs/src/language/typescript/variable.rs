@@ -141,7 +141,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    fn property_value(&mut self, property: Node<'t>) {
+    pub(super) fn property_value(&mut self, property: Node<'t>) {
         let key = property.child_by_field_name("key").or_else(|| property.child_by_field_name("name"));
         match (property.kind(), key) {
             ("pair", Some(key)) if matches!(key.kind(), "property_identifier" | "string") => {

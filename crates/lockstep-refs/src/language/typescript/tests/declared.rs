@@ -152,3 +152,18 @@ export const fill = () => gather((some) => some.advance(1));
     assert_eq!(breaking(files, "a.ts", "push(", "put("), [""; 0]);
     assert_eq!(breaking(files, "a.ts", "advance(", "proceed("), ["c.ts"]);
 }
+
+#[test]
+fn a_property_of_a_constructor_is_what_its_default_is() {
+    let files = "\
+=== mark.ts
+export class Mark { static none: readonly Mark[] = []; add(to: readonly Mark[]) { return to; } }
+=== node.ts
+import { Mark } from './mark';
+export class Node { constructor(readonly size: number, readonly marks = Mark.none) {} }
+=== a.ts
+import { Node } from './node';
+export function all(node: Node) { return node.marks[0].add(node.marks); }
+";
+    assert_eq!(breaking(files, "mark.ts", "add(to", "add(more: symbol, to"), ["a.ts"]);
+}

@@ -1,6 +1,6 @@
 //! Modules that are loaded while running, or named where a type stands.
 
-use crate::fixture::{outgoing, referrers};
+use crate::fixture::{breaking, outgoing, referrers};
 
 #[test]
 fn types_are_taken_from_modules_where_they_are_named() {
@@ -79,4 +79,30 @@ function f() {
     }
     assert_eq!(referrers(files, "lib/m.ts", "C.m"), ["lib/a.ts:5 Call(0)", "lib/b.js:7 Call(0)"]);
     assert_eq!(referrers(files, "lib/m.ts", "D.d"), ["lib/a.ts:4 Call(0)"]);
+}
+
+#[test]
+fn what_is_exported_as_a_whole_has_what_is_written_in_it() {
+    let files = "\
+=== a.js
+function one() {}
+module.exports = { one, two() {}, three: (n) => n, four: 4, 'five': { deep: 5 }, six: one };
+=== b.js
+const { one, two } = require('./a');
+two();
+=== c.js
+const a = require('./a');
+a.three(1);
+=== d.js
+const a = require('./a');
+a.four + a.five.deep;
+=== e.js
+const { six } = require('./a');
+six();
+";
+    assert_eq!(breaking(files, "a.js", "two()", "zwei()"), ["b.js"]);
+    assert_eq!(breaking(files, "a.js", "three:", "drei:"), ["c.js"]);
+    assert_eq!(breaking(files, "a.js", "three: (n)", "three: (m, n)"), ["c.js"]);
+    assert_eq!(breaking(files, "a.js", "four: 4", "vier: 4"), ["d.js"]);
+    assert_eq!(breaking(files, "a.js", "six:", "sechs:"), ["e.js"]);
 }
