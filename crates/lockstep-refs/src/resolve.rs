@@ -4,9 +4,11 @@
 //! and re-exports, [`types`] follows values through what the text says about their types, [`search`] asks both about every
 //! candidate for a target.
 
+mod built;
 mod conform;
 mod heirs;
 mod hidden;
+mod keys;
 mod members;
 mod names;
 mod outside;
