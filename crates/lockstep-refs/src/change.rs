@@ -114,7 +114,7 @@ impl SymbolChange {
                     _ => matches!(self.was.kind, DefinitionKind::Variant | DefinitionKind::Value),
                 },
                 // A type whose fields or variants changed still is a type, and what is left open may change.
-                Role::Type | Role::Owner | Role::Partial => false,
+                Role::Type | Role::Owner | Role::Partial | Role::Key => false,
                 Role::Construct | Role::Extend | Role::Override => true,
                 Role::Redefine | Role::Conform | Role::Implement => true,
                 // Passed on or read: its type is another one, of which only a function that takes more than before can be told to fit.
@@ -270,7 +270,7 @@ fn distance(was: &Definition, is: &Definition) -> (bool, bool, u32) {
 pub(crate) fn difference(was: &Definition, is: &Definition) -> Option<What> {
     if is.reach < was.reach {
         Some(What::Narrowed)
-    } else if is.signature != was.signature {
+    } else if is.signature != was.signature || is.arity != was.arity {
         let deeper = is.arity == was.arity || gives_otherwise(was, is);
         Some(What::Resigned { arity: is.arity, deeper, unfounded: false })
     } else if is.parameters != was.parameters {
@@ -286,7 +286,10 @@ pub(crate) fn difference(was: &Definition, is: &Definition) -> Option<What> {
 /// Whether a definition gives something else. Of a function, what it takes is kept there too, where that tells anything: parameters that
 /// only one of the two has are told by its arity.
 fn gives_otherwise(was: &Definition, is: &Definition) -> bool {
+    let named = !was.parameters.is_empty();
     match (&was.gives, &is.gives) {
+        // Where parameters have names, another one before them moves none of them.
+        (Some(Shape::Function(_, before)), Some(Shape::Function(_, now))) if named => before != now,
         (Some(Shape::Function(before, was)), Some(Shape::Function(now, is))) => {
             was != is || before.iter().zip(now).any(|(before, now)| before != now)
         }

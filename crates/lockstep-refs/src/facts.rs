@@ -71,7 +71,7 @@ pub struct Definition {
     pub gives: Option<Shape>,
     /// What a type extends or implements, as written; for a function, the type whose members it is called like;
     /// for a module of Rust, `macro_use` where its macros reach beyond it; for an object, what is spread into it, the last first;
-    /// for a member, `OPTIONAL` or `STATIC`.
+    /// for a member, `OPTIONAL`, `STATIC` or `ABSTRACT`.
     pub extends: Vec<Box<str>>,
 }
 
@@ -278,6 +278,8 @@ pub enum Role {
     InheritedBeside,
     /// Read, passed on, or written.
     Value,
+    /// Looked up by its name in brackets, or given by it in braces, where the value is of a type that says which keys it has.
+    Key,
     /// Called on a value that has a second one of that name behind the first: what its type leads to (`Deref`). When the first goes, that
     /// one is called.
     Covered,
@@ -343,6 +345,12 @@ pub(crate) const OBJECT: &str = "@object";
 pub(crate) const OPTIONAL: &str = "@optional";
 /// Said of a member that the type has itself, not its values.
 pub(crate) const STATIC: &str = "@static";
+/// Said of a member that a class must define before it can be built.
+pub(crate) const ABSTRACT: &str = "@abstract";
+/// The head of an [`Shape::Applied`] that is what a name for a type stands for: values of that.
+pub(crate) const ALIAS: &str = "@alias";
+/// The head of an [`Shape::Applied`] that is what a parameter without a type is in the method that is redefined.
+pub(crate) const REDEFINED: &str = "@redefined";
 /// The member of a type that stands for those of any name: `[key: string]: T`.
 pub(crate) const ANY_MEMBER: &str = "@any";
 /// The member of a component that stands for what its attributes are properties of.

@@ -9,6 +9,7 @@ mod go_module;
 mod handed_on;
 mod in_text;
 mod kept;
+mod loose;
 mod no_module;
 mod promised;
 
@@ -185,7 +186,7 @@ fn file_impact(
         Kept::new(worlds.after, edit, (&facts, after.as_deref()), &found.symbols, &worlds.arrivals);
     let former = FormerFile { before: &before, file, facts: &facts, changes: &found.symbols, unread };
     let promised = Promised::new(world, edit, &former, after.as_deref());
-    collect_direct(&former, edit, (&handed_on, &promised), &mut kept, &mut collector);
+    collect_direct(&former, edit, after.as_deref(), (&handed_on, &promised), &mut kept, &mut collector);
     handed_on::collect(world, &before, edit, (&facts, after.as_ref()), &mut collector);
     go_module::collect(&before, edit, text.as_deref(), &mut collector);
     no_module::collect(&before, (&facts, after.as_deref()), file, &mut collector);
@@ -209,6 +210,7 @@ struct FormerFile<'a> {
 fn collect_direct(
     former: &FormerFile<'_>,
     edit: &Edit,
+    after: Option<&Facts>,
     (handed_on, promised): (&BTreeSet<&str>, &Promised),
     kept: &mut Kept<'_>,
     collector: &mut Collector<'_>,
@@ -240,7 +242,8 @@ fn collect_direct(
                     reference.certainty <= Certainty::Possible && !found
                 }
                 Some(change) => {
-                    change.breaks(&reference)
+                    let fits = loose::fits(before, change, after, &reference);
+                    ((change.breaks(&reference) && !fits) || loose::misses(before, change, after, &reference))
                         && !is_hidden
                         && !kept.finds(change, &reference)
                         && !passes_by_place(before, change, &reference)
@@ -266,12 +269,18 @@ fn takes_other(change: &SymbolChange) -> bool {
     matches!(change.what, What::Resigned { .. } | What::Relabelled { .. })
 }
 
-/// Whether an import misses a name that is gone, although it takes it from a file that only hands it on.
+/// Whether an import misses a name that is gone, although it takes it from a file that only hands it on; or a call gets from there what
+/// cannot be called.
 fn is_missed(world: &dyn World, change: &SymbolChange, reference: &Reference) -> bool {
     let gone = matches!(change.what, What::Removed | What::Renamed(_));
-    let handing = reference.through.filter(|_| gone && reference.kind == Kind::Import);
-    let handing = handing.and_then(|file| world.facts(file));
-    handing.is_some_and(|facts| !language::rules(facts.language).shields(&facts))
+    let handing = reference.through.filter(|_| gone).and_then(|file| world.facts(file));
+    handing.is_some_and(|facts| {
+        let rules = language::rules(facts.language);
+        match reference.kind {
+            Kind::Import => !rules.shields(&facts),
+            _ => reference.role == Role::Call && rules.stands_in_uncallable(&facts),
+        }
+    })
 }
 
 /// Whether a function takes something else, and nobody sees what it takes.

@@ -108,6 +108,11 @@ pub trait Rules: Sync {
         false
     }
 
+    /// Whether what a file gives for a name that it has not is known to be nothing that can be called.
+    fn stands_in_uncallable(&self, _handing: &Facts) -> bool {
+        false
+    }
+
     /// Whether nobody sees what a function of a file takes, because something else is called in its place.
     fn hides(&self, _world: &dyn World, _file: FileId, _function: &Definition) -> bool {
         false

@@ -4,10 +4,12 @@
 //! and re-exports, [`types`] follows values through what the text says about their types, [`search`] asks both about every
 //! candidate for a target.
 
+mod built;
 mod conform;
 mod contextual;
 mod heirs;
 mod hidden;
+mod keys;
 mod members;
 mod names;
 mod outside;

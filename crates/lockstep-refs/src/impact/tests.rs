@@ -625,8 +625,13 @@ fn arguments_by_name_are_counted_like_others() {
         broken(&impact).0.into_iter().map(str::to_owned).collect::<Vec<_>>()
     };
     assert_eq!(broken_by("def f(x, y=0, z=0):\n    return x\n"), [""; 0], "whatever is passed still fits");
-    assert_eq!(broken_by("def f(x, z, y=0):\n    return x\n"), ["any.py", "both.py", "one.py"]);
-    assert_eq!(broken_by("def f(x):\n    return x\n"), ["any.py", "both.py"], "nobody knows what is passed");
+    assert_eq!(broken_by("def f(x, z, y=0):\n    return x\n"), ["both.py", "one.py"]);
+    assert_eq!(broken_by("def f(x):\n    return x\n"), ["both.py"], "what is unpacked may be anything");
+    assert_eq!(
+        broken_by("def f():\n    return 1\n"),
+        ["any.py", "both.py", "one.py"],
+        "but not where nothing fits"
+    );
 }
 
 #[test]

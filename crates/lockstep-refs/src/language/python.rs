@@ -1,5 +1,6 @@
 //! Python: modules and packages, names brought in by imports, attributes by light inference.
 
+mod alias;
 mod assignment;
 mod class;
 mod expression;
@@ -14,7 +15,7 @@ mod string;
 use std::collections::HashSet;
 
 use crate::collect::Collector;
-use crate::facts::{Definition, DefinitionKind, Facts, Reach, Role};
+use crate::facts::{Definition, DefinitionKind, Facts, Reach, Role, Shape};
 use crate::language::{Language, Rules};
 use crate::reference::{Outgoing, Reference, Target};
 use crate::resolve;
@@ -49,6 +50,15 @@ impl Rules for Python {
         handing.definitions.iter().any(|it| &*it.name == "__getattr__" && it.container.is_none())
     }
 
+    fn stands_in_uncallable(&self, handing: &Facts) -> bool {
+        let made = handing.definitions.iter().find(|it| &*it.name == "__getattr__" && it.container.is_none());
+        let gives = match made.and_then(|it| it.gives.as_ref()) {
+            Some(Shape::Function(_, gives)) => Some(&**gives),
+            gives => gives,
+        };
+        matches!(gives, Some(Shape::Of(name)) if matches!(&**name, "str" | "int" | "float" | "bool" | "bytes"))
+    }
+
     fn hides(&self, world: &dyn World, file: FileId, function: &Definition) -> bool {
         resolve::is_hidden(world, &modules::Packages, file, function)
     }
@@ -67,20 +77,34 @@ struct Walk<'t> {
     all_is_open: bool,
     /// Functions that are declared by overloads, with what they are in.
     overloaded: HashSet<(Option<Box<str>>, Box<str>)>,
+    /// The classes whose variables are values of the class.
+    enumerations: HashSet<Box<str>>,
+    /// What the first parameter of the function is that is written as the next argument.
+    expected: Option<Shape>,
 }
 
 /// What a function returns and yields, as far as it was walked.
 #[derive(Default)]
 struct Returns {
-    values: Vec<crate::facts::Shape>,
-    yields: Vec<crate::facts::Shape>,
+    values: Vec<Shape>,
+    yields: Vec<Shape>,
     generator: bool,
+    /// What it says that it returns.
+    declared: Option<Shape>,
 }
 
 impl<'t> Walk<'t> {
     fn new(found: Collector<'t>) -> Self {
-        let overloaded = HashSet::new();
-        Self { found, returns: Vec::new(), frames: Vec::new(), all: None, all_is_open: false, overloaded }
+        Self {
+            found,
+            returns: Vec::new(),
+            frames: Vec::new(),
+            all: None,
+            all_is_open: false,
+            overloaded: HashSet::new(),
+            enumerations: HashSet::new(),
+            expected: None,
+        }
     }
 
     /// The facts, once the module is walked: who can take which name by `*`.

@@ -21,6 +21,11 @@ pub(super) fn part(head: &str, held: &Rc<[Type]>, name: &str) -> Type {
     match name {
         _ if head == WRAPPED => missing(),
         "element" if is_map(head) => held.first().cloned().unwrap_or_else(missing),
+        // An index that is written out is a position only of a tuple.
+        item if item.starts_with("item") && item.len() > 4 => match head {
+            "tuple" => part(head, held, &item[4..]),
+            _ => part(head, held, "item"),
+        },
         "item" | "enter" | "aenter" => held.last().cloned().unwrap_or_else(missing),
         "element" if head == "tuple" && held.len() > 1 => match held.iter().all(|it| it == &held[0]) {
             true => held[0].clone(),

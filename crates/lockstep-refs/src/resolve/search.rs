@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use super::built::needed;
 use super::contextual::Gone;
 use super::heirs::Extended;
 use super::names::{Entity, Mode, Resolver};
@@ -42,6 +43,8 @@ pub(super) struct Search<'r, 'w> {
     owners: HashMap<Box<str>, usize>,
     /// The wanted members that take the place of one that their type would have anyway.
     redeclared: HashSet<usize>,
+    /// The wanted members without which some class cannot be built.
+    pub(super) needed: Vec<usize>,
     /// The wanted types that others extend, and the names of what those have from them.
     pub(super) extended: Extended,
     /// Variables that hold something wanted; its position in the target.
@@ -70,6 +73,7 @@ impl<'r, 'w> Search<'r, 'w> {
             files: BTreeSet::new(),
             owners: HashMap::new(),
             redeclared: redeclared(resolver, target),
+            needed: if resolver.scheme.is_structural() { Vec::new() } else { needed(resolver, target) },
             extended: Extended::default(),
             stand_ins: HashMap::new(),
             gone: Vec::new(),
@@ -89,6 +93,7 @@ impl<'r, 'w> Search<'r, 'w> {
                 queue.push(last(class).into());
             }
         }
+        queue.extend(self.needing());
         if self.target.module || self.hands_on_default(self.target.file) {
             self.module_words.extend(self.module_words_of(self.target.file));
             self.take_importers(&mut queue);
@@ -220,7 +225,8 @@ impl<'r, 'w> Search<'r, 'w> {
             }
         }
         // A subclass is called by its own name, but its constructor may be that of its base.
-        if self.target.symbols.iter().any(|it| self.resolver.scheme.constructors().contains(&&*it.name)) {
+        let is_built = |it: &Definition| self.resolver.scheme.constructors().contains(&&*it.name);
+        if !self.needed.is_empty() || self.target.symbols.iter().any(is_built) {
             for definition in &view.facts.definitions {
                 if definition.extends.iter().any(|base| last(base) == word) {
                     queue.push(definition.name.clone());
@@ -233,7 +239,8 @@ impl<'r, 'w> Search<'r, 'w> {
         matches!(entity, Entity::Symbol(symbol)
             if self.wanted.contains_key(symbol)
                 || self.stand_ins.contains_key(symbol)
-                || self.constructs(*symbol).is_some())
+                || self.constructs(*symbol).is_some()
+                || self.builds(*symbol).is_some())
     }
 
     fn visit(&mut self, file: FileId) {
@@ -250,6 +257,12 @@ impl<'r, 'w> Search<'r, 'w> {
                 self.conforms(file, it);
             } else if it.role == Role::Quoted {
                 self.quoted(file, it);
+            } else if it.role == Role::Key
+                && let Some(of) = &it.of
+            {
+                if self.words.contains(&it.name) {
+                    self.key(file, it, of);
+                }
             } else if let Some(of) = &it.of {
                 if self.words.contains(&it.name) {
                     self.member(file, &self.as_taken(file, it, view.facts.uses.get(at + 1)), of);
@@ -317,6 +330,7 @@ impl<'r, 'w> Search<'r, 'w> {
                         self.keep(file, name.line, Kind::Import, role, &name.name, Some(at), hit.through);
                     }
                     any |= self.constructs(symbol).is_some() || self.stand_ins.contains_key(&symbol);
+                    any |= self.builds(symbol).is_some();
                 }
                 Entity::Module(Module::File(found)) if self.target.module && found == self.target.file => {
                     self.keep(file, name.line, Kind::Import, role, &name.name, None, hit.through);
@@ -366,6 +380,7 @@ impl<'r, 'w> Search<'r, 'w> {
                 self.keep_use(file, it, at, Certainty::Resolved, None);
             }
             self.calls_stand_in(file, it, &[symbol]);
+            self.keep_built(file, it, symbol);
         }
     }
 
@@ -419,6 +434,7 @@ impl<'r, 'w> Search<'r, 'w> {
         let place = At { file, within: it.within, this: None };
         let types = self.resolver.types(&place, of);
         self.calls_stand_in_of(file, it, &types);
+        self.builds_of(file, it, &types);
         let mut best: Option<(usize, Certainty, Option<FileId>)> = None;
         for one in &types {
             if let Some(found) = self.matches(one, it) {
@@ -489,9 +505,19 @@ impl<'r, 'w> Search<'r, 'w> {
         let mut owners = 0;
         for file in self.resolver.world.containing(name) {
             let Some(view) = self.resolver.view(file) else { continue };
-            owners += view.facts.definitions.iter().filter(|it| *it.name == *name && is_member(it)).count();
+            let named = view.facts.definitions.iter().filter(|it| *it.name == *name && is_member(it));
+            owners += named.filter(|it| !self.is_redefined(file, it)).count();
         }
         owners
+    }
+
+    /// Whether a member takes the place of one that its type would have anyway: then they are one.
+    fn is_redefined(&self, file: FileId, member: &Definition) -> bool {
+        let Some(view) = self.resolver.view(file).filter(|_| !self.resolver.scheme.is_structural()) else {
+            return false;
+        };
+        let class = member.container.as_deref().and_then(|path| view.at(path).first().copied());
+        class.is_some_and(|at| !self.resolver.inherited(Symbol { file, at }, &member.name).symbols.is_empty())
     }
 
     pub(super) fn keep_use(
@@ -594,7 +620,7 @@ fn used(resolver: &Resolver<'_>, file: FileId, it: &Use) -> Vec<FileId> {
             })
             .collect()
     };
-    if it.role == Role::Conform {
+    if matches!(it.role, Role::Conform | Role::Key) {
         return Vec::new();
     }
     if it.role == Role::Quoted && it.of.is_none() {

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use super::names::{Entity, Hit, Mode, Resolver};
 use super::{Module, Symbol, outside, path_of};
 use crate::facts::{
-    self, ANY_MEMBER, DECORATED, Definition, DefinitionKind, NARROWED, OBJECT, PREDICATE, PROPERTIES, Shape,
-    THIS, THIS_PARAMETER, WHOLE, WRAPPED, argument_position,
+    self, ALIAS, ANY_MEMBER, DECORATED, Definition, DefinitionKind, NARROWED, OBJECT, PREDICATE, PROPERTIES,
+    REDEFINED, Shape, THIS, THIS_PARAMETER, WHOLE, WRAPPED, argument_position,
 };
 use crate::world::FileId;
 
@@ -202,6 +202,9 @@ impl Resolver<'_> {
             },
             DefinitionKind::Value | DefinitionKind::Field => {
                 let types = self.given(symbol, &definition, None);
+                if is_applied(definition.gives.as_ref(), ALIAS) {
+                    return types;
+                }
                 types.iter().map(|it| self.instance(it)).collect()
             }
             _ => vec![Type::Unknown],
@@ -239,6 +242,12 @@ impl Resolver<'_> {
         if *head == Shape::Of(WRAPPED.into()) {
             return self.wrapped(place, arguments);
         }
+        if *head == Shape::Of(ALIAS.into()) {
+            return arguments.iter().flat_map(|it| self.types(place, it)).collect();
+        }
+        if *head == Shape::Of(REDEFINED.into()) {
+            return self.redefined(place, arguments);
+        }
         if *head == Shape::Of(OBJECT.into()) {
             return vec![Type::Object(Rc::new(place.clone()), arguments.into())];
         }
@@ -264,6 +273,12 @@ impl Resolver<'_> {
             }
         }
         types
+    }
+
+    /// What a parameter is in the method that is redefined; without a type, where that one says nothing either.
+    fn redefined(&self, place: &Place, parts: &[Shape]) -> Vec<Type> {
+        let types: Vec<Type> = parts.iter().flat_map(|it| self.types(place, it)).collect();
+        if types.iter().all(|it| *it == Type::Unknown) { vec![Type::Untyped] } else { types }
     }
 
     /// What a predicate says that a value is; the value, where it was not one that was asked, or it does not say.
@@ -359,7 +374,7 @@ impl Resolver<'_> {
                     _ => self.members(*class, name),
                 };
                 if members.symbols.is_empty() {
-                    return vec![if members.open { Type::outside("") } else { Type::Unknown }];
+                    return vec![self.nothing(members.open)];
                 }
                 members.symbols.iter().flat_map(|it| self.value(*it, Some(of))).collect()
             }
@@ -374,6 +389,16 @@ impl Resolver<'_> {
         }
     }
 
+    /// A member that a type does not have, as far as it can be looked into. Where values have only the members of their type, a checker
+    /// misses it itself, and says nothing of what is done with it.
+    fn nothing(&self, open: bool) -> Type {
+        match (open, self.scheme.is_structural()) {
+            (true, _) => Type::outside(""),
+            (false, true) => Type::Unknown,
+            (false, false) => Type::Untyped,
+        }
+    }
+
     /// What a construct of the language takes out of a value: entering it, a position, an index.
     fn hidden(&self, of: &Type, name: &str) -> Vec<Type> {
         match (of, name) {
@@ -384,9 +409,9 @@ impl Resolver<'_> {
                 self.result(of, "__aenter__").iter().flat_map(outside::awaited).collect()
             }
             (Type::Instance(class), "item") if self.scheme.is_structural() => self.any_member(*class, of),
-            (Type::Instance(_), "item") => self.result(of, "__getitem__"),
+            (Type::Instance(_), name) if name.starts_with("item") => self.result(of, "__getitem__"),
             (Type::Symbol(class, _), "item") if self.scheme.is_structural() => self.any_member(*class, of),
-            (Type::Symbol(..), "item") => vec![of.clone()],
+            (Type::Symbol(..), name) if name.starts_with("item") => vec![of.clone()],
             (Type::Instance(_), _) => self.element(of),
             _ => vec![Type::Unknown],
         }
@@ -415,6 +440,8 @@ impl Resolver<'_> {
         match of {
             Type::Untyped => vec![Type::Untyped],
             Type::Outside(head, held) => vec![outside::part(head, held, "element")],
+            // Nobody iterates over a class but for its members: an enumeration.
+            Type::Symbol(class, _) if self.is_class(*class) => vec![Type::Instance(*class)],
             Type::Instance(_) => {
                 let iterators = self.result(of, "__iter__");
                 iterators
@@ -428,6 +455,11 @@ impl Resolver<'_> {
             }
             _ => vec![Type::Unknown],
         }
+    }
+
+    fn is_class(&self, symbol: Symbol) -> bool {
+        let is_type = |it: Definition| it.kind == DefinitionKind::Type;
+        !self.scheme.is_structural() && self.definition(symbol).is_some_and(is_type)
     }
 
     /// What calling a value gives.
@@ -546,7 +578,11 @@ fn is_function(definition: &Definition) -> bool {
 
 /// Whether something may make another value of a function.
 fn is_decorated(definition: &Definition) -> bool {
-    matches!(&definition.gives, Some(Shape::Applied(head, _)) if **head == Shape::Of(DECORATED.into()))
+    is_applied(definition.gives.as_ref(), DECORATED)
+}
+
+fn is_applied(shape: Option<&Shape>, head: &str) -> bool {
+    matches!(shape, Some(Shape::Applied(it, _)) if **it == Shape::Of(head.into()))
 }
 
 /// One type for several: the only one, or none.

@@ -1,8 +1,8 @@
 //! Python: source distributions from the registry, judged by pyright.
 //!
-//! Of a package, the changed file aside, only the files in which the changed name or the name of its class stands are checked
-//! again, which keeps a large package at seconds per case. The truth is therefore what pyright rejects among those: a file
-//! that has neither name, and is only rejected because an inferred type became another one, is not in it.
+//! All other files of a package are checked again after a change. Of a large one only those in which the changed name or the
+//! name of its class stands, which keeps it at seconds per case: a file that has neither, and is only rejected because an
+//! inferred type became another one, is then not in the truth.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,9 @@ pub(super) struct Python;
 
 const PYRIGHT: &str = "1.1.390";
 /// Raised when the checker is asked, or its answers are understood, in another way.
-const WAY: u32 = 2;
+const WAY: u32 = 3;
+/// More files than this are not all checked again for every change.
+const MANY: usize = 250;
 /// What it says of a package as it is.
 const BASELINE: &str = "baseline-2.json";
 
@@ -88,8 +90,12 @@ fn truth(prepared: &Prepared, case: &Case) -> Outcome<Truth> {
     Ok(rejected)
 }
 
-/// The other files in which the name stands, or that of its class.
+/// The other files that are checked: of a large package those in which the name stands, or that of its class.
 fn candidates(prepared: &Prepared, case: &Case) -> Outcome<Vec<String>> {
+    let others = prepared.files.iter().filter(|path| **path != case.file);
+    if prepared.files.len() <= MANY {
+        return Ok(others.cloned().collect());
+    }
     let class = case.symbol.container.as_deref().and_then(|path| path.rsplit('.').next());
     let names: Vec<&str> = class.into_iter().chain([&*case.symbol.name]).collect();
     let texts = prepared.read()?;
@@ -112,27 +118,33 @@ fn fetch(package: &Package, folder: &Path, venv: &Path, root: &Path) -> Outcome 
         run(Path::new("python3"), &["-m", "venv", &venv.to_string_lossy()])?;
     }
     let wanted = format!("{}=={}", package.name, package.version);
-    // What builds a source distribution must be there even to be asked for its name.
-    run(&python, &["-m", "pip", "-q", "install", "flit_core", "setuptools", "wheel", "pytest", &wanted])?;
-    run(
-        &python,
-        &[
-            "-m",
-            "pip",
-            "-q",
-            "download",
-            "--no-deps",
-            "--no-binary",
-            ":all:",
-            "--no-build-isolation",
-            &wanted,
-        ],
-    )?;
-    let archive = format!("{}-{}.tar.gz", package.name, package.version);
-    run(Path::new("tar"), &["xzf", &archive])?;
+    run(&python, &["-m", "pip", "-q", "install", "pytest", &wanted])?;
+    let archive = source(package, &wanted, folder, &run)?;
+    fs::create_dir_all(root)?;
+    run(Path::new("tar"), &["xzf", &archive, "--strip-components=1", "-C", &root.to_string_lossy()])?;
     // What a package says to its own checker is not what is measured.
     fs::write(root.join("pyrightconfig.json"), "{\"typeCheckingMode\": \"standard\"}\n")?;
     Ok(())
+}
+
+/// Downloads the source distribution of a package. Where it is: its name is written as its build wanted it.
+fn source(
+    package: &Package,
+    wanted: &str,
+    folder: &Path,
+    run: &dyn Fn(&Path, &[&str]) -> Outcome,
+) -> Outcome<String> {
+    let downloaded = folder.join(format!("{}-{}.download", package.name, package.version));
+    fs::create_dir_all(&downloaded)?;
+    let python = folder.join("venv/bin/python");
+    // Whatever builds it must be there even to be asked for its name, and comes as it is: only the package itself is wanted as source.
+    let to = downloaded.to_string_lossy();
+    let download =
+        ["-m", "pip", "-q", "download", "--no-deps", "--no-binary", package.name, "-d", &*to, wanted];
+    run(&python, &download)?;
+    let mut found = fs::read_dir(&downloaded)?.filter_map(|entry| Some(entry.ok()?.path()));
+    let archive = found.find(|path| path.to_string_lossy().ends_with(".tar.gz"));
+    Ok(archive.ok_or("the registry has no source distribution of it")?.to_string_lossy().into_owned())
 }
 
 /// The errors that pyright finds in some files.

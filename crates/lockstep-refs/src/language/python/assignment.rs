@@ -38,7 +38,15 @@ impl<'t> Walk<'t> {
         {
             return;
         }
-        self.assign(left, value, declared, node);
+        if let (Some(dictionary), Some(declared)) = (right, &declared) {
+            self.keys(dictionary, declared);
+        }
+        let alias = right.filter(|_| is_outside && left.kind() == "identifier");
+        let alias = alias.and_then(|right| self.aliased(right, node.child_by_field_name("type")));
+        match alias {
+            Some(alias) => self.value(left, None, Some(alias), node),
+            None => self.assign(left, value, declared, node),
+        }
     }
 
     /// Binds what stands left of an assignment.
@@ -59,10 +67,8 @@ impl<'t> Walk<'t> {
                 }
             }
             "attribute" => {
-                let own = left.child_by_field_name("object").is_some_and(|object| {
-                    object.kind() == "identifier"
-                        && self.found.scopes.get(self.found.text(object)) == Some(&Shape::Itself)
-                });
+                let object = left.child_by_field_name("object").filter(|it| it.kind() == "identifier");
+                let own = object.is_some_and(|it| self.is_receiver(self.found.text(it)));
                 match left.child_by_field_name("attribute") {
                     Some(name) if own => self.field(name, declared, value, whole),
                     _ => drop(self.expression(left)),
@@ -83,15 +89,30 @@ impl<'t> Walk<'t> {
         }
     }
 
+    /// Whether a name is what a method is called on, or its class.
+    fn is_receiver(&self, name: &str) -> bool {
+        match self.found.scopes.get(name) {
+            Some(Shape::Itself) => true,
+            Some(Shape::Name(class)) => name == "cls" && self.class_around().as_ref() == Some(class),
+            _ => false,
+        }
+    }
+
     /// A variable of the module or of a class.
     pub(super) fn value(
         &mut self,
         name: Node<'t>,
         declared: Option<Shape>,
-        value: Option<Shape>,
+        mut value: Option<Shape>,
         whole: Node<'t>,
     ) {
         let text = self.found.text(name);
+        if let Some(class) = self.found.container()
+            && self.in_class()
+            && self.enumerations.contains(&class)
+        {
+            value = Some(Shape::Of(class));
+        }
         let in_class = self.in_class();
         if in_class {
             self.found.scopes.bind(text, narrowed(value.clone(), declared.clone()));
@@ -153,12 +174,12 @@ impl<'t> Walk<'t> {
     }
 }
 
-/// What a variable is worth after an assignment: its declared type, where the value says nothing better.
+/// What a variable is worth after an assignment: its declared type, and the value where that says something better.
 fn narrowed(value: Option<Shape>, declared: Option<Shape>) -> Shape {
     match (value, declared) {
-        (Some(value @ (Shape::Call(_) | Shape::Of(_))), Some(_)) if value != Shape::Of("None".into()) => {
-            value
-        }
+        // What a call gives may be anything, and then it is what was declared.
+        (Some(value @ Shape::Call(_)), Some(declared)) => either([value, declared]),
+        (Some(value @ Shape::Of(_)), Some(_)) if value != Shape::Of("None".into()) => value,
         (_, Some(declared)) => declared,
         (Some(value), None) => value,
         (None, None) => Shape::Unknown,

@@ -51,7 +51,10 @@ impl<'t> Walk<'t> {
             definition.reach = Reach::File;
             self.found.scopes.bind(name, Shape::Name(self.found.path(name).into()));
         }
-        let record = decorators.iter().any(|it| it.contains("dataclass") || it.ends_with("define"));
+        if definition.extends.iter().any(|it| self.is_enumeration(it)) {
+            self.enumerations.insert(self.found.path(name).into());
+        }
+        let record = decorators.iter().any(|it| makes_record(it));
         let is_tuple = definition.extends.iter().any(|it| it.rsplit('.').next() == Some("NamedTuple"));
         let at = self.found.define(definition);
         self.found.within = at;
@@ -70,6 +73,11 @@ impl<'t> Walk<'t> {
         if record || is_tuple {
             self.record(name, node, decorators);
         }
+    }
+
+    /// Whether a class that extends this one has its variables as its values.
+    fn is_enumeration(&self, base: &str) -> bool {
+        base.ends_with("Enum") || base.ends_with("Flag") || self.enumerations.contains(base)
     }
 
     /// The bases of a class, as written; what they name is used.
@@ -107,12 +115,24 @@ impl<'t> Walk<'t> {
     }
 }
 
+/// What a decorator is called, without where it is from and what it is given.
+pub(super) fn decorator_name(decorator: &str) -> &str {
+    let name = decorator.split('(').next().unwrap_or(decorator);
+    name.rsplit('.').next().unwrap_or(name)
+}
+
+/// Whether a class gets a constructor from its fields by a decorator.
+fn makes_record(decorator: &str) -> bool {
+    let name = decorator_name(decorator);
+    name.contains("dataclass")
+        || matches!(name, "define" | "frozen" | "mutable")
+        || (matches!(name, "s" | "attrs") && decorator.contains("auto_attribs=True"))
+}
+
 /// Decorators that leave a function what it is, or are looked at by their names.
 fn is_transparent(decorator: &str) -> bool {
-    let name = decorator.split('(').next().unwrap_or(decorator);
-    let last = name.rsplit('.').next().unwrap_or(name);
     matches!(
-        last,
+        decorator_name(decorator),
         "property"
             | "cached_property"
             | "getter"

@@ -3,9 +3,9 @@
 use tree_sitter::Node;
 
 use super::Walk;
-use crate::facts::{Role, Shape};
+use crate::facts::{Role, Shape, Use};
 use crate::scope::{awaited, call, either, element, member};
-use crate::syntax::{children, parse};
+use crate::syntax::{children, line_of, parse};
 
 impl<'t> Walk<'t> {
     /// Walks every expression below a node.
@@ -56,17 +56,7 @@ impl<'t> Walk<'t> {
                 Shape::Applied(Box::new(Shape::Of("tuple".into())), parts)
             }
             "dictionary" => self.dictionary(node),
-            "subscript" => {
-                let value =
-                    node.child_by_field_name("value").map_or(Shape::Unknown, |it| self.expression(it));
-                for child in node.children_by_field_name("subscript", &mut node.walk()) {
-                    self.expression(child);
-                }
-                match value {
-                    Shape::Untyped => Shape::Untyped,
-                    value => member(value, "@item"),
-                }
-            }
+            "subscript" => self.subscript(node),
             "lambda" => self.lambda(node),
             "list_comprehension" => self.comprehension(node, "list"),
             "set_comprehension" => self.comprehension(node, "set"),
@@ -107,6 +97,52 @@ impl<'t> Walk<'t> {
                 self.expressions(node);
                 Shape::Unknown
             }
+        }
+    }
+
+    /// `x[…]`
+    fn subscript(&mut self, node: Node<'t>) -> Shape {
+        let value = node.child_by_field_name("value").map_or(Shape::Unknown, |it| self.expression(it));
+        let subscripts: Vec<_> = node.children_by_field_name("subscript", &mut node.walk()).collect();
+        for subscript in &subscripts {
+            self.expression(*subscript);
+        }
+        let [subscript] = subscripts.as_slice() else { return item(value, "") };
+        match subscript.kind() {
+            // A part of something is of its kind.
+            "slice" => value,
+            "string" => {
+                self.key(*subscript, &value);
+                item(value, "")
+            }
+            "integer" => item(value, self.found.text(*subscript)),
+            _ => item(value, ""),
+        }
+    }
+
+    /// The keys that a dictionary is written with, where it is declared to be of a type.
+    pub(super) fn keys(&mut self, node: Node<'t>, declared: &Shape) {
+        for pair in children(node).into_iter().filter(|it| node.kind() == "dictionary" && it.kind() == "pair")
+        {
+            if let Some(key) = pair.child_by_field_name("key") {
+                self.key(key, declared);
+            }
+        }
+    }
+
+    /// A key of something that may be of a type that says which keys it has.
+    fn key(&mut self, node: Node<'t>, of: &Shape) {
+        let Some(name) = self.content(node).filter(|it| is_name(it)) else { return };
+        if !matches!(of, Shape::Unknown | Shape::Untyped | Shape::Applied(..)) {
+            self.found.facts.uses.push(Use {
+                name: name.into(),
+                line: line_of(node),
+                role: Role::Key,
+                of: Some(of.clone()),
+                arguments: None,
+                keywords: Vec::new(),
+                within: self.found.within,
+            });
         }
     }
 
@@ -164,7 +200,9 @@ impl<'t> Walk<'t> {
         if let Some(list) = list {
             self.named_in_arguments(self.found.text(function), list, &shapes);
         }
-        builtin(&callee, &shapes, self.frames.is_empty()).unwrap_or_else(|| call(callee))
+        let named = list.map_or(0, |list| keywords(list, self.found.text).len());
+        let by_place = shapes.get(..shapes.len().saturating_sub(named)).unwrap_or_default();
+        builtin(&callee, by_place, self.frames.is_empty()).unwrap_or_else(|| call(callee))
     }
 
     /// `cast(T, value)`: a value of the type, which may be written in quotes.
@@ -196,9 +234,29 @@ impl<'t> Walk<'t> {
                 // A field of a record that is built, or a parameter.
                 self.found.use_name(name, Role::Construct, Some(call(callee.clone())), None);
             }
+            self.expected = self.expected_by(argument, callee, &shapes);
             shapes.push(self.expression(argument));
         }
         shapes
+    }
+
+    /// What a function that is written as an argument will be called with, where that is evident.
+    fn expected_by(&mut self, argument: Node<'t>, callee: &Shape, before: &[Shape]) -> Option<Shape> {
+        let value = argument.child_by_field_name("value").filter(|_| argument.kind() == "keyword_argument");
+        if value.unwrap_or(argument).kind() != "lambda" {
+            return None;
+        }
+        match callee {
+            Shape::Name(name) if matches!(&**name, "sorted" | "max" | "min") => {
+                before.first().cloned().map(element)
+            }
+            Shape::Member(list, name) if &**name == "sort" => Some(element((**list).clone())),
+            Shape::Name(name) if matches!(&**name, "map" | "filter") => {
+                let items = argument.next_named_sibling()?;
+                Some(element(self.quietly(|walk| walk.expression(items))))
+            }
+            _ => None,
+        }
     }
 
     fn display(&mut self, node: Node<'t>, generic: &str) -> Shape {
@@ -230,8 +288,13 @@ impl<'t> Walk<'t> {
         self.frames.push(None);
         self.returns.push(super::Returns::default());
         let mut takes = Vec::new();
+        let expected = self.expected.take();
         if let Some(parameters) = node.child_by_field_name("parameters") {
             takes = self.parameters(parameters, None).1;
+            let first = parameters.named_child(0).filter(|it| it.kind() == "identifier");
+            if let (Some(first), Some(expected)) = (first, expected) {
+                self.found.scopes.bind(self.found.text(first), expected);
+            }
         }
         let body = node.child_by_field_name("body").map_or(Shape::Unknown, |it| self.expression(it));
         self.returns.pop();
@@ -337,6 +400,11 @@ impl<'t> Walk<'t> {
                 let name = self.found.text(node);
                 match self.found.scopes.get(name) {
                     Some(Shape::Name(path)) if **path != *name => Shape::Of(path.clone()),
+                    Some(Shape::Itself) => Shape::Itself,
+                    None if name == "Self" => {
+                        self.found.use_name(node, Role::Type, None, None);
+                        Shape::Itself
+                    }
                     _ => {
                         self.found.use_name(node, Role::Type, None, None);
                         Shape::Of(name.into())
@@ -345,8 +413,10 @@ impl<'t> Walk<'t> {
             }
             "attribute" | "member_type" => {
                 self.attribute(node, Role::Type, None);
-                Shape::Of(self.found.text(node).into())
+                let text = self.found.text(node);
+                if text.ends_with(".Self") { Shape::Itself } else { Shape::Of(text.into()) }
             }
+            "ellipsis" => Shape::Of("...".into()),
             "none" => Shape::Of("None".into()),
             "string" => self.quoted(node),
             "union_type" => {
@@ -396,7 +466,7 @@ impl<'t> Walk<'t> {
             return Shape::Unknown;
         };
         // The text within is walked as a text of its own, whose lines are those of the quotes.
-        let line = crate::syntax::line_of(node);
+        let line = line_of(node);
         let whole = std::mem::replace(&mut self.found.text, text);
         let before = self.found.facts.uses.len();
         let shape = self.annotation_in(expression);
@@ -447,7 +517,13 @@ fn keywords(list: Node<'_>, text: &str) -> Vec<Box<str>> {
 fn builtin(callee: &Shape, arguments: &[Shape], at_module: bool) -> Option<Shape> {
     let of = |name: &str, parts: Vec<Shape>| Shape::Applied(Box::new(Shape::Of(name.into())), parts);
     let first = || arguments.first().cloned().unwrap_or(Shape::Unknown);
-    let Shape::Name(name) = callee else { return None };
+    let name = match callee {
+        Shape::Name(name) => name,
+        Shape::Member(of, name) if **of == Shape::Name("copy".into()) => {
+            return matches!(&**name, "copy" | "deepcopy").then(first);
+        }
+        _ => return None,
+    };
     match &**name {
         "super" if !at_module => Some(Shape::Parent),
         "list" | "set" | "frozenset" | "tuple" | "sorted" | "iter" | "reversed" => {
@@ -455,6 +531,10 @@ fn builtin(callee: &Shape, arguments: &[Shape], at_module: bool) -> Option<Shape
             Some(of(generic, vec![if arguments.is_empty() { Shape::Unknown } else { element(first()) }]))
         }
         "next" => Some(element(first())),
+        "max" | "min" if arguments.len() == 1 => Some(element(first())),
+        "max" | "min" => Some(either(arguments.iter().cloned())),
+        "map" => Some(of("Iterator", vec![call(first())])),
+        "deepcopy" => Some(first()),
         "enumerate" => {
             Some(of("Iterator", vec![of("tuple", vec![Shape::Of("int".into()), element(first())])]))
         }
@@ -491,6 +571,12 @@ fn generic(head: Shape, mut arguments: Vec<Shape>) -> Shape {
             Some(Shape::Of(name)) => Shape::Name(name.clone()),
             _ => Shape::Unknown,
         },
+        "Tuple" | "tuple" => match arguments.as_slice() {
+            [item, Shape::Of(more)] if &**more == "..." => {
+                Shape::Applied(Box::new(Shape::Of("list".into())), vec![item.clone()])
+            }
+            _ => Shape::Applied(Box::new(Shape::Of("tuple".into())), arguments),
+        },
         "Literal" => Shape::Of("str".into()),
         "Callable" => Shape::Function(Vec::new(), Box::new(arguments.pop().unwrap_or(Shape::Unknown))),
         _ => Shape::Applied(Box::new(head), arguments),
@@ -510,4 +596,17 @@ fn arithmetic(left: Shape, right: Shape) -> Shape {
         _ if left == Shape::Untyped || right == Shape::Untyped => Shape::Untyped,
         _ => Shape::Unknown,
     }
+}
+
+/// What indexing a value gives.
+fn item(of: Shape, index: &str) -> Shape {
+    match of {
+        Shape::Untyped => Shape::Untyped,
+        of => member(of, &format!("@item{index}")),
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    text.starts_with(|it: char| it.is_alphabetic() || it == '_')
+        && text.chars().all(|it| it.is_alphanumeric() || it == '_')
 }

@@ -2,9 +2,10 @@
 
 use tree_sitter::Node;
 
+use super::class::decorator_name;
 use super::{Returns, Walk};
-use crate::facts::{Arity, DECORATED, Definition, DefinitionKind, Shape};
-use crate::scope::either;
+use crate::facts::{ABSTRACT, Arity, DECORATED, Definition, DefinitionKind, REDEFINED, Shape, WHOLE};
+use crate::scope::{either, member};
 use crate::syntax::children;
 
 impl<'t> Walk<'t> {
@@ -36,11 +37,17 @@ impl<'t> Walk<'t> {
             };
             let mut definition = self.found.definition(name, kind, whole);
             self.sign(&mut definition, node, whole, is_method && !is_static);
+            if decorators.iter().any(|it| it.ends_with("abstractmethod") || it.ends_with("abstractproperty"))
+            {
+                definition.extends.push(ABSTRACT.into());
+            }
             let place = (definition.container.clone(), definition.name.clone());
+            let takes_anything =
+                decorators.iter().any(|it| matches!(decorator_name(it), "lru_cache" | "cache"));
             if decorators.iter().any(|it| it.ends_with("overload")) {
                 self.overloaded.insert(place);
-            } else if self.overloaded.contains(&place) {
-                // Who calls it sees the overloads; what this one takes is its own affair.
+            } else if takes_anything || self.overloaded.contains(&place) {
+                // Who calls it sees the overloads, or what keeps its results; what this one takes is its own affair.
                 definition.body = definition.body.rotate_left(1) ^ definition.signature;
                 definition.signature = 0;
                 definition.parameters.clear();
@@ -61,9 +68,16 @@ impl<'t> Walk<'t> {
         let mut arity = Arity { least: 0, most: Some(0) };
         let mut takes = Vec::new();
         if let Some(parameters) = node.child_by_field_name("parameters") {
+            let is_bound = receiver.is_some();
             (arity, takes) = self.parameters(parameters, receiver);
+            if is_bound {
+                self.redefined_parameters(name, parameters, &takes);
+            }
         }
         let declared = node.child_by_field_name("return_type").map(|it| self.annotation(it));
+        if let Some(returns) = self.returns.last_mut() {
+            returns.declared.clone_from(&declared);
+        }
         if let Some(body) = body {
             self.found_inside(name, |walk| {
                 if walk.block(body)
@@ -88,13 +102,38 @@ impl<'t> Walk<'t> {
             })
         {
             // What gives a function must not be taken for that function.
+            let is_typed = takes.iter().any(|it| *it != Shape::Untyped);
             let gives = match gives {
+                gives if is_typed => Shape::Function(takes, Box::new(gives)),
                 Shape::Function(..) => Shape::Function(takes, Box::new(gives)),
                 gives => gives,
             };
             definition.gives = Some(if is_method { gives } else { decorated(made, gives) });
             let is_called = !(is_method && is_property);
             definition.arity = (is_called && !is_behind).then_some(arity);
+        }
+    }
+
+    /// A parameter without a type is what it is in the method that is redefined, where a class extends another.
+    fn redefined_parameters(&mut self, method: &str, list: Node<'t>, takes: &[Shape]) {
+        let class = self.class_around();
+        let path = |it: &Definition| crate::resolve::path_of(it);
+        let mut types =
+            self.found.facts.definitions.iter().rev().filter(|it| it.kind == DefinitionKind::Type);
+        let extends =
+            types.find(|it| Some(&*path(it)) == class.as_deref()).is_some_and(|it| !it.extends.is_empty());
+        if !extends || method.starts_with("__") {
+            return;
+        }
+        let is_splat =
+            |it: &Node<'t>| it.kind() == "list_splat_pattern" || it.kind() == "dictionary_splat_pattern";
+        let names = children(list).into_iter().filter_map(name_of).filter(|it| !is_splat(it)).skip(1);
+        for ((at, taken), name) in (0_u16..).zip(takes).zip(names) {
+            if *taken == Shape::Untyped {
+                let there = Shape::Parameter(Box::new(member(Shape::Parent, method)), at, WHOLE);
+                let shape = Shape::Applied(Box::new(Shape::Of(REDEFINED.into())), vec![there]);
+                self.found.scopes.bind(self.found.text(name), shape);
+            }
         }
     }
 
@@ -108,6 +147,17 @@ impl<'t> Walk<'t> {
         let unsaid: Vec<Node<'t>> = names.collect();
         (definition.signature, definition.body) =
             self.found.digests_without(whole, &unsaid, node.child_by_field_name("body"));
+    }
+
+    /// `self: T` and `cls: type[T]`: wherever the function says `T`, that is its own class.
+    fn bind_own_type(&mut self, annotation: &str) {
+        let bare = annotation.trim_matches(['"', '\'']).trim_end_matches(']');
+        let name = bare.rsplit(['[', '.']).next().unwrap_or(bare);
+        let is_variable =
+            |it: &Definition| *it.name == *name && it.kind == DefinitionKind::Value && it.container.is_none();
+        if self.found.facts.definitions.iter().any(is_variable) {
+            self.found.scopes.bind(name, Shape::Itself);
+        }
     }
 
     /// Binds the parameters of a function. How many it takes, and of which types.
@@ -137,20 +187,24 @@ impl<'t> Walk<'t> {
             }
             if let Some(receiver) = receiver.take() {
                 self.found.scopes.bind(self.found.text(name), receiver);
+                if let Some(annotation) = parameter.child_by_field_name("type") {
+                    self.bind_own_type(self.found.text(annotation));
+                }
                 continue;
             }
+            let taken = shape.clone();
             if default.is_none() {
                 arity.least += 1;
             } else if shape == Shape::Untyped
                 && let Some(default) = default
                 && default != Shape::Of("None".into())
             {
-                // A checker takes the type of the default for that of the parameter.
+                // A checker takes the type of the default for that of the parameter, inside: callers may give anything.
                 shape = default;
             }
             arity.most = arity.most.map(|most| most.saturating_add(1));
-            self.found.scopes.bind(self.found.text(name), shape.clone());
-            takes.push(shape);
+            self.found.scopes.bind(self.found.text(name), shape);
+            takes.push(taken);
         }
         (arity, takes)
     }

@@ -108,7 +108,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    fn callee(&self, call: Node<'t>) -> &'t str {
+    pub(super) fn callee(&self, call: Node<'t>) -> &'t str {
         let function = call.child_by_field_name("function").filter(|_| call.kind() == "call");
         function.map(|it| last(self.found.text(it))).unwrap_or_default()
     }

@@ -39,6 +39,10 @@ impl<'t> Walk<'t> {
             }
             "return_statement" => {
                 let value = node.named_child(0).map_or(Shape::Of("None".into()), |it| self.expression(it));
+                let declared = self.returns.last().and_then(|it| it.declared.clone());
+                if let (Some(dictionary), Some(declared)) = (node.named_child(0), declared) {
+                    self.keys(dictionary, &declared);
+                }
                 if let Some(returns) = self.returns.last_mut() {
                     returns.values.push(value);
                 }
@@ -76,7 +80,7 @@ impl<'t> Walk<'t> {
         };
         let shape = self.annotation(right);
         let name = left.named_child(0).unwrap_or(left);
-        self.value(name, Some(shape), None, node);
+        self.value(name, None, Some(super::alias::stands_for(shape)), node);
     }
 
     /// An expression as a statement: assignments define, the rest only uses.

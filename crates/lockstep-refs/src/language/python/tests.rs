@@ -1,5 +1,6 @@
 //! Python in small projects of several files: what resolves, what does not, and what a change does.
 
+mod inferred;
 mod strings;
 mod typed;
 
@@ -106,7 +107,7 @@ for one in [Base(), Base()]:
             "b.py:4 Call(1)",
             "b.py:5 Call(1)",
             "b.py:7 Call(1)",
-            "b.py:9 Call(1)??",
+            "b.py:9 Call(1)~",
             "b.py:11 Call(1)",
             "b.py:13 Redefine",
             "b.py:14 Call(1)",

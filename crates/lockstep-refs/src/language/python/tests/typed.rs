@@ -5,7 +5,7 @@ use crate::fixture::breaking;
 /// What changes in a file, and which files break by it.
 type Case<'a> = (&'a str, &'a str, &'a str, &'a [&'a str]);
 
-fn check(files: &str, cases: &[Case<'_>]) {
+pub(super) fn check(files: &str, cases: &[Case<'_>]) {
     for (path, from, to, expected) in cases {
         assert_eq!(breaking(files, path, from, to), *expected, "{from} → {to} in {path}");
     }

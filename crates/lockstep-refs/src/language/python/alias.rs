@@ -1,0 +1,104 @@
+//! Names for types: `Pair = Union[A, B]`, `T = TypeVar("T", bound=A)`. Whoever is annotated with one is what it stands for.
+
+use tree_sitter::Node;
+
+use super::Walk;
+use crate::facts::{ALIAS, Shape};
+use crate::scope::either;
+use crate::syntax::children;
+
+/// What is written in brackets behind one of these is a type.
+const GENERICS: &[&str] = &[
+    "Union",
+    "Optional",
+    "List",
+    "Dict",
+    "Tuple",
+    "Set",
+    "FrozenSet",
+    "Type",
+    "Callable",
+    "Sequence",
+    "Iterable",
+    "Iterator",
+    "Generator",
+    "Mapping",
+    "MutableMapping",
+    "Awaitable",
+    "Coroutine",
+    "AsyncIterator",
+    "AsyncIterable",
+    "Annotated",
+    "list",
+    "dict",
+    "tuple",
+    "set",
+    "frozenset",
+    "type",
+];
+
+impl<'t> Walk<'t> {
+    /// What a name stands for that is given to `value`, where that is a type and not a class by its own name.
+    pub(super) fn aliased(&mut self, value: Node<'t>, annotation: Option<Node<'t>>) -> Option<Shape> {
+        let says_so = annotation.is_some_and(|it| last(self.found.text(it)) == "TypeAlias");
+        let shape = match value.kind() {
+            _ if says_so => self.annotation(value),
+            _ if annotation.is_some() => return None,
+            "subscript" => {
+                let head = value.child_by_field_name("value")?;
+                if !GENERICS.contains(&last(self.found.text(head))) {
+                    return None;
+                }
+                self.annotation(value)
+            }
+            "binary_operator" if self.is_union(value) => self.annotation(value),
+            "call" if self.callee(value) == "TypeVar" => self.bound(value)?,
+            _ => return None,
+        };
+        Some(stands_for(shape))
+    }
+
+    /// `A | None`: nothing but names of types.
+    fn is_union(&self, node: Node<'t>) -> bool {
+        let operator = node.child_by_field_name("operator");
+        // Numbers and sets are not joined with nothing.
+        let with_none = children(node).iter().any(|it| it.kind() == "none");
+        let is_type = |it: Node<'t>| match it.kind() {
+            "none" | "subscript" => true,
+            "identifier" | "attribute" => {
+                let name = last(self.found.text(it)).trim_start_matches('_');
+                let is_class = name.starts_with(char::is_uppercase) && name.contains(char::is_lowercase);
+                with_none || is_class || matches!(name, "str" | "int" | "float" | "bool" | "bytes" | "object")
+            }
+            "binary_operator" => self.is_union(it),
+            _ => false,
+        };
+        operator.is_some_and(|it| it.kind() == "|") && children(node).into_iter().all(is_type)
+    }
+
+    /// The types that a type variable is bound to.
+    fn bound(&mut self, call: Node<'t>) -> Option<Shape> {
+        let given = children(call.child_by_field_name("arguments")?);
+        let mut types = Vec::new();
+        for argument in given.into_iter().filter(|it| it.kind() != "comment").skip(1) {
+            let value = match argument.kind() {
+                "keyword_argument" => {
+                    let name = argument.child_by_field_name("name").map(|it| self.found.text(it));
+                    argument.child_by_field_name("value").filter(|_| name == Some("bound"))
+                }
+                _ => Some(argument),
+            };
+            types.extend(value.map(|it| self.annotation(it)));
+        }
+        (!types.is_empty()).then(|| either(types))
+    }
+}
+
+/// What a name is that stands for a type.
+pub(super) fn stands_for(shape: Shape) -> Shape {
+    Shape::Applied(Box::new(Shape::Of(ALIAS.into())), vec![shape])
+}
+
+fn last(path: &str) -> &str {
+    path.rsplit('.').next().unwrap_or(path)
+}
