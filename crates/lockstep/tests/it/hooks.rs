@@ -21,7 +21,7 @@ fn begun(config: &str) -> TestEnv {
 
 /// A subagent edits `file` and its hooks run.
 fn subagent_edits(env: &TestEnv, id: &str, file: &str) {
-    let content = format!("by {id}, longer than {:?}", fs::read_to_string(env.project().join(file)).ok());
+    let content = format!("# by {id}, longer than {:?}", fs::read_to_string(env.project().join(file)).ok());
     env.write(file, content);
     env.hook(&Event::edit(file).by(id, "implementer")).silent();
 }
