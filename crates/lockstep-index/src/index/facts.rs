@@ -97,7 +97,9 @@ impl Index {
             let is_ours = self
                 .unkept
                 .as_ref()
-                .map_or(present.as_ref() == Some(&self.manifest), |unkept| unkept.is_after(present.as_ref()));
+                .map_or(present.as_ref().is_some_and(|it| it.reads_as(&self.manifest)), |unkept| {
+                    unkept.is_after(present.as_ref())
+                });
             if is_ours {
                 writer.discard()?;
             }

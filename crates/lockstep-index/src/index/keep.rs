@@ -27,7 +27,11 @@ impl<'a> Edition<'a> {
         manifest: &Manifest,
     ) -> Result<Option<Self>, IndexError> {
         let present = writer.manifest()?;
-        if present.as_ref() != found {
+        let is_found = match (&present, found) {
+            (Some(present), Some(found)) => present.reads_as(found),
+            (present, found) => present.is_none() && found.is_none(),
+        };
+        if !is_found {
             return Ok(None);
         }
         let mut manifest = manifest.clone();
@@ -113,5 +117,34 @@ impl<'a> Edition<'a> {
     pub(crate) fn publish(self) -> Result<Manifest, IndexError> {
         self.writer.replace(&self.manifest)?;
         Ok(self.manifest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lockstep_store::StateDir;
+
+    use super::super::storage::Storage;
+    use super::super::{Built, Order, Settings, Unwatched, build};
+    use super::*;
+
+    /// After an update of Lockstep the facts of the former one are of no use, and those of the new one are kept.
+    #[test]
+    fn facts_of_another_program_are_replaced_by_ours() {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join("a.py"), "def one(): pass\n").unwrap();
+        let state = StateDir::of(dir.path());
+        let storage = Storage::new(&state);
+        let built = || {
+            let order = Order { facts: true, ..Order::default() };
+            let built = build(dir.path(), &state, &Settings::default(), order, &Unwatched).unwrap();
+            assert!(matches!(built, Built::Done(_)));
+            storage.manifest().unwrap().unwrap()
+        };
+        let ours = built();
+        let foreign = ours.clone().of_another_program();
+        storage.lock("test").unwrap().unwrap().replace(&foreign).unwrap();
+        let again = built();
+        assert!(again.has_our_facts() && !again.facts.is_empty() && again.facts != ours.facts, "{again:?}");
     }
 }

@@ -81,6 +81,18 @@ impl Manifest {
         self
     }
 
+    /// The same, as another program would have written it.
+    #[cfg(test)]
+    pub(crate) fn of_another_program(mut self) -> Self {
+        self.facts_version ^= 1;
+        self
+    }
+
+    /// Whether who read the one has read the other: facts of another program are read by nobody.
+    pub(crate) fn reads_as(&self, other: &Self) -> bool {
+        self == other || self.clone().with_our_facts() == other.clone().with_our_facts()
+    }
+
     /// The numbers of the tables of words or facts.
     pub(crate) fn tables(&mut self, part: Part) -> &mut Vec<u32> {
         match part {
