@@ -103,13 +103,15 @@ fn command_line(args: &SpeedArgs) -> String {
         return "cargo xtask bench speed --smoke (unoptimised: the numbers mean nothing)".to_owned();
     }
     let files: Vec<String> = args.files.iter().map(usize::to_string).collect();
+    let program = args.program.as_ref().map(|program| format!(" --program {}", program.display()));
     format!(
-        "cargo xtask bench speed --files {} --runs {} --builds {} --seed {}{}{}",
+        "cargo xtask bench speed --files {} --runs {} --builds {} --seed {}{}{}{}",
         files.join(","),
         args.runs,
         args.builds,
         args.seed,
         if args.packages { " --packages" } else { "" },
-        if args.tools { " --tools" } else { "" }
+        if args.tools { " --tools" } else { "" },
+        program.unwrap_or_default()
     )
 }
