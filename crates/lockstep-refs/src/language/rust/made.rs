@@ -240,6 +240,36 @@ pub fn g(b: Size) -> f64 { b.wide }
     }
 
     #[test]
+    fn what_an_alias_is_given_its_type_has() {
+        let files = "\
+=== Cargo.toml
+[package]
+name = \"a\"
+=== src/lib.rs
+mod dense;
+mod sparse;
+mod other;
+=== src/dense.rs
+pub struct Dense<T>(T);
+pub(crate) type Owned = Dense<Vec<u32>>;
+impl Owned {
+    pub fn whole() -> Owned { Dense(Vec::new()) }
+    pub fn size(&self) -> usize { 1 }
+}
+=== src/sparse.rs
+use crate::dense;
+pub fn f() { dense::Dense::whole(); }
+pub fn g(d: &dense::Dense<Vec<u32>>) -> usize { d.size() }
+=== src/other.rs
+pub struct Dense;
+impl Dense { pub fn whole() {} pub fn size(&self) {} }
+pub fn f() { Dense::whole(); Dense.size(); }
+";
+        assert_eq!(breaking(files, "src/dense.rs", "fn whole", "fn all"), ["src/sparse.rs"]);
+        assert_eq!(breaking(files, "src/dense.rs", "fn size", "fn length"), ["src/sparse.rs"]);
+    }
+
+    #[test]
     fn whoever_names_an_alias_or_a_constant_uses_what_it_stands_for() {
         let files = "\
 === Cargo.toml

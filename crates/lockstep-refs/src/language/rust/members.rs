@@ -70,14 +70,25 @@ impl Project<'_> {
 
     fn members_of_alias(&self, file: FileId, of: &Definition, name: &str) -> Members {
         let mut members = Members::default();
-        let Some(Shape::Of(text)) = &of.gives else { return members };
-        let module = self.module_of(file, of);
-        if let Ty::Own(file, index, _) = self.value(&self.type_of(&module, &Shape::Of(text.clone()))) {
+        if let Some((file, index)) = self.stands_for(file, of) {
             let found = self.members(file, index, name);
             members.own.extend(&found.own);
             members.implemented.extend(&found.implemented);
         }
         members
+    }
+
+    /// The type of the project that an alias is another name of.
+    fn stands_for(&self, file: FileId, alias: &Definition) -> Option<(FileId, u32)> {
+        let Some(Shape::Of(text)) = alias.gives.as_ref().filter(|_| alias.kind == DefinitionKind::Type)
+        else {
+            return None;
+        };
+        let module = self.module_of(file, alias);
+        match self.value(&self.type_of(&module, &Shape::Of(text.clone()))) {
+            Ty::Own(file, index, _) => Some((file, index)),
+            _ => None,
+        }
     }
 
     /// Members that implementations in other modules and files give to a type.
@@ -87,13 +98,14 @@ impl Project<'_> {
             for at in sheet.defined(name) {
                 let definition = &sheet.facts.definitions[*at as usize];
                 let known = members.all().any(|known| known == (file, *at));
-                if known || !self.belongs(file, definition, type_name) {
+                let belongs = self.belongs(file, definition, type_name);
+                if known || !(belongs || self.belongs_to_alias(file, definition)) {
                     continue;
                 }
                 match self.owner(file, definition) {
                     Some(owner) if owner == of => members.add(file, *at, definition),
-                    None => members.add(file, *at, definition),
-                    Some(_) => {}
+                    None if belongs => members.add(file, *at, definition),
+                    _ => {}
                 }
             }
         }
@@ -102,6 +114,14 @@ impl Project<'_> {
     fn belongs(&self, file: FileId, definition: &Definition, type_name: &str) -> bool {
         let Some(sheet) = self.sheet(file) else { return false };
         sheet.split(definition.container.as_deref()).1 == Some(type_name)
+    }
+
+    /// Whether a member is given to a type by another name of it, which stands in the same file: `impl Alias { … }`.
+    fn belongs_to_alias(&self, file: FileId, definition: &Definition) -> bool {
+        let Some(sheet) = self.sheet(file) else { return false };
+        let Some(name) = sheet.split(definition.container.as_deref()).1 else { return false };
+        let mut named = sheet.defined(name).iter().map(|at| &sheet.facts.definitions[*at as usize]);
+        named.any(|it| it.kind == DefinitionKind::Type && it.gives.is_some())
     }
 
     /// The module that a definition stands in.
@@ -122,6 +142,10 @@ impl Project<'_> {
         let module = self.module_of(file, definition);
         let mut parts = rest.split('.');
         let mut owner = self.type_named(&module, parts.next()?)?;
+        if let Some(named) = self.sheet(owner.0).filter(|_| owner.0 == file) {
+            let alias = named.facts.definitions.get(owner.1 as usize);
+            owner = alias.and_then(|alias| self.stands_for(owner.0, alias)).unwrap_or(owner);
+        }
         for part in parts {
             let found = self.members(owner.0, owner.1, part);
             owner = found.all().next()?;
