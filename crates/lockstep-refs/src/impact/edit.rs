@@ -139,13 +139,18 @@ impl Edit {
         }
     }
 
-    /// Whether the content is another one. What is unknown may be.
-    pub(super) fn is_other_text(&self, before: &Overlay<'_>, former: Option<&str>) -> bool {
-        let present = match &self.after {
+    /// What it says now, where that can be known. `before` is the world with its former content.
+    pub(super) fn present_text(&self, before: &Overlay<'_>) -> Option<Arc<str>> {
+        match &self.after {
             After::Gone => None,
             After::Text(text) => Some(Arc::clone(text)),
             After::Present => before.present_text(&self.path),
-        };
+        }
+    }
+
+    /// Whether the content is another one. What is unknown may be.
+    pub(super) fn is_other_text(&self, before: &Overlay<'_>, former: Option<&str>) -> bool {
+        let present = self.present_text(before);
         matches!(self.before, Before::Unknown) || former.is_none() || present.as_deref() != former
     }
 
@@ -173,11 +178,7 @@ impl Edit {
     ) -> bool {
         let (old, Some(former)) = was else { return false };
         let Some(new) = is.filter(|new| old.problems > 0 || new.problems > 0) else { return false };
-        let present = match &self.after {
-            After::Gone => None,
-            After::Text(text) => Some(Arc::clone(text)),
-            After::Present => before.present_text(&self.path),
-        };
+        let present = self.present_text(before);
         present.is_some_and(|text| !language::rules(new.language).reads_alike(former, &text))
     }
 

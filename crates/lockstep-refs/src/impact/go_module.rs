@@ -1,7 +1,7 @@
 //! A module of Go that goes by another name: every import of its packages says the former one.
 
 use super::dependents::{Collector, Place};
-use super::edit::{After, Edit};
+use super::edit::Edit;
 use crate::facts::Role;
 use crate::language::{Language, inside_module, module_name};
 use crate::overlay::Overlay;
@@ -19,12 +19,7 @@ pub(super) fn collect(
         return;
     }
     let Some(was) = former.and_then(module_name) else { return };
-    let present = match &edit.after {
-        After::Gone => None,
-        After::Text(text) => Some(std::sync::Arc::clone(text)),
-        After::Present => before.present_text(&edit.path),
-    };
-    if present.as_deref().and_then(module_name) == Some(was) {
+    if edit.present_text(before).as_deref().and_then(module_name) == Some(was) {
         return;
     }
     for file in before.containing(was) {
