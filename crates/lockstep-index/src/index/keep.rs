@@ -126,7 +126,6 @@ mod tests {
 
     use super::super::storage::Storage;
     use super::super::{Built, Order, Settings, Unwatched, build};
-    use super::*;
 
     /// After an update of Lockstep the facts of the former one are of no use, and those of the new one are kept.
     #[test]
