@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::dependents::{Collector, Place};
-use super::edit::{After, Edit};
+use super::edit::Edit;
 use super::kept::spot;
 use crate::facts::{Definition, DefinitionKind, Facts, Import, Reach};
 use crate::language;
@@ -42,10 +42,7 @@ pub(super) fn collect(
         return;
     }
     let Some(file) = before.find(edit.former_path()) else { return };
-    let text = match &edit.after {
-        After::Text(text) => Some(Arc::clone(text)),
-        _ => before.present_text(&edit.path),
-    };
+    let text = edit.present_text(before);
     collect_foreign(before, file, was, &lost, collector);
     // Of all edits only this one is looked at: what the others do is theirs.
     let after = Overlay::new(world, &edit.path, Arc::clone(is), text);
