@@ -143,7 +143,7 @@ impl SymbolChange {
 /// What changed between two contents of a file, for everyone who can name its definitions. In the order of the former text.
 pub fn compare(old: &Facts, new: &Facts) -> Vec<SymbolChange> {
     let renamed_types = renamed_types(old, new);
-    let gone: BTreeSet<&str> = gone_types(old, new);
+    let gone = Gone::new(old, new);
     let mut offered = imported(new);
     if old.language == Language::Rust {
         // What was imported beside a definition of the same name is inside a function: no other scope has both.
@@ -217,13 +217,11 @@ fn group(facts: &Facts, path: impl Fn(Option<&str>) -> Option<String>) -> BTreeM
 /// are its users.
 fn concerning<'a>(
     old: &'a Facts,
-    gone: &BTreeSet<&str>,
+    gone: &Gone<'_>,
     renamed: &BTreeMap<&str, &str>,
 ) -> impl Iterator<Item = (&'a Definition, Key)> {
     let remains = |was: &&Definition| {
-        let container = was.container.as_deref();
-        was.reach > Reach::File
-            && !container.is_some_and(|path| path.split('.').any(|part| gone.contains(part)))
+        was.reach > Reach::File && !was.container.as_deref().is_some_and(|path| gone.holds(path))
     };
     old.definitions.iter().filter(remains).map(|was| {
         let container = was.container.as_deref().map(|path| renamed_path(path, renamed));
@@ -379,22 +377,54 @@ fn renamed_types<'a>(old: &'a Facts, new: &'a Facts) -> BTreeMap<&'a str, &'a st
     renamed
 }
 
+/// The types of one content that the other has neither in their place nor in another one.
 fn lost_types<'a>(from: &'a Facts, to: &Facts) -> Vec<&'a Definition> {
-    let remain: BTreeSet<&str> =
-        to.definitions.iter().filter(|d| is_type(d) || is_object(d)).map(|d| &*d.name).collect();
+    let places = |facts: &'_ Facts| -> BTreeSet<(Option<Box<str>>, Box<str>)> {
+        let types = facts.definitions.iter().filter(|d| is_type(d) || is_object(d));
+        types.map(|d| (d.container.clone(), d.name.clone())).collect()
+    };
+    let (before, after) = (places(from), places(to));
+    let moved: BTreeSet<&str> = after.difference(&before).map(|(_, name)| &**name).collect();
+    let remains =
+        |d: &Definition| moved.contains(&*d.name) || after.contains(&(d.container.clone(), d.name.clone()));
     let owners: BTreeSet<&str> = from.definitions.iter().filter_map(|d| d.container.as_deref()).collect();
     // An object is known by its members as a type is.
     let holds = |d: &Definition| is_type(d) || (is_object(d) && owners.contains(&*d.name));
-    from.definitions.iter().filter(|d| holds(d) && !remain.contains(&*d.name)).collect()
+    from.definitions.iter().filter(|d| holds(d) && !remains(d)).collect()
+}
+
+/// The types that are no longer there.
+struct Gone<'a> {
+    /// Those whose name no type has any more: whatever is a member of such a name is gone with it.
+    names: BTreeSet<&'a str>,
+    /// All of them, by their paths: another type may have the name, as an associated type has that of its trait.
+    paths: BTreeSet<String>,
+}
+
+impl<'a> Gone<'a> {
+    fn new(old: &'a Facts, new: &'a Facts) -> Self {
+        let lost = lost_types(old, new);
+        let remain: BTreeSet<&str> =
+            new.definitions.iter().filter(|d| is_type(d) || is_object(d)).map(|d| &*d.name).collect();
+        let names = lost.iter().map(|was| &*was.name).filter(|name| !remain.contains(name));
+        let path = |was: &&Definition| match was.container.as_deref() {
+            Some(container) => format!("{container}.{}", was.name),
+            None => was.name.to_string(),
+        };
+        Self { names: names.collect(), paths: lost.iter().map(path).collect() }
+    }
+
+    /// Whether what stands at a path is, or is inside, one of them.
+    fn holds(&self, path: &str) -> bool {
+        let ends = path.match_indices('.').map(|(at, _)| at).chain([path.len()]);
+        path.split('.').any(|part| self.names.contains(part))
+            || ends.into_iter().any(|end| self.paths.contains(&path[..end]))
+    }
 }
 
 /// Whether it may be an object whose properties are definitions of their own.
 fn is_object(definition: &Definition) -> bool {
     definition.kind == DefinitionKind::Value && definition.container.is_none() && definition.gives.is_none()
-}
-
-fn gone_types<'a>(old: &'a Facts, new: &'a Facts) -> BTreeSet<&'a str> {
-    lost_types(old, new).into_iter().map(|definition| &*definition.name).collect()
 }
 
 fn renamed_path(path: &str, renamed: &BTreeMap<&str, &str>) -> String {
@@ -510,6 +540,25 @@ mod tests {
         let old = vec![definition("A", None, Type, (1, 1)), definition("m", Some("A"), Method, (2, 2))];
         let new = vec![definition("B", None, Type, (1, 1)), definition("m", Some("B"), Method, (2, 2))];
         assert_eq!(words(old, new), [("A".to_owned(), What::Renamed("B".into()))]);
+    }
+
+    #[test]
+    fn a_type_is_gone_although_a_member_of_another_has_its_name() {
+        use DefinitionKind::{Interface, Method, Type};
+        let consumer = [
+            definition("Consumer", None, Interface, (1, 1)),
+            definition("Folder", Some("Consumer"), Type, (2, 2)),
+        ];
+        let with = |name: &str| {
+            let own =
+                [definition(name, None, Interface, (3, 3)), definition("m", Some(name), Method, (4, 4))];
+            consumer.iter().cloned().chain(own).collect()
+        };
+        assert_eq!(
+            words(with("Folder"), with("Fold")),
+            [("Folder".to_owned(), What::Renamed("Fold".into()))]
+        );
+        assert_eq!(words(with("Folder"), consumer.to_vec()), [("Folder".to_owned(), What::Removed)]);
     }
 
     #[test]

@@ -24,6 +24,8 @@ mod standard;
 #[cfg(test)]
 mod tests;
 mod tokens;
+#[cfg(test)]
+mod traits;
 mod types;
 mod values;
 

@@ -64,6 +64,28 @@ fn a_field_more_breaks_what_names_them_all() {
 }
 
 #[test]
+fn a_pattern_that_says_what_a_field_is_breaks_with_its_type() {
+    let files = "\
+=== Cargo.toml
+[package]
+name = \"a\"
+=== src/lib.rs
+mod kinds;
+mod named;
+mod told;
+=== src/kinds.rs
+pub struct E { pub inner: Option<u8> }
+=== src/named.rs
+use crate::kinds::E;
+fn f(e: E) { let E { inner: any } = e; }
+=== src/told.rs
+use crate::kinds::E;
+fn f(e: E) -> bool { matches!(e, E { .. }) || match e { E { inner: None } => true, _ => false } }
+";
+    assert_eq!(breaking(files, "src/kinds.rs", "Option<u8>", "Box<u8>"), ["src/told.rs"]);
+}
+
+#[test]
 fn a_method_is_not_a_field_of_the_same_name() {
     let files = "\
 === Cargo.toml

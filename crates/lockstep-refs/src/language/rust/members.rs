@@ -192,11 +192,20 @@ impl Project<'_> {
         definition.extends.iter().flat_map(|path| self.interfaces(&module, path)).collect()
     }
 
-    /// The only method of that name that a trait of the project declares.
-    pub(super) fn provided(&self, name: &str) -> Option<(FileId, u32)> {
-        let mut found = None;
+    /// The methods of that name that traits of the project declare.
+    pub(super) fn provided(&self, name: &str) -> Rc<[(FileId, u32)]> {
+        if let Some(known) = self.memory.provided.borrow().get(name) {
+            return Rc::clone(known);
+        }
+        let provided: Rc<[(FileId, u32)]> = self.find_provided(name).into();
+        self.memory.provided.borrow_mut().insert(name.into(), Rc::clone(&provided));
+        provided
+    }
+
+    fn find_provided(&self, name: &str) -> Vec<(FileId, u32)> {
+        let mut found = Vec::new();
         for file in self.containing(name) {
-            let sheet = self.sheet(file)?;
+            let Some(sheet) = self.sheet(file) else { continue };
             for index in sheet.defined(name) {
                 let definition = &sheet.facts.definitions[*index as usize];
                 if definition.kind != DefinitionKind::Method || definition.reach == Reach::File {
@@ -205,13 +214,9 @@ impl Project<'_> {
                 let owner = self.owner(file, definition);
                 let of_trait = owner
                     .is_some_and(|(file, index)| self.kind(file, index) == Some(DefinitionKind::Interface));
-                if !of_trait {
-                    continue;
+                if of_trait {
+                    found.push((file, *index));
                 }
-                if found.is_some() {
-                    return None;
-                }
-                found = Some((file, *index));
             }
         }
         found

@@ -44,6 +44,7 @@ pub(super) struct Memory {
     macros: Kept<Box<str>, Items>,
     expanded: Kept<Box<str>, bool>,
     pub(super) implementing: Kept<(FileId, u32), Names>,
+    pub(super) provided: Kept<Box<str>, Items>,
 }
 
 /// Longer chains of imports nobody writes.
@@ -235,6 +236,7 @@ impl Project<'_> {
             let name = line.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | ':'))).next();
             let rest = name.and_then(|name| line.strip_prefix(name).filter(|_| !name.is_empty()));
             line.starts_with("#[derive(")
+                || line.starts_with("#[test]")
                 || rest.is_some_and(|rest| rest.starts_with('!')) && !line.starts_with("macro_rules!")
         };
         self.world.text(file).is_some_and(|text| text.lines().any(is_item))

@@ -3,8 +3,16 @@
 use tree_sitter::Node;
 
 use super::reader::{Binding, Reader, Source, bare, member};
+use super::types::without_arguments;
 use crate::facts::{Role, Shape};
 use crate::syntax::children;
+
+/// What stands in front of a path: `<Type as Trait>`.
+pub(super) struct Base {
+    of: Shape,
+    /// The path of the trait whose member is named behind it.
+    by: Option<Box<str>>,
+}
 
 impl Reader {
     /// Puts down what a path names, its last segment in `role`, and gives its shape.
@@ -27,9 +35,9 @@ impl Reader {
         node: Node<'_>,
         segments: &mut Vec<(&'t str, u32)>,
         depth: usize,
-    ) -> Option<Shape> {
+    ) -> Option<Base> {
         if depth > 64 {
-            return Some(Shape::Unknown);
+            return Some(Base { of: Shape::Unknown, by: None });
         }
         match node.kind() {
             "scoped_identifier" | "scoped_type_identifier" => {
@@ -52,7 +60,13 @@ impl Reader {
             }
             "bracketed_type" => {
                 self.type_uses(source, node);
-                Some(Shape::Of(self.type_text(source, node, false).into()))
+                let qualified = children(node).into_iter().find(|it| it.kind() == "qualified_type");
+                let by = qualified.and_then(|it| it.child_by_field_name("alias"));
+                let by = by.map(|it| without_arguments(&self.type_text(source, it, false)));
+                Some(Base {
+                    of: Shape::Of(self.type_text(source, node, false).into()),
+                    by: by.filter(|by| by != "_").map(Into::into),
+                })
             }
             _ => {
                 segments.push((source.of(node), source.line(node)));
@@ -64,15 +78,21 @@ impl Reader {
     /// The same for segments that are known already.
     pub(super) fn segments_used(
         &mut self,
-        base: Option<Shape>,
+        base: Option<Base>,
         segments: &[(&str, u32)],
         role: Role,
         arguments: Option<u16>,
     ) -> Shape {
         let Some(((last, line), before)) = segments.split_last() else {
-            return base.unwrap_or(Shape::Unknown);
+            return base.map_or(Shape::Unknown, |base| base.of);
         };
-        let mut prefix = base;
+        let by = base.as_ref().and_then(|base| base.by.clone());
+        let mut prefix = base.map(|base| base.of);
+        if let (Some(by), [], Some(of)) = (by, before, &prefix) {
+            // What is named is the trait's; what it is, the type knows better.
+            self.put(bare(last), *line, role, Some(Shape::Name(by)), arguments);
+            return member(of.clone(), bare(last));
+        }
         let owner = if role == Role::Type { Role::Type } else { Role::Owner };
         // Nothing stands behind a variable but with a dot.
         let alone = before.is_empty();

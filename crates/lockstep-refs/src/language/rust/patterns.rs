@@ -102,13 +102,32 @@ impl Reader {
         for part in fields.into_iter().filter(|part| *part != of) {
             let Some(name) = part.child_by_field_name("name") else { continue };
             let field = source.of(name);
-            self.put(field, source.line(name), Role::Pattern, Some(path.clone()), None);
+            let pattern = part.child_by_field_name("pattern");
+            let demands = pattern.is_some_and(|pattern| demands(source, pattern));
+            // It asks of the field what a literal gives to it.
+            let role = if demands { Role::Construct } else { Role::Pattern };
+            self.put(field, source.line(name), role, Some(path.clone()), None);
             let inner = member(path.clone(), field);
-            match part.child_by_field_name("pattern") {
+            match pattern {
                 Some(pattern) => self.pattern(source, pattern, &inner),
                 None => self.bind(field, Binding::Value(inner)),
             }
         }
+    }
+}
+
+/// Whether a pattern says what a value is: one that only gives it a name fits whatever it is.
+fn demands(source: Source<'_>, pattern: Node<'_>) -> bool {
+    match pattern.kind() {
+        "identifier" => bare(source.of(pattern)).starts_with(char::is_uppercase),
+        "tuple_struct_pattern"
+        | "struct_pattern"
+        | "tuple_pattern"
+        | "slice_pattern"
+        | "or_pattern"
+        | "range_pattern"
+        | "scoped_identifier" => true,
+        kind => kind.ends_with("_literal"),
     }
 }
 

@@ -18,6 +18,7 @@ pub(super) fn find(world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
     if project.sheet(target.file).is_some() {
         for (position, symbol) in target.symbols.iter().enumerate() {
             search(&project, target.file, symbol, position, &mut found);
+            search_associated(&project, target.file, symbol, position, &mut found);
             let made = project.made_by(target.file, symbol);
             for (file, item) in &made.items {
                 search(&project, *file, item, position, &mut found);
@@ -47,6 +48,31 @@ fn search(
     let Some(sheet) = project.sheet(file) else { return };
     if let Some(goal) = Goal::new(project, file, &sheet.facts, symbol) {
         Search { project, goal: &goal, position, found }.run();
+    }
+}
+
+/// Who names a type of a trait behind a parameter: without the trait the parameter has none, whoever handed the trait on.
+fn search_associated(
+    project: &Project<'_>,
+    file: FileId,
+    symbol: &Definition,
+    position: usize,
+    found: &mut Vec<Reference>,
+) {
+    let Some(sheet) = project.sheet(file).filter(|_| symbol.kind == DefinitionKind::Interface) else {
+        return;
+    };
+    let path = match &symbol.container {
+        Some(container) => format!("{container}.{}", symbol.name),
+        None => symbol.name.to_string(),
+    };
+    let is_associated =
+        |it: &&Definition| it.kind == DefinitionKind::Type && it.container.as_deref() == Some(&*path);
+    for member in sheet.facts.definitions.iter().filter(is_associated) {
+        let mut named = Vec::new();
+        search(project, file, member, position, &mut named);
+        named.retain(|it| it.role == Role::Type && it.certainty == Certainty::Resolved);
+        found.extend(named);
     }
 }
 
@@ -548,8 +574,9 @@ impl Search<'_, '_, '_> {
         let (file, index) = self.goal.owner.filter(|_| self.goal.owner_is_interface)?;
         let types = self.project.implementing(file, index);
         // What every type implements is not meant where most types have a method of that name already, nor where nothing says
-        // that the trait is in scope.
-        let every = !standard::is_common_method(&self.goal.symbol.name)
+        // that the trait is in scope; and a type of it is only found where a bound names the trait.
+        let every = self.goal.symbol.kind != DefinitionKind::Type
+            && !standard::is_common_method(&self.goal.symbol.name)
             && (self.mentions_owner(module) || self.in_scope(module));
         types.iter().any(|of| **of == *name || (every && **of == *"*")).then_some(Certainty::Resolved)
     }

@@ -315,6 +315,11 @@ fn is_listed(list: &str, name: &str) -> bool {
     list.split(' ').any(|listed| listed == name)
 }
 
+/// Whether a type is from outside, and nothing else is known of it.
+pub(super) fn is_nameless(ty: &Ty) -> bool {
+    matches!(ty, Ty::Outside(name, _) if &**name == "_")
+}
+
 /// Whether nothing of ours is in a type.
 pub(super) fn is_foreign(ty: &Ty) -> bool {
     match ty {

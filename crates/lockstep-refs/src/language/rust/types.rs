@@ -154,6 +154,28 @@ impl Reader {
         }
     }
 
+    /// Bounds that a `where` clause adds to parameters of what is around the item.
+    fn bind_further(&mut self, source: Source<'_>, predicates: &[Node<'_>], own: &[(Node<'_>, &str)]) {
+        for predicate in predicates {
+            let (Some(left), Some(bounds)) =
+                (predicate.child_by_field_name("left"), predicate.child_by_field_name("bounds"))
+            else {
+                continue;
+            };
+            let name = source.of(left);
+            let Some(Binding::Parameter { bounds: known, position, default }) = self.bound(name) else {
+                continue;
+            };
+            let (known, position, default) = (known.clone(), *position, default.clone());
+            let added = self.type_text(source, bounds, false);
+            if added == "_" || own.iter().any(|(_, own)| *own == name) {
+                continue;
+            }
+            let bounds = if &*known == "_" { added } else { format!("{known}+{added}") };
+            self.bind(name, Binding::Parameter { bounds: bounds.into(), position, default });
+        }
+    }
+
     /// Binds the type parameters of an item, with their bounds from the list and the `where` clause.
     pub(super) fn bind_parameters(
         &mut self,
@@ -195,6 +217,7 @@ impl Reader {
                 self.bind(name, Binding::Parameter { bounds, position, default: default.map(Into::into) });
             }
         }
+        self.bind_further(source, &predicates, &named);
         for node in &parameters {
             for field in ["bounds", "default_type", "type", "value"] {
                 if let Some(inner) = node.child_by_field_name(field) {

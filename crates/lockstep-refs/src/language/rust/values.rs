@@ -214,7 +214,11 @@ impl Project<'_> {
             Some(Ty::Own(_, _, arguments)) => arguments.as_slice(),
             _ => &[],
         };
-        let itself = of.or(owner.as_ref());
+        // Of a type from outside only what a trait of ours says of it is known.
+        let itself = match of {
+            Some(Ty::Outside(..) | Ty::Slice(_)) => owner.as_ref().or(of),
+            of => of.or(owner.as_ref()),
+        };
         self.parse(text, Place { module: &module, arguments, itself, steps: steps + 1 })
     }
 
@@ -254,8 +258,24 @@ impl Project<'_> {
                 .map(|bound| self.member_type(module, bound, name, called, steps + 1))
                 .find(|ty| *ty != Ty::Unknown)
                 .unwrap_or(Ty::Unknown),
-            (Ty::Slice(inner), _) => function(standard::method("Vec", &[(**inner).clone()], name)),
-            (Ty::Outside(kind, arguments), _) => function(standard::method(kind, arguments, name)),
+            (Ty::Slice(inner), _) => self.foreign_member_type(&of, "Vec", &[(**inner).clone()], name, steps),
+            (Ty::Outside(kind, arguments), _) => self.foreign_member_type(&of, kind, arguments, name, steps),
+            _ => Ty::Unknown,
+        }
+    }
+
+    /// What a method of a type from outside gives: what the standard library says, unless a trait of ours gives the type that method.
+    fn foreign_member_type(&self, of: &Ty, kind: &str, arguments: &[Ty], name: &str, steps: usize) -> Ty {
+        if steps > MOST_STEPS {
+            return Ty::Unknown;
+        }
+        let known = standard::method(kind, arguments, name);
+        if standard::is_common_method(name) || !known.as_ref().is_none_or(standard::is_nameless) {
+            return function(known);
+        }
+        match *self.provided(name) {
+            [] => function(known),
+            [(file, index)] => self.item_type(file, index, Some(of), steps + 1),
             _ => Ty::Unknown,
         }
     }
@@ -304,9 +324,10 @@ impl Project<'_> {
             | "into_iter" | "ok_or" | "ok_or_else" | "map_err" | "get_mut" | "get_ref" | "default"
             | "project" | "project_ref" => Ty::Function(Box::new(of.clone())),
             _ => match self.iterated(of, steps) {
-                Ty::Unknown => self
-                    .provided(name)
-                    .map_or(Ty::Unknown, |(file, index)| self.item_type(file, index, Some(of), steps + 1)),
+                Ty::Unknown => match *self.provided(name) {
+                    [(file, index)] => self.item_type(file, index, Some(of), steps + 1),
+                    _ => Ty::Unknown,
+                },
                 // What the standard library provides for every iterator.
                 item => function(standard::method("Iterator", &[item], name)),
             },
