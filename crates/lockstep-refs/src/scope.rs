@@ -25,6 +25,8 @@ pub(crate) struct Scopes {
 #[derive(Debug, Default)]
 struct Scope {
     names: Names,
+    /// What names are declared to be, whatever they are given later.
+    declared: Names,
     /// Whether functions inside do not see its names, as with the body of a class in Python.
     closed: bool,
 }
@@ -55,6 +57,19 @@ impl Scopes {
         if let Some(scope) = self.stack.last_mut() {
             scope.names.insert(name.into(), shape);
         }
+    }
+
+    /// Binds a name in the innermost scope that says what it is.
+    pub(crate) fn declare(&mut self, name: &str, shape: Shape) {
+        if let Some(scope) = self.stack.last_mut() {
+            scope.declared.insert(name.into(), shape.clone());
+        }
+        self.bind(name, shape);
+    }
+
+    /// What the innermost scope says that a name is.
+    pub(crate) fn declared(&self, name: &str) -> Option<&Shape> {
+        self.stack.last()?.declared.get(name)
     }
 
     /// Gives a name that is bound already another worth, where it is bound.

@@ -61,6 +61,10 @@ impl<'t> Walk<'t> {
             "identifier" => {
                 let name = self.found.text(left);
                 if self.found.scopes.is_inside() && !self.in_class() {
+                    if let Some(declared) = declared.clone() {
+                        self.found.scopes.declare(name, declared);
+                    }
+                    let declared = self.found.scopes.declared(name).cloned();
                     self.found.scopes.bind(name, narrowed(value, declared));
                 } else {
                     self.value(left, declared, value, whole);

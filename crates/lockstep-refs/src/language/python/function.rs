@@ -203,7 +203,11 @@ impl<'t> Walk<'t> {
                 shape = default;
             }
             arity.most = arity.most.map(|most| most.saturating_add(1));
-            self.found.scopes.bind(self.found.text(name), shape);
+            if taken == Shape::Untyped {
+                self.found.scopes.bind(self.found.text(name), shape);
+            } else {
+                self.found.scopes.declare(self.found.text(name), shape);
+            }
             takes.push(taken);
         }
         (arity, takes)

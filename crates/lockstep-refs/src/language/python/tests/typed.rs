@@ -335,3 +335,29 @@ def f(): ...
         ],
     );
 }
+
+#[test]
+fn what_a_name_is_declared_to_be_it_stays() {
+    let files = "\
+=== kinds.py
+class Tool:
+    def run(self) -> None: ...
+=== parameter.py
+from kinds import Tool
+def f(tool: Tool, make) -> None:
+    tool = make()
+    tool.run()
+=== local.py
+from kinds import Tool
+def f(make) -> None:
+    tool: Tool = make()
+    tool = make(1)
+    tool.run()
+=== other.py
+from kinds import Tool
+def f(tool, make) -> None:
+    tool = str(make)
+    tool.run()
+";
+    check(files, &[("kinds.py", "run(self)", "run(self, extra)", &["local.py", "parameter.py"])]);
+}

@@ -128,6 +128,24 @@ report(new Atom());
 }
 
 #[test]
+fn a_class_that_extends_another_has_its_members_where_it_lacks_its_own() {
+    let files = "\
+=== step.ts
+export abstract class Step { abstract toJSON(): string; abstract apply(n: number): void }
+=== attr.ts
+import { Step } from './step';
+export class Attr extends Step { toJSON() { return ''; } apply(n: number) {} }
+=== use.ts
+import { Step } from './step';
+import { Attr } from './attr';
+function run(step: Step) {}
+run(new Attr());
+";
+    assert_eq!(breaking(files, "attr.ts", "toJSON", "toText"), [""; 0]);
+    assert_eq!(breaking(files, "attr.ts", "apply(n: number)", "apply(n: number, m: symbol)"), ["use.ts"]);
+}
+
+#[test]
 fn who_takes_the_default_does_not_care_what_it_is_called() {
     let files = "\
 === kinds.ts
