@@ -84,7 +84,8 @@ impl Resolver<'_> {
             }
             if let Some(at) = given.iter().find_map(|it| wanted.get(it)) {
                 // Without its own, it has the one that is asked for.
-                let inherits = self.inherited(value, &symbol.name).symbols.iter().any(|it| asked.contains(it));
+                let inherits =
+                    self.inherited(value, &symbol.name).symbols.iter().any(|it| asked.contains(it));
                 found.push((*at, if inherits { Role::Redefine } else { Role::Conform }));
             } else if let Some(at) = asked.iter().find_map(|it| wanted.get(it)) {
                 // A method that takes something is held against what it would be given.

@@ -112,8 +112,8 @@ impl<'t> Walk<'t> {
                 value
             }
             "object_type" => self.object_type(node),
-            "conditional_type" | "infer_type" | "mapped_type_clause" | "index_type_query" => {
-                self.type_parts(node);
+            "conditional_type" => {
+                self.conditional_type(node);
                 Shape::Unknown
             }
             _ => {
@@ -121,6 +121,41 @@ impl<'t> Walk<'t> {
                 Shape::Unknown
             }
         }
+    }
+
+    /// A type that depends on another: where a parameter is asked what it extends, it is that too in what follows.
+    fn conditional_type(&mut self, node: Node<'t>) {
+        let (asked, extended) = (node.child_by_field_name("left"), node.child_by_field_name("right"));
+        for part in [asked, extended].into_iter().flatten() {
+            self.annotation(part);
+        }
+        let met = node.child_by_field_name("consequence");
+        let known = match (asked.and_then(alone), extended.and_then(alone)) {
+            (Some(asked), Some(extended)) => self.also_extends(asked, extended),
+            _ => None,
+        };
+        if let Some(met) = met {
+            self.annotation(met);
+        }
+        if let Some((at, name, known)) = known {
+            self.generics[at].insert(name, known);
+        }
+        if let Some(otherwise) = node.child_by_field_name("alternative") {
+            self.annotation(otherwise);
+        }
+    }
+
+    /// Notes of a parameter what else it extends. Where it is known, and what it was before.
+    fn also_extends(&mut self, parameter: Node<'t>, extended: Node<'t>) -> Option<(usize, Box<str>, Shape)> {
+        if parameter.kind() != "type_identifier" {
+            return None;
+        }
+        let name = self.found.text(parameter);
+        let at = self.generics.iter().rposition(|scope| scope.contains_key(name))?;
+        let extended = self.quietly(|walk| walk.annotation(extended));
+        let known = self.generics[at].get(name)?.clone();
+        self.generics[at].insert(name.into(), either([extended, known.clone()]));
+        Some((at, name.into(), known))
     }
 
     /// An object type without a name: it is its properties.
@@ -284,6 +319,15 @@ impl<'t> Walk<'t> {
             }
         }
     }
+}
+
+/// The only part of a tuple; what is no tuple is itself.
+fn alone(node: Node<'_>) -> Option<Node<'_>> {
+    if node.kind() != "tuple_type" {
+        return Some(node);
+    }
+    let parts = children(node);
+    if let [part] = parts.as_slice() { Some(*part) } else { None }
 }
 
 /// A generic type with its arguments; those that only change how a type is seen are unwrapped.

@@ -146,6 +146,25 @@ run(new Attr());
 }
 
 #[test]
+fn a_parameter_is_what_a_condition_asks_of_it() {
+    let files = "\
+=== kinds.ts
+export type Call = { inputs: string[]; payable: boolean };
+export type Event = { inputs: string[] };
+=== met.ts
+import { Call, Event } from './kinds';
+export type Name<T extends Call | Event> = T extends Call ? `call${T['payable']}` : T['inputs'];
+=== wrapped.ts
+import { Call } from './kinds';
+export type Name<T> = [T] extends [Call] ? T['payable'] : never;
+=== other.ts
+import { Call } from './kinds';
+export type Name<T extends { payable: 1 }> = T extends Call ? 1 : T['payable'];
+";
+    assert_eq!(breaking(files, "kinds.ts", "payable", "paid"), ["met.ts", "wrapped.ts"]);
+}
+
+#[test]
 fn who_takes_the_default_does_not_care_what_it_is_called() {
     let files = "\
 === kinds.ts
