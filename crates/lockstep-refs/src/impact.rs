@@ -224,7 +224,8 @@ fn collect_direct(
         }
         false => changes.iter().map(|change| change.was.clone()).collect(),
     };
-    let target = Target { file, symbols: &symbols, module: moved || unread };
+    let now = edit.present_text(before);
+    let target = Target { file, symbols: &symbols, module: moved || unread, now: now.as_deref() };
     let hidden: Vec<bool> = changes.iter().map(|change| hides(former, change)).collect();
     if moved || unread || !symbols.is_empty() {
         for mut reference in language::rules(facts.language).referrers(before, &target) {
@@ -311,7 +312,7 @@ fn collect_transitive(world: &dyn World, collector: &mut Collector<'_>, is_over:
         if symbols.is_empty() {
             continue;
         }
-        let target = Target { file, symbols: &symbols, module: false };
+        let target = Target { file, symbols: &symbols, module: false, now: None };
         for reference in language::rules(facts.language).referrers(world, &target) {
             if reference.certainty != Certainty::Undecided {
                 collector.add_transitive(file, reference);

@@ -27,6 +27,7 @@ mod scope;
 pub mod slots;
 mod syntax;
 pub mod text;
+mod unread;
 mod walk;
 pub mod world;
 

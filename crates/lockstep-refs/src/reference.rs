@@ -62,6 +62,8 @@ pub struct Target<'a> {
     pub symbols: &'a [Definition],
     /// Whether the file itself is asked about too: every import of it, whatever it takes.
     pub module: bool,
+    /// What the file says now, where that is another content than the world has, and known.
+    pub now: Option<&'a str>,
 }
 
 /// A place that references a target.

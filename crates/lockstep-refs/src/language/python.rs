@@ -20,7 +20,10 @@ use crate::language::{Language, Rules};
 use crate::reference::{Outgoing, Reference, Target};
 use crate::resolve;
 use crate::syntax::{parse, problems};
+use crate::unread::{self, Script};
 use crate::world::{FileId, World};
+
+const SCRIPT: Script = Script { comment: "#", quotes: &['"', '\''] };
 
 /// The rules of Python.
 pub(super) struct Python;
@@ -32,6 +35,7 @@ impl Rules for Python {
         };
         let mut walk = Walk::new(Collector::new(Language::Python, text));
         walk.module(tree.root_node());
+        walk.found.facts.uses.extend(unread::uses(&tree, text, SCRIPT));
         let mut facts = walk.finish();
         facts.problems += problems(&tree);
         facts

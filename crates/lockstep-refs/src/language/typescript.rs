@@ -22,7 +22,10 @@ use crate::language::{Language, Rules};
 use crate::reference::{Outgoing, Reference, Target};
 use crate::resolve;
 use crate::syntax::{parse, problems};
+use crate::unread::{self, Script};
 use crate::world::{FileId, World};
+
+const SCRIPT: Script = Script { comment: "//", quotes: &['"', '\''] };
 
 /// The rules of TypeScript and JavaScript.
 pub(super) struct TypeScript;
@@ -40,6 +43,7 @@ impl Rules for TypeScript {
         };
         let mut walk = Walk::new(Collector::new(language, text));
         walk.program(tree.root_node());
+        walk.found.facts.uses.extend(unread::uses(&tree, text, SCRIPT));
         let mut facts = walk.finish();
         facts.problems += problems(&tree);
         facts

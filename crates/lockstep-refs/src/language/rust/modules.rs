@@ -102,6 +102,8 @@ impl Sheet {
 /// The project as one question sees it: what was looked up once is kept.
 pub(super) struct Project<'w> {
     pub(super) world: &'w dyn World,
+    /// What a file of the world says now that is asked about as it was.
+    pub(super) present: Option<(FileId, &'w str)>,
     sheets: RefCell<HashMap<FileId, Option<Rc<Sheet>>>>,
     packages: RefCell<HashMap<String, Option<Rc<Package>>>>,
     parents: RefCell<HashMap<FileId, Option<Module>>>,
@@ -112,11 +114,16 @@ impl<'w> Project<'w> {
     pub(super) fn new(world: &'w dyn World) -> Self {
         Self {
             world,
+            present: None,
             sheets: RefCell::default(),
             packages: RefCell::default(),
             parents: RefCell::default(),
             memory: super::names::Memory::default(),
         }
+    }
+
+    pub(super) fn with_present(self, file: FileId, text: Option<&'w str>) -> Self {
+        Self { present: text.map(|text| (file, text)), ..self }
     }
 
     /// A Rust file's facts.

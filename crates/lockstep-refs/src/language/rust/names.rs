@@ -229,7 +229,7 @@ impl Project<'_> {
         false
     }
 
-    /// Whether macros that stand in a file for items of its module may bring names into it; derived traits count as such. Those inside of
+    /// Whether macros that stand in a file, as it is now, for items of its module may bring names into it; derived traits count as such. Those inside of
     /// functions and implementations do not, and are not at the beginning of a line.
     pub(super) fn expands(&self, file: FileId) -> bool {
         let is_item = |line: &str| {
@@ -239,7 +239,10 @@ impl Project<'_> {
                 || line.starts_with("#[test]")
                 || rest.is_some_and(|rest| rest.starts_with('!')) && !line.starts_with("macro_rules!")
         };
-        self.world.text(file).is_some_and(|text| text.lines().any(is_item))
+        match self.present.filter(|(changed, _)| *changed == file) {
+            Some((_, text)) => text.lines().any(is_item),
+            None => self.world.text(file).is_some_and(|text| text.lines().any(is_item)),
+        }
     }
 
     /// Whether a macro of the project is used at a line, or a little above it.

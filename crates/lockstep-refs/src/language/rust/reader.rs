@@ -10,6 +10,10 @@ use super::macros::is_given;
 use crate::facts::{Definition, Facts, ImportForm, Reach, Role, Shape, Use};
 use crate::language::Language;
 use crate::syntax;
+use crate::unread::{self, Script};
+
+/// Lifetimes begin like a character does.
+const SCRIPT: Script = Script { comment: "//", quotes: &['"'] };
 
 /// The facts of a text; `None` where the parser gives up.
 pub(super) fn read(text: &str) -> Option<Facts> {
@@ -17,6 +21,7 @@ pub(super) fn read(text: &str) -> Option<Facts> {
     let mut reader = Reader::new();
     reader.facts.problems = syntax::problems(&tree);
     reader.items(Source { text, line: 0 }, tree.root_node());
+    reader.facts.uses.extend(unread::uses(&tree, text, SCRIPT));
     Some(reader.finish())
 }
 

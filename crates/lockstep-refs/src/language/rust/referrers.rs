@@ -12,8 +12,8 @@ use crate::reference::{Certainty, Kind, Reference, Target};
 use crate::world::{FileId, World};
 
 /// The places that reference a target.
-pub(super) fn find(world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
-    let project = Project::new(world);
+pub(super) fn find<'w>(world: &'w dyn World, target: &Target<'w>) -> Vec<Reference> {
+    let project = Project::new(world).with_present(target.file, target.now);
     let mut found = Vec::new();
     if project.sheet(target.file).is_some() {
         for (position, symbol) in target.symbols.iter().enumerate() {

@@ -32,6 +32,18 @@ fn f(all: &[u8]) -> Option<&u8> { all.iter().as_slice().first() }
 }
 
 #[test]
+fn names_in_text_that_cannot_be_read_are_uses_all_the_same() {
+    let files = of("\
+=== src/tools.rs
+pub fn make(n: u8) -> u8 { n }
+=== src/user.rs
+use crate::tools::make;
+fn f() { let x @@ = 1 where ; { make(1) ) }
+");
+    assert_eq!(breaking(&files, "src/tools.rs", "n: u8)", "n: u8, m: u8)"), ["src/user.rs"]);
+}
+
+#[test]
 fn a_qualified_name_is_that_of_its_trait() {
     let files = of("\
 === src/kinds.rs

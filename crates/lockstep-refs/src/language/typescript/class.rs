@@ -97,8 +97,24 @@ impl<'t> Walk<'t> {
         }
     }
 
+    /// The name of the type whose members another has, all or some of them, by how it is written: `Pick<Props, 'a'>`.
+    fn seen_differently(&self, node: Node<'t>) -> Option<Node<'t>> {
+        let name = node.child_by_field_name("name").filter(|_| node.kind() == "generic_type")?;
+        if !matches!(self.found.text(name), "Pick" | "Omit" | "Partial" | "Readonly" | "Required") {
+            return None;
+        }
+        let list = children(node).into_iter().find(|it| it.kind() == "type_arguments")?;
+        let first = list.named_child(0)?;
+        let head = first.child_by_field_name("name").filter(|_| first.kind() == "generic_type");
+        head.or(Some(first)).filter(|it| matches!(it.kind(), "type_identifier" | "nested_type_identifier"))
+    }
+
     /// A type that is extended or implemented.
     fn base_type(&mut self, node: Node<'t>) -> Option<Box<str>> {
+        if let Some(seen) = self.seen_differently(node) {
+            self.annotation(node);
+            return Some(self.in_scope(self.found.text(seen)).into());
+        }
         let head = match node.kind() {
             "generic_type" => {
                 for part in children(node).into_iter().filter(|it| it.kind() == "type_arguments") {

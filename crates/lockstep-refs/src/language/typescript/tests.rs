@@ -8,7 +8,7 @@ mod parameters;
 mod values;
 
 use crate::facts::{Arity, DefinitionKind};
-use crate::fixture::{outgoing, referrers};
+use crate::fixture::{breaking, outgoing, referrers};
 use crate::language::facts;
 
 #[test]
@@ -254,6 +254,34 @@ fn definitions_tell_signature_from_body() {
 fn broken_text_gives_facts_and_problems() {
     let facts = facts("a.ts", "export function f( { \n class C { m( } \n import { x from");
     assert!(facts.problems > 0);
+}
+
+#[test]
+fn names_in_text_that_cannot_be_read_are_uses_all_the_same() {
+    // The grammar takes the second signature for arguments of the first one's result, and loses everything behind it.
+    let files = "\
+=== a.ts
+export function make(n: number) {}
+export function other(n: number) {}
+=== b.ts
+import { make, other } from './a';
+interface Connect {
+  (): Result<Props>
+
+  /** all */
+  <T = {}>(a: T): Result<Props & T>
+}
+function f() {
+  // other(1)
+  return make(1) + 'other(2)';
+}
+";
+    let changed = |name: &str| {
+        let (from, to) = (format!("{name}(n: number)"), format!("{name}(n: number, m: number)"));
+        breaking(files, "a.ts", &from, &to)
+    };
+    assert_eq!(changed("make"), ["b.ts"]);
+    assert_eq!(changed("other"), [""; 0]);
 }
 
 #[test]

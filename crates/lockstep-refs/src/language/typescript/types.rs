@@ -57,7 +57,11 @@ impl<'t> Walk<'t> {
                 let head = head.map_or(Shape::Unknown, |it| self.annotation(it));
                 let list = children(node).into_iter().find(|it| it.kind() == "type_arguments");
                 let arguments = list.map(children).unwrap_or_default();
-                let arguments = arguments.into_iter().map(|it| self.annotation(it)).collect();
+                let keys = arguments.get(1).copied().filter(|_| head == Shape::Of("Pick".into()));
+                let arguments: Vec<_> = arguments.into_iter().map(|it| self.annotation(it)).collect();
+                if let (Some(keys), Some(of)) = (keys, arguments.first()) {
+                    self.picked(keys, of);
+                }
                 generic(head, arguments)
             }
             "union_type" | "intersection_type" => {
@@ -121,6 +125,27 @@ impl<'t> Walk<'t> {
                 Shape::Unknown
             }
         }
+    }
+
+    /// Members that are taken out of a type by their names: `'a' | 'b'`.
+    fn picked(&mut self, keys: Node<'t>, of: &Shape) {
+        if !self.found.descend() {
+            return;
+        }
+        match keys.kind() {
+            "union_type" | "parenthesized_type" => {
+                for part in children(keys) {
+                    self.picked(part, of);
+                }
+            }
+            "literal_type" => {
+                if let Some(name) = keys.named_child(0).and_then(|it| it.named_child(0)) {
+                    self.found.use_name(name, Role::Type, Some(of.clone()), None);
+                }
+            }
+            _ => {}
+        }
+        self.found.ascend();
     }
 
     /// A type that depends on another: where a parameter is asked what it extends, it is that too in what follows.

@@ -146,6 +146,25 @@ run(new Attr());
 }
 
 #[test]
+fn what_is_picked_out_of_a_type_must_be_there() {
+    let files = "\
+=== a.ts
+export interface Props { first: string; second: string }
+=== picked.ts
+import { Props } from './a';
+export interface Context extends Pick<Props, 'first' | 'second'> { store: string }
+=== alias.ts
+import { Props } from './a';
+export type One = Pick<Props, 'first'>;
+=== omitted.ts
+import { Props } from './a';
+export type Two = Omit<Props, 'first'>;
+";
+    assert_eq!(breaking(files, "a.ts", "first", "once"), ["alias.ts", "picked.ts"]);
+    assert_eq!(breaking(files, "a.ts", "second: string", ""), ["picked.ts"]);
+}
+
+#[test]
 fn a_parameter_is_what_a_condition_asks_of_it() {
     let files = "\
 === kinds.ts
