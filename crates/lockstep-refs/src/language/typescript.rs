@@ -7,6 +7,7 @@ mod element;
 mod exchange;
 mod expression;
 mod function;
+mod mend;
 mod modules;
 mod name;
 mod pattern;
@@ -21,7 +22,7 @@ use crate::facts::{DefinitionKind, Facts, Reach, Shape};
 use crate::language::{Language, Rules};
 use crate::reference::{Outgoing, Reference, Target};
 use crate::resolve;
-use crate::syntax::{parse, problems};
+use crate::syntax::problems;
 use crate::unread::{self, Script};
 use crate::world::{FileId, World};
 
@@ -38,7 +39,8 @@ impl Rules for TypeScript {
             Language::Tsx => tree_sitter_typescript::LANGUAGE_TSX.into(),
             _ => tree_sitter_javascript::LANGUAGE.into(),
         };
-        let Some(tree) = parse(&grammar, text) else {
+        let elements = language != Language::TypeScript;
+        let Some(tree) = mend::parsed(&grammar, text, elements) else {
             return Facts { problems: 1, ..Facts::none(language) };
         };
         let mut walk = Walk::new(Collector::new(language, text));

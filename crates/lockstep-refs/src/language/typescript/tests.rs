@@ -258,19 +258,13 @@ fn broken_text_gives_facts_and_problems() {
 
 #[test]
 fn names_in_text_that_cannot_be_read_are_uses_all_the_same() {
-    // The grammar takes the second signature for arguments of the first one's result, and loses everything behind it.
     let files = "\
 === a.ts
 export function make(n: number) {}
 export function other(n: number) {}
 === b.ts
 import { make, other } from './a';
-interface Connect {
-  (): Result<Props>
-
-  /** all */
-  <T = {}>(a: T): Result<Props & T>
-}
+interface Connect { @@ <<<
 function f() {
   // other(1)
   return make(1) + 'other(2)';
@@ -282,6 +276,33 @@ function f() {
     };
     assert_eq!(changed("make"), ["b.ts"]);
     assert_eq!(changed("other"), [""; 0]);
+}
+
+#[test]
+fn what_only_the_grammar_does_not_read_is_read() {
+    let files = "\
+=== a.tsx
+export interface Connect {
+  (): Result
+
+  /** all */
+  <T = {}>(a: T): Result<T>
+}
+export interface Box<in out T> { held: T }
+export function make(n: number) { return <b>{n}</b>; }
+=== b.ts
+export type * from './a';
+=== c.ts
+import { Box, make } from './b';
+function f(box: Box<string>) { box.held; make(1); }
+";
+    let facts = |path, text: &str| facts(path, text).problems;
+    for part in files.split("=== ").skip(1) {
+        let (path, text) = part.split_once('\n').unwrap();
+        assert_eq!(facts(path, text), 0, "{path}");
+    }
+    assert_eq!(breaking(files, "a.tsx", "held", "kept"), ["c.ts"]);
+    assert_eq!(breaking(files, "a.tsx", "make(n: number)", "make(n: number, m: number)"), ["c.ts"]);
 }
 
 #[test]
