@@ -106,12 +106,15 @@ impl SymbolChange {
                 }
                 // How many arguments it passes is not known: what was enough, and not too many, still is where more fit than before.
                 Role::Call | Role::Covered => *deeper || !self.widens(*arity),
-                // A pattern says all that a variant or a constant is, and a closed one how many fields there are.
+                // A pattern says all that a variant or a constant is, takes a field as what it is, and a closed one says how many there are.
                 Role::Pattern => match (reference.arguments, arity) {
                     (Some(fields), Some(arity)) if self.was.kind == DefinitionKind::Type => {
                         !arity.takes(fields)
                     }
-                    _ => matches!(self.was.kind, DefinitionKind::Variant | DefinitionKind::Value),
+                    _ => {
+                        use DefinitionKind::{Field, Value, Variant};
+                        matches!(self.was.kind, Variant | Value | Field)
+                    }
                 },
                 // A type whose fields or variants changed still is a type, and what is left open may change.
                 Role::Type | Role::Owner | Role::Partial | Role::Key => false,

@@ -77,7 +77,7 @@ mod told;
 pub struct E { pub inner: Option<u8> }
 === src/named.rs
 use crate::kinds::E;
-fn f(e: E) { let E { inner: any } = e; }
+fn f(e: E) { let E { inner: _any } = e; }
 === src/told.rs
 use crate::kinds::E;
 fn f(e: E) -> bool { matches!(e, E { .. }) || match e { E { inner: None } => true, _ => false } }

@@ -103,9 +103,8 @@ impl Reader {
             let Some(name) = part.child_by_field_name("name") else { continue };
             let field = source.of(name);
             let pattern = part.child_by_field_name("pattern");
-            let demands = pattern.is_some_and(|pattern| demands(source, pattern));
-            // It asks of the field what a literal gives to it.
-            let role = if demands { Role::Construct } else { Role::Pattern };
+            let takes = pattern.map_or(!field.starts_with('_'), |pattern| takes(source, pattern));
+            let role = if takes { Role::Pattern } else { Role::Partial };
             self.put(field, source.line(name), role, Some(path.clone()), None);
             let inner = member(path.clone(), field);
             match pattern {
@@ -116,10 +115,10 @@ impl Reader {
     }
 }
 
-/// Whether a pattern says what a value is: one that only gives it a name fits whatever it is.
-fn demands(source: Source<'_>, pattern: Node<'_>) -> bool {
+/// Whether a pattern says what a value is, or gives it a name by which it is used.
+fn takes(source: Source<'_>, pattern: Node<'_>) -> bool {
     match pattern.kind() {
-        "identifier" => bare(source.of(pattern)).starts_with(char::is_uppercase),
+        "identifier" => !bare(source.of(pattern)).starts_with('_'),
         "tuple_struct_pattern"
         | "struct_pattern"
         | "tuple_pattern"
