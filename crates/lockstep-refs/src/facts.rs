@@ -23,6 +23,8 @@ pub struct Facts {
     pub conditions: Vec<Condition>,
     /// Names that it says it offers (`__all__`) and neither defines nor brings in.
     pub promised: Vec<Box<str>>,
+    /// Lines of which a type checker is told to say nothing.
+    pub unchecked: Vec<u32>,
     /// How many places the parser could not make sense of.
     pub problems: u32,
 }
@@ -39,6 +41,7 @@ impl Facts {
             implementations: Vec::new(),
             conditions: Vec::new(),
             promised: Vec::new(),
+            unchecked: Vec::new(),
             problems: 0,
         }
     }

@@ -234,6 +234,10 @@ fn collect_direct(
             if change.is_some_and(|change| takes_other(change) || is_missed(before, change, &reference)) {
                 reference.through = None;
             }
+            // Nobody is told that something else does not fit there; that a name is gone shows when it runs.
+            if change.is_some_and(takes_other) && is_unchecked(before, &reference) {
+                reference.certainty = reference.certainty.max(Certainty::Untyped);
+            }
             let is_hidden = reference.symbol.and_then(|at| hidden.get(at)).is_some_and(|it| *it);
             let breaks = match change {
                 _ if moved => {
@@ -264,6 +268,10 @@ fn collect_direct(
             collector.add(Place { breaks, reference });
         }
     }
+}
+
+fn is_unchecked(world: &dyn World, reference: &Reference) -> bool {
+    world.facts(reference.file).is_some_and(|facts| facts.unchecked.contains(&reference.line))
 }
 
 fn takes_other(change: &SymbolChange) -> bool {

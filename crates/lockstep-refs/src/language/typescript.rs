@@ -48,6 +48,7 @@ impl Rules for TypeScript {
         walk.found.facts.uses.extend(unread::uses(&tree, text, SCRIPT));
         let mut facts = walk.finish();
         facts.problems += problems(&tree);
+        facts.unchecked = unchecked(text);
         facts
     }
 
@@ -107,6 +108,12 @@ impl<'t> Walk<'t> {
         drop_foreign_names(&mut facts);
         facts
     }
+}
+
+/// The lines behind a comment that keeps a checker from telling what is wrong with them.
+fn unchecked(text: &str) -> Vec<u32> {
+    let is_told = |line: &str| line.contains("@ts-ignore") || line.contains("@ts-expect-error");
+    (2..).zip(text.lines()).filter(|(_, line)| is_told(line)).map(|(next, _)| next).collect()
 }
 
 /// A bare name that the file neither defines nor imports is a global: not the project's.

@@ -97,10 +97,11 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// The name of the type whose members another has, all or some of them, by how it is written: `Pick<Props, 'a'>`.
+    /// The name of the type whose members another has, by how it is written: `Partial<Props>`. What is picked by its name is there even if
+    /// the type no longer has it.
     fn seen_differently(&self, node: Node<'t>) -> Option<Node<'t>> {
         let name = node.child_by_field_name("name").filter(|_| node.kind() == "generic_type")?;
-        if !matches!(self.found.text(name), "Pick" | "Omit" | "Partial" | "Readonly" | "Required") {
+        if !matches!(self.found.text(name), "Omit" | "Partial" | "Readonly" | "Required") {
             return None;
         }
         let list = children(node).into_iter().find(|it| it.kind() == "type_arguments")?;
@@ -117,6 +118,11 @@ impl<'t> Walk<'t> {
         }
         let head = match node.kind() {
             "generic_type" => {
+                let name = node.child_by_field_name("name").map(|it| self.found.text(it));
+                if name == Some("Pick") {
+                    self.annotation(node);
+                    return Some("Pick".into());
+                }
                 for part in children(node).into_iter().filter(|it| it.kind() == "type_arguments") {
                     self.type_arguments(part);
                 }

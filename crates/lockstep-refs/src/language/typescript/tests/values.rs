@@ -146,6 +146,20 @@ run(new Attr());
 }
 
 #[test]
+fn nobody_is_told_what_does_not_fit_where_a_checker_is_kept_from_it() {
+    let files = "\
+=== a.ts
+export function make(n: number) {}
+=== b.ts
+import { make } from './a';
+// @ts-ignore: not yet
+make(1);
+";
+    assert_eq!(breaking(files, "a.ts", "n: number)", "n: number, m: number)"), [""; 0]);
+    assert_eq!(breaking(files, "a.ts", "make", "build"), ["b.ts"]);
+}
+
+#[test]
 fn what_is_picked_out_of_a_type_must_be_there() {
     let files = "\
 === a.ts
