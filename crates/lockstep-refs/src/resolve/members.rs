@@ -2,7 +2,7 @@
 
 use super::names::{Entity, Mode, Resolver};
 use super::types::{Place, Type};
-use super::{Symbol, path_of};
+use super::{Module, Symbol, path_of};
 use crate::facts::{Definition, DefinitionKind, Role};
 
 /// What a member was found to be.
@@ -56,6 +56,28 @@ impl Resolver<'_> {
                 return;
             }
         }
+        for module in self.base_modules(class) {
+            let hits = self.exported(&module, name, Mode::Named);
+            members.symbols.extend(hits.into_iter().filter_map(|hit| match hit.entity {
+                Entity::Symbol(symbol) => Some(symbol),
+                Entity::Module(_) | Entity::Outside => None,
+            }));
+        }
+    }
+
+    /// The modules whose exports a type has as its members: `interface Api extends Methods`, where those are `typeof methods`.
+    fn base_modules(&self, class: Symbol) -> Vec<Module> {
+        let Some(definition) = self.definition(class).filter(|_| self.scheme.is_structural()) else {
+            return Vec::new();
+        };
+        let place = Place { file: class.file, within: Some(class.at), this: None };
+        let bases = definition.extends.iter().flat_map(|base| self.instances(&place, base));
+        bases
+            .filter_map(|one| match one {
+                Type::Module(module) => Some(module),
+                _ => None,
+            })
+            .collect()
     }
 
     /// A member that an object has because it holds all of another: `{ ...other }`.

@@ -109,6 +109,8 @@ struct Goal<'a> {
     covered: bool,
     /// Whether no ordinary build has it.
     left_out: bool,
+    /// Whether it is a type that numbers are combined with: `2.0 * point`. Without it nobody can tell what a number is.
+    scaled: bool,
     /// The files that name its owner.
     mentioning: HashSet<FileId>,
 }
@@ -140,6 +142,7 @@ impl<'a> Goal<'a> {
             unique: false,
             covered: false,
             left_out: project.is_left_out(file, symbol.line),
+            scaled: symbol.kind == DefinitionKind::Type && scales(facts),
             mentioning: HashSet::new(),
         };
         if goal.is_member() {
@@ -352,7 +355,7 @@ impl Search<'_, '_, '_> {
     /// The file that hands the goal on. Who names a variant names it wherever it came from: its type is handed on and still there, and where
     /// it is handed on itself, that only keeps the compiler from looking at its uses.
     fn handed_on(&self, found: &Found) -> Option<FileId> {
-        found.through.filter(|_| !self.goal.is_member())
+        found.through.filter(|_| !self.goal.is_member() && !self.goal.scaled)
     }
 
     /// Whether an import's path passes the goal under that name.
@@ -686,6 +689,14 @@ impl Search<'_, '_, '_> {
             within,
         });
     }
+}
+
+/// Whether a file gives operators to numbers.
+fn scales(facts: &Facts) -> bool {
+    facts.implementations.iter().any(|it| {
+        let operator = it.interface.as_deref().map(|path| path.rsplit("::").next().unwrap_or(path));
+        matches!(&*it.of, "f64" | "f32") && matches!(operator, Some("Add" | "Sub" | "Mul" | "Div"))
+    })
 }
 
 fn path_shape(path: &str) -> Shape {

@@ -44,6 +44,35 @@ fn f() { let x @@ = 1 where ; { make(1) ) }
 }
 
 #[test]
+fn without_a_type_that_numbers_are_combined_with_numbers_have_no_type() {
+    let files = |operators: &str| {
+        format!(
+            "\
+=== Cargo.toml
+[package]
+name = \"a\"
+=== src/lib.rs
+mod point;
+pub use point::Point;
+mod user;
+=== src/point.rs
+pub struct Point {{ pub x: f64 }}
+{operators}
+=== src/user.rs
+use crate::Point;
+fn f(p: Point) {{ let x = 2.0 * p; }}
+"
+        )
+    };
+    let gone = |operators| breaking(&files(operators), "src/point.rs", "pub struct Point { pub x: f64 }", "");
+    assert_eq!(
+        gone("impl std::ops::Mul<Point> for f64 { type Output = Point; }"),
+        ["src/lib.rs", "src/user.rs"]
+    );
+    assert_eq!(gone(""), ["src/lib.rs"]);
+}
+
+#[test]
 fn a_qualified_name_is_that_of_its_trait() {
     let files = of("\
 === src/kinds.rs

@@ -160,6 +160,29 @@ make(1);
 }
 
 #[test]
+fn a_type_may_have_what_modules_export() {
+    let files = "\
+=== api/find.ts
+import type { Api } from '../api';
+export function filter(this: Api, s: string): Api { return this; }
+=== api/make.ts
+import type { Api } from '../api';
+export function wrap(this: Api) { return this.filter('a'); }
+=== api.ts
+import * as Find from './api/find';
+import * as Make from './api/make';
+type Methods = typeof Find & typeof Make;
+export class Api { own(): Api { return this; } }
+export interface Api extends Methods {}
+=== use.ts
+import { Api } from './api';
+new Api().own().filter('b');
+";
+    let broken = ["api/make.ts", "use.ts"];
+    assert_eq!(breaking(files, "api/find.ts", "function filter", "function sift"), broken);
+}
+
+#[test]
 fn what_is_picked_out_of_a_type_must_be_there() {
     let files = "\
 === a.ts
