@@ -49,6 +49,47 @@ impl Search<'_, '_> {
         }
     }
 
+    /// Classes that have a wanted member from what they extend, and say that they have all that something else asks for.
+    pub(super) fn unfulfilled(&mut self, file: FileId, view: &View) {
+        let target = self.target;
+        for (at, definition) in (0_u32..).zip(&view.facts.definitions) {
+            if definition.kind != DefinitionKind::Type || definition.extends.len() < 2 {
+                continue;
+            }
+            let class = Symbol { file, at };
+            for (position, member) in target.symbols.iter().enumerate().filter(|(_, it)| is_member(it)) {
+                let name = &member.name;
+                let has = self.resolver.inherited(class, name).symbols;
+                let own = self.resolver.members(class, name).symbols;
+                let is_wanted = |it: &Symbol| self.wanted.get(it) == Some(&position);
+                if own != has || !has.iter().any(is_wanted) {
+                    continue;
+                }
+                let asks = |base: Symbol| {
+                    let asked = self.resolver.members(base, name).symbols;
+                    let is_interface = |it: Definition| it.kind == DefinitionKind::Interface;
+                    !asked.is_empty()
+                        && !asked.iter().any(is_wanted)
+                        && self.resolver.definition(base).is_some_and(is_interface)
+                };
+                if self.resolver.bases(class, &mut false).into_iter().any(asks) {
+                    self.found.push(Reference {
+                        file,
+                        line: definition.line,
+                        kind: Kind::Symbol,
+                        role: Role::Conform,
+                        certainty: Certainty::Resolved,
+                        pattern: name.clone(),
+                        symbol: Some(position),
+                        arguments: None,
+                        through: None,
+                        within: Some(at),
+                    });
+                }
+            }
+        }
+    }
+
     /// Whether a class says that it has all that the owner of a member has, and gets nothing from it.
     fn implements(&self, view: &View, class: u32, member: Option<Symbol>) -> bool {
         let owner = || {

@@ -272,6 +272,9 @@ impl<'r, 'w> Search<'r, 'w> {
             }
         }
         self.redefinitions(file, &view);
+        if self.resolver.scheme.is_structural() {
+            self.unfulfilled(file, &view);
+        }
     }
 
     /// A use as what it is given to takes it: where anything does, it need only be there. `next` is the use behind it, which

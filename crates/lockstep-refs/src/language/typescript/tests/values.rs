@@ -183,6 +183,27 @@ new Api().own().filter('b');
 }
 
 #[test]
+fn a_class_may_fulfil_what_it_says_by_what_it_extends() {
+    let files = "\
+=== hash.ts
+export interface Hash { blockLen: number }
+export type HashXOF = Hash & { xof(): void };
+=== base.ts
+export class Base { blockLen = 1; other = 2; }
+=== heir.ts
+import { HashXOF } from './hash';
+import { Base } from './base';
+export class Heir extends Base implements HashXOF { xof() {} }
+=== own.ts
+import { HashXOF } from './hash';
+import { Base } from './base';
+export class Own extends Base implements HashXOF { blockLen = 3; xof() {} }
+";
+    assert_eq!(breaking(files, "base.ts", "blockLen", "length"), ["heir.ts"]);
+    assert_eq!(breaking(files, "base.ts", "other", "another"), [""; 0]);
+}
+
+#[test]
 fn what_is_picked_out_of_a_type_must_be_there() {
     let files = "\
 === a.ts
