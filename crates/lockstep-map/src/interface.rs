@@ -35,6 +35,7 @@ pub(crate) fn interface(facts: &Facts) -> Facts {
         // They concern the lines of the file itself.
         conditions: Vec::new(),
         promised: Vec::new(),
+        unchecked: Vec::new(),
         problems: 0,
     }
 }

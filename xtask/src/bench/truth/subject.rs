@@ -37,14 +37,18 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// Path and text of every file.
+    /// Path and text of every file; what is not UTF-8 is nobody's text here.
     pub(super) fn read(&self) -> Outcome<Vec<(String, String)>> {
-        let read = |path: &String| -> Outcome<(String, String)> {
+        let mut texts = Vec::new();
+        for path in &self.files {
             let full = self.root.join(path);
-            let text = fs::read_to_string(&full).map_err(|error| format!("{}: {error}", full.display()))?;
-            Ok((path.clone(), text))
-        };
-        self.files.iter().map(read).collect()
+            match fs::read_to_string(&full) {
+                Ok(text) => texts.push((path.clone(), text)),
+                Err(error) if error.kind() == std::io::ErrorKind::InvalidData => {}
+                Err(error) => return Err(format!("{}: {error}", full.display()).into()),
+            }
+        }
+        Ok(texts)
     }
 }
 
