@@ -136,10 +136,13 @@ impl SymbolChange {
     }
 
     /// Whether a call that still passes a fitting number of arguments passes them to other parameters: one that must be
-    /// given comes before those that need not, so it stands before what the call gives to them.
+    /// given comes before those that need not, so it stands before what the call gives to them; and of one that had to be given
+    /// and is gone, every call has given something.
     fn shifts(&self, arity: Arity, arguments: u16) -> bool {
-        let was = self.was.arity.filter(|was| was.most.is_some());
-        was.is_some_and(|was| arity.least > was.least && arguments > was.least)
+        let Some(was) = self.was.arity else { return false };
+        let Some(most) = was.most else { return false };
+        let is_fewer = arity.least < was.least && arity.most.is_some_and(|now| now < most);
+        (arity.least > was.least && arguments > was.least) || (is_fewer && arguments >= was.least)
     }
 }
 

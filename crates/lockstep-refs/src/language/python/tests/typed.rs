@@ -337,6 +337,34 @@ def f(): ...
 }
 
 #[test]
+fn who_gave_something_for_a_parameter_that_is_gone_gives_it_to_another() {
+    let files = "\
+=== kinds.py
+from dataclasses import dataclass
+@dataclass
+class Note:
+    value: object
+    version: str
+    issue: int
+    instead: object = None
+def f(a: str, b: int, c: object = None) -> None: ...
+=== use.py
+from kinds import Note, f
+Note('a', '1', issue=2)
+f('a', 1)
+";
+    check(
+        files,
+        &[
+            ("kinds.py", "    version: str\n", "", &["use.py"]),
+            ("kinds.py", "b: int, ", "", &["use.py"]),
+            ("kinds.py", "b: int,", "b: int = 1,", &[]),
+            ("kinds.py", ", c: object = None", "", &[]),
+        ],
+    );
+}
+
+#[test]
 fn what_a_name_is_declared_to_be_it_stays() {
     let files = "\
 === kinds.py
