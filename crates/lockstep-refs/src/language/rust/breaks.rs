@@ -198,6 +198,32 @@ fn f() { narrow!(); wide!(); local!(); }
 }
 
 #[test]
+fn a_macro_is_used_where_one_that_uses_it_is() {
+    let files = |used: &str| {
+        format!(
+            "\
+=== Cargo.toml
+[package]
+name = \"a\"
+=== src/lib.rs
+mod kinds;
+mod macros;
+=== src/kinds.rs
+pub struct P;
+impl P {{ pub fn new() -> P {{ P }} }}
+=== src/macros.rs
+macro_rules! outer {{ () => {{ inner!() }} }}
+macro_rules! inner {{ () => {{ $crate::kinds::P::new() }} }}
+{used}
+"
+        )
+    };
+    let renamed = |used: &str| breaking(&files(used), "src/kinds.rs", "fn new", "fn make");
+    assert_eq!(renamed("fn f() { outer!(); }"), ["src/macros.rs"]);
+    assert_eq!(renamed(""), [""; 0]);
+}
+
+#[test]
 fn who_hands_on_a_type_does_not_hand_on_its_variants() {
     let files = "\
 === Cargo.toml

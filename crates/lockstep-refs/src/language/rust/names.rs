@@ -255,7 +255,7 @@ impl Project<'_> {
         called.any(|it| !self.macros(&it.name, &Module::of_file(file)).is_empty())
     }
 
-    /// Whether a macro of that name is used anywhere but in other macros.
+    /// Whether a macro of that name is used anywhere but in macros that are not.
     pub(super) fn is_expanded(&self, name: &str) -> bool {
         if let Some(known) = self.memory.expanded.borrow().get(name) {
             return *known;
@@ -264,11 +264,14 @@ impl Project<'_> {
             let Some(sheet) = self.sheet(file) else { return false };
             sheet.facts.uses.iter().any(|used| {
                 let within = used.within.and_then(|within| sheet.facts.definitions.get(within as usize));
+                let maker = within.filter(|within| within.kind == DefinitionKind::Macro);
                 *used.name == *name
                     && is_macro_call(used)
-                    && within.is_none_or(|within| within.kind != DefinitionKind::Macro)
+                    && maker.is_none_or(|maker| *maker.name != *name && self.is_expanded(&maker.name))
             })
         };
+        // Macros that only use each other are used by nobody.
+        self.memory.expanded.borrow_mut().insert(name.into(), false);
         let expanded = self.containing(name).into_iter().any(expands);
         self.memory.expanded.borrow_mut().insert(name.into(), expanded);
         expanded

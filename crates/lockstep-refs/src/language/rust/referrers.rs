@@ -109,8 +109,9 @@ struct Goal<'a> {
     covered: bool,
     /// Whether no ordinary build has it.
     left_out: bool,
-    /// Whether it is a type that numbers are combined with: `2.0 * point`. Without it nobody can tell what a number is.
-    scaled: bool,
+    /// Whether it is a type by which others are known: one with parameters, or one that numbers are combined with (`2.0 * point`). Without it
+    /// the compiler may not know what those are, and then says so wherever it is used, whoever handed it on.
+    tells_others: bool,
     /// The files that name its owner.
     mentioning: HashSet<FileId>,
 }
@@ -142,7 +143,8 @@ impl<'a> Goal<'a> {
             unique: false,
             covered: false,
             left_out: project.is_left_out(file, symbol.line),
-            scaled: symbol.kind == DefinitionKind::Type && scales(facts),
+            tells_others: symbol.kind == DefinitionKind::Type
+                && (gives_to_numbers(facts) || takes_types(project, file, symbol)),
             mentioning: HashSet::new(),
         };
         if goal.is_member() {
@@ -269,7 +271,7 @@ impl Search<'_, '_, '_> {
             let line = import.names.first().map_or(import.line, |name| name.line);
             let through =
                 self.handed_on(&found).filter(|through| !self.is_before(file, line, *through, name));
-            self.put(file, line, Kind::Import, role, Certainty::Resolved, name, None, through, None);
+            self.put(file, line, Kind::Import, role, self.certainty(&found), name, None, through, None);
             for taken in &import.names {
                 if *taken.local != *name && *taken.local != *"_" && *taken.name == *name {
                     locals.push(taken.local.clone());
@@ -355,7 +357,15 @@ impl Search<'_, '_, '_> {
     /// The file that hands the goal on. Who names a variant names it wherever it came from: its type is handed on and still there, and where
     /// it is handed on itself, that only keeps the compiler from looking at its uses.
     fn handed_on(&self, found: &Found) -> Option<FileId> {
-        found.through.filter(|_| !self.goal.is_member() && !self.goal.scaled)
+        found.through.filter(|_| !self.goal.is_member() && !self.goal.tells_others)
+    }
+
+    /// How sure it is that who finds the goal misses it.
+    fn certainty(&self, found: &Found) -> Certainty {
+        match found.through {
+            Some(_) if self.goal.tells_others => Certainty::Possible,
+            _ => Certainty::Resolved,
+        }
     }
 
     /// Whether an import's path passes the goal under that name.
@@ -397,7 +407,7 @@ impl Search<'_, '_, '_> {
 
     /// Whether a use means the goal.
     fn uses(&self, module: &Module, used: &Use) -> Option<(Certainty, Option<FileId>)> {
-        let resolved = |found: &Found| Some((Certainty::Resolved, self.handed_on(found)));
+        let resolved = |found: &Found| Some((self.certainty(found), self.handed_on(found)));
         if !self.can_be(used.role) {
             return None;
         }
@@ -691,8 +701,22 @@ impl Search<'_, '_, '_> {
     }
 }
 
+/// Whether a type has parameters that are types.
+fn takes_types(project: &Project<'_>, file: FileId, symbol: &Definition) -> bool {
+    let Some(text) = project.world.text(file) else { return false };
+    let first = symbol.line.saturating_sub(1) as usize;
+    let lines = text.lines().skip(first).take((symbol.end_line.saturating_sub(symbol.line) + 1) as usize);
+    let behind_name =
+        lines.into_iter().find_map(|line| line.split_once(&*symbol.name)).map(|(_, after)| after);
+    let parameters = behind_name.and_then(|after| after.strip_prefix('<'));
+    parameters.is_some_and(|list| {
+        let names = list.split(['>', ':', '=']).next().unwrap_or(list);
+        names.split(',').any(|name| name.trim().starts_with(char::is_uppercase))
+    })
+}
+
 /// Whether a file gives operators to numbers.
-fn scales(facts: &Facts) -> bool {
+fn gives_to_numbers(facts: &Facts) -> bool {
     facts.implementations.iter().any(|it| {
         let operator = it.interface.as_deref().map(|path| path.rsplit("::").next().unwrap_or(path));
         matches!(&*it.of, "f64" | "f32") && matches!(operator, Some("Add" | "Sub" | "Mul" | "Div"))

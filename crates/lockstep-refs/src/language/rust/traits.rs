@@ -44,8 +44,8 @@ fn f() { let x @@ = 1 where ; { make(1) ) }
 }
 
 #[test]
-fn without_a_type_that_numbers_are_combined_with_numbers_have_no_type() {
-    let files = |operators: &str| {
+fn without_a_type_by_which_others_are_known_those_are_not() {
+    let files = |parameters: &str, operators: &str| {
         format!(
             "\
 === Cargo.toml
@@ -56,7 +56,7 @@ mod point;
 pub use point::Point;
 mod user;
 === src/point.rs
-pub struct Point {{ pub x: f64 }}
+pub struct Point{parameters} {{ pub x: f64 }}
 {operators}
 === src/user.rs
 use crate::Point;
@@ -64,12 +64,15 @@ fn f(p: Point) {{ let x = 2.0 * p; }}
 "
         )
     };
-    let gone = |operators| breaking(&files(operators), "src/point.rs", "pub struct Point { pub x: f64 }", "");
-    assert_eq!(
-        gone("impl std::ops::Mul<Point> for f64 { type Output = Point; }"),
-        ["src/lib.rs", "src/user.rs"]
-    );
-    assert_eq!(gone(""), ["src/lib.rs"]);
+    let gone = |parameters: &str, operators: &str| {
+        let from = format!("pub struct Point{parameters} {{ pub x: f64 }}");
+        breaking(&files(parameters, operators), "src/point.rs", &from, "")
+    };
+    let all = ["src/lib.rs", "src/user.rs"];
+    assert_eq!(gone("", "impl std::ops::Mul<Point> for f64 { type Output = Point; }"), all);
+    assert_eq!(gone("<T: Copy = f64>", ""), all);
+    assert_eq!(gone("", ""), ["src/lib.rs"]);
+    assert_eq!(gone("<'a>", ""), ["src/lib.rs"]);
 }
 
 #[test]
