@@ -317,12 +317,23 @@ fn beside(what: What, was: &Definition, is: &Definition, old: &Facts, new: &Fact
     };
     let others = new.definitions.iter().filter(|it| of(it, is) && !std::ptr::eq(*it, is) && stayed(it));
     let mut any = false;
-    for other in others.filter_map(|it| it.arity) {
+    // Where it asks for more, and all others may give nothing, who got something before has not reckoned with that.
+    let asks_more = was.arity.is_some_and(|was| arity.least > was.least);
+    let mut may_fail = asks_more && !gives_nothing(was);
+    for (other, taken) in others.filter_map(|it| Some((it, it.arity?))) {
         any = true;
-        arity.least = arity.least.min(other.least);
-        arity.most = arity.most.zip(other.most).map(|(one, other)| one.max(other));
+        may_fail &= gives_nothing(other);
+        arity.least = arity.least.min(taken.least);
+        arity.most = arity.most.zip(taken.most).map(|(one, other)| one.max(other));
     }
-    What::Resigned { arity: Some(arity), deeper: deeper && !any, unfounded }
+    What::Resigned { arity: Some(arity), deeper: (deeper && !any) || (any && may_fail), unfounded }
+}
+
+/// Whether a function of Python may give `None` instead of something.
+fn gives_nothing(function: &Definition) -> bool {
+    let Some(Shape::Function(_, gives)) = &function.gives else { return false };
+    let is_none = |shape: &Shape| matches!(shape, Shape::Of(name) if &**name == "None");
+    matches!(&**gives, Shape::Either(parts) if parts.iter().any(is_none))
 }
 
 /// A type of Rust whose fields no longer use one of its parameters.

@@ -365,6 +365,29 @@ f('a', 1)
 }
 
 #[test]
+fn who_got_something_does_not_reckon_with_nothing() {
+    let files = "\
+=== app.py
+from typing import Literal, overload
+class App:
+    name: str
+@overload
+def find(name: str, raises: Literal[True] = True) -> App: ...
+@overload
+def find(name: str, raises: Literal[False] = ...) -> App | None: ...
+def find(name: str, raises: bool = True) -> App | None: ...
+=== use.py
+from app import find
+find('a').name
+";
+    let first = "find(name: str, raises: Literal[True]";
+    check(files, &[("app.py", first, "find(name: str, extra: int, raises: Literal[True]", &["use.py"])]);
+    check(files, &[("app.py", first, "find(name: str, extra: int = 1, raises: Literal[True]", &[])]);
+    let second = "find(name: str, raises: Literal[False]";
+    check(files, &[("app.py", second, "find(name: str, extra: int, raises: Literal[False]", &[])]);
+}
+
+#[test]
 fn what_a_name_is_declared_to_be_it_stays() {
     let files = "\
 === kinds.py
