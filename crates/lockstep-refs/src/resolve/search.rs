@@ -460,13 +460,14 @@ impl<'r, 'w> Search<'r, 'w> {
             Type::Module(module) => {
                 for hit in self.resolver.exported(module, &it.name, Mode::Named) {
                     let Entity::Symbol(symbol) = hit.entity else { continue };
-                    if let Some(at) = self.wanted.get(&symbol) {
-                        return Some((*at, Certainty::Resolved, hit.through));
-                    }
+                    // Who calls a class calls its constructor, whatever else became of it.
                     if it.role == Role::Call
                         && let Some(at) = self.constructs(symbol)
                     {
                         return Some((at, Certainty::Resolved, None));
+                    }
+                    if let Some(at) = self.wanted.get(&symbol) {
+                        return Some((*at, Certainty::Resolved, hit.through));
                     }
                 }
                 return None;

@@ -23,8 +23,11 @@ pub(super) fn deprecate(text: &str, definition: &Definition) -> Option<String> {
 /// Whether a definition is used through a value or type it belongs to.
 pub(super) fn is_member(definition: &Definition) -> bool {
     use DefinitionKind::{Field, Method, Variant};
+    // A constant in a module inside the file is found by its path, as one outside of it is.
+    let owner = definition.container.as_deref().and_then(|path| path.rsplit('.').next());
     matches!(definition.kind, Method | Field | Variant)
-        || (definition.container.is_some() && definition.kind == DefinitionKind::Value)
+        || (definition.kind == DefinitionKind::Value
+            && owner.is_some_and(|owner| owner.starts_with(char::is_uppercase)))
 }
 
 /// Finds the definition in the tree. What a macro makes is not in it.

@@ -352,11 +352,14 @@ def f(a: str, b: int, c: object = None) -> None: ...
 from kinds import Note, f
 Note('a', '1', issue=2)
 f('a', 1)
+=== by_module.py
+import kinds
+kinds.Note('a', '1', issue=2)
 ";
     check(
         files,
         &[
-            ("kinds.py", "    version: str\n", "", &["use.py"]),
+            ("kinds.py", "    version: str\n", "", &["by_module.py", "use.py"]),
             ("kinds.py", "b: int, ", "", &["use.py"]),
             ("kinds.py", "b: int,", "b: int = 1,", &[]),
             ("kinds.py", ", c: object = None", "", &[]),
