@@ -11,7 +11,7 @@ use crate::change::{SymbolChange, What};
 use crate::facts::{Definition, Facts, Reach};
 use crate::language;
 use crate::overlay::Overlay;
-use crate::reference::{Reference, Target};
+use crate::reference::{Kind, Reference, Target};
 use crate::world::World;
 
 /// What an edit left promised.
@@ -40,9 +40,12 @@ impl Promised {
         Self { names, by_name }
     }
 
-    /// Whether a place gets by a star what is only promised.
+    /// Whether a place gets by a star what is only promised. Who imports it by its name misses it, wherever that is from.
     pub(super) fn keeps(&self, change: &SymbolChange, reference: &Reference) -> bool {
-        is_gone(change) && self.names.contains(owner(&change.was)) && !self.by_name.contains(&spot(reference))
+        is_gone(change)
+            && reference.kind != Kind::Import
+            && self.names.contains(owner(&change.was))
+            && !self.by_name.contains(&spot(reference))
     }
 }
 

@@ -301,6 +301,23 @@ from lib import Model
 }
 
 #[test]
+fn what_is_only_promised_is_missed_by_who_imports_it_by_name() {
+    let files = "\
+=== lib/__init__.py
+from .model import *
+=== lib/model.py
+__all__ = [\"load\"]
+def load(): ...
+=== named.py
+from lib import load
+=== reached.py
+import lib
+lib.load()
+";
+    check(files, &[("lib/model.py", "def load(): ...", "", &["named.py"])]);
+}
+
+#[test]
 fn a_decorator_is_called_with_what_it_is_put_before() {
     let files = "\
 === deco.py
