@@ -472,6 +472,10 @@ impl<'r, 'w> Search<'r, 'w> {
                 }
                 return None;
             }
+            // A name by which something is given to a constructor that somebody wrote is its parameter's.
+            Type::Instance(class) if it.role == Role::Construct && self.has_written_constructor(*class) => {
+                return None;
+            }
             Type::Symbol(class, _) | Type::Instance(class) => self.resolver.members(*class, &it.name).symbols,
             Type::Parent(class) => self.resolver.inherited(*class, &it.name).symbols,
             Type::Unknown | Type::Untyped => {
@@ -485,6 +489,14 @@ impl<'r, 'w> Search<'r, 'w> {
         };
         let at = symbols.iter().find_map(|symbol| self.wanted.get(symbol))?;
         Some((*at, Certainty::Resolved, None))
+    }
+
+    /// Whether a class is built by a function, and not by its fields.
+    fn has_written_constructor(&self, class: Symbol) -> bool {
+        let constructors = self.resolver.scheme.constructors().iter();
+        let found = constructors.flat_map(|name| self.resolver.members(class, name).symbols);
+        let written = |symbol: Symbol| self.resolver.definition(symbol).is_some_and(|it| it.gives.is_some());
+        !self.resolver.scheme.is_structural() && found.into_iter().any(written)
     }
 
     /// Whether a value of unknown type may well have the member that is wanted: hardly any other type defines one.

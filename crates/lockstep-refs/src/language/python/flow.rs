@@ -157,6 +157,19 @@ impl<'t> Walk<'t> {
         reached
     }
 
+    /// What a block that must raise something is known by: `pytest.raises(E)`, `self.assertRaises(E)`. It holds the error.
+    fn expected_error(&mut self, manager: Node<'t>) -> Option<Shape> {
+        let function = manager.child_by_field_name("function").filter(|_| manager.kind() == "call")?;
+        let name = self.found.text(function);
+        let name = name.rsplit('.').next().unwrap_or(name);
+        if !matches!(name, "raises" | "assertRaises" | "assertRaisesRegex") {
+            return None;
+        }
+        let first = children(manager.child_by_field_name("arguments")?).into_iter().next()?;
+        let raised = self.quietly(|walk| walk.expression(first));
+        Some(Shape::Applied(Box::new(Shape::Of("ExceptionInfo".into())), vec![instance(raised)]))
+    }
+
     pub(super) fn with(&mut self, node: Node<'t>) -> bool {
         let is_async = node.child(0).is_some_and(|it| it.kind() == "async");
         for clause in children(node).into_iter().filter(|it| it.kind() == "with_clause") {
@@ -167,7 +180,10 @@ impl<'t> Walk<'t> {
                     continue;
                 }
                 let manager = value.named_child(0).map_or(Shape::Unknown, |it| self.expression(it));
-                let entered = crate::scope::member(manager, if is_async { "@aenter" } else { "@enter" });
+                let entered = match value.named_child(0).and_then(|it| self.expected_error(it)) {
+                    Some(error) => error,
+                    None => crate::scope::member(manager, if is_async { "@aenter" } else { "@enter" }),
+                };
                 if let Some(name) = alias(value) {
                     self.assign(name, Some(entered), None, value);
                 }
