@@ -236,8 +236,18 @@ impl<'t> Walk<'t> {
             }
             self.expected = self.expected_by(argument, callee, &shapes);
             shapes.push(self.expression(argument));
+            if *callee == Shape::Untyped && matches!(argument.kind(), "identifier" | "attribute") {
+                self.given_to_anything();
+            }
         }
         shapes
+    }
+
+    /// What was just named is given to something without a type: it need only be there.
+    fn given_to_anything(&mut self) {
+        if let Some(named) = self.found.facts.uses.last_mut().filter(|it| it.role == Role::Value) {
+            named.role = Role::Type;
+        }
     }
 
     /// What a function that is written as an argument will be called with, where that is evident.

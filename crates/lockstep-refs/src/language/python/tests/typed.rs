@@ -408,6 +408,30 @@ find('a').name
 }
 
 #[test]
+fn what_is_given_to_something_without_a_type_need_only_be_there() {
+    let files = "\
+=== lib.py
+def metric(value: float) -> str: ...
+=== test_speed.py
+import lib
+def test_it(benchmark) -> None:
+    benchmark(lib.metric, 1500)
+=== typed.py
+from typing import Callable
+import lib
+def run(of: Callable[[float], str]) -> None: ...
+run(lib.metric)
+";
+    check(
+        files,
+        &[
+            ("lib.py", "value: float", "value: float, unit: str", &["typed.py"]),
+            ("lib.py", "metric", "measure", &["test_speed.py", "typed.py"]),
+        ],
+    );
+}
+
+#[test]
 fn what_must_be_raised_is_known_behind_its_block() {
     let files = "\
 === errors.py
