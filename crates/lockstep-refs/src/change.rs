@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::facts::{Arity, Definition, DefinitionKind, Facts, OPTIONAL, Reach, Role, Shape};
 use crate::language::Language;
 use crate::reference::{Certainty, Reference};
+use crate::resolve::path_of;
 use crate::syntax::differs_by_name;
 
 /// A definition of the former content that is not what it was.
@@ -424,11 +425,7 @@ impl<'a> Gone<'a> {
         let remain: BTreeSet<&str> =
             new.definitions.iter().filter(|d| is_type(d) || is_object(d)).map(|d| &*d.name).collect();
         let names = lost.iter().map(|was| &*was.name).filter(|name| !remain.contains(name));
-        let path = |was: &&Definition| match was.container.as_deref() {
-            Some(container) => format!("{container}.{}", was.name),
-            None => was.name.to_string(),
-        };
-        Self { names: names.collect(), paths: lost.iter().map(path).collect() }
+        Self { names: names.collect(), paths: lost.iter().map(|was| path_of(was)).collect() }
     }
 
     /// Whether what stands at a path is, or is inside, one of them.

@@ -10,7 +10,8 @@ pub(super) fn member(head: &str, held: &Rc<[Type]>, name: &str) -> Type {
     match (name, held.first()) {
         (_, None) => Type::outside(""),
         _ if head == WRAPPED => Type::outside(""),
-        ("value" | "exception", Some(first)) if held.len() == 1 => first.clone(),
+        ("value", Some(first)) if held.len() == 1 => first.clone(),
+        ("exception", Some(first)) if head == "ExceptionInfo" => first.clone(),
         _ => Type::Outside(format!("{head}.{name}").into(), Rc::clone(held)),
     }
 }

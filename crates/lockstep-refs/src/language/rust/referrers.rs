@@ -9,6 +9,7 @@ use super::standard;
 use super::values::Ty;
 use crate::facts::{Definition, DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape, Use};
 use crate::reference::{Certainty, Kind, Reference, Target};
+use crate::resolve::path_of;
 use crate::world::{FileId, World};
 
 /// The places that reference a target.
@@ -62,10 +63,7 @@ fn search_associated(
     let Some(sheet) = project.sheet(file).filter(|_| symbol.kind == DefinitionKind::Interface) else {
         return;
     };
-    let path = match &symbol.container {
-        Some(container) => format!("{container}.{}", symbol.name),
-        None => symbol.name.to_string(),
-    };
+    let path = path_of(symbol);
     let is_associated =
         |it: &&Definition| it.kind == DefinitionKind::Type && it.container.as_deref() == Some(&*path);
     for member in sheet.facts.definitions.iter().filter(is_associated) {

@@ -97,17 +97,22 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// The name of the type whose members another has, by how it is written: `Partial<Props>`. What is picked by its name is there even if
-    /// the type no longer has it.
+    /// The name of the type whose members another has, by how it is written: `Partial<Props>`.
     fn seen_differently(&self, node: Node<'t>) -> Option<Node<'t>> {
         let name = node.child_by_field_name("name").filter(|_| node.kind() == "generic_type")?;
-        if !matches!(self.found.text(name), "Omit" | "Partial" | "Readonly" | "Required") {
-            return None;
+        match self.found.text(name) {
+            // What is picked by its name is there even if the type no longer has it.
+            "Pick" => Some(name),
+            "Omit" | "Partial" | "Readonly" | "Required" => {
+                let list = children(node).into_iter().find(|it| it.kind() == "type_arguments")?;
+                let first = list.named_child(0)?;
+                let head = first.child_by_field_name("name").filter(|_| first.kind() == "generic_type");
+                let is_name =
+                    |it: &Node<'t>| matches!(it.kind(), "type_identifier" | "nested_type_identifier");
+                head.or(Some(first)).filter(is_name)
+            }
+            _ => None,
         }
-        let list = children(node).into_iter().find(|it| it.kind() == "type_arguments")?;
-        let first = list.named_child(0)?;
-        let head = first.child_by_field_name("name").filter(|_| first.kind() == "generic_type");
-        head.or(Some(first)).filter(|it| matches!(it.kind(), "type_identifier" | "nested_type_identifier"))
     }
 
     /// A type that is extended or implemented.
@@ -118,11 +123,6 @@ impl<'t> Walk<'t> {
         }
         let head = match node.kind() {
             "generic_type" => {
-                let name = node.child_by_field_name("name").map(|it| self.found.text(it));
-                if name == Some("Pick") {
-                    self.annotation(node);
-                    return Some("Pick".into());
-                }
                 for part in children(node).into_iter().filter(|it| it.kind() == "type_arguments") {
                     self.type_arguments(part);
                 }
