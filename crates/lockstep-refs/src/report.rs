@@ -226,7 +226,7 @@ impl Report<'_> {
         }
         if self.basis.unseen > 0 {
             notes.push(format!(
-                "{} could not be looked into (binary, too large or unreadable).",
+                "{} could not be read (binary, too large or unreadable); `lockstep impact -v` names them.",
                 count(self.basis.unseen, "file")
             ));
         }

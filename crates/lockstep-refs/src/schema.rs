@@ -51,6 +51,7 @@ fn impact() -> Value {
         "properties": {
             "domain": {"const": "execution"},
             "skill": {"const": "impact"},
+            "root": {"type": "string", "description": "JSON only. The project: `ranked`, `history`, `renamed_from` and `evidence` have paths relative to it; all others are absolute."},
             "status": {"enum": ["complete", "partial", "skipped"]},
             "confidence": {"enum": ["high", "medium", "low"]},
             "files_changed": {"type": "integer", "minimum": 0},

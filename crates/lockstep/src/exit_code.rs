@@ -10,6 +10,8 @@ pub const USAGE: u8 = 2;
 pub const CONFIGURATION: u8 = 3;
 /// A file or the store could not be read or written.
 pub const STORE: u8 = 4;
+/// The answer is incomplete: the time limit was reached first.
+pub const PARTIAL: u8 = 5;
 /// A bug in Lockstep.
 pub const BUG: u8 = 70;
 
@@ -20,6 +22,7 @@ pub const ALL: &[(u8, &str)] = &[
     (USAGE, "wrong usage of the command line; for a hook: the step is blocked"),
     (CONFIGURATION, "the configuration is missing or wrong"),
     (STORE, "a file or the store could not be read or written"),
+    (PARTIAL, "the answer is incomplete: the time limit was reached before everything was analysed"),
     (BUG, "a bug in Lockstep"),
 ];
 

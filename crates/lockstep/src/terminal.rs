@@ -54,6 +54,12 @@ impl Terminal {
         self.quiet
     }
 
+    /// The number of columns, where the output goes to a terminal.
+    pub(crate) fn width(&self) -> Option<usize> {
+        let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
+        Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+    }
+
     /// `text` in a style, where there is colour.
     pub(crate) fn styled(&self, style: Style, text: &str) -> String {
         if self.color { format!("{style}{text}{style:#}") } else { text.to_owned() }

@@ -124,6 +124,23 @@ impl Index {
         self.texts().map(|file| (FileId(file), self.files.records[file as usize].version.number()))
     }
 
+    /// The files in scope whose content could not be read, with the reason. Symbolic links are not among them.
+    pub fn unread_files(&self) -> Vec<(String, &'static str)> {
+        let records = self.files.records.iter().enumerate();
+        records
+            .filter_map(|(file, record)| {
+                let reason = match record.state {
+                    State::Text | State::Link => return None,
+                    State::Binary => "binary",
+                    State::TooLarge => "too large",
+                    State::NotUtf8 => "not UTF-8",
+                    State::Unreadable => "unreadable",
+                };
+                Some((self.files.paths.get(file).to_owned(), reason))
+            })
+            .collect()
+    }
+
     /// All files that are texts.
     pub(super) fn texts(&self) -> impl Iterator<Item = u32> {
         let numbered = self.files.records.iter().zip(0_u32..);

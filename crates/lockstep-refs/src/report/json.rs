@@ -24,6 +24,8 @@ pub struct Timings {
 pub(super) struct Document<'a> {
     domain: &'static str,
     skill: &'static str,
+    /// The directory that relative paths in the document start from.
+    root: &'a str,
     status: &'static str,
     confidence: &'static str,
     files_changed: usize,
@@ -124,6 +126,7 @@ impl Report<'_> {
         let document = Document {
             domain: "execution",
             skill: "impact",
+            root: self.root,
             status: self.status_word(),
             confidence: self.confidence(),
             files_changed: self.impact.files.len(),

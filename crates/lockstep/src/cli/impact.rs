@@ -10,35 +10,43 @@ use super::{Answer, Context};
 use crate::clock;
 use crate::document::Format;
 use crate::error::{CommandError, Kind};
-use crate::impact::question::{Asked, Changed, Question};
-use crate::impact::text;
+use crate::impact::analysis::Analysis;
+use crate::impact::lookup::one_line;
+use crate::impact::question::{Asked, Changed, Question, shown_path};
+use crate::impact::text::{self, ImpactView};
 use crate::progress_bar::ProgressBar;
 
-/// Show which files depend on what changed
+/// Show which files a change affects, and what it breaks
 ///
-/// From the old and the new content of every changed file it finds which definitions were removed, renamed, given another
-/// signature or changed inside, and who uses them. Without arguments: what differs from the last commit or, where nothing does,
-/// what the last commit changed. Works in any git repository, without configuration.
+/// Compares the old and the new content of every changed file, finds the definitions that were removed, renamed, given another
+/// signature or changed inside, and lists the places that use them. Without arguments: the changes since the last commit or, if
+/// there are none, those of the last commit. Works in any git repository, without configuration.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  lockstep impact                        of the working tree, or else of the last commit
-  lockstep impact src/parser.rs          of one file
-  lockstep impact --staged               of what is about to be committed
-  lockstep impact --rev main...HEAD      of a branch
-  lockstep impact --patch fix.diff       of a patch, applied or not
-  lockstep impact --session ID           of what a session's agents changed
+  lockstep impact                        the working tree, or else the last commit
+  lockstep impact src/parser.rs          one changed file
+  lockstep impact --staged               the changes that are about to be committed
+  lockstep impact --rev main...HEAD      a branch
+  lockstep impact --rev v1.2             everything committed since v1.2
+  lockstep impact --patch fix.diff       a patch, applied or not
+  lockstep impact --session ID           the changes of a session's agents
+  lockstep impact --all                  every file and every place
+  lockstep impact --fail-on breaks       for CI: exit code 1 if something breaks
   lockstep impact --dismiss gen.py --why 'is generated'
-                                         needs nothing, until it or what it depends on changes again
+                                         leave it out until it or the changed file changes again
   lockstep impact --format yaml          the L1 report, for programs
   lockstep impact --format md            the L2 report, for models and people
 
-Dependents marked `breaks` no longer fit the change; `breaks?` cannot be decided without types; `uses` still fits; `behind`
-depends on a dependent.")]
+Sections: `breaks` no longer fits the change; `breaks?` may not fit, only types or a run can tell; `uses` still fits; `uses?` may
+use it; `mentions` names it in text; `behind` depends on one of these files.
+
+Exit codes: 0 the answer is complete; 1 `--fail-on` found something; 5 the time limit was reached, and the answer is incomplete
+(`lockstep index` builds the index once; afterwards the command is fast).")]
 pub(crate) struct ImpactArgs {
     /// Files or directories, as they differ from the last commit
     #[arg(value_name = "FILE", conflicts_with_all = ["rev", "staged", "patch", "session"])]
     files: Vec<PathBuf>,
-    /// What changed from one commit to another: `A..B`, `A...B` from their common ancestor, `A` to what is checked out
+    /// Changes between commits: `A..B`, `A...B` from their common ancestor, `A` for everything committed since A
     #[arg(long, value_name = "A..B", conflicts_with_all = ["staged", "patch", "session"])]
     rev: Option<String>,
     /// What is staged
@@ -66,9 +74,33 @@ pub(crate) struct ImpactArgs {
     /// The reason of a dismissal
     #[arg(long, value_name = "TEXT", requires = "dismiss")]
     why: Option<String>,
-    /// Stop after so many seconds and report what was found until then
+    /// List every affected file and every place
+    #[arg(long)]
+    all: bool,
+    /// Exit with code 1 if the change breaks something, or if anything depends on it
+    #[arg(long, value_enum, value_name = "WHAT")]
+    fail_on: Option<FailOn>,
+    /// Stop after so many seconds and report what was found until then, with exit code 5
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     time_limit: f64,
+}
+
+/// `--fail-on`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum FailOn {
+    /// A place that certainly breaks
+    Breaks,
+    /// Any dependent, certain or not
+    Any,
+}
+
+impl FailOn {
+    fn is_met(self, analysis: &Analysis) -> bool {
+        match self {
+            Self::Breaks => text::has_breaks(&analysis.impact),
+            Self::Any => analysis.impact.dependents().next().is_some(),
+        }
+    }
 }
 
 pub(crate) fn run(args: &ImpactArgs, context: &Context) -> Result<Answer, CommandError> {
@@ -82,16 +114,22 @@ pub(crate) fn run(args: &ImpactArgs, context: &Context) -> Result<Answer, Comman
         return dismiss(&asked, &file, why, context);
     }
     let in_cascade = asked.in_cascade()?;
-    show(args, context, &asked, in_cascade);
-    Ok(Answer::Yes)
+    show(args, context, &asked, in_cascade)?;
+    Ok(match args.fail_on {
+        Some(fail_on) if fail_on.is_met(&asked.analysis) => Answer::No,
+        _ if asked.analysis.impact.truncated => Answer::Partial,
+        _ => Answer::Yes,
+    })
 }
 
 impl ImpactArgs {
     fn question(&self) -> Result<Question, CommandError> {
-        let limit = Duration::try_from_secs_f64(self.time_limit).map_err(|_| {
-            CommandError::new(Kind::Usage, "--time-limit must be a number of seconds from 0 on")
-        })?;
-        Ok(Question { changed: self.changed()?, history: self.history, limit })
+        Ok(Question { changed: self.changed()?, history: self.history, limit: self.limit()? })
+    }
+
+    fn limit(&self) -> Result<Duration, CommandError> {
+        Duration::try_from_secs_f64(self.time_limit)
+            .map_err(|_| CommandError::new(Kind::Usage, "--time-limit must be a number of seconds from 0 on"))
     }
 
     fn changed(&self) -> Result<Changed, CommandError> {
@@ -117,6 +155,12 @@ fn dismiss(asked: &Asked, dependent: &str, why: &str, context: &Context) -> Resu
     };
     let found = analysis.impact.dependents().filter(|(_, found)| found.path == dependent);
     let changed: Vec<&str> = found.map(|(file, _)| &*file.path).collect();
+    let earlier = analysis.dismissed.iter().filter(|(_, path)| path == dependent);
+    let earlier: Vec<&str> = earlier.map(|(changed, _)| &**changed).collect();
+    if changed.is_empty() && !earlier.is_empty() {
+        context.terminal.say(&format!("{dependent} was already dismissed for {}\n", earlier.join(", ")));
+        return Ok(Answer::Yes);
+    }
     if changed.is_empty() {
         return Err(CommandError::new(Kind::Usage, format!("{dependent} is no dependent of what changed"))
             .hint("`lockstep impact` lists the dependents"));
@@ -140,7 +184,7 @@ fn read_patch(file: &Path) -> Result<String, CommandError> {
     })
 }
 
-fn show(args: &ImpactArgs, context: &Context, asked: &Asked, in_cascade: bool) {
+fn show(args: &ImpactArgs, context: &Context, asked: &Asked, in_cascade: bool) -> Result<(), CommandError> {
     let Asked { analysis, origin, .. } = asked;
     let report = analysis.report();
     let terminal = &context.terminal;
@@ -149,20 +193,46 @@ fn show(args: &ImpactArgs, context: &Context, asked: &Asked, in_cascade: bool) {
             true => "SRC: No file changes detected.".to_owned(),
             false => analysis.alert(false).render(0),
         };
-        return terminal.say(&(text + "\n"));
+        terminal.say(&(text + "\n"));
+        return Ok(());
     }
     match context.format {
         Format::Json => terminal.say(&report.json(in_cascade, analysis.timings)),
         Format::Yaml => terminal.say(&report.l1()),
         Format::Md => terminal.say(&report.l2()),
-        Format::Text if analysis.impact.files.is_empty() => {
-            terminal.say(&format!("No file changed in {origin}.\n"));
-        }
+        Format::Text if analysis.impact.files.is_empty() => terminal.say(&nothing_changed(asked)),
         Format::Text => {
-            terminal.say(&text::render(analysis, origin, terminal));
+            let (limit, all) = (args.limit()?, args.all || terminal.verbose());
+            terminal.say(&ImpactView { analysis, origin, limit, all }.render(terminal));
             for note in report.notes_on_the_whole() {
                 terminal.note(&format!("note: {note}\n"));
             }
+            show_unread(context, analysis);
         }
+    }
+    Ok(())
+}
+
+/// Says that nothing changed; for paths that were named, how to ask for their references instead.
+fn nothing_changed(asked: &Asked) -> String {
+    if asked.unchanged.is_empty() {
+        return format!("No file changed {}.\n", asked.origin);
+    }
+    let line = |path: &String| {
+        let path = shown_path(path);
+        format!(
+            "{path} has not changed since the last commit; `lockstep refs {path}` shows what references it.\n"
+        )
+    };
+    asked.unchanged.iter().map(line).collect()
+}
+
+/// With `--verbose`, names the files whose content could not be read.
+fn show_unread(context: &Context, analysis: &Analysis) {
+    if !context.terminal.verbose() {
+        return;
+    }
+    for (path, reason) in &analysis.unread {
+        context.terminal.note(&format!("not read: {} ({reason})\n", one_line(path)));
     }
 }

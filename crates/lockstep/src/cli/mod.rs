@@ -120,6 +120,8 @@ impl Context {
 pub(crate) enum Answer {
     Yes,
     No,
+    /// The time limit was reached before the answer was complete.
+    Partial,
 }
 
 /// The description of the command line, for completions and the reference.
@@ -152,6 +154,7 @@ pub fn main() -> ExitCode {
     ExitCode::from(match answered {
         Ok(Answer::Yes) => exit_code::DONE,
         Ok(Answer::No) => exit_code::NO,
+        Ok(Answer::Partial) => exit_code::PARTIAL,
         Err(error) => {
             complain(&error.render());
             error.exit_code()

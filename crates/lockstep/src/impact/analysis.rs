@@ -65,6 +65,10 @@ pub(crate) struct Analysis {
     pub(crate) notes: Vec<String>,
     pub(crate) history: Vec<Together>,
     pub(crate) timings: Timings,
+    /// The changed file and the dependent of each finding that was dismissed and is therefore left out.
+    pub(crate) dismissed: Vec<(String, String)>,
+    /// Files in scope whose content could not be read, with the reason.
+    pub(crate) unread: Vec<(String, &'static str)>,
 }
 
 impl Analysis {
@@ -86,6 +90,8 @@ impl Analysis {
             notes: Vec::new(),
             history: Vec::new(),
             timings: Timings { impact: milliseconds(started), ..Timings::default() },
+            dismissed: Vec::new(),
+            unread: Vec::new(),
         }
     }
 
@@ -101,6 +107,8 @@ impl Analysis {
             notes: self.notes.clone(),
             history: self.history.clone(),
             timings: Timings::default(),
+            dismissed: self.dismissed.clone(),
+            unread: self.unread.clone(),
         }
     }
 
@@ -140,26 +148,27 @@ impl Analysis {
         Ok(())
     }
 
-    /// Leaves out findings that were dismissed, and says how many.
+    /// Removes the findings that were dismissed and notes how many they are.
     pub(crate) fn drop_dismissed(&mut self, store: &Store) -> Result<(), StoreError> {
         let root = PathBuf::from(&self.root);
-        let mut dismissed = 0;
         for file in &mut self.impact.files {
             let mut kept = Vec::new();
             for dependent in file.dependents.drain(..) {
                 match store.dismissal(&root.join(&file.path), &root.join(&dependent.path))? {
-                    Some(_) => dismissed += 1,
+                    Some(_) => self.dismissed.push((file.path.clone(), dependent.path)),
                     None => kept.push(dependent),
                 }
             }
             file.dependents = kept;
         }
-        if dismissed > 0 {
-            let findings =
-                if dismissed == 1 { "1 finding was" } else { &format!("{dismissed} findings were") };
-            self.notes.push(format!(
-                "{findings} dismissed earlier and are left out until a file of theirs changes."
-            ));
+        match self.dismissed.len() {
+            0 => {}
+            1 => self.notes.push(
+                "1 finding was dismissed earlier and is left out until one of its files changes.".to_owned(),
+            ),
+            n => self.notes.push(format!(
+                "{n} findings were dismissed earlier and are left out until one of their files changes."
+            )),
         }
         Ok(())
     }

@@ -10,10 +10,14 @@ use lockstep_refs::impact::{After, Before, Edit};
 use super::tree::Tree;
 use crate::error::{CommandError, Kind};
 
-/// The edits of a question, and in words where they come from.
+/// The edits of a question.
+#[derive(Default)]
 pub(crate) struct Edits {
     pub(crate) edits: Vec<Edit>,
+    /// Where they come from, with its preposition: `in the working tree`, `since v1.0`.
     pub(crate) origin: String,
+    /// Paths that were named and have not changed since the last commit.
+    pub(crate) unchanged: Vec<String>,
 }
 
 /// What lies in the state directory.
@@ -26,23 +30,24 @@ impl Tree {
         let mut changed = repository.changed(between)?;
         // Our own state hides itself from git, but a moment after it is made.
         changed.retain(|change| !change.path.starts_with(STATE));
-        Ok(Edits { edits: self.edits_of(repository, between, &changed)?, origin })
+        Ok(Edits { edits: self.edits_of(repository, between, &changed)?, origin, ..Edits::default() })
     }
 
     /// What differs between the last commit and the files; where nothing does, what the last commit changed.
     pub(crate) fn edits_by_default(&self) -> Result<Edits, CommandError> {
         let repository = self.repository()?;
-        let edits = self.edits_between(&Between::HeadAndFiles, "the working tree".to_owned())?;
+        let edits = self.edits_between(&Between::HeadAndFiles, "in the working tree".to_owned())?;
         if !edits.edits.is_empty() {
             return Ok(edits);
         }
         match repository.last_commit()? {
-            Some(last) => self.edits_between(&last, "the last commit".to_owned()),
+            Some(last) => self.edits_between(&last, "in the last commit".to_owned()),
             None => Ok(edits),
         }
     }
 
-    /// The files that are named, as they differ from the last commit. What does not differ counts as a whole.
+    /// Returns the edits of the named files since the last commit. A file that git does not have counts as changed in full: its
+    /// original content is unknown.
     pub(crate) fn edits_of_files(&self, paths: &[String]) -> Result<Edits, CommandError> {
         let mut edits = match &self.repository {
             Some(repository) => match self.edits_in_place(repository, paths)? {
@@ -64,16 +69,18 @@ impl Tree {
             below(&edit.path) || edit.former.as_deref().is_some_and(below)
         };
         edits.retain(|edit| paths.iter().any(|path| names(edit, path)));
+        let mut unchanged = Vec::new();
         for path in paths {
             if edits.iter().any(|edit| names(edit, path)) {
                 continue;
             }
             let file = self.root.join(path);
-            if file.is_dir() {
+            if file.is_dir() || self.is_committed(path)? {
+                unchanged.push(path.clone());
                 continue;
             }
             if !file.exists() {
-                return Err(no_such_file(path));
+                return Err(self.no_such_file(path));
             }
             edits.push(Edit {
                 path: path.clone(),
@@ -82,7 +89,35 @@ impl Tree {
                 after: After::Present,
             });
         }
-        Ok(Edits { edits, origin: "the files named".to_owned() })
+        let origin = match &self.repository {
+            Some(_) => "since the last commit",
+            None => "in the files named",
+        };
+        Ok(Edits { edits, origin: origin.to_owned(), unchanged })
+    }
+
+    /// Whether the file is on disk and in the last commit.
+    fn is_committed(&self, path: &str) -> Result<bool, CommandError> {
+        let Some(repository) = &self.repository else { return Ok(false) };
+        if repository.head()?.is_none() || !self.root.join(path).exists() {
+            return Ok(false);
+        }
+        Ok(repository.contents("HEAD", &[path.to_owned()])?.pop().flatten().is_some())
+    }
+
+    fn no_such_file(&self, path: &str) -> CommandError {
+        let error = CommandError::new(
+            Kind::Usage,
+            format!("there is no file {path}, and there was none in the last commit"),
+        );
+        let range = self.repository.as_ref().and_then(|repository| repository.range(path).ok());
+        match range {
+            Some(_) => error.hint(format!(
+                "{path} is a revision: `lockstep impact --rev {path}` shows the impact of the changes since it"
+            )),
+            None => error
+                .hint("paths are taken from the current directory; a deleted file is known where git has it"),
+        }
     }
 
     /// The same for files that are in the last commit and still there, by comparing them: git need not look at any other.
@@ -172,7 +207,7 @@ impl Tree {
     /// What a patch would change; where it has been applied already, what it has changed.
     pub(crate) fn edits_of_patch(&self, patches: &[FilePatch], name: &str) -> Result<Edits, CommandError> {
         let edits = patches.iter().map(|patch| self.edit_of_patch(patch)).collect::<Result<_, _>>()?;
-        Ok(Edits { edits, origin: format!("the patch {name}") })
+        Ok(Edits { edits, origin: format!("in the patch {name}"), ..Edits::default() })
     }
 
     fn edit_of_patch(&self, patch: &FilePatch) -> Result<Edit, CommandError> {
@@ -204,11 +239,6 @@ impl Tree {
         let plain = std::fs::symlink_metadata(&file).is_ok_and(|meta| meta.is_file());
         if inside && plain { std::fs::read(file).ok().map(|bytes| text(&bytes).to_string()) } else { None }
     }
-}
-
-fn no_such_file(path: &str) -> CommandError {
-    CommandError::new(Kind::Usage, format!("there is no file {path}, and there was none in the last commit"))
-        .hint("paths are taken from the current directory; a deleted file is known where git has it")
 }
 
 /// Contents that are no UTF-8 are binary: only their names matter.

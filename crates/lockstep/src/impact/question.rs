@@ -47,8 +47,10 @@ pub(crate) struct Question {
 pub(crate) struct Asked {
     pub(crate) tree: Tree,
     pub(crate) analysis: Analysis,
-    /// What the changes are of, in words.
+    /// Where the changes come from, with its preposition: `in the working tree`, `since v1.0`.
     pub(crate) origin: String,
+    /// Paths that were named and have not changed since the last commit.
+    pub(crate) unchanged: Vec<String>,
 }
 
 impl Question {
@@ -68,8 +70,14 @@ impl Question {
             });
             (asked, git.into_inner())
         });
-        let origin = edits?.origin;
+        let Edits { origin, unchanged, .. } = edits?;
         let (mut index, (opened, mut analysis)) = asked?;
+        analysis.notes.extend(
+            unchanged
+                .iter()
+                .map(|path| format!("{} has not changed since the last commit.", shown_path(path))),
+        );
+        analysis.unread = index.unread_files();
         if let Some(store) = tree.store()? {
             analysis.drop_dismissed(&store)?;
         }
@@ -80,7 +88,7 @@ impl Question {
         }
         let Timings { impact, .. } = analysis.timings;
         analysis.timings = Timings { index: opened, changes, impact, total: milliseconds(started) };
-        Ok(Asked { tree, analysis, origin })
+        Ok(Asked { tree, analysis, origin, unchanged })
     }
 
     fn analyse(&self, tree: &Tree, index: &Index, edits: &[Edit], progress: &dyn Progress) -> Analysis {
@@ -103,10 +111,10 @@ impl Question {
                     CommandError::from(error)
                         .hint("commits are named as git names them: A..B, A...B, or A alone")
                 })?;
-                tree.edits_between(&between, range.clone())
+                tree.edits_between(&between, origin_of_range(range))
             }
             Changed::Staged => {
-                tree.edits_between(&lockstep_git::Between::HeadAndStaged, "what is staged".to_owned())
+                tree.edits_between(&lockstep_git::Between::HeadAndStaged, "in what is staged".to_owned())
             }
             Changed::Patch { text, name } => tree.edits_of_patch(&patches(text, name)?, name),
             Changed::Session { session, agent } => tree.edits_of_session(session, agent.as_deref()),
@@ -120,6 +128,16 @@ impl Asked {
         let store = self.tree.store()?;
         Ok(store.map(|store| store.active_cascades()).transpose()?.is_some_and(|active| !active.is_empty()))
     }
+}
+
+/// A revision alone names the changes since it; a range names those in it.
+fn origin_of_range(range: &str) -> String {
+    if range.contains("..") { format!("in {range}") } else { format!("since {range}") }
+}
+
+/// The path as it is printed; the root is the empty path.
+pub(crate) fn shown_path(path: &str) -> &str {
+    if path.is_empty() { "." } else { path }
 }
 
 fn patches(text: &str, name: &str) -> Result<Vec<FilePatch>, CommandError> {

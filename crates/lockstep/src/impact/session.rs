@@ -48,7 +48,7 @@ impl Tree {
         let befores = Befores::of(&project.state, session);
         let mut edits = edits_of_changes(&self.root, &changes, |path| befores.since_start(path));
         self.ask_git(&mut edits)?;
-        Ok(Edits { edits, origin: format!("session {session}") })
+        Ok(Edits { edits, origin: format!("in session {session}"), ..Edits::default() })
     }
 
     fn ask_git(&self, edits: &mut [Edit]) -> Result<(), CommandError> {

@@ -1,145 +1,155 @@
-//! An impact for people.
+//! The impact report for people: a summary, then every break, then everything else by how much it matters.
 
-use std::collections::BTreeSet;
+mod changed;
+mod layout;
+mod severity;
+
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
-use lockstep_refs::change::{SymbolChange, What};
-use lockstep_refs::impact::{Dependent, FileChange, FileImpact, Hop};
-use lockstep_refs::reference::{Certainty, Kind};
+use lockstep_refs::impact::Impact;
 
 use super::analysis::Analysis;
 use crate::terminal::Terminal;
+use layout::{Columns, Row, count, count_verb};
+use severity::{AffectedFile, Severity, affected_files};
 
-/// Changed definitions that are named for one file; the rest is counted.
-const MAX_SYMBOLS: usize = 6;
+/// The way out of an incomplete answer.
+const HINT_PARTIAL: &str = "\nhint: `lockstep index` builds the index once, and the next run is fast; `--time-limit SECONDS` \
+                            waits longer.\n";
 
-/// Lines of evidence for one dependent.
-const MAX_PLACES: usize = 3;
+/// An answer and the options of its rendering.
+pub(crate) struct ImpactView<'a> {
+    pub(crate) analysis: &'a Analysis,
+    /// Where the changes come from, with its preposition: `in the working tree`, `since v1.0`.
+    pub(crate) origin: &'a str,
+    /// The time limit of the command.
+    pub(crate) limit: Duration,
+    /// Whether every file and every place is listed.
+    pub(crate) all: bool,
+}
 
-/// The whole answer. `--verbose` shows every line of evidence.
-pub(crate) fn render(analysis: &Analysis, origin: &str, terminal: &Terminal) -> String {
-    let impact = &analysis.impact;
-    let mut out = String::new();
-    let breaking = analysis.report().ranked().iter().filter(|entry| entry.breaks).count();
-    let candidates = impact.candidates().len();
-    let dependents = match (candidates, breaking) {
-        (0, _) if impact.truncated => "no dependent was found before the time was over".to_owned(),
-        // Of what could not be read it is not known.
-        (0, _) if impact.files.iter().any(|file| file.problems > 0) => "no dependent was found".to_owned(),
-        (0, _) => "nothing depends on what changed".to_owned(),
-        (1, 1) => "1 dependent, broken by it".to_owned(),
-        (n, 0) => count(n, "dependent"),
-        (n, broken) if n == broken => format!("{n} dependents, all of them broken by it"),
-        (n, broken) => format!("{n} dependents, {broken} of them broken by it"),
+impl ImpactView<'_> {
+    /// Renders the summary, the affected files and the changed files.
+    pub(crate) fn render(&self, terminal: &Terminal) -> String {
+        let files = affected_files(&self.analysis.impact);
+        let mut out = self.headline(&files) + "\n";
+        let mut is_cut = false;
+        for severity in Severity::ALL {
+            let section: Vec<&AffectedFile<'_>> =
+                files.iter().filter(|file| file.severity == severity).collect();
+            if !section.is_empty() {
+                is_cut |= self.section(&mut out, severity, &section, terminal);
+            }
+        }
+        is_cut |= changed::render(&mut out, &self.analysis.impact, self.all, terminal);
+        if self.analysis.impact.truncated {
+            out.push_str(HINT_PARTIAL);
+        }
+        if is_cut {
+            out.push_str("\n`--all` lists everything.\n");
+        }
+        out
+    }
+
+    fn headline(&self, files: &[AffectedFile<'_>]) -> String {
+        let Analysis { impact, dismissed, .. } = self.analysis;
+        let changed = format!("{} changed {}", count(impact.files.len(), "file"), self.origin);
+        let found = summary(impact, files, dismissed.len());
+        match impact.truncated {
+            true => {
+                let limit = self.limit.as_secs_f64();
+                format!("{changed}; not everything was analysed (time limit {limit} s): {found} so far")
+            }
+            false => format!("{changed}; {found}"),
+        }
+    }
+
+    /// Writes one section. Returns whether something was left out.
+    fn section(
+        &self,
+        out: &mut String,
+        severity: Severity,
+        files: &[&AffectedFile<'_>],
+        terminal: &Terminal,
+    ) -> bool {
+        let _ = writeln!(out, "\n{}", heading(severity, files.len(), terminal));
+        let limits = severity.limits();
+        let (max_files, max_places) =
+            if self.all { (usize::MAX, usize::MAX) } else { (limits.files, limits.places) };
+        let columns = Columns::of(terminal);
+        let is_cut = files.len() > max_files;
+        for file in files.iter().take(max_files) {
+            let places: Vec<_> = file.places(self.all).collect();
+            for (at, place) in places.iter().take(max_places).enumerate() {
+                let is_last = at + 1 == max_places && places.len() > max_places;
+                let more = if is_last { places.len() - max_places } else { 0 };
+                let row = Row {
+                    path: file.path,
+                    line: place.line,
+                    reason: place.reason.as_deref(),
+                    text: place.text,
+                    more,
+                };
+                let _ = writeln!(out, "  {}", row.render(&columns, terminal));
+            }
+        }
+        if is_cut {
+            let _ = writeln!(out, "  … and {}", count(files.len() - max_files, "more file"));
+        }
+        is_cut
+    }
+}
+
+fn heading(severity: Severity, files: usize, terminal: &Terminal) -> String {
+    let style = match severity {
+        Severity::Breaks | Severity::MayBreak => Style::new().bold().fg_color(Some(AnsiColor::Red.into())),
+        _ => Style::new().bold(),
     };
-    let _ = writeln!(out, "{} changed in {origin}; {dependents}", count(impact.files.len(), "file"));
-    let (concerning, quiet): (Vec<_>, Vec<_>) =
-        impact.files.iter().partition(|file| !file.dependents.is_empty());
-    for file in concerning {
-        let _ = write!(out, "\n{}", heading(file, terminal));
-        for dependent in &file.dependents {
-            out.push_str(&entry(dependent, terminal));
-        }
-    }
-    let (unanalysed, quiet): (Vec<_>, Vec<_>) = quiet.into_iter().partition(|file| file.unanalysed);
-    for (title, files) in [("No dependents", quiet), ("Not analysed", unanalysed)] {
-        if !files.is_empty() && (candidates > 0 || impact.truncated) {
-            let _ = write!(out, "\n{title}:\n");
-        }
-        for file in files {
-            let _ = write!(out, "  {}", heading(file, terminal));
-        }
-    }
-    out
+    let label = terminal.styled(style, severity.label());
+    format!("{label}: {}", severity.explanation(files))
 }
 
-fn heading(file: &FileImpact, terminal: &Terminal) -> String {
-    let bold = Style::new().bold();
-    let mut line = terminal.styled(bold, &shown(&file.path));
-    match &file.change {
-        FileChange::Modified => {}
-        FileChange::Renamed { from } => line.push_str(&format!("  (was {})", shown(from))),
-        change => line.push_str(&format!("  ({})", change.word())),
-    }
-    if file.unanalysed {
-        line.push_str("  (not analysed: the time was over)");
-    } else if file.whole_file && file.problems > 0 {
-        line.push_str("  (what changed could not be read in whole: all of it counts)");
-    } else if file.whole_file {
-        line.push_str("  (former content unknown: all of it counts)");
-    } else {
-        let named: Vec<String> = file.symbols.iter().take(MAX_SYMBOLS).map(symbol).collect();
-        if !named.is_empty() {
-            line.push_str(&format!("  {}", named.join(", ")));
-        }
-        if file.symbols.len() > MAX_SYMBOLS {
-            line.push_str(&format!(" and {} more", file.symbols.len() - MAX_SYMBOLS));
-        }
-    }
-    line + "\n"
+/// Whether a place certainly no longer fits the change.
+pub(crate) fn has_breaks(impact: &Impact) -> bool {
+    affected_files(impact).iter().any(|file| file.severity == Severity::Breaks)
 }
 
-fn symbol(change: &SymbolChange) -> String {
-    let name = match &change.was.container {
-        Some(container) => format!("{container}.{}", change.was.name),
-        None => change.was.name.to_string(),
-    };
-    match &change.what {
-        What::Renamed(to) => format!("{name} → {to}"),
-        What::Removed => format!("{name} removed"),
-        What::Resigned { .. } => format!("{name} has another signature"),
-        What::Relabelled { gone } if gone.is_empty() => format!("{name} has its parameters in another order"),
-        What::Relabelled { gone } => format!("{name} no longer has parameters called {}", gone.join(", ")),
-        What::Narrowed => format!("{name} is less visible"),
-        What::Body => format!("{name} changed inside"),
+/// Counts the affected files by how much they are affected.
+fn summary(impact: &Impact, files: &[AffectedFile<'_>], dismissed: usize) -> String {
+    let number = |severity: Severity| files.iter().filter(|file| file.severity == severity).count();
+    let (breaking, undecided) = (number(Severity::Breaks), number(Severity::MayBreak));
+    let rest = files.len() - breaking - undecided;
+    let mut parts = Vec::new();
+    if breaking > 0 {
+        parts.push(count_verb(breaking, "file breaks", "files break"));
     }
-}
-
-fn entry(dependent: &Dependent, terminal: &Terminal) -> String {
-    let red = Style::new().fg_color(Some(AnsiColor::Red.into()));
-    let dim = Style::new().dimmed();
-    let state = match (&dependent.hop, dependent.breaks, dependent.certainty) {
-        (Hop::Transitive { .. }, ..) => terminal.styled(dim, "behind"),
-        (_, true, Certainty::Resolved) => terminal.styled(red, "breaks"),
-        (_, true, _) => terminal.styled(red, "breaks?"),
-        (_, false, _) if dependent.kind == Kind::Mention => "mentions".to_owned(),
-        (_, false, Certainty::Resolved) => "uses".to_owned(),
-        (_, false, _) => "uses?".to_owned(),
-    };
-    let via = match &dependent.hop {
-        Hop::Direct => String::new(),
-        Hop::Transitive { via } => terminal.styled(dim, &format!("  via {}", shown(via))),
-    };
-    let mut out = format!("  {state} {}{via}\n", shown(&dependent.path));
-    let shown_places = if terminal.verbose() { usize::MAX } else { MAX_PLACES };
-    // One line may be evidence for several definitions.
-    let mut lines = BTreeSet::new();
-    let places: Vec<_> = dependent.evidence.iter().filter(|place| lines.insert(place.line)).collect();
-    for place in places.iter().take(shown_places) {
-        let text = format!("{}: {}", place.line, shown(place.text.trim()));
-        let _ = writeln!(out, "      {} {}", terminal.styled(dim, place.kind.word()), clipped(&text));
+    match (undecided, parts.is_empty()) {
+        (0, _) => {}
+        (n, true) => parts.push(count(n, "file") + " may break"),
+        (n, false) => parts.push(format!("{n} may break")),
     }
-    if places.len() > shown_places {
-        let more = format!("and {} more", places.len() - shown_places);
-        let _ = writeln!(out, "      {}", terminal.styled(dim, &more));
+    match (rest, parts.is_empty()) {
+        (0, _) => {}
+        (n, true) => parts.push(format!(
+            "{} on what changed, none is known to break",
+            count_verb(n, "file depends", "files depend")
+        )),
+        (n, false) => parts.push(count_verb(n, "more depends on it", "more depend on it")),
     }
-    out
-}
-
-fn clipped(text: &str) -> String {
-    if text.chars().count() <= 120 {
-        text.to_owned()
-    } else {
-        text.chars().take(119).chain(['…']).collect()
+    match (dismissed, parts.is_empty()) {
+        (0, _) => {}
+        (n, true) => parts.push(count_verb(n, "dependent, dismissed", "dependents, all dismissed")),
+        (n, false) => parts.push(format!("{n} dismissed")),
     }
-}
-
-/// On one line, whatever its characters.
-fn shown(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
-
-fn count(n: usize, one: &str) -> String {
-    format!("{n} {one}{}", if n == 1 { "" } else { "s" })
+    if !parts.is_empty() {
+        return parts.join(", ");
+    }
+    // The dependents of content that could not be read are unknown.
+    let is_unknown = |file: &lockstep_refs::impact::FileImpact| file.problems > 0 || file.unanalysed;
+    match impact.truncated || impact.files.iter().any(is_unknown) {
+        true => "no dependents found".to_owned(),
+        false => "nothing depends on what changed".to_owned(),
+    }
 }

@@ -296,14 +296,23 @@ fn two_renames(env: &TestEnv) {
 fn what_there_was_no_time_for_is_counted_and_said_to_be_unknown() {
     let env = active();
     two_renames(&env);
-    let text = env.lockstep(["impact", "--time-limit", "0"]).succeeded();
-    assert!(text.starts_with("2 files changed in the working tree; no dependent was found before"), "{text}");
+    let partial = |args: &[&str]| {
+        let output = env.lockstep([&["impact", "--time-limit", "0"], args].concat());
+        assert_eq!(output.code, Some(5), "{}", output.snapshot());
+        output.snapshot()
+    };
+    let text = partial(&[]);
+    assert!(
+        text.contains("2 files changed in the working tree; not everything was analysed (time limit 0 s)"),
+        "{text}"
+    );
     assert!(text.contains("Not analysed:\n  a.py  (not analysed: the time was over)\n"), "{text}");
-    let yaml = env.lockstep(["impact", "--time-limit", "0", "--format", "yaml"]).succeeded();
+    assert!(text.contains("hint: `lockstep index` builds the index once"), "{text}");
+    let yaml = partial(&["--format", "yaml"]);
     assert!(yaml.contains("status: partial") && yaml.contains("files_changed: 2"), "{yaml}");
-    let l2 = env.lockstep(["impact", "--time-limit", "0", "--format", "md"]).succeeded();
+    let l2 = partial(&["--format", "md"]);
     assert!(l2.contains("a.py: not analysed, the time was over; its dependents are not known."), "{l2}");
-    let json = env.lockstep(["impact", "--time-limit", "0", "--format", "json"]).succeeded();
+    let json = partial(&["--format", "json"]);
     assert_eq!(json.matches("\"analysed\": false").count(), 2, "{json}");
 }
 
@@ -339,7 +348,10 @@ fn a_changed_file_that_is_not_indexed_is_looked_at_all_the_same() {
     );
     env.write("big.py", format!("def welcome():\n    return 2\n\n\ndef other():\n    pass\n{filler}"));
     let renamed = env.lockstep(["impact"]).succeeded();
-    assert!(renamed.contains("greet → welcome") && renamed.contains("breaks use.py"), "{renamed}");
+    assert!(
+        renamed.contains("greet → welcome") && renamed.contains("  use.py:1: greet is now welcome:"),
+        "{renamed}"
+    );
     let ignored = env.lockstep(["impact", "gen.py"]).succeeded();
     assert!(ignored.contains("use_gen.py"), "{ignored}");
 }
@@ -461,7 +473,15 @@ fn what_was_dismissed_is_told_again_when_something_changes() {
     let told = env.lockstep(["impact", "--dismiss", "b.py", "--why", "is generated"]).succeeded();
     assert_eq!(told, "dismissed b.py for pkg/a.py\n");
     assert!(!impact(&env, &[]).contains(&RENAMED[0].to_owned()));
-    assert!(env.lockstep(["impact"]).snapshot().contains("1 finding was dismissed"));
+    let text = env.lockstep(["impact"]).succeeded();
+    assert!(text.starts_with("1 file changed in the working tree; 1 file depends on what changed, none is known to break, 1 dismissed\n"), "{text}");
+    assert!(text.contains("1 finding was dismissed"), "{text}");
+    let again = env.lockstep(["impact", "--dismiss", "b.py", "--why", "is generated"]).succeeded();
+    assert_eq!(again, "b.py was already dismissed for pkg/a.py\n");
+    env.write("c.py", "");
+    let text = env.lockstep(["impact", "pkg/a.py"]).succeeded();
+    assert!(text.starts_with("1 file changed since the last commit; 1 dependent, dismissed\n"), "{text}");
+    env.git(["checkout", "--quiet", "c.py"]);
     env.write("b.py", "from pkg.a import greet\n\n\ndef hello():\n    return greet(\"y\")\n");
     assert!(impact(&env, &["pkg/a.py"]).contains(&RENAMED[0].to_owned()), "it changed, so it is told again");
     let inactive = inactive();
@@ -469,4 +489,150 @@ fn what_was_dismissed_is_told_again_when_something_changes() {
     rename(&inactive);
     let told = refused(&inactive, &["--dismiss", "b.py", "--why", "x"]);
     assert!(told.contains("only in an active project"), "{told}");
+}
+
+#[test]
+fn terminal_report_lists_every_break_first_and_cuts_the_rest() {
+    let env = inactive();
+    repository(&env);
+    for number in 0..8 {
+        env.write(format!("uses_{number}.py"), "from pkg.a import other\n\nother()\n");
+        env.write(format!("behind_{number}.py"), "from b import hello\n\nhello()\n");
+    }
+    env.write(
+        "notes.md",
+        "`greet` in `pkg/a.py` says hello, in a line that is much longer than eighty columns are.\n",
+    );
+    commit(&env, "more");
+    env.write("pkg/a.py", "def welcome(name):\n    return name\n\n\ndef other():\n    return 2\n");
+    insta::assert_snapshot!(env.lockstep(["impact"]).succeeded(), @r#"
+1 file changed in the working tree; 1 file breaks, 18 more depend on it
+
+breaks: 1 file no longer fits the change
+  b.py:1: greet is now welcome: from pkg.a import greet
+  b.py:5: greet is now welcome: return greet("x")
+
+uses: 8 files use what changed and still fit
+  uses_0.py:1: from pkg.a import other  (and 1 more)
+  uses_1.py:1: from pkg.a import other  (and 1 more)
+  uses_2.py:1: from pkg.a import other  (and 1 more)
+  uses_3.py:1: from pkg.a import other  (and 1 more)
+  uses_4.py:1: from pkg.a import other  (and 1 more)
+  uses_5.py:1: from pkg.a import other  (and 1 more)
+  uses_6.py:1: from pkg.a import other  (and 1 more)
+  uses_7.py:1: from pkg.a import other  (and 1 more)
+
+mentions: 1 file names it in prose, a comment or a string
+  notes.md:1: `greet` in `pkg/a.py` says hello, in a line that is much longer t…
+
+behind: 9 files depend on these, not on the change
+  behind_0.py:1: via b.py: from b import hello  (and 1 more)
+  behind_1.py:1: via b.py: from b import hello  (and 1 more)
+  behind_2.py:1: via b.py: from b import hello  (and 1 more)
+  … and 6 more files
+
+Changed:
+  pkg/a.py  greet → welcome, other changed inside
+
+`--all` lists everything.
+"#);
+    let all = env.lockstep(["impact", "--all"]).succeeded();
+    assert!(all.contains("behind_7.py:3: via b.py: hello()") && !all.contains("--all"), "{all}");
+    assert!(all.lines().all(|line| line.chars().count() <= 80), "{all}");
+}
+
+#[test]
+fn only_certain_breaks_are_called_breaks() {
+    let env = inactive();
+    env.git(["init", "--quiet"]);
+    env.write("a.py", "class Door:\n    def unbolt(self):\n        pass\n");
+    env.write("b.py", "def f(thing):\n    thing.unbolt()\n");
+    commit(&env, "first");
+    env.write("a.py", "class Door:\n    def unlock(self):\n        pass\n");
+    let text = env.lockstep(["impact"]).succeeded();
+    assert!(text.starts_with("1 file changed in the working tree; 1 file"), "{text}");
+    assert!(!text.contains("\nbreaks:"), "{text}");
+    assert!(text.contains("only types or a run can tell\n  b.py:2: "), "{text}");
+    assert_eq!(env.lockstep(["impact", "--fail-on", "breaks"]).code, Some(0));
+    assert_eq!(env.lockstep(["impact", "--fail-on", "any"]).code, Some(1));
+}
+
+#[test]
+fn fail_on_decides_the_exit_code() {
+    let env = inactive();
+    repository(&env);
+    let code = |args: &[&str]| env.lockstep([&["impact"], args].concat()).code;
+    env.write("pkg/a.py", "def greet(name):\n    return name + name\n\n\ndef other():\n    return 1\n");
+    assert_eq!(code(&[]), Some(0));
+    assert_eq!(code(&["--fail-on", "breaks"]), Some(0), "it only changed inside");
+    assert_eq!(code(&["--fail-on", "any"]), Some(1));
+    rename(&env);
+    assert_eq!(code(&[]), Some(0));
+    for format in ["text", "json", "yaml", "md"] {
+        assert_eq!(code(&["--fail-on", "breaks", "--format", format]), Some(1), "{format}");
+    }
+    assert_eq!(code(&["--fail-on", "breaks", "--time-limit", "0"]), Some(5), "unknown is not none");
+}
+
+#[test]
+fn unchanged_file_is_not_treated_as_changed() {
+    let env = inactive();
+    repository(&env);
+    let text = env.lockstep(["impact", "pkg/a.py"]).succeeded();
+    assert_eq!(
+        text,
+        "pkg/a.py has not changed since the last commit; `lockstep refs pkg/a.py` shows what references it.\n"
+    );
+    assert_eq!(impact(&env, &["pkg/a.py"]), [""; 0]);
+    assert!(env.lockstep(["impact", "."]).succeeded().starts_with(". has not changed since the last commit"));
+    rename(&env);
+    assert_eq!(impact(&env, &["pkg/a.py", "c.py"]), RENAMED);
+    let text = env.lockstep(["impact", "pkg/a.py", "c.py"]).succeeded();
+    assert!(text.starts_with("1 file changed since the last commit; 1 file breaks"), "{text}");
+    assert!(text.contains("note: c.py has not changed since the last commit."), "{text}");
+}
+
+#[test]
+fn revisions_are_named_as_they_were_asked_for() {
+    let env = inactive();
+    repository(&env);
+    rename(&env);
+    commit(&env, "second");
+    let headline = |args: &[&str]| {
+        let text = env.lockstep([&["impact"], args].concat()).succeeded();
+        text.split(';').next().unwrap().to_owned()
+    };
+    assert_eq!(headline(&["--rev", "HEAD~1"]), "1 file changed since HEAD~1");
+    assert_eq!(headline(&["--rev", "HEAD~1..HEAD"]), "1 file changed in HEAD~1..HEAD");
+    assert_eq!(env.lockstep(["impact", "--rev", "HEAD"]).succeeded(), "No file changed since HEAD.\n");
+    for revision in ["HEAD~1", "HEAD~1..HEAD", "main"] {
+        let said = env.lockstep(["impact", revision]).failed(2);
+        assert!(said.contains(&format!("`lockstep impact --rev {revision}`")), "{said}");
+    }
+}
+
+#[test]
+fn json_names_the_root_of_its_relative_paths() {
+    let env = inactive();
+    repository(&env);
+    rename(&env);
+    let report: Value =
+        serde_json::from_str(&env.lockstep(["impact", "--format", "json"]).succeeded()).unwrap();
+    let root = report["root"].as_str().unwrap();
+    assert_eq!(Path::new(root), env.project());
+    let file = &report["impacts"][0]["dependents"][0]["file"];
+    let ranked = report["ranked"][0]["file"].as_str().unwrap();
+    assert_eq!(file.as_str().unwrap(), format!("{root}/{ranked}"));
+}
+
+#[test]
+fn verbose_names_the_files_that_could_not_be_read() {
+    let env = inactive();
+    repository(&env);
+    env.write("image.bin", b"\0\0\0");
+    commit(&env, "binary");
+    rename(&env);
+    let text = env.lockstep(["impact"]).succeeded();
+    assert!(text.contains("1 file could not be read") && !text.contains("image.bin"), "{text}");
+    assert!(env.lockstep(["impact", "-v"]).succeeded().contains("not read: image.bin (binary)\n"));
 }

@@ -133,7 +133,7 @@ impl Tool for Impact {
         let report = asked.analysis.report();
         let json = report.json(in_cascade, asked.analysis.timings);
         let text = match asked.analysis.impact.files.is_empty() {
-            true => format!("No file changed in {}.\n", asked.origin),
+            true => format!("No file changed {}.\n", asked.origin),
             false => report.l2(),
         };
         Ok(ImpactReport { report: serde_json::from_str(&json).expect("the report is JSON"), text })
