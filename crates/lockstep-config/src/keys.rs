@@ -13,10 +13,13 @@ use lockstep_task::access::{AgentRule, SkillRule};
 use crate::cache::{CacheBudget, CachePreset, CacheSection, Deliver, Places};
 use crate::cascade::ContextTokens;
 use crate::document_path::DocumentPath;
+use crate::gates::GateMode;
 use crate::impact::AliasTable;
 use crate::map::{MapLines, MapScope};
 use crate::scope::{FileBytes, Patterns, ScopePreset};
-use crate::steps::{EvidenceTable, OptionalPath, OverBudget, PhaseSetName, StepsDir};
+use crate::steps::{
+    EvidenceTable, MarkerTable, OptionalPath, OverBudget, PhaseSetName, StepSources, StepsDir,
+};
 use crate::table::sections;
 use crate::tables::{TableList, Tables};
 use crate::task::{EventsFile, L2Path, TaskBytes};
@@ -114,6 +117,13 @@ sections! {
         /// The directory of the step files, relative to the project's root; those below it count too.
         dir: StepsDir = StepsDir::default();
 
+        /// Other directories with step files, relative to the project's root. A part of a path may have `*`, as in
+        /// `docs/feature/*/steps`.
+        sources: StepSources = StepSources::default();
+
+        /// Other names for the markers of a prompt: `validation`, `origin`, `step_file`, `agent`, `command`.
+        markers: MarkerTable = MarkerTable::default();
+
         /// The phase set of a new step: `tdd-14`, `tdd-8`, `tdd-5`, `tdd-3`, or one of the project's own.
         phases: PhaseSetName = PhaseSetName::default();
 
@@ -134,6 +144,27 @@ sections! {
 
         /// What it means when an agent took more turns than its step gave it. `warn`: a warning. `block`: gate 2 fails.
         over_budget: OverBudget = OverBudget::Warn;
+    }
+
+    /// What the gates do. `off`: the gate is not asked. `warn`: its verdict is recorded and told to the Lead, and nothing is
+    /// refused. `block`: what fails is refused. Gates look only at prompts with markers, at recorded steps and at the task;
+    /// other work passes whatever is set here.
+    [gates] Gates {
+        /// Gate 1: an agent is started with a prompt that asks for the check by its markers.
+        prompt: GateMode = GateMode::Block;
+
+        /// Gate 2: the agent of a step wants to end. Also the step's boundary, when that agent writes a file.
+        stop: GateMode = GateMode::Block;
+
+        /// Gate 3: a commit, in the client and in the git hook.
+        commit: GateMode = GateMode::Block;
+
+        /// The rules of the task: who may write it in the client's list, or through `lockstep task` in a shell.
+        task: GateMode = GateMode::Block;
+
+        /// Prompts in nWave's present dialect (`DES-PROJECT-ID`, `DES-STEP-ID`, `DES-MODE`), which nWave's own hooks check.
+        /// `warn` and `block` check their markers and sections by nWave's rules. Their end is left to nWave.
+        nwave: GateMode = GateMode::Off;
     }
 
     /// The audit trail of the steps.

@@ -8,6 +8,7 @@ pub mod cache;
 pub mod cascade;
 pub mod discover;
 pub mod document_path;
+pub mod gates;
 pub mod impact;
 pub mod keys;
 pub mod map;

@@ -41,23 +41,92 @@ impl Default for StepsDir {
     }
 }
 
+/// A directory below the project's root.
+fn directory(value: &DeValue<'_>) -> Result<String, Wrong> {
+    let text = string(value)?.trim_end_matches('/');
+    plain_path(text)?;
+    let inside = !text.is_empty() && !text.starts_with('/') && !text.split('/').any(|part| part == "..");
+    if inside { Ok(text.to_owned()) } else { Err(Wrong::text(text, "it is a directory of the project")) }
+}
+
 impl Value for StepsDir {
     const KIND: Kind = Kind::Path;
 
     fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
-        let text = string(value)?.trim_end_matches('/');
-        plain_path(text)?;
-        let inside = !text.is_empty() && !text.starts_with('/') && !text.split('/').any(|part| part == "..");
-        if inside {
-            Ok(Self(text.to_owned()))
-        } else {
-            Err(Wrong::text(text, "it is a directory of the project"))
-        }
+        directory(value).map(Self)
     }
 
     fn to_toml(&self) -> String {
         quoted(&self.0)
     }
+}
+
+/// `[steps] sources`: other directories with step files.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StepSources(pub Vec<String>);
+
+impl Value for StepSources {
+    const KIND: Kind = Kind::List(r#"a list of directories, such as ["docs/feature/*/steps"]"#);
+
+    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+        let DeValue::Array(items) = value else { return Err(Wrong::kind(value)) };
+        items.iter().map(|item| directory(item.get_ref())).collect::<Result<_, _>>().map(Self)
+    }
+
+    fn to_toml(&self) -> String {
+        format!("[{}]", self.0.iter().map(|source| quoted(source)).collect::<Vec<_>>().join(", "))
+    }
+}
+
+/// `[steps] markers`: markers by their keys, with the names they have in the project.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct MarkerTable(pub BTreeMap<String, String>);
+
+const MARKER_KEYS: [&str; 5] = ["validation", "origin", "step_file", "agent", "command"];
+
+impl Value for MarkerTable {
+    const KIND: Kind = Kind::Text(r#"a table of names, such as { validation = "QA-CHECK" }"#);
+
+    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+        Err(Wrong::kind(value))
+    }
+
+    fn read_item(item: &Spanned<DeValue<'_>>, found: &mut Vec<Found>) -> Result<Self, Wrong> {
+        let DeValue::Table(markers) = item.get_ref() else { return Self::read(item.get_ref()) };
+        let mut read = BTreeMap::new();
+        for (key, value) in markers {
+            let name = value.get_ref().as_str();
+            if !MARKER_KEYS.contains(&key.get_ref().as_ref()) {
+                let near = nearest(key.get_ref(), MARKER_KEYS);
+                found.push(Found {
+                    offset: key.span().start,
+                    what: format!("unknown marker `{}`", key.get_ref()),
+                    why: format!("the markers are {}", MARKER_KEYS.join(", ")).into(),
+                    fix: near.map_or("remove it".to_owned(), |near| format!("did you mean `{near}`?")),
+                });
+            } else if let Some(name) = name.filter(|name| is_marker_name(name)) {
+                read.insert(key.get_ref().to_string(), name.to_owned());
+            } else {
+                found.push(Found {
+                    offset: value.span().start,
+                    what: format!("`{}` is not the name of a marker", key.get_ref()),
+                    why: "a name has capital letters, digits, - and _, and at least four of them".into(),
+                    fix: format!("write {} = \"QA-CHECK\", for example", key.get_ref()),
+                });
+            }
+        }
+        Ok(Self(read))
+    }
+
+    fn to_toml(&self) -> String {
+        let markers: Vec<_> = self.0.iter().map(|(key, name)| format!("{key} = {}", quoted(name))).collect();
+        if markers.is_empty() { "{}".to_owned() } else { format!("{{ {} }}", markers.join(", ")) }
+    }
+}
+
+fn is_marker_name(name: &str) -> bool {
+    let of_name = |c: char| c.is_ascii_uppercase() || c.is_ascii_digit() || matches!(c, '-' | '_');
+    name.len() >= 4 && name.starts_with(|c: char| c.is_ascii_uppercase()) && name.chars().all(of_name)
 }
 
 /// A file or directory that may be left out: `None` for the empty string.

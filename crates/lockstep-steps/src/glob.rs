@@ -42,8 +42,8 @@ fn matches(pattern: &[String], path: &[String]) -> bool {
     }
 }
 
-/// One name against one part of a pattern, without recursion: a star takes as little as it can, and more when it must.
-fn name_matches(pattern: &str, name: &str) -> bool {
+/// Whether a name matches one part of a pattern. Without recursion: a star takes as little as it can, and more when it must.
+pub fn name_matches(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
     let (mut p, mut n) = (0, 0);
     let mut star: Option<(usize, usize)> = None;

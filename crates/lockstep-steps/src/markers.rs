@@ -1,19 +1,21 @@
 //! The markers of an invocation: HTML comments `<!-- DES-X: value -->` in its prompt.
 //!
-//! A prompt without `DES-VALIDATION: required` is an ad-hoc one and nobody's business. What looks like a marker and is none is a
-//! problem that is named: a slip of the pen must not turn a check off. Text in code fences is text about markers.
+//! A prompt without `DES-VALIDATION: required` is ad hoc and is not checked. A misspelt marker is a problem that is named, so that a
+//! typing error does not turn the check off. A marker that Lockstep does not know is a warning: other frameworks have their own. Text in
+//! code fences is text about markers.
+
+mod names;
 
 use crate::fences::Lines;
 use crate::problem::Problem;
 
-const VALIDATION: &str = "DES-VALIDATION";
-const ORIGIN: &str = "DES-ORIGIN";
-const STEP_FILE: &str = "DES-STEP-FILE";
-const AGENT: &str = "DES-AGENT";
-const COMMAND: &str = "DES-COMMAND";
+pub use names::{MarkerKind, MarkerNames};
 
-/// Every marker there is.
-pub const NAMES: [&str; 5] = [VALIDATION, ORIGIN, STEP_FILE, AGENT, COMMAND];
+/// Markers of nWave's present dialect, in which a step is named by project and step id instead of a step file.
+const NWAVE_PROJECT: &str = "DES-PROJECT-ID";
+const NWAVE_STEP: &str = "DES-STEP-ID";
+const NWAVE_MODE: &str = "DES-MODE";
+const NWAVE_ENFORCEMENT: &str = "DES-ENFORCEMENT";
 
 /// What a prompt's markers say.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -28,14 +30,65 @@ pub struct Markers {
     pub agent: Option<String>,
     /// The command.
     pub command: Option<String>,
-    /// What looks like a marker and is none, or contradicts another.
+    /// Markers that are misspelt or contradict each other.
     pub problems: Vec<Problem>,
+    /// Markers that Lockstep does not know.
+    pub warnings: Vec<String>,
+    /// The markers of nWave's present dialect.
+    pub nwave: NwaveMarkers,
+    /// The names by which the markers were read.
+    pub names: MarkerNames,
+}
+
+/// The markers of nWave's present dialect.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NwaveMarkers {
+    /// `DES-PROJECT-ID`.
+    pub project_id: Option<String>,
+    /// `DES-STEP-ID`.
+    pub step_id: Option<String>,
+    /// `DES-MODE`.
+    pub mode: Option<String>,
+}
+
+impl NwaveMarkers {
+    fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether the prompt starts an orchestrator, which runs several steps and names none.
+    pub fn is_orchestrator(&self) -> bool {
+        self.mode.as_deref() == Some("orchestrator")
+    }
+}
+
+/// The rules a prompt asks to be checked by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// None: an ad-hoc prompt.
+    AdHoc,
+    /// Those of the documents: sections, and a step file.
+    Steps,
+    /// Those of nWave: its own sections, and an execution log.
+    Nwave,
 }
 
 impl Markers {
-    /// Whether there is nothing to check: no marker asks for it, and nothing looks as if it should have.
+    /// The rules that the prompt asks to be checked by. A prompt that names a step file is checked by the documents' rules, whatever
+    /// other markers it has.
+    pub fn dialect(&self) -> Dialect {
+        if !self.validation_required && self.problems.is_empty() {
+            Dialect::AdHoc
+        } else if self.step_file.is_none() && !self.nwave.is_empty() {
+            Dialect::Nwave
+        } else {
+            Dialect::Steps
+        }
+    }
+
+    /// Whether the prompt does not ask to be checked, and has no misspelt marker that may have been meant to ask.
     pub fn is_ad_hoc(&self) -> bool {
-        !self.validation_required && self.problems.is_empty()
+        self.dialect() == Dialect::AdHoc
     }
 
     /// The command that decides how much is checked: `DES-COMMAND`, else that of `DES-ORIGIN`.
@@ -43,7 +96,7 @@ impl Markers {
         self.command.as_deref().or_else(|| self.origin.as_deref()?.strip_prefix("command:")).map(str::trim)
     }
 
-    fn set(&mut self, name: &str, value: &str) {
+    fn set(&mut self, kind: MarkerKind, name: &str, value: &str) {
         if value.is_empty() {
             return self.problems.push(Problem::invalid(
                 name,
@@ -51,14 +104,12 @@ impl Markers {
                 format!("Write <!-- {name}: value -->"),
             ));
         }
-        if name == VALIDATION {
-            return self.set_validation(value);
-        }
-        let field = match name {
-            ORIGIN => &mut self.origin,
-            STEP_FILE => &mut self.step_file,
-            AGENT => &mut self.agent,
-            _ => &mut self.command,
+        let field = match kind {
+            MarkerKind::Validation => return self.set_validation(name, value),
+            MarkerKind::Origin => &mut self.origin,
+            MarkerKind::StepFile => &mut self.step_file,
+            MarkerKind::Agent => &mut self.agent,
+            MarkerKind::Command => &mut self.command,
         };
         match field {
             Some(other) if other != value => {
@@ -69,83 +120,146 @@ impl Markers {
         }
     }
 
-    fn set_validation(&mut self, value: &str) {
+    fn set_validation(&mut self, name: &str, value: &str) {
         if value == "required" {
             self.validation_required = true;
         } else {
             self.problems.push(Problem::invalid(
-                VALIDATION,
-                format!("The marker {VALIDATION} has the value {value:?}; its only value is \"required\""),
-                format!(
-                    "Write <!-- {VALIDATION}: required -->, or leave the marker out for an ad-hoc prompt"
-                ),
+                name,
+                format!("The marker {name} has the value {value:?}; its only value is \"required\""),
+                format!("Write <!-- {name}: required -->, or leave the marker out for an ad-hoc prompt"),
             ));
         }
     }
 
-    fn agree(&mut self) {
+    /// Stores a marker of nWave's dialect; `false` for any other name.
+    fn set_nwave(&mut self, name: &str, value: &str) -> bool {
+        let field = match name {
+            NWAVE_PROJECT => &mut self.nwave.project_id,
+            NWAVE_STEP => &mut self.nwave.step_id,
+            NWAVE_MODE => &mut self.nwave.mode,
+            _ => return name == NWAVE_ENFORCEMENT,
+        };
+        *field = Some(value.to_owned());
+        true
+    }
+
+    fn check_command(&mut self, names: &MarkerNames) {
         let of_origin =
             self.origin.as_deref().and_then(|origin| origin.strip_prefix("command:")).map(str::trim);
         if let (Some(command), Some(of_origin)) = (&self.command, of_origin)
             && command != of_origin
         {
-            let message = format!("{COMMAND} says {command:?}, but {ORIGIN} says {of_origin:?}");
-            self.problems.push(Problem::invalid(COMMAND, message, "Let both name the same command"));
+            let (own, origin) = (names.get(MarkerKind::Command), names.get(MarkerKind::Origin));
+            let message = format!("{own} says {command:?}, but {origin} says {of_origin:?}");
+            self.problems.push(Problem::invalid(own, message, "Let both name the same command"));
         }
     }
 }
 
-/// Reads the markers of a prompt.
+/// Reads the markers of a prompt by their default names.
 pub fn read(prompt: &str) -> Markers {
-    let mut markers = Markers::default();
-    // Nearly every prompt: there is nothing that could be a marker, however it is spelt.
-    if !may_have_markers(prompt) {
-        return markers;
-    }
-    for line in Lines::of(prompt).filter(|line| !line.fenced && may_have_marker(line.text)) {
-        read_line(line.text, &mut markers);
-    }
-    markers.agree();
-    markers
+    read_with(prompt, &MarkerNames::default())
 }
 
-fn may_have_markers(prompt: &str) -> bool {
+/// Reads the markers of a prompt.
+pub fn read_with(prompt: &str, names: &MarkerNames) -> Markers {
+    let mut reader = Reader { names, markers: Markers { names: names.clone(), ..Markers::default() } };
+    if !may_have_markers(prompt) {
+        return reader.markers;
+    }
+    for line in Lines::of(prompt).filter(|line| !line.fenced) {
+        reader.line(line.text);
+    }
+    reader.markers.check_command(names);
+    reader.markers
+}
+
+/// Whether a prompt may have markers of whatever names: it has a comment, or a line that begins like a marker. One pass over the text.
+pub fn may_have_markers(prompt: &str) -> bool {
     let bytes = prompt.as_bytes();
     prompt.contains("<!--")
         || bytes.windows(4).any(|w| w[..3].eq_ignore_ascii_case(b"DES") && b"-_ ".contains(&w[3]))
 }
 
-/// A marker stands in a comment or begins its line; a look at single bytes tells for nearly every line that it has none.
-fn may_have_marker(line: &str) -> bool {
-    memchr::memchr(b'<', line.as_bytes()).is_some() || line.trim_start().starts_with("DES-")
+/// Whether a prompt asks to be checked, where the names of the markers are not known because the configuration cannot be read: by the
+/// default names, or by a comment with the value `required`.
+pub fn may_ask(prompt: &str) -> bool {
+    let asks = |line: &str| {
+        line.split("<!--").skip(1).filter_map(|rest| rest.split_once("-->")).any(|(comment, _)| {
+            comment.split_once(':').is_some_and(|(_, value)| value.trim().eq_ignore_ascii_case("required"))
+        })
+    };
+    may_have_markers(prompt)
+        && (!read(prompt).is_ad_hoc() || Lines::of(prompt).any(|line| !line.fenced && asks(line.text)))
 }
 
-/// A line may hold several comments. One that is a marker without its comment is told too.
-fn read_line(line: &str, markers: &mut Markers) {
-    let mut rest = line;
-    let mut any = false;
-    while let Some((_, behind)) = rest.split_once("<!--") {
-        any = true;
-        match behind.split_once("-->") {
-            Some((comment, behind)) => {
-                read_comment(comment.trim(), markers);
-                rest = behind;
-            }
-            None => {
-                if let Some(name) = meant(behind.trim()) {
-                    let message = format!("The comment of the marker {name} has no end on its line");
-                    markers.problems.push(Problem::invalid(
-                        name,
-                        message,
-                        format!("Write <!-- {name}: … -->"),
-                    ));
-                }
-                return;
-            }
+struct Reader<'a> {
+    names: &'a MarkerNames,
+    markers: Markers,
+}
+
+impl Reader<'_> {
+    /// A line may hold several comments. A marker without its comment is a problem too.
+    fn line(&mut self, line: &str) {
+        if memchr::memchr(b'<', line.as_bytes()).is_none() {
+            return self.bare(line.trim());
+        }
+        let mut rest = line;
+        let mut any = false;
+        while let Some((_, behind)) = rest.split_once("<!--") {
+            any = true;
+            let Some((comment, behind)) = behind.split_once("-->") else {
+                return self.unclosed(behind.trim());
+            };
+            self.comment(comment.trim());
+            rest = behind;
+        }
+        if !any {
+            self.bare(line.trim());
         }
     }
-    if !any && let Some(name) = bare(line.trim()) {
-        markers.problems.push(Problem::invalid(
+
+    fn comment(&mut self, comment: &str) {
+        let (name, value) = match comment.split_once(':') {
+            Some((name, value)) => (name.trim(), Some(value.trim())),
+            None => (comment, None),
+        };
+        if let (Some(kind), Some(value)) = (self.names.kind(name), value) {
+            return self.markers.set(kind, name, value);
+        }
+        if value.is_some_and(|value| self.markers.set_nwave(name, value)) {
+            return;
+        }
+        if let Some(known) = self.names.meant(name, value) {
+            let message = format!("{name:?} is not a marker; it looks like {known}");
+            let fix = format!("Write <!-- {known}: … -->");
+            self.markers.problems.push(Problem::invalid(known, message, fix));
+        } else if self.names.has_prefix(name) {
+            self.markers.warnings.push(format!("the marker {name} is not known, and was ignored"));
+        }
+    }
+
+    fn unclosed(&mut self, comment: &str) {
+        let (name, value) =
+            comment.split_once(':').map_or((comment, None), |(name, v)| (name, Some(v.trim())));
+        let kind = self.names.kind(name.trim());
+        let known = kind.map(|kind| self.names.get(kind)).or_else(|| self.names.meant(name.trim(), value));
+        if let Some(name) = known {
+            let message = format!("The comment of the marker {name} has no end on its line");
+            let fix = format!("Write <!-- {name}: … -->");
+            self.markers.problems.push(Problem::invalid(name, message, fix));
+        }
+    }
+
+    /// A line that is nothing but a marker, without its comment.
+    fn bare(&mut self, line: &str) {
+        let Some((name, value)) = line.split_once(':') else { return };
+        let (name, value) = (name.trim(), value.trim());
+        if self.names.kind(name).is_none() || value.is_empty() || value.contains(' ') {
+            return;
+        }
+        self.markers.problems.push(Problem::invalid(
             name,
             format!("The marker {name} stands outside an HTML comment"),
             format!(
@@ -153,52 +267,4 @@ fn read_line(line: &str, markers: &mut Markers) {
             ),
         ));
     }
-}
-
-fn read_comment(comment: &str, markers: &mut Markers) {
-    let (name, value) = match comment.split_once(':') {
-        Some((name, value)) => (name.trim(), Some(value.trim())),
-        None => (comment, None),
-    };
-    match (NAMES.into_iter().find(|known| *known == name), value) {
-        (Some(name), Some(value)) => markers.set(name, value),
-        (_, value) => {
-            if let Some(known) = meant(name) {
-                let said = value.map_or(comment, |_| name);
-                markers.problems.push(Problem::invalid(
-                    known,
-                    format!("{said:?} is no marker; it looks like {known}"),
-                    format!("Write <!-- {known}: … -->"),
-                ));
-            }
-        }
-    }
-}
-
-/// A line that is nothing but a marker, without its comment.
-fn bare(line: &str) -> Option<&'static str> {
-    let (name, value) = line.split_once(':')?;
-    let known = NAMES.into_iter().find(|known| *known == name.trim())?;
-    (!value.trim().is_empty() && !value.trim().contains(' ')).then_some(known)
-}
-
-/// The marker that a misspelt name stands for.
-fn meant(name: &str) -> Option<&'static str> {
-    let spelt = |c: char| if c == '_' || c.is_whitespace() { '-' } else { c.to_ascii_uppercase() };
-    let first: String = name.split(':').next().unwrap_or(name).trim().chars().map(spelt).collect();
-    let ours = |known: &&str| first.starts_with(known) || close(&first, known);
-    if let Some(known) = NAMES.into_iter().find(ours) {
-        return Some(known);
-    }
-    // `DES-` is ours: whatever follows was meant to be a marker.
-    let ours = first.strip_prefix("DES-").is_some_and(|rest| !rest.is_empty());
-    ours.then(|| nearest(&first))
-}
-
-fn close(name: &str, known: &str) -> bool {
-    name.len() <= known.len() + 3 && strsim::damerau_levenshtein(name, known) <= 2
-}
-
-fn nearest(name: &str) -> &'static str {
-    NAMES.into_iter().min_by_key(|known| strsim::damerau_levenshtein(name, known)).unwrap_or(VALIDATION)
 }

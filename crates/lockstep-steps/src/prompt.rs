@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::commands::{CommandTable, Scope};
 use crate::fences::Lines;
-use crate::markers::Markers;
+use crate::markers::{MarkerKind, Markers};
 use crate::problem::Problem;
 use crate::sections::{Definitions, Section};
 use crate::words::{has_word, is_word};
@@ -37,15 +37,17 @@ pub struct Rules<'a> {
 /// Checks a prompt that asks for it. `markers` are its own.
 pub fn check(prompt: &str, markers: &Markers, rules: Rules<'_>) -> PromptCheck {
     let mut errors = markers.problems.clone();
-    let mut warnings = Vec::new();
+    let mut warnings = markers.warnings.clone();
     match rules.commands.scope(markers.command()) {
         Scope::Nothing => {}
         Scope::Full { step_file } => {
             if step_file && markers.step_file.is_none() {
+                let asks = markers.names.get(MarkerKind::Validation);
+                let name = markers.names.get(MarkerKind::StepFile);
                 errors.push(Problem::missing(
-                    "DES-STEP-FILE",
-                    "DES-VALIDATION marker present but DES-STEP-FILE marker missing",
-                    "Add <!-- DES-STEP-FILE: path --> marker to prompt",
+                    name,
+                    format!("{asks} marker present but {name} marker missing"),
+                    format!("Add <!-- {name}: path --> marker to prompt"),
                 ));
             }
             check_sections(prompt, rules.definitions.sections.iter().collect(), rules.phases, &mut errors);
@@ -63,7 +65,12 @@ pub fn check(prompt: &str, markers: &Markers, rules: Rules<'_>) -> PromptCheck {
     PromptCheck { valid: errors.is_empty(), errors, warnings }
 }
 
-fn check_sections(prompt: &str, sections: Vec<&Section>, phases: &[String], errors: &mut Vec<Problem>) {
+pub(crate) fn check_sections(
+    prompt: &str,
+    sections: Vec<&Section>,
+    phases: &[String],
+    errors: &mut Vec<Problem>,
+) {
     let bodies = bodies(prompt, &sections, phases);
     for (section, body) in sections.iter().zip(bodies) {
         let Some(body) = body else {

@@ -1,6 +1,12 @@
-//! Whether a shell command may make a commit. What cannot be told apart from one counts as one: an alias of git's may be anything.
+//! What a shell command runs: whether it may make a commit, and which verbs of Lockstep it calls.
 //!
-//! It reads words, not a shell's whole language. What it cannot see (a script that commits) is seen by git's own hook.
+//! For commits, what cannot be told apart from one counts as one: an alias of git may be anything. It reads words, not the whole language
+//! of a shell. What it cannot see (a script that commits) is seen by git's own hook.
+
+mod own;
+mod syntax;
+
+pub use own::{OwnCall, own_calls};
 
 /// Subcommands of git that make no commit.
 const HARMLESS: &[&str] = &[

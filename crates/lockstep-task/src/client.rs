@@ -4,9 +4,11 @@
 //! to the store after it. [`compare`] says whether the two still agree.
 
 mod agreement;
+mod own;
 mod revise;
 
 pub use agreement::{Agreement, compare};
+pub use own::is_document;
 
 use std::iter;
 

@@ -40,6 +40,7 @@ pub fn judge(invocation: Invocation<'_>, machine: &Machine, rules: Rules<'_>) ->
     let mut judge = Judge::new(ID);
     let Invocation { prompt, markers, step, locked } = invocation;
     if markers.is_ad_hoc() {
+        markers.warnings.iter().for_each(|warning| judge.warn(warning));
         judge.look("the prompt's markers", "no DES-VALIDATION marker - ad-hoc invocation", 0);
         return judge.verdict();
     }

@@ -1,6 +1,6 @@
 //! Markers: both spellings, ad-hoc prompts, and every slip that must not turn a check off.
 
-use lockstep_steps::markers::read;
+use lockstep_steps::markers::{Dialect, MarkerKind, MarkerNames, may_ask, read, read_with};
 use proptest::prelude::*;
 
 #[test]
@@ -80,4 +80,53 @@ proptest! {
         let prompt = format!("<!-- {name}: required -->");
         prop_assert!(!read(&prompt).is_ad_hoc(), "{}", prompt);
     }
+}
+
+#[test]
+fn an_unknown_marker_is_a_warning() {
+    for name in ["DES-COMMENT", "DES-EVENT", "DES-AGENT-MODEL", "DES-REVIEW", "DES-VALIDATION-NOTE", "DES-X"]
+    {
+        for prompt in [
+            format!("<!-- {name}: something -->"),
+            format!("<!-- DES-VALIDATION: required -->\n<!-- DES-STEP-FILE: a.json -->\n<!-- {name} : x -->"),
+        ] {
+            let markers = read(&prompt);
+            assert_eq!(markers.problems, [], "{prompt}");
+            assert_eq!(markers.warnings.len(), 1, "{prompt}");
+            assert!(markers.warnings[0].contains(name));
+            assert_eq!(markers.is_ad_hoc(), !markers.validation_required, "{prompt}");
+        }
+    }
+}
+
+#[test]
+fn prompts_in_nwaves_dialect_are_recognised_by_their_markers() {
+    let asks = "<!-- DES-VALIDATION : required -->\n";
+    for (markers, dialect) in [
+        ("<!-- DES-PROJECT-ID : auth -->\n<!-- DES-STEP-ID : 01-01 -->", Dialect::Nwave),
+        ("<!-- DES-PROJECT-ID : auth -->\n<!-- DES-MODE : orchestrator -->", Dialect::Nwave),
+        ("<!-- DES-STEP-ID : 01-01 -->", Dialect::Nwave),
+        ("<!-- DES-PROJECT-ID : auth -->\n<!-- DES-STEP-FILE : steps/01-01.json -->", Dialect::Steps),
+        ("<!-- DES-AGENT: crafter -->", Dialect::Steps),
+    ] {
+        let read = read(&format!("{asks}{markers}"));
+        assert_eq!(read.dialect(), dialect, "{markers}");
+        assert_eq!((read.problems, read.warnings), (vec![], vec![]), "{markers}");
+    }
+    let exempt = read("step 01-02 is done\n<!-- DES-ENFORCEMENT : exempt -->\n<!-- DES-STEP-ID : 01-01 -->");
+    assert_eq!(exempt.dialect(), Dialect::AdHoc);
+}
+
+#[test]
+fn markers_may_have_other_names() {
+    let names =
+        MarkerNames::default().with(MarkerKind::Validation, "QA-CHECK").with(MarkerKind::StepFile, "QA-STEP");
+    let prompt = "<!-- QA-CHECK: required -->\n<!-- QA-STEP: steps/a.json -->\n<!-- QA-OWNER: me -->";
+    let markers = read_with(prompt, &names);
+    assert_eq!((markers.dialect(), markers.step_file.as_deref()), (Dialect::Steps, Some("steps/a.json")));
+    assert_eq!((markers.problems.len(), markers.warnings.len()), (0, 1));
+    assert!(read_with("<!-- DES-VALIDATION: required -->", &names).is_ad_hoc());
+    assert!(!read_with("<!-- QA-CHEK: required -->", &names).is_ad_hoc());
+    assert!(may_ask(prompt) && may_ask("<!-- DES-VALIDATION: yes -->"));
+    assert!(!may_ask("<!-- TODO: this --> is required"));
 }

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use lockstep_config::Project;
+use lockstep_config::gates::GateMode;
 use lockstep_steps::gate::{Judged, Look, Validation};
-use lockstep_steps::markers;
 use lockstep_steps::step::Step;
 use lockstep_wire::claude::transcript;
 use serde::Serialize;
@@ -104,7 +104,7 @@ fn prompt(args: &PromptArgs, steps: &Steps<'_>, context: &Context) -> Result<Ans
     let bytes = read_input(context, &args.file)?;
     let prompt = String::from_utf8(bytes)
         .map_err(|_| CommandError::new(Kind::Usage, format!("{} is not UTF-8", args.file.display())))?;
-    let markers = markers::read(&prompt);
+    let markers = steps.markers(&prompt);
     let invoked = steps.judge_invocation(&prompt, &markers)?;
     if !markers.is_ad_hoc() {
         steps.record_invocation(&invoked, &markers);
@@ -139,6 +139,10 @@ fn commit(args: &CommitArgs, steps: &Steps<'_>, context: &Context) -> Result<Ans
         }
         return Ok(Answer::Yes);
     }
+    let mode = steps.project.config().gates.commit;
+    if args.git_hook && mode == GateMode::Off {
+        return Ok(Answer::Yes);
+    }
     let unseen = if args.git_hook { steps.record_unseen()? } else { Vec::new() };
     for one in &unseen {
         complain(&format!(
@@ -158,12 +162,12 @@ fn commit(args: &CommitArgs, steps: &Steps<'_>, context: &Context) -> Result<Ans
         return Ok(told(context, &judged, args.explain));
     }
     if judged.validation.failed() {
-        complain(&format!(
-            "lockstep: this commit is refused by {}:\n{}",
-            judged.validation.gate_id,
-            judged.told()
-        ));
-        return Ok(Answer::No);
+        let (gate, errors) = (judged.validation.gate_id, judged.told());
+        if mode == GateMode::Block {
+            complain(&format!("lockstep: this commit is refused by {gate}:\n{errors}"));
+            return Ok(Answer::No);
+        }
+        complain(&format!("lockstep: warning: this commit does not pass {gate}:\n{errors}"));
     }
     for warning in &judged.validation.warnings {
         complain(&format!("lockstep: warning: {warning}\n"));

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use lockstep_steps::markers::{MarkerKind, MarkerNames};
 use lockstep_steps::template::{EXECUTE_STEP, Values, render};
 use serde_json::{Map, Value};
 
@@ -77,7 +78,7 @@ pub(crate) fn run(args: &PromptArgs, context: &Context) -> Result<Answer, Comman
 
 fn rendered(args: &RenderArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, CommandError> {
     let template = match args.template.as_str() {
-        "execute_step" => EXECUTE_STEP.to_owned(),
+        "execute_step" => with_names(EXECUTE_STEP, &steps.marker_names()),
         path => text_of(context, &PathBuf::from(path))?,
     };
     let mut agent = match &args.agent {
@@ -102,6 +103,14 @@ fn rendered(args: &RenderArgs, steps: &Steps<'_>, context: &Context) -> Result<A
         }
         Err(problems) => Ok(refused(context, &problems)),
     }
+}
+
+/// The template that ships, with the markers as the project names them.
+fn with_names(template: &str, names: &MarkerNames) -> String {
+    let defaults = MarkerNames::default();
+    MarkerKind::ALL
+        .into_iter()
+        .fold(template.to_owned(), |text, kind| text.replace(defaults.get(kind), names.get(kind)))
 }
 
 fn agent_data(context: &Context, path: &std::path::Path) -> Result<Map<String, Value>, CommandError> {

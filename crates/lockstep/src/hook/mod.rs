@@ -8,6 +8,7 @@ mod cache;
 mod deliver;
 mod fault;
 mod journal;
+mod mode;
 mod plugin;
 mod report;
 pub mod route;
@@ -26,10 +27,12 @@ use std::time::Instant;
 use clap::ValueEnum;
 use jiff::Zoned;
 use lockstep_config::Project;
+use lockstep_config::gates::GateMode;
 use lockstep_model::decision::Decision;
 use lockstep_model::event::{Event, EventKind, Tool};
 use lockstep_model::failure::{Role, resolve};
 use lockstep_model::ids::SessionId;
+use lockstep_steps::markers::may_ask;
 use lockstep_store::mailbox::Mail;
 use lockstep_store::{StateDir, Store};
 use lockstep_wire::{Reply, claude};
@@ -154,6 +157,8 @@ fn answer(Call { client, part, by }: Call, start: Instant) -> Answer {
             let steps = fault.state_beside_configuration().is_some_and(|state| were_used(&state));
             let actions = actions(&event, part).into_iter().filter(|action| !action.would_loop(&event));
             let actions = actions.filter(|action| steps || !action.is_about_steps_only());
+            let asks = !matches!(prompt_of(&event), Some(prompt) if !may_ask(prompt));
+            let actions = actions.filter(|action| asks || *action != Action::GateInvocation);
             let roles = actions.map(Action::role).filter(|role| *role == Role::Enforcer);
             fault.log_beside_configuration(event.kind.name());
             let decision = roles
@@ -161,6 +166,15 @@ fn answer(Call { client, part, by }: Call, start: Instant) -> Answer {
                 .fold(Decision::Silent, stronger);
             Answer { reply: claude::render(&event.kind, &decision), parcel: None }
         }
+    }
+}
+
+/// The prompt that an agent is to be started with.
+fn prompt_of(event: &Event) -> Option<&str> {
+    let EventKind::PreToolUse(call) = &event.kind else { return None };
+    match &call.tool {
+        Tool::Agent { prompt, .. } => Some(prompt),
+        _ => None,
     }
 }
 
@@ -207,10 +221,16 @@ fn undecided(fault: &Fault) -> Answer {
         let found = Project::of_hook(named.as_deref(), &cwd).ok().flatten()?;
         ActiveProject::load(found).ok()
     });
-    let waits = |project: &ActiveProject| match fault.waits() {
-        Waits::Nothing => false,
-        Waits::Steps => Steps::new(project, clock::now()).are_used(),
-        Waits::Any => true,
+    let waits = |project: &ActiveProject| {
+        let gates = &project.config().gates;
+        let blocks = |modes: [GateMode; 2]| modes.contains(&GateMode::Block);
+        match fault.waits() {
+            Waits::Nothing => false,
+            Waits::Steps => {
+                blocks([gates.stop, gates.commit]) && Steps::new(project, clock::now()).are_used()
+            }
+            Waits::Any => blocks([gates.prompt, gates.task]),
+        }
     };
     let Some(project) = project.filter(waits) else { return Answer::silent() };
     let decision = resolve(Role::Enforcer, project.config().hooks.on_failure, &fault.to_string());
@@ -286,7 +306,7 @@ impl Hook {
             }
             Err(invalid) => {
                 self.faults.push(invalid.into());
-                for action in actions {
+                for action in actions.into_iter().filter(|action| self.mode(*action) == GateMode::Block) {
                     decision = stronger(decision, self.failed(action));
                 }
             }
@@ -296,7 +316,16 @@ impl Hook {
     }
 
     fn act(&mut self, action: Action, session: &SessionId) -> Decision {
-        // A gate must not open because it broke. What observes may take the whole hook with it.
+        let mode = self.mode(action);
+        if mode == GateMode::Off {
+            return Decision::Silent;
+        }
+        let decision = self.decide(action, session);
+        if mode == GateMode::Warn { self.warn(action, session, decision) } else { decision }
+    }
+
+    fn decide(&mut self, action: Action, session: &SessionId) -> Decision {
+        // A gate must not open because it broke: a panic is caught. A panic of an observer ends the hook.
         let done = match action.role() {
             Role::Enforcer => catch_unwind(AssertUnwindSafe(|| self.perform(action, session)))
                 .unwrap_or_else(|panic| Err(Fault::Bug(said(&*panic)))),

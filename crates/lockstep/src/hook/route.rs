@@ -3,7 +3,7 @@
 use lockstep_model::event::{Actor, Event, EventKind, Tool};
 use lockstep_model::failure::Role;
 use lockstep_model::task_list::{ListCall, ListOperation};
-use lockstep_steps::markers;
+use lockstep_steps::markers::may_have_markers;
 use lockstep_steps::shell::may_commit;
 
 /// What Lockstep does about an event.
@@ -84,7 +84,8 @@ pub fn routes(event: &Event) -> Vec<Action> {
         EventKind::PreToolUse(call) => match &call.tool {
             Tool::TaskList(list) if writes(list) => vec![Action::GateTask],
             // An ad-hoc prompt, the Lead's own edits and all other commands are no step's business.
-            Tool::Agent { prompt, .. } if !markers::read(prompt).is_ad_hoc() => vec![Action::GateInvocation],
+            // The names of the markers are the project's; most prompts have no comment at all.
+            Tool::Agent { prompt, .. } if may_have_markers(prompt) => vec![Action::GateInvocation],
             Tool::File { .. } if event.actor != Actor::Lead => vec![Action::GateBoundary],
             Tool::Bash { command } if may_commit(command) => vec![Action::GateCommit],
             _ => vec![],
@@ -223,8 +224,8 @@ mod tests {
 
     #[test]
     fn only_what_concerns_a_step_is_decided() {
-        let ad_hoc = samples::PRE_TOOL_USE_AGENT.replace("DES-", "");
-        assert_eq!(of(&ad_hoc), []);
+        let ad_hoc = samples::PRE_TOOL_USE_AGENT.replace("<!--", "");
+        assert_eq!(of(&ad_hoc.replace("DES-", "")), []);
         let commit =
             samples::PRE_TOOL_USE_BASH.replace("sleep 2; sed -i s/greet/salute/ a.py", "git -C x commit");
         assert_eq!(of(&commit), [Action::GateCommit]);

@@ -7,16 +7,17 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use lockstep_config::gates::GateMode;
 use lockstep_model::decision::Decision;
 use lockstep_model::event::{Actor, EventKind, Stop, Tool};
 use lockstep_model::ids::{AgentId, SessionId};
 use lockstep_steps::gate::Judged;
-use lockstep_steps::markers;
 use lockstep_store::Store;
 use lockstep_store::history::{By, Filter};
 use lockstep_wire::claude::transcript::{self, Usage};
 
 use super::fault::Fault;
+use super::route::Action;
 use super::{Hook, cwd_of};
 use crate::steps::files::StepFile;
 use crate::steps::gates::{Changed, Work};
@@ -28,7 +29,7 @@ use crate::steps::{Steps, StepsError};
 const MAX_TRANSCRIPT: u64 = 64 << 20;
 
 impl Hook {
-    fn steps(&self) -> Steps<'_> {
+    pub(super) fn steps(&self) -> Steps<'_> {
         Steps::new(&self.project, self.now.clone())
     }
 
@@ -41,7 +42,7 @@ impl Hook {
     pub(super) fn gate_invocation(&mut self, session: &SessionId) -> Result<Decision, Fault> {
         let EventKind::PreToolUse(call) = &self.event.kind else { return Ok(Decision::Silent) };
         let Tool::Agent { prompt, .. } = &call.tool else { return Ok(Decision::Silent) };
-        let markers = markers::read(prompt);
+        let markers = self.steps().markers(prompt);
         if markers.is_ad_hoc() {
             return Ok(Decision::Silent);
         }
@@ -78,7 +79,8 @@ impl Hook {
         if !runs.are_there() {
             return Ok(Decision::Silent);
         }
-        let run = runs.of_agent(id, self.event.transcript.as_deref())?;
+        let names = self.steps().marker_names();
+        let run = runs.of_agent(id, self.event.transcript.as_deref(), &names)?;
         let Some(name) = run.and_then(|run| run.step_file) else { return Ok(Decision::Silent) };
         self.check_configuration()?;
         let steps = self.steps();
@@ -135,12 +137,18 @@ impl Hook {
         }
         let anyone = AgentId::new("anyone").expect("it is a plain word");
         let (agent, run) = match &self.event.actor {
-            Actor::Subagent { id, .. } => (id.clone(), runs.of_agent(id, self.event.transcript.as_deref())?),
+            Actor::Subagent { id, .. } => {
+                let names = self.steps().marker_names();
+                (id.clone(), runs.of_agent(id, self.event.transcript.as_deref(), &names)?)
+            }
             Actor::Lead => (anyone.clone(), runs.of_anyone(&anyone)),
         };
         let Some(mut run) = run else { return Ok(Decision::Silent) };
         let first = !already_continued && !run.asked;
         let judged = self.judge_run(session, &run);
+        if self.mode(Action::GateStop) == GateMode::Warn {
+            return self.warn_of_stop(session, &run, judged);
+        }
         let failed = judged.as_ref().map_or(true, |(judged, _)| judged.validation.failed());
         if run.asked != failed {
             // Whatever the client says about it later, an agent is asked once until it passes.
@@ -162,6 +170,22 @@ impl Hook {
                 Ok(Decision::Silent)
             }
         }
+    }
+
+    /// With `[gates] stop = "warn"` the agent ends, its step stays as it is, and the Lead is told.
+    fn warn_of_stop(
+        &mut self,
+        session: &SessionId,
+        run: &Run,
+        judged: Result<(Judged, Option<StepFile>), Fault>,
+    ) -> Result<Decision, Fault> {
+        let (judged, _) = judged?;
+        if judged.validation.failed() {
+            let gate = judged.validation.gate_id;
+            let text = format!("The step {} ended and does not pass {gate}:\n{}", named(run), judged.told());
+            self.tell_lead(session, run, &text)?;
+        }
+        Ok(Decision::Silent)
     }
 
     fn judge_run(&mut self, session: &SessionId, run: &Run) -> Result<(Judged, Option<StepFile>), Fault> {

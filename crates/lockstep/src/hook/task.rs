@@ -9,14 +9,14 @@ use lockstep_model::ids::SessionId;
 use lockstep_model::task_list::{ListCall, ListOperation, ListedTask};
 use lockstep_store::tasks::Mirror;
 use lockstep_task::access::Principal;
-use lockstep_task::client::{Call, Effect, judge};
+use lockstep_task::client::{Call, Effect, is_document, judge};
 use lockstep_task::version::subject::Subject;
 
 use super::Hook;
 use super::fault::Fault;
 use crate::task::write::{Judgement, Next, Written};
 use crate::task::writer::Writer;
-use crate::task::{Present, Tasks};
+use crate::task::{Present, Tasks, limits};
 
 /// What a notice about a list that went its own way is filed under.
 const OUT_OF_STEP: &str = "task-list";
@@ -30,7 +30,8 @@ impl Hook {
         let present = tasks.as_ref().map(Tasks::present).transpose()?.flatten();
         let task_id = mapped(tasks.as_ref(), present.as_ref(), session)?;
         let open = present.as_ref().is_some_and(|present| !present.record.delivered);
-        if !open && !concerns(call, task_id.as_deref()) {
+        let concerned = concerns(call, task_id.as_deref());
+        if !open && (!concerned || self.is_foreign(call, task_id.as_deref())) {
             return Ok(Decision::Silent);
         }
         if let Some(fault) = Fault::of_configuration(&self.project) {
@@ -67,13 +68,16 @@ impl Hook {
         let Some(call) = call(&list.operation) else { return Ok(Decision::Silent) };
         let now = self.now.timestamp();
         let tasks = match Tasks::existing(&self.project, now)? {
-            None if concerns(call, None) => Some(Tasks::open(&self.project, now)?),
+            None if concerns(call, None) && !self.is_foreign(call, None) => {
+                Some(Tasks::open(&self.project, now)?)
+            }
             existing => existing,
         };
         let Some(mut tasks) = tasks else { return Ok(Decision::Silent) };
         let present = tasks.present()?;
         let task_id = mapped(Some(&tasks), present.as_ref(), session)?;
-        if !concerns(call, task_id.as_deref()) {
+        let open = present.as_ref().is_some_and(|present| !present.record.delivered);
+        if !concerns(call, task_id.as_deref()) || (!open && self.is_foreign(call, task_id.as_deref())) {
             return Ok(Decision::Silent);
         }
         let writer = self.list_writer(list, session);
@@ -122,6 +126,20 @@ impl Hook {
             }
         }
         Ok(Decision::Silent)
+    }
+
+    /// Whether a call is about the task of another framework, whose subjects have the same mark: it has a text of its own, such as a
+    /// Markdown body, or only changes an entry that is not known here.
+    fn is_foreign(&self, call: Call<'_>, known_id: Option<&str>) -> bool {
+        match call {
+            Call::Create { description, .. } => {
+                !description.trim().is_empty() && !is_document(description, limits(&self.project))
+            }
+            Call::Update { task_id, description, .. } => {
+                known_id != Some(task_id)
+                    && description.is_none_or(|text| !is_document(text, limits(&self.project)))
+            }
+        }
     }
 
     fn list_call(&self) -> Option<&ListCall> {

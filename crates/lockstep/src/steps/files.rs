@@ -6,6 +6,7 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use lockstep_model::path::absolute;
+use lockstep_steps::glob;
 use lockstep_steps::problem::Problem;
 use lockstep_steps::step::{MAX_BYTES, Step};
 use lockstep_store::{StateDir, StoreError, append_once};
@@ -34,7 +35,7 @@ impl Steps<'_> {
         self.located(&absolute(&self.project.root, Path::new(name)), name)
     }
 
-    /// The step file that somebody in `directory` names: by its path there, or from the root, or by its id.
+    /// The step file of a name given in `directory`: its path there, its path from the root, or the step's id.
     pub(crate) fn given(&self, directory: &Path, name: &str) -> Result<StepFile, Problem> {
         let (root, dir) = (&self.project.root, self.dir());
         let places = [
@@ -44,7 +45,41 @@ impl Steps<'_> {
             absolute(&dir, Path::new(&format!("{name}.json"))),
         ];
         let there = places.iter().find(|path| fs::symlink_metadata(path).is_ok_and(|meta| !meta.is_dir()));
-        self.located(there.unwrap_or(&places[0]), name)
+        if let Some(path) = there {
+            return self.located(path, name);
+        }
+        let mut of_id = self.of_id(name);
+        match of_id.len() {
+            0 => self.located(&places[0], name),
+            1 => Ok(of_id.remove(0)),
+            _ => {
+                let names: Vec<_> = of_id.into_iter().map(|file| file.name).collect();
+                let message = format!("Several steps have the id {name:?}: {}", names.join(", "));
+                Err(Problem::invalid("step file", message, "Name the step by its path"))
+            }
+        }
+    }
+
+    /// The steps with this id, in subdirectories and other sources too: by the name of the file, else by `task_id`.
+    fn of_id(&self, id: &str) -> Vec<StepFile> {
+        if id.contains('/') {
+            return Vec::new();
+        }
+        let files = self.all();
+        let stem = |file: &&StepFile| file.path.file_stem().and_then(|stem| stem.to_str()) == Some(id);
+        let by_name: Vec<_> = files.iter().filter(stem).cloned().collect();
+        if !by_name.is_empty() {
+            return by_name;
+        }
+        let has_id = |file: &StepFile| self.read(file).is_ok_and(|step| step.task_id() == id);
+        files.into_iter().filter(has_id).collect()
+    }
+
+    /// The directories of step files: `[steps] dir`, and those of `[steps] sources` that exist.
+    fn directories(&self) -> Vec<PathBuf> {
+        let sources = &self.project.config().steps.sources.0;
+        let others = sources.iter().flat_map(|source| expand(&self.project.root, source));
+        std::iter::once(self.dir()).chain(others).collect()
     }
 
     /// The file of a step that may not be there yet.
@@ -108,7 +143,7 @@ impl Steps<'_> {
     /// Every file that may be a step: those in the directory of the steps, and those elsewhere that were recorded.
     pub(crate) fn all(&self) -> Vec<StepFile> {
         let mut paths = Vec::new();
-        collect(&self.dir(), DEPTH, &mut paths);
+        self.directories().iter().for_each(|dir| collect(dir, DEPTH, &mut paths));
         paths.extend(
             self.known().iter().map(|name| self.project.root.join(name)).filter(|path| path.is_file()),
         );
@@ -117,13 +152,11 @@ impl Steps<'_> {
         paths.iter().filter_map(|path| self.located(path, &path.display().to_string()).ok()).collect()
     }
 
-    /// Whether a file in the directory of the steps looks like one.
+    /// Whether a file in a directory of steps looks like one.
     pub(super) fn has_step_files(&self) -> bool {
         let mut paths = Vec::new();
-        collect(&self.dir(), DEPTH, &mut paths);
-        let looks_like =
-            |path: &PathBuf| read_text(path).is_ok_and(|text| text.contains("\"phase_execution_log\""));
-        paths.iter().take(LOOKED_AT).any(looks_like)
+        self.directories().iter().for_each(|dir| collect(dir, DEPTH, &mut paths));
+        paths.iter().take(LOOKED_AT).any(|path| looks_like_step(path))
     }
 
     /// The names of all steps that were ever recorded.
@@ -145,6 +178,29 @@ impl Steps<'_> {
         let line = serde_json::to_string(name).expect("a text is JSON") + "\n";
         append_once(&self.known_path(), line.as_bytes()).map(drop)
     }
+}
+
+/// Whether a file has the log of a step's phases.
+pub(super) fn looks_like_step(path: &Path) -> bool {
+    read_text(path).is_ok_and(|text| text.contains("\"phase_execution_log\""))
+}
+
+/// The directories below `root` that a pattern names; a part of it may have `*` and `?`. Links are not followed.
+fn expand(root: &Path, pattern: &str) -> Vec<PathBuf> {
+    let is_dir = |path: &PathBuf| fs::symlink_metadata(path).is_ok_and(|meta| meta.is_dir());
+    pattern.split('/').fold(vec![root.to_owned()], |directories, part| {
+        let below = |directory: &PathBuf| -> Vec<PathBuf> {
+            if !part.contains(['*', '?']) {
+                return vec![directory.join(part)];
+            }
+            let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+            let fits = entries.filter(|entry| {
+                entry.file_name().to_str().is_some_and(|name| glob::name_matches(part, name))
+            });
+            fits.map(|entry| entry.path()).collect()
+        };
+        directories.iter().flat_map(below).filter(is_dir).collect()
+    })
 }
 
 fn collect(dir: &Path, depth: usize, paths: &mut Vec<PathBuf>) {

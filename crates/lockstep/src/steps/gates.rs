@@ -1,5 +1,7 @@
 //! The gates in a project: gathering what each looks at, and recording what it decided.
 
+use std::fs;
+
 use lockstep_config::keys::Sweep;
 use lockstep_config::steps::OverBudget;
 use lockstep_steps::commands::Scope;
@@ -8,7 +10,8 @@ use lockstep_steps::gate::invocation::{self, StepFound};
 use lockstep_steps::gate::stop::{self, StepStop, Stop};
 use lockstep_steps::gate::{Judged, Recorded};
 use lockstep_steps::machine::Machine;
-use lockstep_steps::markers::Markers;
+use lockstep_steps::markers::{Dialect, Markers};
+use lockstep_steps::nwave;
 use lockstep_steps::problem::Problem;
 use lockstep_steps::step::Step;
 use lockstep_steps::{prompt, step::change};
@@ -73,8 +76,27 @@ pub(crate) struct Work {
 }
 
 impl Steps<'_> {
+    /// Gate 1 for a prompt in nWave's dialect. Its step is nWave's, so its end is not judged.
+    pub(crate) fn judge_nwave(&self, prompt: &str, markers: &Markers) -> Invoked {
+        let judged = nwave::judge(prompt, markers, self.nwave_log(markers));
+        Invoked { judged, file: None, step: None, budget: None, stepless: true }
+    }
+
+    /// Whether the project that a prompt names has an execution log, in whichever wave's directory.
+    fn nwave_log(&self, markers: &Markers) -> nwave::Log {
+        let directory = markers.nwave.project_id.as_deref().and_then(nwave::log_directory);
+        let waves = directory.and_then(|directory| fs::read_dir(self.project.root.join(directory)).ok());
+        match waves.into_iter().flatten().flatten().any(|wave| wave.path().join(nwave::LOG).is_file()) {
+            true => nwave::Log::Found,
+            false => nwave::Log::Missing,
+        }
+    }
+
     /// Gate 1 for a prompt that is not ad hoc.
     pub(crate) fn judge_invocation(&self, prompt: &str, markers: &Markers) -> Result<Invoked, StepsError> {
+        if markers.dialect() == Dialect::Nwave {
+            return Ok(self.judge_nwave(prompt, markers));
+        }
         let machine = self.machine()?;
         let (commands, definitions) = (self.commands()?, self.definitions()?);
         let named = markers.step_file.as_deref().map(|name| (name, self.named(name)));

@@ -24,6 +24,7 @@ use lockstep_config::steps::{OptionalPath, Proof};
 use lockstep_model::change::timestamp;
 use lockstep_steps::commands::CommandTable;
 use lockstep_steps::machine::Machine;
+use lockstep_steps::markers::{self, MarkerKind, MarkerNames, Markers};
 use lockstep_steps::problem::Problem;
 use lockstep_steps::sections::Definitions;
 use lockstep_steps::step::evidence::{EvidenceRules, Expectation};
@@ -104,6 +105,20 @@ impl<'p> Steps<'p> {
     /// only has the same name is somebody else's. Without either, it costs two looks.
     pub(crate) fn are_used(&self) -> bool {
         self.known_path().exists() || self.has_step_files()
+    }
+
+    /// The names of the markers in the project.
+    pub(crate) fn marker_names(&self) -> MarkerNames {
+        let table = &self.project.config().steps.markers.0;
+        MarkerKind::ALL.into_iter().fold(MarkerNames::default(), |names, kind| match table.get(kind.key()) {
+            Some(name) => names.with(kind, name),
+            None => names,
+        })
+    }
+
+    /// The markers of a prompt.
+    pub(crate) fn markers(&self, prompt: &str) -> Markers {
+        markers::read_with(prompt, &self.marker_names())
     }
 
     /// The moment as step files spell it.

@@ -1,6 +1,7 @@
 //! The check of a prompt by the project's tables.
 
-use lockstep_steps::markers::{self, Markers};
+use lockstep_steps::markers::{Dialect, MarkerKind, Markers};
+use lockstep_steps::nwave;
 use lockstep_steps::problem::Problem;
 use lockstep_steps::prompt::{PromptCheck, Rules, check};
 
@@ -10,12 +11,17 @@ use crate::reply::Reply;
 impl Steps<'_> {
     /// Checks that a prompt has its markers, its sections, and what must stand in them. An ad-hoc one has nothing to check.
     pub(crate) fn check_prompt(&self, prompt: &str) -> Result<PromptCheck, StepsError> {
-        let markers = markers::read(prompt);
-        if markers.is_ad_hoc() {
-            let warning = "there is no DES-VALIDATION marker: an ad-hoc prompt, nothing was checked";
-            return Ok(PromptCheck { valid: true, errors: Vec::new(), warnings: vec![warning.to_owned()] });
+        let mut markers = self.markers(prompt);
+        match markers.dialect() {
+            Dialect::AdHoc => {
+                let name = markers.names.get(MarkerKind::Validation);
+                let warning = format!("there is no {name} marker: an ad-hoc prompt, nothing was checked");
+                markers.warnings.push(warning);
+                Ok(PromptCheck { valid: true, errors: Vec::new(), warnings: markers.warnings })
+            }
+            Dialect::Nwave => Ok(nwave::check(prompt, &markers)),
+            Dialect::Steps => self.check_marked(prompt, &markers),
         }
-        self.check_marked(prompt, &markers)
     }
 
     fn check_marked(&self, prompt: &str, markers: &Markers) -> Result<PromptCheck, StepsError> {

@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
 
 use lockstep_model::ids::{AgentId, SessionId};
-use lockstep_steps::markers;
+use lockstep_steps::markers::{self, Dialect, MarkerNames};
 use lockstep_store::{StateDir, StoreError, append_once, write_atomically};
 use lockstep_wire::claude::transcript;
 use serde::{Deserialize, Serialize};
@@ -77,7 +77,12 @@ impl<'a> Runs<'a> {
     }
 
     /// What an agent runs; `None` for an agent without a step. `own` is its transcript.
-    pub(crate) fn of_agent(&self, agent: &AgentId, own: Option<&Path>) -> Result<Option<Run>, StoreError> {
+    pub(crate) fn of_agent(
+        &self,
+        agent: &AgentId,
+        own: Option<&Path>,
+        names: &MarkerNames,
+    ) -> Result<Option<Run>, StoreError> {
         if let Some(kept) = self.kept(agent) {
             return Ok(kept);
         }
@@ -92,8 +97,9 @@ impl<'a> Runs<'a> {
             Some(known) => known.run(),
             None => {
                 // An invocation nobody saw: what its own prompt says counts.
-                let markers = markers::read(&prompt);
-                markers.validation_required.then(|| Run::new(markers.step_file, None))
+                let markers = markers::read_with(&prompt, names);
+                let is_step = markers.validation_required && markers.dialect() == Dialect::Steps;
+                is_step.then(|| Run::new(markers.step_file, None))
             }
         };
         if self.are_there() || run.is_some() {
