@@ -1,4 +1,4 @@
-//! The `lockstep.toml` that `lockstep init` writes: every key, commented out, with its default.
+//! Two forms of a new `lockstep.toml`: the short one that `lockstep init` writes, and one with every key.
 
 use crate::keys::SECTIONS;
 use crate::table::{Key, Section};
@@ -10,7 +10,19 @@ const HEADER: &str = "\
 # Each key is shown with its default. To change one, remove the `#` before it.
 ";
 
-/// The text of a new `lockstep.toml`. It sets nothing.
+/// The text that `lockstep init` writes. It sets nothing, since every key has a default, and says where the keys are explained.
+pub const SHORT: &str = "\
+# Lockstep's configuration. This file makes Lockstep's hooks work in this project.
+# Every key has a default, so it can stay as it is. To change a key, add it here, for example:
+#
+#   [scope]
+#   exclude = [\"dist/\"]
+#
+# `lockstep config template` prints every key with its meaning and default (also in docs/reference/configuration.md
+# of Lockstep's documentation), and `lockstep config show` prints the values in effect.
+";
+
+/// A `lockstep.toml` with every key commented out, with its meaning and default. It sets nothing.
 pub fn template() -> String {
     let mut out = HEADER.to_owned();
     for section in SECTIONS {
@@ -63,10 +75,25 @@ mod tests {
 
     #[test]
     fn it_sets_nothing() {
-        let loaded = parse(template());
+        for text in [template().as_str(), SHORT] {
+            let loaded = parse(text);
+            assert_eq!(loaded.problems, []);
+            assert_eq!(loaded.origins, []);
+            assert_eq!(loaded.config, Config::default());
+        }
+    }
+
+    #[test]
+    fn the_short_form_is_short_and_its_example_is_valid() {
+        assert!(SHORT.lines().count() <= 12);
+        let example: String = SHORT
+            .lines()
+            .filter_map(|line| line.strip_prefix("#   "))
+            .flat_map(|line| [line, "\n"])
+            .collect();
+        let loaded = parse(&example);
         assert_eq!(loaded.problems, []);
-        assert_eq!(loaded.origins, []);
-        assert_eq!(loaded.config, Config::default());
+        assert_eq!(loaded.origins.len(), 1);
     }
 
     #[test]

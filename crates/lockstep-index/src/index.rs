@@ -49,13 +49,13 @@ use open::Unkept;
 use storage::Storage;
 use table::Table;
 
-pub use build::{Built, Order, build};
+pub use build::{Built, Order, build, is_stored, wait_for_writer};
 pub use content::Unseen;
 pub use open::{Effort, Home, Sight};
 pub use progress::{Phase, Progress, Unwatched};
 pub use settings::{MAX_FILE_BYTES, Settings};
 pub use stats::Stats;
-pub use storage::Holder;
+pub use storage::{Holder, WriterLock};
 pub use verify::{Verdict, verify};
 
 /// An index as of one moment.

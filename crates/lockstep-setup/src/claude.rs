@@ -7,6 +7,7 @@ mod finding;
 mod inspect;
 mod install;
 mod settings;
+mod switches;
 mod uninstall;
 
 use thiserror::Error;
@@ -14,6 +15,7 @@ use thiserror::Error;
 pub use finding::{Finding, FindingKind, Weight};
 pub use inspect::inspect;
 pub use install::install;
+pub use switches::HookSwitches;
 pub use uninstall::uninstall;
 
 use crate::position::Position;

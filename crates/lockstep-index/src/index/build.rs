@@ -1,7 +1,8 @@
 //! Building the index of a project on purpose: everything, with the lock held, words first.
 
 use std::path::Path;
-use std::time::Instant;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use lockstep_store::StateDir;
 
@@ -9,7 +10,7 @@ use super::Index;
 use super::open::{Effort, Keep, Opening, Sight, load};
 use super::progress::Progress;
 use super::settings::Settings;
-use super::storage::{Holder, Storage};
+use super::storage::{Holder, Storage, WriterLock};
 use crate::IndexError;
 
 /// What to build.
@@ -28,6 +29,27 @@ pub enum Built {
     Done(Box<Index>),
     /// Another process is at it.
     Busy(Holder),
+}
+
+/// Returns true if the project has a stored index, of whatever settings.
+pub fn is_stored(state: &StateDir) -> Result<bool, IndexError> {
+    Ok(Storage::new(state).manifest()?.is_some())
+}
+
+/// Takes the writer's lock, so that no other process writes the index while the result is held. Waits at most `timeout` for a
+/// process that has it; `None` if that was too short.
+pub fn wait_for_writer(state: &StateDir, timeout: Duration) -> Result<Option<WriterLock>, IndexError> {
+    let storage = Storage::new(state);
+    let started = Instant::now();
+    loop {
+        if let Ok(writer) = storage.lock("remove")? {
+            return Ok(Some(WriterLock::new(writer)));
+        }
+        if started.elapsed() >= timeout {
+            return Ok(None);
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
 }
 
 /// Builds the index of the project at `root`, or brings it up to date.

@@ -108,6 +108,18 @@ impl Holder {
     }
 }
 
+/// The writer's lock of an index, held by a process that does not write it.
+#[derive(Debug)]
+pub struct WriterLock {
+    _writer: Writer,
+}
+
+impl WriterLock {
+    pub(crate) fn new(writer: Writer) -> Self {
+        Self { _writer: writer }
+    }
+}
+
 /// The one process that may write.
 #[derive(Debug)]
 pub(crate) struct Writer {

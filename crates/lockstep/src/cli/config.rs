@@ -8,9 +8,14 @@ use super::{Answer, Context};
 use crate::error::CommandError;
 use crate::project::ActiveProject;
 
-/// Look at the configuration
+/// Show the configuration in effect, or every key with its default
 #[derive(Debug, clap::Args)]
-#[command(arg_required_else_help = true)]
+#[command(
+    arg_required_else_help = true,
+    after_help = "Examples:
+  lockstep config show              the values in effect
+  lockstep config template          every key with its meaning and default"
+)]
 pub(crate) struct ConfigArgs {
     #[command(subcommand)]
     verb: ConfigVerb,
@@ -21,6 +26,13 @@ enum ConfigVerb {
     /// Print every key with its value in effect and where it comes from
     #[command(after_help = "Examples:\n  lockstep config show\n  lockstep config show --format json")]
     Show,
+    /// Print a lockstep.toml with every key, its meaning and its default, all commented out
+    ///
+    /// Copy the keys to change into the project's lockstep.toml. Works in any directory.
+    #[command(
+        after_help = "Examples:\n  lockstep config template\n  lockstep config template > lockstep.toml"
+    )]
+    Template,
 }
 
 #[derive(Serialize)]
@@ -40,7 +52,10 @@ struct ShownSetting {
 }
 
 pub(crate) fn run(args: &ConfigArgs, context: &Context) -> Result<Answer, CommandError> {
-    let ConfigVerb::Show = args.verb;
+    if let ConfigVerb::Template = args.verb {
+        context.terminal.say(&lockstep_config::template::template());
+        return Ok(Answer::Yes);
+    }
     let project = ActiveProject::of_command(&context.directory)?;
     let shown = shown(&project);
     match context.format.render(&shown) {

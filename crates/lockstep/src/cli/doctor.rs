@@ -9,11 +9,11 @@ use crate::doctor::{Check, Status, check_all, check_live};
 use crate::error::CommandError;
 use crate::project::ActiveProject;
 
-/// Check that everything is in place and that hooks fire
+/// Check the set-up and run every registered hook once
 ///
-/// Looks at the configuration, the clients' settings, the program the hooks start, the store and the log; runs each registered
-/// hook with a recorded event in a scratch project. Every finding says how to mend it. Changes nothing. Exit code 1 if a check
-/// failed.
+/// Checks the git repository, the configuration, the clients' settings, the program that the hooks start, the store and the log,
+/// and runs each registered hook with a recorded event in a scratch project. Every finding says how to fix it. Changes nothing in the project.
+/// Exit code 1 if a check failed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep doctor

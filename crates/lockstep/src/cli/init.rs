@@ -1,33 +1,45 @@
 //! `lockstep init`.
 
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
+use lockstep_config::Project;
+use lockstep_index::index::is_stored;
 use lockstep_index::sweep::baseline;
 use lockstep_store::StateDir;
 
 use super::planned::Planned;
 use super::{Answer, Context};
+use crate::document::Format;
 use crate::env_vars::HOME;
-use crate::error::CommandError;
+use crate::error::{CommandError, Kind};
 use crate::hook::Client;
 use crate::program;
+use crate::project::ActiveProject;
 use crate::setup::{
-    Installation, LOCAL_SETTINGS, Plan, SHARED_SETTINGS, build_cache, has_plugin, plan_configuration,
-    plan_git_hook, plan_plugin, plan_registration, plan_removal, root_of,
+    Installation, LOCAL_SETTINGS, Plan, SHARED_SETTINGS, build_cache, has_plugin, hook_blockers,
+    plan_configuration, plan_git_hook, plan_plugin, plan_registration, plan_removal, root_of,
 };
+use crate::steps::commits::git;
 
-/// Set up a project for its clients
+/// How long `init` waits for the index. A larger project's index is finished in the background.
+const INDEX_WAIT: Duration = Duration::from_secs(2);
+
+/// Set up a project: hooks, configuration and index
 ///
-/// Writes lockstep.toml, with every key and its default in comments, and registers the hooks in the settings of the clients
-/// that are found. Where the project has skills or agents, or uses a framework, it builds the session cache. What is there stays
-/// as it is. Running it again changes nothing, or brings older entries up to date.
-/// `lockstep uninstall` undoes it exactly.
+/// Sets up the git repository that this directory belongs to. Writes a short lockstep.toml, registers the hooks in the settings of
+/// the clients that are found (Claude Code), and starts the build of the index. If the project has skills or agents, or uses a
+/// framework, it also builds the session cache. Other content of existing files does not change. Running it again changes
+/// nothing, or updates older entries. `lockstep uninstall` undoes it exactly.
+///
+/// Exit code 3 if the client's settings keep every hook from running; the message says which key or line to change.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep init --dry-run        show what would be changed
   lockstep init                  set up the repository this directory belongs to
-  lockstep init --git-hook       have commits pass the gate of the steps, too
-  lockstep init --plugin         let Claude Code's plugin bring the hooks, with skills, agents and tools
+  lockstep init --git-hook       also check commits, in git's pre-commit hook
+  lockstep init --plugin         install the hooks as a plugin, with skills and agents
   lockstep init --local          register for yourself only (.claude/settings.local.json)
   lockstep init --client claude  register even if the client is not found on this machine")]
 pub(crate) struct InitArgs {
@@ -40,10 +52,10 @@ pub(crate) struct InitArgs {
     /// Register in the settings that are not shared with the team
     #[arg(long)]
     local: bool,
-    /// Set up the plugin instead of entries in the settings: a copy in .claude/skills/lockstep, which Claude Code loads by itself
+    /// Set up the plugin instead of entries in the settings: a copy in .claude/skills/lockstep, which Claude Code loads
     ///
-    /// Entries of Lockstep's in the project's settings are taken out, since the plugin brings the hooks. Where the plugin is installed
-    /// from a marketplace, no copy is made. A project that has the copy keeps it: `lockstep init` then brings it up to date.
+    /// Lockstep's entries in the project's settings are removed, since the plugin has the hooks. If the plugin is installed from a
+    /// marketplace, no copy is made. A project that has the copy keeps it: `lockstep init` then updates it.
     #[arg(long, conflicts_with = "local")]
     plugin: bool,
     /// Have git ask the commit gate before every commit, in its pre-commit hook; a hook that is there runs first
@@ -53,6 +65,9 @@ pub(crate) struct InitArgs {
 
 pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<Answer, CommandError> {
     let root = root_of(&context.directory)?;
+    if root != context.directory && context.format == Format::Text {
+        context.terminal.say(&format!("Setting up {}, which this directory belongs to.\n", root.display()));
+    }
     let state = StateDir::of(&root);
     let clients = clients(args, &root);
     let plugin = args.plugin || has_plugin(&root);
@@ -76,6 +91,14 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<Answer, CommandE
         plan_git_hook(&root, &mut plan)?;
     }
     advise(&clients, plugin, &mut plan);
+    let settings = if args.local { LOCAL_SETTINGS } else { SHARED_SETTINGS };
+    if !clients.is_empty() && !plugin && !args.local {
+        note_ignored(&root, &mut plan);
+    }
+    let blockers = match clients.is_empty() {
+        true => Vec::new(),
+        false => hook_blockers(&root, (!plugin).then_some(settings), &plan),
+    };
     if !args.dry_run {
         for edit in &plan.edits {
             edit.apply()?;
@@ -83,18 +106,63 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<Answer, CommandE
         build_cache(&root, false, &mut plan)?;
         plan.installation.save(&state)?;
         baseline(&root, &state)?;
+        build_index(&root, &mut plan)?;
     } else {
         build_cache(&root, true, &mut plan)?;
     }
     let shown = Planned { root: &root, plan: &plan, dry_run: args.dry_run };
     shown.show(context, "is set up already: nothing to change");
-    if !args.dry_run && !plan.edits.is_empty() {
+    if !blockers.is_empty() {
+        return Err(no_hook_runs(&blockers));
+    }
+    if !args.dry_run && !plan.edits.is_empty() && !clients.is_empty() {
         shown.next(
             context,
             "Restart running sessions, so that they see the hooks. `lockstep doctor` checks them.",
         );
     }
     Ok(Answer::Yes)
+}
+
+fn no_hook_runs(blockers: &[String]) -> CommandError {
+    let message = format!("no hook will run in this project\n  {}", blockers.join("\n  "));
+    CommandError::new(Kind::Configuration, message)
+        .hint("change the settings as it says; `lockstep doctor` then checks that the hooks run")
+}
+
+/// Notes that git ignores the settings, so that the hooks are registered for this clone only.
+fn note_ignored(root: &Path, plan: &mut Plan) {
+    if git(root, &["check-ignore", "--quiet", SHARED_SETTINGS]).is_ok() {
+        plan.notes.push(format!(
+            "git ignores {SHARED_SETTINGS}: the hooks are registered in this clone only. Others run `lockstep init` \
+             themselves, or stop ignoring the file."
+        ));
+    }
+}
+
+/// Builds the index of a project that has none. If that takes longer than [`INDEX_WAIT`], it continues in the background.
+fn build_index(root: &Path, plan: &mut Plan) -> Result<(), CommandError> {
+    let Some(project) = Project::of_directory(root)?.map(ActiveProject::load).transpose()? else {
+        return Ok(());
+    };
+    if is_stored(&project.state)? {
+        return Ok(());
+    }
+    let failed =
+        |error| CommandError::new(Kind::Store, format!("cannot start the build of the index: {error}"));
+    let mut build = project.start_index_build().map_err(failed)?;
+    let started = Instant::now();
+    while build.try_wait().map_err(failed)?.is_none() {
+        if started.elapsed() > INDEX_WAIT {
+            plan.notes.push(
+                "The index is being built in the background; `lockstep index --check` says when it is complete."
+                    .to_owned(),
+            );
+            return Ok(());
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    Ok(())
 }
 
 /// The clients asked for, else those with a trace in the project or on this machine.
@@ -113,7 +181,9 @@ fn clients(args: &InitArgs, root: &Path) -> Vec<Client> {
 fn advise(clients: &[Client], plugin: bool, plan: &mut Plan) {
     if clients.is_empty() {
         plan.notes.push(
-            "No client was found. `lockstep init --client claude` registers the hooks anyway.".to_owned(),
+            "No client was found, so no hook was registered. `lockstep init --client claude` registers them anyway; \
+             `lockstep impact` and `lockstep refs` need none."
+                .to_owned(),
         );
     } else if plugin && program::own_name() != "lockstep" {
         plan.notes.push(

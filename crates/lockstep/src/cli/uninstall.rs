@@ -2,6 +2,9 @@
 
 use std::fs;
 
+use std::time::Duration;
+
+use lockstep_index::index::wait_for_writer;
 use lockstep_store::StateDir;
 
 use super::planned::Planned;
@@ -9,13 +12,17 @@ use super::{Answer, Context};
 use crate::error::{CommandError, Kind};
 use crate::setup::{
     Installation, LOCAL_SETTINGS, Plan, SHARED_SETTINGS, plan_cache_removal, plan_deactivation,
-    plan_git_hook_removal, plan_plugin_removal, plan_removal, root_of,
+    plan_git_hook_removal, plan_plugin_removal, plan_removal, remaining_files, root_of,
 };
+
+/// How long a removal waits for a build of the index to end.
+const WRITER_WAIT: Duration = Duration::from_secs(10);
 
 /// Undo `lockstep init`
 ///
-/// Restores the clients' settings byte for byte where nobody edited them since, and takes out exactly Lockstep's entries
-/// otherwise. Removes the project's copy of the plugin, and lockstep.toml, unless they were edited. The history in .lockstep stays, unless --purge.
+/// Restores the clients' settings byte for byte if they were not edited since; otherwise removes exactly Lockstep's entries.
+/// Removes the project's copy of the plugin, and lockstep.toml, unless they were edited. The history in .lockstep stays, unless
+/// --purge. Names everything that it leaves: documents that Lockstep's commands wrote, edited files, journals.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep uninstall --dry-run   show what would be changed
@@ -34,6 +41,8 @@ pub(crate) fn run(args: &UninstallArgs, context: &Context) -> Result<Answer, Com
     let root = root_of(&context.directory)?;
     let state = StateDir::of(&root);
     let mut plan = Plan { installation: Installation::load(&state)?, ..Plan::default() };
+    // Read before lockstep.toml, which says where they are, is removed.
+    let remaining = remaining_files(&root);
     for settings in [SHARED_SETTINGS, LOCAL_SETTINGS] {
         plan_removal(&root, settings, &mut plan)?;
     }
@@ -43,6 +52,18 @@ pub(crate) fn run(args: &UninstallArgs, context: &Context) -> Result<Answer, Com
     plan_deactivation(&root, &mut plan)?;
     if state.exists() && !args.purge {
         plan.notes.push(format!("{} stays with its history; --purge removes it.", state.path().display()));
+    }
+    let is_removed = |path: &str| {
+        let path = root.join(path);
+        plan.edits.iter().any(|edit| edit.path == path && edit.after.is_none())
+    };
+    let remaining: Vec<String> =
+        remaining.into_iter().filter(|file| !is_removed(&file.path)).map(|file| file.to_string()).collect();
+    if !remaining.is_empty() {
+        plan.notes.push(format!(
+            "These stay; remove them by hand if you do not want them: {}.",
+            remaining.join(", ")
+        ));
     }
     if !args.dry_run {
         for edit in &plan.edits {
@@ -62,8 +83,13 @@ fn purge(state: &StateDir) -> Result<(), CommandError> {
         return Ok(());
     }
     let path = state.path();
-    // A link is not followed: what it leads to is not ours.
+    // A link is not followed: its target is not Lockstep's.
     state.ensure("")?;
+    // A build in the background would create the directory again.
+    let Some(_lock) = wait_for_writer(state, WRITER_WAIT)? else {
+        let message = format!("cannot remove {}: the index is being written", path.display());
+        return Err(CommandError::new(Kind::Store, message).hint("run `lockstep uninstall --purge` again"));
+    };
     fs::remove_dir_all(path)
         .map_err(|error| CommandError::new(Kind::Store, format!("cannot remove {}: {error}", path.display())))
 }

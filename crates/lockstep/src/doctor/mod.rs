@@ -5,6 +5,7 @@
 mod binary;
 mod cache;
 mod events;
+mod git;
 mod live;
 mod project;
 mod registration;
@@ -65,6 +66,7 @@ impl Check {
 /// Every check that needs no client.
 pub(crate) fn check_all(dir: &Path) -> Vec<Check> {
     let (mut checks, project) = project::configuration(dir);
+    checks.push(git::check(project.as_ref().map_or(dir, |project| &project.root)));
     let Some(project) = project else {
         checks.push(Check::skipped("everything else", "there is no active project to look at"));
         return checks;

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use lockstep_setup::claude::{FindingKind, Weight, inspect};
+use lockstep_setup::claude::{FindingKind, HookSwitches, Weight, inspect};
 
 use super::{Check, Entry};
 use crate::cache::entry::of_command;
@@ -14,7 +14,7 @@ use crate::env_vars::HOME;
 use crate::hook::route::{REGISTRATIONS, Registration};
 use crate::plugin::{HOOKS_FILE, NAME, hooks_json_of};
 use crate::project::ActiveProject;
-use crate::setup::{LOCAL_SETTINGS, PLUGIN_DIR, SHARED_SETTINGS, has_plugin};
+use crate::setup::{LOCAL_SETTINGS, MANAGED_SETTINGS, PLUGIN_DIR, SHARED_SETTINGS, has_plugin};
 
 /// Looks at every settings file the client reads for this project, and gives the entries of ours in them.
 pub(super) fn check(project: &ActiveProject) -> (Vec<Check>, Vec<Entry>) {
@@ -26,6 +26,7 @@ pub(super) fn check(project: &ActiveProject) -> (Vec<Check>, Vec<Entry>) {
     for dir in plugin_dirs(&project.root) {
         checks.extend(inspect_plugin(&dir, &mut entries));
     }
+    checks.extend(MANAGED_SETTINGS.iter().filter_map(|path| inspect_managed(Path::new(path))));
     checks.push(registered(&entries));
     (checks, entries)
 }
@@ -62,6 +63,17 @@ fn inspect_file(path: &Path, entries: &mut Vec<Entry>) -> Vec<Check> {
         checks.push(Check::ok(CHECK, format!("{} is as the client reads it", path.display())));
     }
     checks
+}
+
+/// Returns a failed check if the settings of the administrator keep the hooks of projects from running.
+fn inspect_managed(path: &Path) -> Option<Check> {
+    let switches = HookSwitches::read(&fs::read_to_string(path).ok()?);
+    let is_set = |switch: Option<(bool, _)>| switch.is_some_and(|(value, _)| value);
+    if !is_set(switches.disable_all) && !is_set(switches.managed_only) {
+        return None;
+    }
+    let message = format!("{} lets the client run no hook of a project", path.display());
+    Some(Check::failed("settings", message, "ask the administrator who manages this file to allow hooks"))
 }
 
 /// Where the client finds our plugin for this project: the project's copy, and what is installed from a marketplace.
@@ -122,7 +134,7 @@ fn registered(entries: &[Entry]) -> Check {
     let twice: Vec<&str> = events().filter(doubled).collect();
     if !missing.is_empty() {
         let message = format!("no hook of Lockstep's is registered for {}", missing.join(", "));
-        return Check::failed(CHECK, message, "`lockstep init` registers them");
+        return Check::failed(CHECK, message, "`lockstep init --client claude` registers them");
     }
     if let Some((event, tools)) = REGISTRATIONS.iter().find_map(|wanted| unmatched(wanted, entries)) {
         let message =

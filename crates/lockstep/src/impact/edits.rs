@@ -9,6 +9,7 @@ use lockstep_refs::impact::{After, Before, Edit};
 
 use super::tree::Tree;
 use crate::error::{CommandError, Kind};
+use crate::setup::OwnFiles;
 
 /// The edits of a question.
 #[derive(Default)]
@@ -20,16 +21,13 @@ pub(crate) struct Edits {
     pub(crate) unchanged: Vec<String>,
 }
 
-/// What lies in the state directory.
-const STATE: &str = ".lockstep/";
-
 impl Tree {
     /// What differs between two states.
     pub(crate) fn edits_between(&self, between: &Between, origin: String) -> Result<Edits, CommandError> {
         let repository = self.repository()?;
         let mut changed = repository.changed(between)?;
-        // Our own state hides itself from git, but a moment after it is made.
-        changed.retain(|change| !change.path.starts_with(STATE));
+        let own = OwnFiles::load(&self.root);
+        changed.retain(|change| !own.contains(&change.path));
         Ok(Edits { edits: self.edits_of(repository, between, &changed)?, origin, ..Edits::default() })
     }
 

@@ -25,6 +25,11 @@ pub(super) struct Place {
 }
 
 impl ActiveProject {
+    /// The path of the map document; `None` if the configuration names none that can be used.
+    pub(crate) fn map_path(&self) -> Option<PathBuf> {
+        self.map_place().ok().map(|place| place.path)
+    }
+
     /// Where its map is.
     pub(super) fn map_place(&self) -> Result<Place, CommandError> {
         let config = &self.config().map;

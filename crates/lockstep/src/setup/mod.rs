@@ -4,8 +4,11 @@
 
 mod file_edit;
 mod git_hook;
+mod hook_blockers;
 mod installation;
+mod own_files;
 mod plugin;
+mod remaining;
 mod session_cache;
 
 use std::fs;
@@ -13,7 +16,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use lockstep_config::{FILE_NAME, Project};
-use lockstep_setup::claude::{self, HookEntry, SettingsError, Weight};
+use lockstep_setup::claude::{self, HookEntry, SettingsError};
 use lockstep_setup::record::{Record, Restore, restore};
 
 use crate::cache::entry::arguments;
@@ -23,8 +26,11 @@ use crate::program;
 
 pub(crate) use file_edit::FileEdit;
 pub(crate) use git_hook::{git_hook_asks, plan_git_hook, plan_git_hook_removal};
+pub(crate) use hook_blockers::{MANAGED_SETTINGS, hook_blockers};
 pub(crate) use installation::Installation;
+pub(crate) use own_files::OwnFiles;
 pub(crate) use plugin::{PLUGIN_DIR, has_plugin, plan_plugin, plan_plugin_removal};
+pub(crate) use remaining::remaining_files;
 pub(crate) use session_cache::{build_cache, plan_cache_removal};
 
 /// Where Claude Code has a project's settings: shared with the team, and the user's own.
@@ -71,9 +77,10 @@ pub(crate) fn plan_configuration(root: &Path, plan: &mut Plan) -> Result<(), Com
     if Project::of_directory(root)?.is_some_and(|project| project.root == root) {
         return Ok(());
     }
-    let text = lockstep_config::template::template();
-    plan.installation.configuration = Some(Record::new(None, &text));
-    plan.edits.push(FileEdit { path: root.join(FILE_NAME), before: None, after: Some(text), mode: None });
+    let text = lockstep_config::template::SHORT;
+    plan.installation.configuration = Some(Record::new(None, text));
+    let after = Some(text.to_owned());
+    plan.edits.push(FileEdit { path: root.join(FILE_NAME), before: None, after, mode: None });
     Ok(())
 }
 
@@ -84,7 +91,6 @@ pub(crate) fn plan_registration(root: &Path, settings: &str, plan: &mut Plan) ->
     let refused = |error| refused(&path, error);
     let edit = claude::install(before.as_deref(), &hook_entries(session_cache::session_starts(root)?))
         .map_err(refused)?;
-    note_faults(settings, &edit.text, plan);
     if before.as_deref() == Some(&edit.text) {
         return Ok(());
     }
@@ -99,12 +105,6 @@ pub(crate) fn plan_registration(root: &Path, settings: &str, plan: &mut Plan) ->
     plan.installation.settings.insert(settings.to_owned(), record);
     plan.edits.push(FileEdit { path, before, after: Some(edit.text), mode: None });
     Ok(())
-}
-
-/// What was in the settings before may keep every hook from running, ours too; the client does not say so.
-fn note_faults(settings: &str, text: &str, plan: &mut Plan) {
-    let faults = claude::inspect(text).into_iter().filter(|finding| finding.kind.weight() == Weight::Fault);
-    plan.notes.extend(faults.map(|finding| format!("No hook runs as {settings} is: {finding}")));
 }
 
 /// Plans taking Lockstep out of one settings file: exactly as it was where nobody edited it since, else only our entries.

@@ -12,6 +12,7 @@ const SETTINGS: &str = ".claude/settings.json";
 
 fn installed() -> TestEnv {
     let env = inactive();
+    env.git(["init", "--quiet"]);
     env.lockstep(["init", "--client", "claude"]).succeeded();
     env
 }
@@ -57,6 +58,32 @@ fn an_inactive_project_and_a_broken_configuration() {
     let env = installed();
     env.configure("[journal]\nswep = \"off\"\n");
     finds(&env, "configuration", "failed", "swep");
+}
+
+#[test]
+fn no_git_repository_is_a_failure_with_its_reason_and_fix() {
+    let env = inactive();
+    env.lockstep(["init", "--client", "claude"]).succeeded();
+    finds(&env, "git", "failed", "is not in a git repository");
+    let said = env.lockstep(["doctor"]).snapshot();
+    assert!(
+        said.contains("original content of changed files") && said.contains("fix: run `git init`"),
+        "{said}"
+    );
+    env.git(["init", "--quiet"]);
+    finds(&env, "git", "ok", "is the repository");
+}
+
+#[test]
+fn a_project_without_a_client_is_told_the_command_that_registers_hooks() {
+    let env = inactive();
+    env.git(["init", "--quiet"]);
+    env.lockstep(["init"]).succeeded();
+    finds(&env, "registration", "failed", "no hook of Lockstep's is registered");
+    let said = env.lockstep(["doctor"]).snapshot();
+    assert!(said.contains("`lockstep init --client claude` registers them"), "{said}");
+    env.lockstep(["init", "--client", "claude"]).succeeded();
+    finds(&env, "registration", "ok", "are registered");
 }
 
 #[test]

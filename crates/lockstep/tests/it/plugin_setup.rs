@@ -214,6 +214,7 @@ fn finds(env: &TestEnv, name: &str, status: &str, message: &str) {
 #[test]
 fn doctor_knows_the_plugin() {
     let env = inactive();
+    env.git(["init", "--quiet"]);
     env.lockstep(["init", "--plugin", "--quiet"]).succeeded();
     assert!(doctor(&env).iter().all(|(_, status, _)| status == "ok"), "{:#?}", doctor(&env));
     finds(&env, "registration", "ok", "all 8 events are registered");

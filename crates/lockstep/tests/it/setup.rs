@@ -121,16 +121,136 @@ fn settings_that_cannot_be_edited_are_left_alone_with_the_reason() {
 }
 
 #[test]
-fn settings_in_which_no_hook_runs_are_told_at_once() {
-    let env = inactive();
-    let said = || env.lockstep(["init", "--client", "claude"]).snapshot();
-    let warning = "No hook runs as .claude/settings.json is: line 2, column 3: this is not strict JSON";
-    env.write(SETTINGS, "{\n  // ours\n  \"permissions\": {}\n}\n");
-    for said in [said(), said()] {
-        assert!(said.contains(warning), "{said}");
+fn settings_in_which_no_hook_runs_are_a_failure_with_the_fix() {
+    let disabled = "{\n  \"disableAllHooks\": true\n}\n";
+    for (file, text, why) in [
+        (SETTINGS, "{\n  // ours\n  \"permissions\": {}\n}\n", "line 2, column 3: this is not strict JSON"),
+        (SETTINGS, disabled, "line 2, column 3: `disableAllHooks` is true, so no hook runs; remove it"),
+        (".claude/settings.local.json", disabled, "`disableAllHooks` is true"),
+        ("../home/.claude/settings.json", disabled, "`disableAllHooks` is true"),
+    ] {
+        let env = inactive();
+        env.git(["init", "--quiet"]);
+        env.write(file, text);
+        for args in
+            [&["init", "--client", "claude"][..], &["init", "--client", "claude"], &["init", "--dry-run"]]
+        {
+            let output = env.lockstep(args);
+            let error = output.snapshot();
+            assert_eq!(output.code, Some(3), "{error}");
+            assert!(error.contains("error: no hook will run") && error.contains(why), "{file}: {error}");
+            assert!(error.contains("settings") && error.contains("hint: "), "{error}");
+        }
+        env.write(file, "{}\n");
+        env.lockstep(["init", "--client", "claude"]).succeeded();
     }
+}
+
+#[test]
+fn a_later_settings_file_enables_hooks_again() {
+    let env = inactive();
+    env.write(SETTINGS, "{\"disableAllHooks\": true}\n");
+    env.write(".claude/settings.local.json", "{\"disableAllHooks\": false}\n");
+    env.lockstep(["init"]).succeeded();
+}
+
+#[test]
+fn the_plugin_does_not_run_where_hooks_are_disabled_either() {
+    let env = inactive();
+    env.write(SETTINGS, "{\"disableAllHooks\": true}\n");
+    let output = env.lockstep(["init", "--plugin"]);
+    let error = output.snapshot();
+    assert!(output.code == Some(3) && error.contains("no hook will run"), "{error}");
+}
+
+#[test]
+fn init_builds_the_index() {
+    let env = inactive();
+    env.git(["init", "--quiet"]);
+    env.write("a.py", "def hello(): pass\n");
+    env.lockstep(["init", "--client", "claude"]).succeeded();
+    // A slow machine finishes it in the background.
+    let fresh = (0..500).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        env.lockstep(["index", "--check"]).code == Some(0)
+    });
+    assert!(fresh, "{}", env.lockstep(["index", "--check"]).snapshot());
+}
+
+#[test]
+fn the_new_configuration_is_short_and_names_where_the_keys_are() {
+    let env = inactive();
+    env.lockstep(["init"]).succeeded();
+    let text = fs::read_to_string(env.project().join("lockstep.toml")).unwrap();
+    assert!(text.lines().count() < 15 && text.contains("lockstep config template"), "{text}");
+}
+
+#[test]
+fn impact_does_not_report_what_init_wrote() {
+    let env = inactive();
+    env.git(["init", "--quiet"]);
+    env.write("a.py", "def hello(): pass\n");
+    env.write("b.py", "from a import hello\n");
     env.write(SETTINGS, "{}\n");
-    assert!(!said().contains("No hook runs"));
+    env.git(["add", "--all"]);
+    env.git(["commit", "--quiet", "--message", "first"]);
+    env.write("a.py", "def greet(): pass\n");
+    for init in [&["init"][..], &["init", "--plugin"]] {
+        env.lockstep(init).succeeded();
+        let said = env.lockstep(["impact"]).succeeded();
+        assert!(
+            said.contains("b.py") && !said.contains("lockstep.toml") && !said.contains("settings"),
+            "{said}"
+        );
+        assert!(!said.contains("SKILL.md") && !said.contains(".lockstep/"), "{said}");
+    }
+    // An edit of the user's is one again.
+    env.configure("[scope]\nexclude = [\"dist/\"]\n");
+    let said = env.lockstep(["impact"]).succeeded();
+    assert!(said.contains("lockstep.toml"), "{said}");
+}
+
+#[test]
+fn init_says_when_git_ignores_the_settings() {
+    for (ignore, is_said) in [(".claude/\n", true), ("settings.json\n", true), ("dist/\n", false)] {
+        let env = inactive();
+        env.git(["init", "--quiet"]);
+        env.write(".gitignore", ignore);
+        for args in [&["init", "--client", "claude", "--dry-run"][..], &["init", "--client", "claude"]] {
+            let said = env.lockstep(args).snapshot();
+            assert_eq!(said.contains("git ignores .claude/settings.json"), is_said, "{ignore}: {said}");
+        }
+        let local = env.lockstep(["init", "--client", "claude", "--local"]).snapshot();
+        assert!(!local.contains("git ignores"), "the local settings are not shared anyway: {local}");
+    }
+}
+
+#[test]
+fn uninstall_names_what_it_leaves() {
+    for purge in [false, true] {
+        let env = inactive();
+        env.git(["init", "--quiet"]);
+        env.write("a.py", "def hello(): pass\n");
+        env.lockstep(["init", "--client", "claude"]).succeeded();
+        env.configure("[map]\npath = \"docs/map.md\"\n\n[cache]\npath = \"docs/cache.md\"\n");
+        env.write(".claude/skills/greet/SKILL.md", "---\nname: greet\ndescription: Greets\n---\n");
+        env.lockstep(["map", "--quiet"]).succeeded();
+        env.lockstep(["cache", "build", "--quiet"]).succeeded();
+        let _ = env.hook(&lockstep_testkit::Event::session_start());
+        env.hook(&lockstep_testkit::Event::edit("a.py")).silent();
+        let args = if purge { &["uninstall", "--purge"][..] } else { &["uninstall"] };
+        let said = env.lockstep(args).snapshot();
+        for name in [
+            "docs/map.md (the map)",
+            "docs/cache.md (the session cache)",
+            "src-changes-SESSION.log (1 journal",
+        ] {
+            assert!(said.contains(name), "{name}: {said}");
+        }
+        assert!(said.contains("lockstep.toml was not written by `lockstep init`, or edited since"), "{said}");
+        assert_eq!(said.contains(".lockstep stays with its history"), !purge, "{said}");
+        assert!(env.project().join("docs/map.md").exists());
+    }
 }
 
 #[test]
@@ -150,7 +270,10 @@ fn a_project_is_set_up_at_the_root_of_its_repository() {
     let env = inactive();
     env.git(["init", "--quiet"]);
     env.write("deep/er/file", "");
-    env.lockstep(["-C", "deep/er", "init", "--client", "claude"]).succeeded();
+    let said = env.lockstep(["-C", "deep/er", "init", "--client", "claude"]).succeeded();
+    let root = env.project().display().to_string();
+    assert!(said.contains(&format!("Setting up {root}, which this directory belongs to.")), "{said}");
+    assert!(!env.lockstep(["init", "--client", "claude"]).succeeded().contains("Setting up"));
     assert!(env.project().join("lockstep.toml").exists());
     assert!(env.project().join(SETTINGS).exists());
     env.shell("test -z \"$(git status --porcelain -- .lockstep)\"");
@@ -161,6 +284,7 @@ fn without_a_client_only_the_configuration_is_written() {
     let env = inactive();
     let said = env.lockstep(["init"]).succeeded();
     assert!(said.contains("No client was found"), "{said}");
+    assert!(!said.contains("Restart"), "there is no hook to see: {said}");
     assert!(!env.project().join(".claude").exists());
     assert!(env.project().join("lockstep.toml").exists());
 }

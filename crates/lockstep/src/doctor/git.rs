@@ -1,0 +1,30 @@
+//! The git repository that the project belongs to.
+
+use std::path::Path;
+
+use lockstep_git::Repository;
+
+use super::Check;
+
+const NAME: &str = "git";
+
+/// Checks that `root` is in a git repository, and that git can be run.
+pub(super) fn check(root: &Path) -> Check {
+    match Repository::top_of(root) {
+        Ok(Some(top)) => Check::ok(NAME, format!("{} is the repository", top.display())),
+        Ok(None) => Check::failed(
+            NAME,
+            format!(
+                "{} is not in a git repository. Without one, the original content of changed files is often unknown, \
+                 ignored files are not recognised, and `lockstep impact` needs the names of the changed files",
+                root.display()
+            ),
+            "run `git init` there and commit the files",
+        ),
+        Err(error) => Check::failed(
+            NAME,
+            format!("git cannot be run, so the original content of changed files is not known: {error}"),
+            "install git, or correct what the message names",
+        ),
+    }
+}
