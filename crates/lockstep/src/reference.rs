@@ -19,11 +19,11 @@ pub fn cli_page() -> String {
     command.build();
     let mut out = format!("# Command line\n\n{MADE}\n\n{}\n", about(&command));
     if let Some(after) = command.get_after_help().map(plain) {
-        let _ = writeln!(out, "\n{after}");
+        after_help(&mut out, &after);
     }
-    out.push_str("\n| command | |\n|---|---|\n");
-    for verb in verbs(&command) {
-        contents(&mut out, verb);
+    for (title, commands) in cli::grouped_commands(&command) {
+        let _ = writeln!(out, "\n### {title}\n\n| command | |\n|---|---|");
+        commands.into_iter().for_each(|verb| contents(&mut out, verb));
     }
     out.push_str("\n## Options of every command\n\n");
     arguments(&mut out, &command, true);
@@ -124,7 +124,8 @@ fn arguments(out: &mut String, command: &Command, of_every_command: bool) {
 
 fn argument(out: &mut String, arg: &Arg) {
     let help = arg.get_long_help().or(arg.get_help()).map(plain).unwrap_or_default();
-    let _ = write!(out, "- {}: {}", spelling(arg), sentence(&help));
+    let sentences: Vec<String> = help.split("\n\n").map(sentence).collect();
+    let _ = write!(out, "- {}: {}", spelling(arg), sentences.join(" "));
     if !arg.get_action().takes_values() {
         out.push('\n');
         return;
@@ -181,6 +182,15 @@ mod tests {
         let (mut command, page) = (cli::command(), cli_page());
         command.build();
         verbs(&command).for_each(|verb| check(&page, verb));
+    }
+
+    #[test]
+    fn the_paragraphs_of_an_option_are_separate_sentences() {
+        let page = cli_page();
+        assert!(
+            page.contains("which Claude Code loads. Lockstep's entries"),
+            "no full stop between title and rest"
+        );
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::steps::Steps;
 use crate::steps::commits::Unseen;
 use crate::steps::listing::Wanted;
 
-/// Look at the audit trail of the steps, and check that it is whole
+/// Show and verify the audit trail of the steps
 ///
 /// Every change of a step and every decision of a gate is a line in audit-YYYY-MM-DD.log, which holds the hash of the line before it.
 /// There is no command that takes a line away.

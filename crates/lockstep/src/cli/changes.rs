@@ -19,15 +19,16 @@ use crate::clock;
 use crate::error::{CommandError, Kind};
 use crate::project::ActiveProject;
 
-/// List the changes that were journaled
+/// List the files that agents changed
 ///
-/// Every change an agent made to a file of this project: by its editing tools, or found on disk afterwards (Sweep). The oldest
-/// comes first.
+/// Lists every change an agent made to a file of this project: with its editing tools, or with a shell command, which is found on
+/// disk afterwards and listed as `Sweep`. The oldest comes first. `lead` is the main agent of a session; the others are its
+/// subagents.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep changes                       all changes
   lockstep changes --since 2h            of the last two hours
-  lockstep changes --agent lead          the Lead's own
+  lockstep changes --agent lead          those of the main agent
   lockstep changes --agent implementer   those of agents of this type
   lockstep changes --tsv | cut -f3       the paths, for a script
   lockstep changes --prune               remove the journals of ended sessions")]
@@ -111,15 +112,26 @@ fn nothing(args: &ChangesArgs, project: &ActiveProject) -> String {
     )
 }
 
+/// How many sessions the summary names, the latest first.
+const LISTED_SESSIONS: usize = 3;
+
 fn summary(changes: &[Change]) -> String {
     let files: BTreeSet<_> = changes.iter().map(|change| &change.line.path).collect();
-    let sessions: BTreeSet<_> = changes.iter().map(|change| &change.session).collect();
+    let mut sessions: Vec<&SessionId> = Vec::new();
+    for change in changes.iter().rev() {
+        if !sessions.contains(&&change.session) {
+            sessions.push(&change.session);
+        }
+    }
     let count = |n: usize, one: &str| format!("{n} {one}{}", if n == 1 { "" } else { "s" });
+    let latest: Vec<&str> = sessions.iter().take(LISTED_SESSIONS).map(|session| session.as_str()).collect();
+    let more = if sessions.len() > latest.len() { ", …" } else { "" };
     format!(
-        "{} to {} in {}\n",
+        "{} to {} in {}: {}{more}\n",
         count(changes.len(), "change"),
         count(files.len(), "file"),
-        count(sessions.len(), "session")
+        count(sessions.len(), "session"),
+        latest.join(", ")
     )
 }
 

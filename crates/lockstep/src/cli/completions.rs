@@ -10,7 +10,7 @@ use crate::error::CommandError;
 /// Bash: `lockstep completions bash > ~/.local/share/bash-completion/completions/lockstep`. Zsh: into a directory of `$fpath`
 /// as `_lockstep`. Fish: `lockstep completions fish > ~/.config/fish/completions/lockstep.fish`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  source <(lockstep completions bash)")]
+#[command(after_help = "Examples:\n  source <(lockstep completions bash)")]
 pub(crate) struct CompletionsArgs {
     /// The shell
     #[arg(value_enum)]

@@ -19,9 +19,9 @@ use crate::steps::gates::Work;
 use crate::steps::{Steps, StepsError};
 use crate::terminal::complain;
 
-/// Ask a gate
+/// Ask whether a prompt, the end of a step or a commit is allowed
 ///
-/// The gates look at what was recorded and decide; they mend nothing. Hooks ask them for agents, git's hook for commits.
+/// A gate decides from what was recorded for a step; it changes no step. Hooks ask the gates for agents, git's hook for commits.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep gate prompt prompt.md

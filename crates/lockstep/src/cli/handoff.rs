@@ -21,7 +21,9 @@ use crate::project::ActiveProject;
 use crate::task::Tasks;
 use crate::task::files::ProjectFiles;
 
-/// Check what a phase hands over, or begin a new L2 file
+/// Check the report that a phase of the task hands over, or start a new one
+///
+/// The report is called the L2 file of the phase: a Markdown document with the sections that the next phase starts from.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep handoff new P4 > L2-summary.md

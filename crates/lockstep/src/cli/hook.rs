@@ -5,13 +5,13 @@ use std::process::ExitCode;
 use crate::cache::entry::HookPart;
 use crate::hook::{self, Call, Client, RegisteredBy};
 
-/// Answer an event of a client
+/// Answer an event of a coding agent; its client runs this, not you
 ///
-/// The entry for every hook of a client: the event as JSON on standard input, the reply on standard output, the exit code by
-/// the client's rules. `lockstep init` registers it. In a project without lockstep.toml it exits 0 at once, silently.
+/// Reads the event as JSON from standard input, writes the reply to standard output, and exits by the client's rules. `lockstep
+/// init` registers it. In a project without lockstep.toml it exits 0 at once, silently.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Example:\n  echo '{\"hook_event_name\":\"Stop\",\"session_id\":\"s\"}' | lockstep hook claude"
+    after_help = "Examples:\n  echo '{\"hook_event_name\":\"Stop\",\"session_id\":\"s\"}' | lockstep hook claude"
 )]
 pub(crate) struct HookArgs {
     /// The client that sends the event

@@ -12,10 +12,10 @@ use crate::error::{CommandError, Kind};
 use crate::progress_bar::ProgressBar;
 use crate::project::ActiveProject;
 
-/// Build the index, or bring it up to date
+/// Build or update the index of definitions and references
 ///
-/// The index knows which words stand in which files and what a parser saw in each. Commands bring it up to date by themselves;
-/// building it beforehand spares the first of them the wait. It is in `.lockstep/index/`; deleting it loses nothing.
+/// The index stores each file's words, definitions, imports and uses. Commands update it automatically; building it in advance
+/// makes the first query faster. It is in `.lockstep/index/`; deleting it loses nothing.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep index                 bring the index up to date

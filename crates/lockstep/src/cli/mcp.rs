@@ -4,7 +4,7 @@ use super::{Answer, Context};
 use crate::error::CommandError;
 use crate::mcp::{self, Caller};
 
-/// Serve the verbs as MCP tools and the documents as resources
+/// Run an MCP server that offers these commands to agents as tools
 ///
 /// Speaks the Model Context Protocol on standard input and output, for the client that starts it, until standard input ends.
 /// impact, references, dangling_references and map_entry work in any directory; the other tools need an active project.

@@ -10,6 +10,7 @@ mod config;
 mod doctor;
 mod gate;
 mod handoff;
+mod help;
 mod hook;
 mod impact;
 mod index;
@@ -29,7 +30,7 @@ mod uninstall;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::{CommandFactory as _, Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
 use crate::document::Format;
 use crate::error::{CommandError, Kind};
@@ -40,13 +41,17 @@ use crate::terminal::{ColorChoice, Terminal, complain};
 /// The version, with the commit in a release.
 pub(crate) const VERSION: &str = env!("LOCKSTEP_VERSION");
 
-/// Keep a coding agent's changes in view
+/// Show which files a change breaks, and tell your coding agent before it moves on
 ///
-/// Lockstep stands beside a coding agent and journals every change it makes. In a project without `lockstep.toml` it does
-/// nothing at all.
+/// `impact` and `refs` answer in any git repository: they need no set-up and write nothing. `init` sets a project up: from then
+/// on hooks record the files that an agent changes there and tell it which other files depend on them. In a project without
+/// `lockstep.toml` the hooks do nothing.
 #[derive(Debug, Parser)]
 #[command(name = "lockstep", version = VERSION, propagate_version = true, arg_required_else_help = true)]
-#[command(after_help = "Start with `lockstep init` in a project, then `lockstep doctor`.")]
+#[command(after_help = "Examples:
+  lockstep impact          show which files the uncommitted changes, or else the last commit, affect
+  lockstep refs NAME       find every reference to a file, a symbol or a name
+  lockstep init            set up this project, then check it with `lockstep doctor`")]
 struct Args {
     #[command(flatten)]
     global: GlobalArgs,
@@ -54,23 +59,26 @@ struct Args {
     verb: Verb,
 }
 
+/// The heading of the options that every command has, which separates them from the command's own.
+const GLOBAL_OPTIONS: &str = "Global options";
+
 /// Options of every command.
 #[derive(Debug, clap::Args)]
 pub(crate) struct GlobalArgs {
     /// Work as if started in DIR
-    #[arg(short = 'C', value_name = "DIR", global = true)]
+    #[arg(short = 'C', value_name = "DIR", global = true, help_heading = GLOBAL_OPTIONS)]
     directory: Option<PathBuf>,
-    /// What the output is made for
-    #[arg(long, value_enum, default_value_t, global = true)]
+    /// Output format
+    #[arg(long, value_enum, default_value_t, global = true, help_heading = GLOBAL_OPTIONS)]
     format: Format,
     /// Print the answer only
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    #[arg(short, long, global = true, conflicts_with = "verbose", help_heading = GLOBAL_OPTIONS)]
     quiet: bool,
     /// Print more about what was done
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, help_heading = GLOBAL_OPTIONS)]
     verbose: bool,
     /// When to use colour
-    #[arg(long, value_enum, default_value_t, value_name = "WHEN", global = true)]
+    #[arg(long, value_enum, default_value_t, value_name = "WHEN", global = true, help_heading = GLOBAL_OPTIONS)]
     color: ColorChoice,
 }
 
@@ -126,8 +134,11 @@ pub(crate) enum Answer {
 
 /// The description of the command line, for completions and the reference.
 pub fn command() -> clap::Command {
-    Args::command()
+    help::with_grouped_commands(Args::command())
 }
+
+/// The commands in the groups in which `lockstep --help` lists them.
+pub(crate) use help::grouped_commands;
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
@@ -137,7 +148,7 @@ pub fn main() -> ExitCode {
         ));
         std::process::exit(exit_code::BUG.into());
     }));
-    let args = match Args::try_parse() {
+    let args = match parse() {
         Ok(args) => args,
         Err(error) => return misused(&error),
     };
@@ -162,12 +173,25 @@ pub fn main() -> ExitCode {
     })
 }
 
+/// Parses the arguments of this process. A hook starts for every event, so it does not format the help of all commands.
+fn parse() -> Result<Args, clap::Error> {
+    if is_hook() {
+        return Args::try_parse();
+    }
+    Args::from_arg_matches(&command().try_get_matches()?)
+}
+
+/// Returns true if a client started this process for one of its events.
+fn is_hook() -> bool {
+    std::env::args_os().nth(1).is_some_and(|verb| verb == "hook")
+}
+
 /// Help and version are answers; the rest is wrong usage. A client would take the usual code for a hook's block, and settings
 /// written by a newer Lockstep must not stop its work.
 fn misused(error: &clap::Error) -> ExitCode {
-    // There is nobody to tell that a message could not be printed.
+    // Standard error is closed: the message cannot be reported anywhere else.
     let _ = error.print();
-    let by_client = std::env::args_os().nth(1).is_some_and(|verb| verb == "hook");
+    let by_client = is_hook();
     ExitCode::from(match (error.use_stderr(), by_client) {
         (false, _) => exit_code::DONE,
         (true, true) => exit_code::NO,

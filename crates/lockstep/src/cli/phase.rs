@@ -13,9 +13,9 @@ use crate::project::ActiveProject;
 use crate::task::Tasks;
 use crate::task::phases::Produced;
 
-/// Enter and complete the phases of the task, P1 to P9
+/// Enter and complete the phases of the task
 ///
-/// A phase is entered through the handoff of the one before, and completed by its own.
+/// A task has nine phases, P1 to P9. A phase is entered with the report of the phase before it, and completed with its own.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep phase enter P4
@@ -36,7 +36,7 @@ enum PhaseCommand {
 /// The phase before is COMPLETE, its L2 file is there with a whole handoff, and the sections the phase's skill must read are in the
 /// task. Prints the sections and the handoff. Not ready: all reasons at once, and the answer is no.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  lockstep phase enter P4 > context.md")]
+#[command(after_help = "Examples:\n  lockstep phase enter P4 > context.md")]
 pub(crate) struct EnterArgs {
     /// The phase, P1 to P9
     #[arg(value_name = "PHASE")]
@@ -47,7 +47,7 @@ pub(crate) struct EnterArgs {
 
 /// Complete a phase: its L2 file is whole, its sections are written, its gate holds; then one version
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  lockstep phase complete P4 --l2 work/phase-4/L2-summary.md")]
+#[command(after_help = "Examples:\n  lockstep phase complete P4 --l2 work/phase-4/L2-summary.md")]
 pub(crate) struct CompleteArgs {
     /// The phase, P1 to P9
     #[arg(value_name = "PHASE")]

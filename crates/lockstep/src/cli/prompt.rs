@@ -14,7 +14,7 @@ use crate::error::{CommandError, Kind};
 use crate::project::ActiveProject;
 use crate::steps::Steps;
 
-/// Make and check the prompts of steps
+/// Create and check the prompts that start an agent on a step
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep prompt render execute_step --step 01-01 --set agent_name=crafter > prompt.md

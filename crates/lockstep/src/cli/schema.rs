@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{Answer, Context};
 use crate::error::{CommandError, Kind};
 
-/// Print the JSON Schema of a document, or list those there are
+/// Print the JSON Schema of a document that Lockstep reads or writes
 ///
 /// The schemas are draft 2020-12. YAML documents are checked as the values they stand for.
 #[derive(Debug, clap::Args)]

@@ -12,9 +12,10 @@ use crate::error::{CommandError, Kind};
 use crate::project::ActiveProject;
 use crate::task::Tasks;
 
-/// Keep what a session needs for itself: execution metrics, gate summaries, a version marker
+/// Store values that belong to one session only
 ///
-/// Nobody downstream reads it, and nothing else is accepted: what another phase needs belongs in the task or in an L2 file.
+/// It accepts execution metrics, summaries of gates and a version marker. Other phases do not read it: what they need belongs in
+/// the task or in a phase's report.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep scratch set execution_metrics.spawn_count 3 --session s1
@@ -32,7 +33,7 @@ enum ScratchCommand {
 
 /// Print the scratch of a session
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  lockstep scratch show --session s1")]
+#[command(after_help = "Examples:\n  lockstep scratch show --session s1")]
 pub(crate) struct ShowArgs {
     #[command(flatten)]
     session: SessionArgs,

@@ -46,18 +46,18 @@ fn every_change_and_a_summary() {
     2026-02-14 15:30:42  Edit          implementer a1  b.py
     2026-02-14 15:30:42  Edit          implementer a2  b.py
     2026-02-14 16:30:42  Sweep         a3              b.py  (deleted)
-    4 changes to 2 files in 2 sessions
+    4 changes to 2 files in 2 sessions: s2, s1
     exit 0
     ");
     assert_snapshot!(env.lockstep(["changes", "--verbose", "--agent", "a3"]).snapshot(), @"
     2026-02-14 16:30:42  Sweep         a3  b.py  (deleted)  [session s2, call toolu_6bcfda05ffdc41629efe0a6e]
-    1 change to 1 file in 1 session
+    1 change to 1 file in 1 session: s2
     exit 0
     ");
     let colored = env.lockstep(["changes", "--color", "always", "--agent", "a3"]).snapshot();
     assert_snapshot!(colored.replace('\u{1b}', "ESC"), @"
     ESC[2m2026-02-14 16:30:42ESC[0m  ESC[36mSweep       ESC[0m  a3  b.pyESC[2m  (deleted)ESC[0m
-    1 change to 1 file in 1 session
+    1 change to 1 file in 1 session: s2
     exit 0
     ");
     assert_snapshot!(env.lockstep(["changes", "--tsv"]).snapshot(), @"

@@ -38,6 +38,109 @@ fn the_help_of_every_verb_has_an_example_that_names_it() {
     }
 }
 
+/// The commands of a help text's Examples section, without their explanations.
+fn examples(help: &str) -> Vec<String> {
+    let Some((_, section)) = help.split_once("\nExamples:\n") else { return Vec::new() };
+    let lines = section.lines().take_while(|line| line.starts_with("  ")).map(str::trim_start);
+    let command = |line: &str| line.split("  ").next().unwrap_or_default().to_owned();
+    lines.filter(|line| line.contains("lockstep ")).map(command).collect()
+}
+
+/// The arguments of every call of `lockstep` in a shell command line.
+fn calls(line: &str) -> Vec<Vec<String>> {
+    let mut calls = Vec::new();
+    for part in line.split(" | ").flat_map(|part| part.split(" && ")) {
+        let Some((before, rest)) = part.split_once("lockstep ") else { continue };
+        // `claude mcp add lockstep -- lockstep mcp` runs another program.
+        if before.starts_with("claude") {
+            continue;
+        }
+        let rest = rest.split(['>', '<', ')']).next().unwrap_or_default();
+        calls.push(shell_words(rest));
+    }
+    calls
+}
+
+/// `lockstep` and the words of its arguments; single quotes join words.
+fn shell_words(arguments: &str) -> Vec<String> {
+    let mut words = vec!["lockstep".to_owned()];
+    let (mut word, mut quoted) = (None::<String>, false);
+    for c in arguments.chars() {
+        match c {
+            '\'' => {
+                quoted = !quoted;
+                word.get_or_insert_default();
+            }
+            ' ' if !quoted => words.extend(word.take()),
+            c => word.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(word);
+    words
+}
+
+#[test]
+fn every_command_and_group_has_an_examples_section_whose_commands_parse() {
+    fn walk(tree: &clap::Command, command: &clap::Command, found: &mut usize) {
+        let mut own = command.clone().term_width(400);
+        let help = own.render_long_help().to_string();
+        let lines = examples(&help);
+        assert!(!lines.is_empty(), "`{}` has no Examples section:\n{help}", command.get_name());
+        for line in &lines {
+            for call in calls(line) {
+                let parsed = tree.clone().try_get_matches_from(&call);
+                assert!(parsed.is_ok(), "{line}: {call:?}: {}", parsed.unwrap_err());
+                *found += 1;
+            }
+        }
+        let children = command.get_subcommands();
+        children
+            .filter(|child| child.get_name() != "help" && !child.is_hide_set())
+            .for_each(|child| walk(tree, child, found));
+    }
+    let tree = lockstep_cli::cli::command();
+    let mut found = 0;
+    let mut built = tree.clone();
+    built.build();
+    walk(&tree, &built, &mut found);
+    assert!(found > 150, "{found} examples");
+}
+
+#[test]
+fn help_lists_the_first_commands_first_and_the_rest_in_groups() {
+    let env = active();
+    let help = env.lockstep(["--help"]).succeeded();
+    let at = |text: &str| help.find(text).unwrap_or_else(|| panic!("{text:?} is not in\n{help}"));
+    let order = [
+        "\nStart here:\n  impact ",
+        "\n  refs ",
+        "\n  init ",
+        "\nAgents:\n",
+        "\nMap and cascade:\n",
+        "\nWorkflow framework:\n",
+        "\nMaintenance:\n",
+        "\nGlobal options:\n",
+        "\nExamples:\n",
+    ];
+    assert!(order.windows(2).all(|pair| at(pair[0]) < at(pair[1])), "{help}");
+    assert!(!help.contains("does nothing at all"), "impact and refs work without lockstep.toml:\n{help}");
+    // A command's own options come before those that every command has.
+    let help = env.lockstep(["impact", "--help"]).succeeded();
+    assert!(help.find("--staged") < help.find("\nGlobal options:\n"), "{help}");
+    assert!(help.find("\nGlobal options:\n") < help.find("--color"), "{help}");
+    // Hooks do not format this list, and their help works all the same.
+    assert!(env.lockstep(["hook", "--help"]).succeeded().contains("Usage: lockstep hook"));
+}
+
+#[test]
+fn the_template_of_the_configuration_needs_no_project() {
+    let env = crate::inactive();
+    let template = env.lockstep(["config", "template"]).succeeded();
+    assert!(template.contains("[journal]") && template.contains("#lead = \"breaking\""), "{template}");
+    env.configure(&template);
+    env.lockstep(["config", "show"]).succeeded();
+}
+
 #[test]
 fn completions_for_every_shell() {
     let env = active();

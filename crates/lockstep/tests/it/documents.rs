@@ -69,6 +69,10 @@ fn steady(text: &str) -> String {
         (Some((before, _)), _) => format!("{before}the slowest (…) in … ms\n"),
         // How often the index was brought up to date depends on the moment.
         (_, Some((before, _))) => format!("{before}revision: …\n"),
+        // The number of files depends on what the plugin has.
+        _ if line.contains("index: the index of ") => {
+            "ok       index: the index of … files is fresh\n".to_owned()
+        }
         _ => format!("{line}\n"),
     };
     text.lines().map(line).collect()
@@ -76,6 +80,7 @@ fn steady(text: &str) -> String {
 
 fn play(document: &str) {
     let env = inactive();
+    env.git(["init", "--quiet"]);
     env.write(".claude/settings.json", "{\n  \"model\": \"opus\"\n}\n");
     env.write("a.py", "def hello(): pass\n");
     env.write("b.py", "from a import hello\n\nhello()\n");

@@ -57,7 +57,7 @@ fn every_way_of_changing_a_file_is_journaled_with_its_agent() {
     2026-02-14 15:30:42  Sweep         lead            f.py  (created)
     2026-02-14 15:30:42  Sweep         lead            sub.py  (renamed from c.py)
     2026-02-14 15:30:42  Sweep         implementer a1  f.py
-    10 changes to 8 files in 1 session
+    10 changes to 8 files in 1 session: s1
     exit 0
     ");
     assert_snapshot!(env.neutral(&env.journaled("s1")), @"

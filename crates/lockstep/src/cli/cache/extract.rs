@@ -13,7 +13,7 @@ use crate::terminal::complain;
 ///
 /// From the cache if it is fresh, else from the sources; standard error says which. Exit code 1 where the section was skipped.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  lockstep cache section CONSTITUTION")]
+#[command(after_help = "Examples:\n  lockstep cache section CONSTITUTION")]
 pub(crate) struct SectionArgs {
     /// The section, as `lockstep cache show` lists it
     #[arg(value_name = "NAME")]
@@ -24,7 +24,7 @@ pub(crate) struct SectionArgs {
 ///
 /// From the cache if it is fresh, else from the sources; standard error says which.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  lockstep cache agent software-developer")]
+#[command(after_help = "Examples:\n  lockstep cache agent software-developer")]
 pub(crate) struct AgentArgs {
     /// The agent, as the skill index names it
     #[arg(value_name = "NAME")]
@@ -35,7 +35,7 @@ pub(crate) struct AgentArgs {
 ///
 /// From the cache if it is fresh, else from the sources; standard error says which.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  lockstep cache phase 06-implementation")]
+#[command(after_help = "Examples:\n  lockstep cache phase 06-implementation")]
 pub(crate) struct PhaseArgs {
     /// The phase's key in the configuration
     #[arg(value_name = "KEY")]

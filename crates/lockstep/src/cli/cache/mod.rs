@@ -10,11 +10,11 @@ mod skill;
 use super::{Answer, Context};
 use crate::error::CommandError;
 
-/// Build and look at the session cache
+/// Build and show the session cache: text that every new session receives
 ///
-/// The cache is one file with a framework's static content: constitution, configuration, skills, agents, personas. It is built
-/// once and given to every session that starts, within what the client takes. `[cache]` in lockstep.toml says what is in it.
-/// Where nobody has built one, sessions are given nothing.
+/// The cache is one file with the static content of a project's agent framework: its rules, configuration, skills, agents and
+/// personas. It is built once and given to every session that starts, as far as the client accepts it. `[cache]` in lockstep.toml
+/// lists its sections. Without a cache, sessions receive nothing.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep cache build                  build it, or find that nothing changed

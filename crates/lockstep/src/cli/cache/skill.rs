@@ -17,12 +17,18 @@ use crate::project::ActiveProject;
 use crate::setup::confined;
 use crate::source_date;
 
-/// Register external skills, bind them, take them out
+/// Register external skills, bind them to agents and phases, remove them
 ///
 /// An external skill is a file below .claude/skills/external that the manifest names. Its text is marked as not the project's own
 /// wherever it is delivered. Each of these commands edits the manifest and rebuilds the cache.
 #[derive(Debug, clap::Args)]
-#[command(arg_required_else_help = true)]
+#[command(
+    arg_required_else_help = true,
+    after_help = "Examples:
+  lockstep cache skill add style-guide style-guide.md
+  lockstep cache skill wire style-guide --agent software-developer
+  lockstep cache skill remove style-guide"
+)]
 pub(crate) struct SkillArgs {
     #[command(subcommand)]
     command: SkillCommand,
@@ -31,7 +37,7 @@ pub(crate) struct SkillArgs {
 #[derive(Debug, clap::Subcommand)]
 enum SkillCommand {
     /// Register a skill, with `source: user`
-    #[command(after_help = "Example:
+    #[command(after_help = "Examples:
   lockstep cache skill add api-style api-style.md --agent software-developer --injection always --delivery context")]
     Add {
         /// What to call it
@@ -42,7 +48,7 @@ enum SkillCommand {
         wiring: WiringArgs,
     },
     /// Take a skill out of the manifest; its file stays
-    #[command(after_help = "Example:\n  lockstep cache skill remove api-style")]
+    #[command(after_help = "Examples:\n  lockstep cache skill remove api-style")]
     Remove {
         /// Its name
         name: String,

@@ -12,7 +12,7 @@ use crate::error::CommandError;
 ///
 /// Its status is `partial`; the files that nobody got to are named as unresolved. Nothing that agents changed is undone.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:
+#[command(after_help = "Examples:
   lockstep cascade abort --why 'the rename is taken back'")]
 pub(crate) struct AbortArgs {
     /// Why; it stands in the report

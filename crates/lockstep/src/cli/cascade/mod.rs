@@ -19,14 +19,14 @@ use crate::cascade::{Cascades, Which};
 use crate::env_vars::CLAUDE_CODE_SESSION_ID;
 use crate::error::CommandError;
 
-/// Bring the files that depend on a change up to date, until nothing unresolved is left
+/// Have agents update the files that a change broke, until none is left
 ///
-/// A cascade goes from an impact report in at most three iterations: files that depend directly on what changed are given to at most
-/// two agents, what they did is looked at on disk, and what depends on it in turn is the next iteration's work. It has converged
-/// when nothing unresolved is left. Its state is kept: a crash, a compaction or a new session loses nothing.
+/// A cascade starts from an impact report and has at most three iterations. Each gives the files that depend directly on a change
+/// to at most two agents and then checks the files on disk; the files that depend on those edits are the work of the next iteration. It has
+/// converged when no broken reference is left. Its state is saved, so a crash or a new session loses nothing.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  lockstep cascade run --agent claude --verify 'cargo check'    the whole loop, without a Lead
+  lockstep cascade run --agent claude --verify 'cargo check'    the whole loop in one command
   lockstep cascade start                                        from the working tree, or else the last commit
   lockstep cascade next                                         the groups to run now, with their prompts
   lockstep cascade done 1a --status complete                    an agent has ended: look at what it did

@@ -10,7 +10,7 @@ use super::{Answer, Context};
 use crate::error::CommandError;
 use crate::map::{Order, Way};
 
-/// Keep the codebase map: which file references which, and how hot each is
+/// Write a map of the codebase: which file references which
 ///
 /// The map is one Markdown document, `.claude/agent-memory/analyst/codebase-map.md` where there is a `.claude` directory, else
 /// `.lockstep/codebase-map.md`. It is computed from the index and never edited by hand. Without a subcommand it is updated or,

@@ -26,7 +26,7 @@ use crate::progress_bar::ProgressBar;
   lockstep map show                              all files, the hottest first
   lockstep map show src/store.rs                 one file
   lockstep map show store.rs                     the same, by its short name
-  lockstep map show src/store.rs --graph mermaid a file and its neighbours
+  lockstep map show src/store.rs --graph mermaid  a file and its neighbours
   lockstep map show --graph dot | dot -Tsvg > map.svg
   lockstep map show --format md                  the whole document, nothing left out")]
 pub(crate) struct ShowArgs {

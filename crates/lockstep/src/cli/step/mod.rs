@@ -20,10 +20,9 @@ use crate::steps::files::StepFile;
 use crate::steps::told::{StepRefused, StepWritten};
 use crate::steps::{Steps, StepsError};
 
-/// Make steps and record their phases
+/// Create steps, the units of an agent's work, and record their phases
 ///
-/// A step is a unit of an agent's work. Its phases are recorded as they happen, in their order; the gates look at what was recorded,
-/// and at nothing else.
+/// The phases of a step are recorded as they happen, in their order. The gates decide from what was recorded, and from nothing else.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep step new 01-01 --project auth

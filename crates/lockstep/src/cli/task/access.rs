@@ -12,7 +12,7 @@ use crate::task;
 /// The Lead may do everything; an agent that is not listed only reads. `[task.agents.NAME]` and `[task.skills.NAME]` in
 /// lockstep.toml add to it.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  lockstep task access --format yaml")]
+#[command(after_help = "Examples:\n  lockstep task access --format yaml")]
 pub(crate) struct AccessArgs {}
 
 pub(crate) fn run(_: &AccessArgs, context: &Context) -> Result<Answer, CommandError> {

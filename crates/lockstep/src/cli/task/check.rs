@@ -14,7 +14,7 @@ use crate::task::agreement::{Compared, Outcome, Source};
 ///
 /// The answer is no when something must be mended or a list says something else.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  lockstep task check && echo 'all agree'")]
+#[command(after_help = "Examples:\n  lockstep task check && echo 'all agree'")]
 pub(crate) struct CheckArgs {}
 
 #[derive(Serialize)]

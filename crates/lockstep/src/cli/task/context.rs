@@ -14,7 +14,7 @@ use crate::task::{Present, Tasks};
 ///
 /// For clients where such an agent cannot read the Lead's list.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  lockstep task context --for pt-manager --args 'add a constraint'")]
+#[command(after_help = "Examples:\n  lockstep task context --for pt-manager --args 'add a constraint'")]
 pub(crate) struct ContextArgs {
     /// The agent, by its type
     #[arg(long = "for", value_name = "AGENT")]

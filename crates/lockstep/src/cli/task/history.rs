@@ -11,7 +11,7 @@ use crate::task::Tasks;
 
 /// List the versions of the task: who wrote each, by which skill, when and why
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  lockstep task history --format json")]
+#[command(after_help = "Examples:\n  lockstep task history --format json")]
 pub(crate) struct HistoryArgs {}
 
 #[derive(Serialize)]

@@ -23,10 +23,10 @@ use super::{Answer, Context};
 use crate::error::{CommandError, Kind};
 use crate::task::{Present, Tasks, files};
 
-/// Keep the task: one versioned document that is the truth across phases
+/// Manage the task: one versioned document for a larger piece of work
 ///
-/// Every write makes the next version, PT-v1, PT-v2, …, and names the version it was made from: when somebody else was first, it
-/// is refused with what both changed. Every version is kept, with who wrote it, by which skill, when and why.
+/// Every write creates the next version, PT-v1, PT-v2, …, and names the version it was made from. If another writer was faster, it
+/// is refused, with the changes of both. Every version is stored with its author, skill, time and reason.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep task new --title auth --intent 'Add login to the service'

@@ -13,7 +13,7 @@ use crate::task::Tasks;
 ///
 /// The answer is no when one works from an older version. An agent that never read the task is not known here.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  lockstep task readers --format json")]
+#[command(after_help = "Examples:\n  lockstep task readers --format json")]
 pub(crate) struct ReadersArgs {}
 
 #[derive(Serialize)]

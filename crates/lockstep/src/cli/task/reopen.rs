@@ -11,7 +11,7 @@ use crate::task::Tasks;
 ///
 /// Its last phase is IN_PROGRESS then, and everything else stays. It says why with --why.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  lockstep task reopen --why 'the release was withdrawn'")]
+#[command(after_help = "Examples:\n  lockstep task reopen --why 'the release was withdrawn'")]
 pub(crate) struct ReopenArgs {
     #[command(flatten)]
     who: WhoArgs,

@@ -13,7 +13,7 @@ use crate::task::Tasks;
 ///
 /// Nothing is taken back: the next version says what the earlier one said, and every version between stays.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  lockstep task restore 3 --why 'PT-v4 was made from a wrong plan'")]
+#[command(after_help = "Examples:\n  lockstep task restore 3 --why 'PT-v4 was made from a wrong plan'")]
 pub(crate) struct RestoreArgs {
     /// The earlier version
     #[arg(value_name = "N")]
