@@ -46,6 +46,34 @@ pub struct Findings {
     pub dependents: Vec<Finding>,
     /// Whether the time was over before everything was analysed.
     pub truncated: bool,
+    /// The changed files that are broken themselves: they still use what the change removed or renamed.
+    #[serde(default)]
+    pub broken_in_file: Vec<BrokenInFile>,
+}
+
+/// A changed file with broken references of its own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BrokenInFile {
+    /// Its name, as [`display_names`] gives it.
+    pub file: String,
+    /// The lines of the references, 1-based.
+    pub lines: Vec<u32>,
+    /// Why the first of them is broken: `greet is now salute`.
+    pub reason: String,
+}
+
+impl BrokenInFile {
+    fn render(&self) -> String {
+        let lines: Vec<String> = self.lines.iter().take(5).map(u32::to_string).collect();
+        let more = if self.lines.len() > 5 { ",..." } else { "" };
+        one_line(&format!("{}:{}{more} (same file: {})", self.file, lines.join(","), self.reason))
+    }
+}
+
+impl Findings {
+    fn is_empty(&self) -> bool {
+        self.dependents.is_empty() && self.broken_in_file.is_empty()
+    }
 }
 
 /// A dependent.
@@ -80,7 +108,7 @@ impl Alert {
 
     /// Whether it says something that the Lead should know: not that nothing depends on what changed.
     pub fn is_worth_a_turn(&self) -> bool {
-        self.findings.as_ref().is_none_or(|findings| findings.truncated || !findings.dependents.is_empty())
+        self.findings.as_ref().is_none_or(|findings| findings.truncated || !findings.is_empty())
     }
 
     /// The text, at most [`MAX_CHARS`] long. `earlier` alerts waited with this one and are only counted.
@@ -88,7 +116,7 @@ impl Alert {
         let earlier = if earlier > 0 { format!(" (and {earlier} earlier)") } else { String::new() };
         match &self.findings {
             None => self.render_unanalysed(&earlier),
-            Some(findings) if findings.dependents.is_empty() && !findings.truncated => {
+            Some(findings) if findings.is_empty() && !findings.truncated => {
                 format!("SRC: 0 impact candidates for {} changed files.{earlier}", self.changed.len())
             }
             Some(findings) => self.render_findings(findings, &earlier),
@@ -114,7 +142,8 @@ impl Alert {
         let text = |changed: &str, dependents: &str, action: &str| {
             format!("{header}\nChanged: {changed}\nDependents: {dependents}\nAction: {action}")
         };
-        let items: Vec<String> = findings.dependents.iter().map(Finding::render).collect();
+        let own = findings.broken_in_file.iter().map(BrokenInFile::render);
+        let items: Vec<String> = own.chain(findings.dependents.iter().map(Finding::render)).collect();
         let all = self.changed.join(", ");
         let whole = text(&all, &dependents(&items, items.len(), findings.truncated), WHOLE_ACTION);
         if chars(&whole) <= MAX_CHARS {
@@ -237,7 +266,7 @@ mod tests {
                 refs: refs.iter().map(|name| (*name).to_owned()).collect(),
             })
             .collect();
-        Alert::analysed(&paths(changed), Findings { dependents, truncated })
+        Alert::analysed(&paths(changed), Findings { dependents, truncated, broken_in_file: Vec::new() })
     }
 
     #[test]
@@ -325,7 +354,7 @@ mod tests {
             let dependents: Vec<Finding> = dependents.into_iter()
                 .map(|(dependent, name)| Finding { dependent, refs: vec![name] }).collect();
             let total = dependents.len();
-            let text = Alert::analysed(&changed, Findings { dependents, truncated }).render(earlier);
+            let text = Alert::analysed(&changed, Findings { dependents, truncated, broken_in_file: Vec::new() }).render(earlier);
             prop_assert!(text.chars().count() <= MAX_CHARS);
             prop_assert_eq!(text.lines().count(), 4);
             let start = format!(

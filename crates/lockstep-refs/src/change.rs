@@ -149,6 +149,11 @@ impl SymbolChange {
 
 /// What changed between two contents of a file, for everyone who can name its definitions. In the order of the former text.
 pub fn compare(old: &Facts, new: &Facts) -> Vec<SymbolChange> {
+    compare_reaching(old, new, Reach::Package)
+}
+
+/// Compares the definitions of two contents of a file that reach at least as far as `least`, in the order of the former text.
+pub(crate) fn compare_reaching(old: &Facts, new: &Facts, least: Reach) -> Vec<SymbolChange> {
     let renamed_types = renamed_types(old, new);
     let gone = Gone::new(old, new);
     let mut offered = imported(new);
@@ -162,7 +167,7 @@ pub fn compare(old: &Facts, new: &Facts) -> Vec<SymbolChange> {
     let mut changes = Vec::new();
     let mut resigned = Vec::new();
     let mut missing = Vec::new();
-    for (was, key) in concerning(old, &gone, &renamed_types) {
+    for (was, key) in concerning(old, least, &gone, &renamed_types) {
         wanted.entry(key).or_default().push(was);
     }
     for (key, before) in wanted {
@@ -220,15 +225,16 @@ fn group(facts: &Facts, path: impl Fn(Option<&str>) -> Option<String>) -> BTreeM
     groups
 }
 
-/// What others can name, with where it should be found now. The members of a type that is gone are gone with it: their users
+/// The definitions that reach at least as far as `least`, with where they should be found now. The members of a type that is gone are gone with it: their users
 /// are its users.
 fn concerning<'a>(
     old: &'a Facts,
+    least: Reach,
     gone: &Gone<'_>,
     renamed: &BTreeMap<&str, &str>,
 ) -> impl Iterator<Item = (&'a Definition, Key)> {
-    let remains = |was: &&Definition| {
-        was.reach > Reach::File && !was.container.as_deref().is_some_and(|path| gone.holds(path))
+    let remains = move |was: &&Definition| {
+        was.reach >= least && !was.container.as_deref().is_some_and(|path| gone.holds(path))
     };
     old.definitions.iter().filter(remains).map(|was| {
         let container = was.container.as_deref().map(|path| renamed_path(path, renamed));
@@ -375,7 +381,7 @@ fn is_type(definition: &Definition) -> bool {
 }
 
 /// Types that were replaced by another one in their place, by their former names.
-fn renamed_types<'a>(old: &'a Facts, new: &'a Facts) -> BTreeMap<&'a str, &'a str> {
+pub(crate) fn renamed_types<'a>(old: &'a Facts, new: &'a Facts) -> BTreeMap<&'a str, &'a str> {
     let (lost, mut won) = (lost_types(old, new), lost_types(new, old));
     let mut renamed = BTreeMap::new();
     for was in lost {
@@ -441,7 +447,8 @@ fn is_object(definition: &Definition) -> bool {
     definition.kind == DefinitionKind::Value && definition.container.is_none() && definition.gives.is_none()
 }
 
-fn renamed_path(path: &str, renamed: &BTreeMap<&str, &str>) -> String {
+/// The path of a container with each renamed type replaced by its new name.
+pub(crate) fn renamed_path(path: &str, renamed: &BTreeMap<&str, &str>) -> String {
     path.split('.').map(|part| *renamed.get(part).unwrap_or(&part)).collect::<Vec<_>>().join(".")
 }
 

@@ -23,7 +23,7 @@ pub(crate) fn referrers(files: &str, path: &str, symbol: &str) -> Vec<String> {
     let symbols: Vec<Definition> =
         facts.definitions.iter().filter(|it| path_of(it) == symbol).cloned().collect();
     assert!(!symbols.is_empty(), "{symbol} is not among {:?}", facts.definitions);
-    let target = Target { file, symbols: &symbols, module: false, now: None };
+    let target = Target { file, symbols: &symbols, module: false, now: None, own_file: false };
     let mut lines: Vec<String> = rules(facts.language)
         .referrers(&world, &target)
         .into_iter()

@@ -11,10 +11,12 @@ mod in_text;
 mod kept;
 mod loose;
 mod no_module;
+mod own_file;
 mod promised;
 
 pub use dependents::{Dependent, Evidence, Hop};
 pub use edit::{After, Before, Edit, FileChange};
+pub use own_file::BrokenReference;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -48,6 +50,11 @@ impl Impact {
         self.files.iter().flat_map(|file| &file.dependents).map(|dependent| &*dependent.path).collect()
     }
 
+    /// The references that edits broke in the changed files themselves, with the file.
+    pub fn broken_in_files(&self) -> impl Iterator<Item = (&FileImpact, &BrokenReference)> {
+        self.files.iter().flat_map(|file| file.broken_in_file.iter().map(move |broken| (file, broken)))
+    }
+
     /// All dependents of all changed files.
     pub fn dependents(&self) -> impl Iterator<Item = (&FileImpact, &Dependent)> {
         self.files.iter().flat_map(|file| file.dependents.iter().map(move |dependent| (file, dependent)))
@@ -69,6 +76,8 @@ pub struct FileImpact {
     pub dependents: Vec<Dependent>,
     /// How many more files only use a member of a changed one's name, on values of which nothing is known.
     pub undecided: usize,
+    /// References in the file itself that the edit broke, in the order of the text.
+    pub broken_in_file: Vec<BrokenReference>,
     /// Whether the time was up before it was looked at: then nothing is known of its dependents.
     pub unanalysed: bool,
     /// How many places in it, as it was or as it is, could not be read: what they define and use is not known.
@@ -151,6 +160,7 @@ fn nothing_found(edit: &Edit) -> FileImpact {
         whole_file: matches!(edit.before, Before::Unknown),
         dependents: Vec::new(),
         undecided: 0,
+        broken_in_file: Vec::new(),
         unanalysed: false,
         problems: 0,
     }
@@ -187,6 +197,8 @@ fn file_impact(
     let former = FormerFile { before: &before, file, facts: &facts, changes: &found.symbols, unread };
     let promised = Promised::new(world, edit, &former, after.as_deref());
     collect_direct(&former, edit, after.as_deref(), (&handed_on, &promised), &mut kept, &mut collector);
+    let contents = own_file::Contents { facts: &facts, present: after.as_deref() };
+    found.broken_in_file = own_file::broken(worlds.after, edit, &contents, &found.symbols, &mut kept);
     handed_on::collect(world, &before, edit, (&facts, after.as_ref()), &mut collector);
     go_module::collect(&before, edit, text.as_deref(), &mut collector);
     no_module::collect(&before, (&facts, after.as_deref()), file, &mut collector);
@@ -225,7 +237,8 @@ fn collect_direct(
         false => changes.iter().map(|change| change.was.clone()).collect(),
     };
     let now = edit.present_text(before);
-    let target = Target { file, symbols: &symbols, module: moved || unread, now: now.as_deref() };
+    let target =
+        Target { file, symbols: &symbols, module: moved || unread, now: now.as_deref(), own_file: false };
     let hidden: Vec<bool> = changes.iter().map(|change| hides(former, change)).collect();
     if moved || unread || !symbols.is_empty() {
         for mut reference in language::rules(facts.language).referrers(before, &target) {
@@ -320,7 +333,7 @@ fn collect_transitive(world: &dyn World, collector: &mut Collector<'_>, is_over:
         if symbols.is_empty() {
             continue;
         }
-        let target = Target { file, symbols: &symbols, module: false, now: None };
+        let target = Target { file, symbols: &symbols, module: false, now: None, own_file: false };
         for reference in language::rules(facts.language).referrers(world, &target) {
             if reference.certainty != Certainty::Undecided {
                 collector.add_transitive(file, reference);

@@ -92,6 +92,12 @@ pub trait Rules: Sync {
     /// The facts of a file. Broken text gives what can be seen, and counts problems.
     fn facts(&self, path: &str, text: &str) -> Facts;
 
+    /// The facts of a file with the uses of names that it neither defines nor imports. [`facts`](Self::facts) may leave them
+    /// out, because they are those of the language's own library as long as the file is in order.
+    fn facts_with_unbound_names(&self, path: &str, text: &str) -> Facts {
+        self.facts(path, text)
+    }
+
     /// The places in other files that reference the target, by this language's imports and symbols. Sorted by path and line.
     fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference>;
 
@@ -144,6 +150,12 @@ pub fn rules(language: Language) -> &'static dyn Rules {
 pub fn facts(path: &str, text: &str) -> Facts {
     let language = Language::of(path);
     Facts { language, ..rules(language).facts(path, text) }
+}
+
+/// The facts of a file with the uses of names that it neither defines nor imports.
+pub(crate) fn facts_with_unbound_names(path: &str, text: &str) -> Facts {
+    let language = Language::of(path);
+    Facts { language, ..rules(language).facts_with_unbound_names(path, text) }
 }
 
 /// Text without imports and symbols.

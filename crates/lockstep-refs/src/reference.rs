@@ -64,12 +64,14 @@ pub struct Target<'a> {
     pub module: bool,
     /// What the file says now, where that is another content than the world has, and known.
     pub now: Option<&'a str>,
+    /// Whether references in the target's own file are asked for, instead of those in other files.
+    pub own_file: bool,
 }
 
 /// A place that references a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reference {
-    /// Where: never the target's own file.
+    /// The referring file. It is the target's own file only if [`Target::own_file`] asks for that.
     pub file: FileId,
     /// The line, counted from 1.
     pub line: u32,

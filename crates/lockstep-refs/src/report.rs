@@ -87,7 +87,7 @@ impl Next {
     pub fn route(report: Option<&Report<'_>>, active_cascade: bool) -> Self {
         match report {
             _ if active_cascade => Self::ContinueCascade,
-            Some(report) if report.impact.truncated || !report.impact.candidates().is_empty() => Self::Impact,
+            Some(report) if report.impact.truncated || report.has_findings() => Self::Impact,
             _ => Self::Review,
         }
     }
@@ -135,6 +135,11 @@ impl Report<'_> {
         if self.basis.fresh { "full" } else { "degraded" }
     }
 
+    /// Returns true if a file depends on what changed, or a changed file is broken itself.
+    fn has_findings(&self) -> bool {
+        !self.impact.candidates().is_empty() || self.impact.broken_in_files().next().is_some()
+    }
+
     fn direct(&self) -> usize {
         self.impact.dependents().filter(|(_, dependent)| dependent.hop == Hop::Direct).count()
     }
@@ -144,11 +149,25 @@ impl Report<'_> {
         match self.status() {
             Status::Partial => true,
             Status::Skipped => false,
-            Status::Complete => self.direct() > 0,
+            Status::Complete => self.direct() > 0 || self.impact.broken_in_files().next().is_some(),
         }
     }
 
     fn rationale(&self) -> String {
+        let broken = self.impact.broken_in_files().count();
+        if broken == 0 || self.status() != Status::Complete {
+            return self.rationale_of_dependents();
+        }
+        let own = count_verb(broken, "reference", "references");
+        let verb = if broken == 1 { "is" } else { "are" };
+        let own = format!("{own} in the changed files themselves {verb} broken.");
+        match self.impact.candidates().len() {
+            0 => own,
+            _ => format!("{} {own}", self.rationale_of_dependents()),
+        }
+    }
+
+    fn rationale_of_dependents(&self) -> String {
         let candidates = self.impact.candidates().len();
         let direct: BTreeSet<&str> = self
             .impact

@@ -22,12 +22,25 @@ fn impact() -> Value {
         },
         "required": ["file", "type", "hop_count", "reference_pattern", "evidence", "kind", "breaks"],
     });
+    let broken = json!({
+        "type": "object",
+        "description": "A reference in the changed file itself that the edit broke.",
+        "properties": {
+            "line": {"type": "integer", "minimum": 1},
+            "reference_pattern": {"type": "string", "description": "L1; `pattern` in JSON."},
+            "evidence": {"type": "string", "description": "file:line:text, the path relative to the root."},
+            "kind": {"enum": ["import", "symbol", "path", "name", "mention"]},
+            "reason": {"type": "string"},
+        },
+        "required": ["line", "evidence", "kind", "reason"],
+    });
     let file = json!({
         "type": "object",
         "properties": {
             "changed_file": {"type": "string", "description": "Absolute."},
             "dependents": {"type": ["array", "null"], "items": dependent},
             "dependent_count": {"type": ["integer", "null"], "minimum": 0},
+            "broken_in_file": {"type": "array", "items": broken},
         },
         "required": ["changed_file", "dependents", "dependent_count"],
     });

@@ -54,7 +54,7 @@ pub(super) fn collect(
                 |it: &Definition| is.definitions.iter().any(|now| now.name == it.name && now.kind == it.kind);
             symbols.retain(remains);
         }
-        let target = Target { file: from, symbols: &symbols, module: false, now: None };
+        let target = Target { file: from, symbols: &symbols, module: false, now: None, own_file: false };
         let now: BTreeSet<_> = rules.referrers(&after, &target).iter().map(spot).collect();
         let mut missed = rules.referrers(before, &target);
         missed.retain(|it| it.file != file && it.file != from && !now.contains(&spot(it)));
@@ -94,7 +94,8 @@ fn collect_foreign(
     let path = before.path(file).to_owned();
     let owning = Overlay::new(before, &path, Arc::new(facts), before.text(file));
     let Some(file) = owning.find(&path) else { return };
-    let missed = rules.referrers(&owning, &Target { file, symbols: &symbols, module: false, now: None });
+    let missed = rules
+        .referrers(&owning, &Target { file, symbols: &symbols, module: false, now: None, own_file: false });
     for reference in missed.into_iter().filter(|it| it.file != file) {
         let breaks = reference.certainty <= Certainty::Possible;
         collector.add(Place { breaks, reference: Reference { symbol: None, ..reference } });

@@ -106,7 +106,7 @@ impl<'a> Kept<'a> {
         for arrival in self.arrivals.of(&self.edit.path, was) {
             let Some(file) = self.world.find(&arrival.path) else { continue };
             let symbols = std::slice::from_ref(&arrival.definition);
-            let target = Target { file, symbols, module: false, now: None };
+            let target = Target { file, symbols, module: false, now: None, own_file: false };
             let what = difference(was, &arrival.definition);
             let rules = language::rules(Language::of(&arrival.path));
             let found = rules.referrers(self.world, &target);
@@ -176,7 +176,7 @@ impl<'a> Kept<'a> {
     fn ask(&self, after: &Facts, wanted: impl Fn(&Definition) -> bool, module: bool) -> BTreeSet<Spot> {
         let Some(file) = self.world.find(&self.edit.path) else { return BTreeSet::new() };
         let symbols: Vec<Definition> = after.definitions.iter().filter(|it| wanted(it)).cloned().collect();
-        let target = Target { file, symbols: &symbols, module, now: None };
+        let target = Target { file, symbols: &symbols, module, now: None, own_file: false };
         language::rules(after.language).referrers(self.world, &target).iter().map(spot).collect()
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn collect(
     if !matches!(was.language, Language::TypeScript | Language::Tsx) || !is_module(was) || is_module(is) {
         return;
     }
-    let target = Target { file, symbols: &[], module: true, now: None };
+    let target = Target { file, symbols: &[], module: true, now: None, own_file: false };
     for reference in language::rules(was.language).referrers(before, &target) {
         let facts = before.facts(reference.file);
         let imports = facts.iter().flat_map(|it| &it.imports);

@@ -69,6 +69,6 @@ fn named(world: &dyn World, edit: &Edit, facts: &Facts, names: &BTreeSet<Box<str
     let rules = language::rules(facts.language);
     let mut before = Overlay::empty(world);
     let file = before.add(edit.former_path(), Arc::new(facts), None);
-    let target = Target { file, symbols: &symbols, module: false, now: None };
+    let target = Target { file, symbols: &symbols, module: false, now: None, own_file: false };
     rules.referrers(&before, &target).iter().map(spot).collect()
 }

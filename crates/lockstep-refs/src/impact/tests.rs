@@ -1,5 +1,6 @@
 //! Whom a change concerns, in small worlds; and what every report promises.
 
+mod own_file;
 mod unread;
 
 use proptest::prelude::*;

@@ -29,7 +29,13 @@ const SCRIPT: Script = Script { comment: "#", quotes: &['"', '\''] };
 pub(super) struct Python;
 
 impl Rules for Python {
-    fn facts(&self, _path: &str, text: &str) -> Facts {
+    fn facts(&self, path: &str, text: &str) -> Facts {
+        let mut facts = self.facts_with_unbound_names(path, text);
+        drop_foreign_names(&mut facts);
+        facts
+    }
+
+    fn facts_with_unbound_names(&self, _path: &str, text: &str) -> Facts {
         let Some(tree) = parse(&tree_sitter_python::LANGUAGE.into(), text) else {
             return Facts { problems: 1, ..Facts::none(Language::Python) };
         };
@@ -127,7 +133,6 @@ impl<'t> Walk<'t> {
         }
         facts.promised = promised(&facts, all.as_deref().unwrap_or_default());
         facts.imports = offer(std::mem::take(&mut facts.imports), offered);
-        drop_foreign_names(&mut facts);
         facts
     }
 }

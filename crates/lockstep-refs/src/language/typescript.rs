@@ -33,6 +33,12 @@ pub(super) struct TypeScript;
 
 impl Rules for TypeScript {
     fn facts(&self, path: &str, text: &str) -> Facts {
+        let mut facts = self.facts_with_unbound_names(path, text);
+        drop_foreign_names(&mut facts);
+        facts
+    }
+
+    fn facts_with_unbound_names(&self, path: &str, text: &str) -> Facts {
         let language = Language::of(path);
         let grammar = match language {
             Language::TypeScript => tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
@@ -105,7 +111,6 @@ impl<'t> Walk<'t> {
                 definition.reach = definition.reach.max(*reach);
             }
         }
-        drop_foreign_names(&mut facts);
         facts
     }
 }

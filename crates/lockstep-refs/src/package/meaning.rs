@@ -103,7 +103,7 @@ impl Wanted<'_, '_> {
             // Nothing is included, but the file itself says that it is somewhere.
             false => self.is_promised(view).then_some(Certainty::Possible)?,
         };
-        (!self.is_shadowed(view, container, &path, used, named)).then_some(certainty)
+        (!self.is_shadowed(file, view, container, &path, used, named)).then_some(certainty)
     }
 
     /// In languages of includes: whether the file includes the definition, or another declaration of it.
@@ -120,11 +120,19 @@ impl Wanted<'_, '_> {
     }
 
     /// Whether the file has a definition of its own that the name means.
-    fn is_shadowed(&self, view: &View, container: Option<&str>, path: &str, used: &Use, named: &str) -> bool {
+    fn is_shadowed(
+        &self,
+        file: FileId,
+        view: &View,
+        container: Option<&str>,
+        path: &str,
+        used: &Use,
+        named: &str,
+    ) -> bool {
         view.facts.definitions.iter().filter(|own| own.name == used.name).any(|own| {
             let full = full_name(&view.package, own);
             // Another part of the same thing: an extension, a declaration.
-            let same_thing = full == named && (own.reach != Reach::File || is_type(own));
+            let same_thing = full == named && (file == self.file || own.reach != Reach::File || is_type(own));
             let other = self.query.packages.overloads() && is_other_overload(own, used);
             let apart = same_thing || other || is_member(own);
             !apart && self.query.means(view, container, path, &full)

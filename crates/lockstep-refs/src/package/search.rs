@@ -9,13 +9,15 @@ use crate::facts::{Definition, Reach, Role, Shape, Use};
 use crate::reference::{Kind, Outgoing, Place, Reference, Target};
 use crate::world::{FileId, World, base};
 
-/// The places in other files that reference the target.
+/// The places that reference the target: in other files, or in its own if [`Target::own_file`] is set.
 pub(crate) fn referrers(world: &dyn World, packages: &dyn Packages, target: &Target<'_>) -> Vec<Reference> {
     let query = Query::new(world, packages);
     let mut found = Vec::new();
-    for (at, symbol) in target.symbols.iter().enumerate().filter(|(_, symbol)| symbol.reach != Reach::File) {
+    let may_be_named = |symbol: &Definition| target.own_file || symbol.reach != Reach::File;
+    for (at, symbol) in target.symbols.iter().enumerate().filter(|(_, symbol)| may_be_named(symbol)) {
         if let Some(wanted) = Wanted::new(&query, target.file, symbol) {
-            let places = wanted.candidates().into_iter().flat_map(|file| wanted.places(file));
+            let files = if target.own_file { vec![target.file] } else { wanted.candidates() };
+            let places = files.into_iter().flat_map(|file| wanted.places(file));
             found.extend(places.map(|reference| Reference { symbol: Some(at), ..reference }));
         }
     }

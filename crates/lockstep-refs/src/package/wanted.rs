@@ -211,7 +211,9 @@ impl<'q, 'w> Wanted<'q, 'w> {
             found.extend(self.openings(file, &view));
             found.extend(self.overrides(file, &view));
         }
-        found.extend(self.declared_again(file, &view));
+        if file != self.file {
+            found.extend(self.declared_again(file, &view));
+        }
         let aliases = view.bindings.names.iter().filter(|bound| bound.full == self.named());
         let mut locals = self.names();
         locals.extend(aliases.map(|bound| &*bound.local));
@@ -224,7 +226,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
                 found.push(place);
             }
         }
-        if found.is_empty() {
+        if found.is_empty() && file != self.file {
             found.extend(self.unread(file, &view).or_else(|| self.passed(file, &view)));
         }
         found

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::{Next, Report, Together, absolute, evidence_line};
-use crate::impact::{Dependent, FileChange, FileImpact, Hop};
+use crate::impact::{Dependent, Evidence, FileChange, FileImpact, Hop};
 use crate::reference::{Certainty, Kind};
 
 /// How long the parts of an answer took, in milliseconds. The only thing in a report that differs from run to run. They overlap: the
@@ -65,6 +65,16 @@ struct File<'a> {
     symbols: Vec<Symbol<'a>>,
     dependents: Vec<Listed<'a>>,
     dependent_count: usize,
+    /// References in the file itself that the edit broke.
+    broken_in_file: Vec<Broken<'a>>,
+}
+
+#[derive(Serialize)]
+struct Broken<'a> {
+    #[serde(flatten)]
+    place: Placed<'a>,
+    evidence: String,
+    reason: &'a str,
 }
 
 #[derive(Serialize)]
@@ -173,6 +183,15 @@ impl Report<'_> {
                 .collect(),
             dependents: file.dependents.iter().map(|dependent| self.listed(dependent)).collect(),
             dependent_count: file.dependents.len(),
+            broken_in_file: file
+                .broken_in_file
+                .iter()
+                .map(|broken| Broken {
+                    place: placed(&broken.evidence),
+                    evidence: evidence_line(&file.path, &broken.evidence),
+                    reason: &broken.reason,
+                })
+                .collect(),
         }
     }
 
@@ -191,19 +210,19 @@ impl Report<'_> {
                 Hop::Direct => None,
                 Hop::Transitive { via } => Some(absolute(self.root, via)),
             },
-            places: dependent
-                .evidence
-                .iter()
-                .map(|place| Placed {
-                    line: place.line,
-                    text: &place.text,
-                    kind: place.kind,
-                    breaks: place.breaks,
-                    certainty: place.certainty,
-                    pattern: &place.pattern,
-                })
-                .collect(),
+            places: dependent.evidence.iter().map(placed).collect(),
         }
+    }
+}
+
+fn placed(place: &Evidence) -> Placed<'_> {
+    Placed {
+        line: place.line,
+        text: &place.text,
+        kind: place.kind,
+        breaks: place.breaks,
+        certainty: place.certainty,
+        pattern: &place.pattern,
     }
 }
 

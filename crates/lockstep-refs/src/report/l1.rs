@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Report, Together, absolute, evidence_line};
-use crate::impact::Dependent;
+use crate::impact::{BrokenReference, Dependent};
 
 impl Report<'_> {
     /// The report for programs.
@@ -29,6 +29,12 @@ impl Report<'_> {
                 self.dependent(&mut out, dependent);
             }
             let _ = writeln!(out, "    dependent_count: {}", file.dependents.len());
+            if !file.broken_in_file.is_empty() {
+                out.push_str("    broken_in_file:\n");
+            }
+            for broken in &file.broken_in_file {
+                broken_reference(&mut out, &file.path, broken);
+            }
         }
         let _ = write!(
             out,
@@ -75,6 +81,19 @@ impl Report<'_> {
             dependent.breaks,
         );
     }
+}
+
+fn broken_reference(out: &mut String, path: &str, broken: &BrokenReference) {
+    let _ = write!(
+        out,
+        "      - line: {}\n        reference_pattern: {}\n        evidence: {}\n        kind: {}\n        \
+         reason: {}\n",
+        broken.evidence.line,
+        scalar(&broken.evidence.pattern),
+        quoted(&evidence_line(path, &broken.evidence)),
+        broken.evidence.kind.word(),
+        quoted(&broken.reason),
+    );
 }
 
 /// A YAML scalar: plain where nobody can mistake it, else in double quotes.

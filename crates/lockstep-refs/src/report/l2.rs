@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Report, absolute, evidence_line};
-use crate::impact::{Dependent, Hop};
+use crate::impact::{Dependent, FileImpact, Hop};
 
 impl Report<'_> {
     /// The report for people and models.
@@ -24,15 +24,8 @@ impl Report<'_> {
                 one_line(&absolute(self.root, &file.path)),
                 file.dependents.len()
             );
-            if file.dependents.is_empty() {
-                out.push_str("None.\n");
-                continue;
-            }
-            out.push_str("| Dependent | Type | Hop | Reference Pattern | Evidence |\n");
-            out.push_str("|-----------|------|-----|-------------------|----------|\n");
-            for dependent in &file.dependents {
-                row(&mut out, dependent);
-            }
+            dependents(&mut out, file);
+            broken_in_file(&mut out, file);
         }
         let _ = write!(out, "\n## Cascade Recommendation\n{}\n\n## Notes\n", self.rationale());
         let notes = self.all_notes();
@@ -43,6 +36,29 @@ impl Report<'_> {
             let _ = writeln!(out, "- {}", one_line(&note));
         }
         out
+    }
+}
+
+fn dependents(out: &mut String, file: &FileImpact) {
+    if file.dependents.is_empty() {
+        out.push_str("None.\n");
+        return;
+    }
+    out.push_str("| Dependent | Type | Hop | Reference Pattern | Evidence |\n");
+    out.push_str("|-----------|------|-----|-------------------|----------|\n");
+    for dependent in &file.dependents {
+        row(out, dependent);
+    }
+}
+
+fn broken_in_file(out: &mut String, file: &FileImpact) {
+    if file.broken_in_file.is_empty() {
+        return;
+    }
+    let _ = write!(out, "\n**Broken in the same file ({}):**\n\n", file.broken_in_file.len());
+    for broken in &file.broken_in_file {
+        let line = evidence_line(&file.path, &broken.evidence);
+        let _ = writeln!(out, "- `{}` ({})", one_line(&line).replace('`', "'"), one_line(&broken.reason));
     }
 }
 

@@ -16,12 +16,13 @@ use crate::world::{FileId, World};
 /// A type that more types extend than this is followed no further.
 const MAX_SUBTYPES: usize = 64;
 
-/// The places in other files that reference the target.
+/// The places that reference the target: in other files, or in its own if [`Target::own_file`] is set.
 pub(crate) fn referrers(world: &dyn World, scheme: &dyn Scheme, target: &Target<'_>) -> Vec<Reference> {
     let resolver = Resolver::new(world, scheme);
     let mut search = Search::new(&resolver, target);
     search.gather();
-    let files: Vec<FileId> = search.files.iter().copied().filter(|file| *file != target.file).collect();
+    let files: Vec<FileId> =
+        search.files.iter().copied().filter(|file| (*file == target.file) == target.own_file).collect();
     for file in files {
         search.visit(file);
     }
@@ -94,7 +95,7 @@ impl<'r, 'w> Search<'r, 'w> {
             }
         }
         queue.extend(self.needing());
-        if self.target.module || self.hands_on_default(self.target.file) {
+        if !self.target.own_file && (self.target.module || self.hands_on_default(self.target.file)) {
             self.module_words.extend(self.module_words_of(self.target.file));
             self.take_importers(&mut queue);
         }
@@ -199,6 +200,9 @@ impl<'r, 'w> Search<'r, 'w> {
     /// Those of some files that are read by these rules.
     fn take_readable(&mut self, mut mine: Vec<FileId>) -> Vec<FileId> {
         mine.retain(|file| self.resolver.speaks(*file));
+        if self.target.own_file {
+            mine.retain(|file| *file == self.target.file);
+        }
         self.resolver.world.prepare(&mine);
         mine.retain(|file| self.resolver.view(*file).is_some());
         self.files.extend(&mine);
@@ -267,7 +271,9 @@ impl<'r, 'w> Search<'r, 'w> {
                 if self.words.contains(&it.name) {
                     self.member(file, &self.as_taken(file, it, view.facts.uses.get(at + 1)), of);
                 }
-            } else if locals.contains(&it.name) || (starred && self.words.contains(&it.name)) {
+            } else if locals.contains(&it.name)
+                || ((starred || self.target.own_file) && self.words.contains(&it.name))
+            {
                 self.bare(file, &self.as_taken(file, it, view.facts.uses.get(at + 1)));
             }
         }

@@ -54,7 +54,7 @@ fn ask(path: &str, text: &str) {
     let world = MemoryWorld::new([(path, text), ("other/b.txt", text)]);
     for file in world.files() {
         let facts = world.facts(file).expect("in memory");
-        let target = Target { file, symbols: &facts.definitions, module: true, now: None };
+        let target = Target { file, symbols: &facts.definitions, module: true, now: None, own_file: false };
         rules(facts.language).referrers(&world, &target);
         rules(facts.language).outgoing(&world, file);
         for used in &facts.uses {

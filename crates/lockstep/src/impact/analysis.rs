@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use lockstep_git::{GitError, Repository};
 use lockstep_index::index::Index;
-use lockstep_model::alert::{Alert, Finding, Findings, display_names};
+use lockstep_model::alert::{Alert, BrokenInFile, Finding, Findings, display_names};
 use lockstep_refs::entity::Aliases;
 use lockstep_refs::impact::{After, Edit, Impact, Question, impact};
 use lockstep_refs::report::{Basis, Report, Timings, Together};
@@ -202,7 +202,15 @@ impl Analysis {
                 refs: entry.refs.iter().map(|path| name(path)).collect(),
             })
             .collect();
-        Alert::analysed(&changed, Findings { dependents, truncated: self.impact.truncated })
+        let broken = self.impact.files.iter().filter(|file| !file.broken_in_file.is_empty());
+        let broken_in_file = broken
+            .map(|file| BrokenInFile {
+                file: name(&file.path),
+                lines: file.broken_in_file.iter().map(|broken| broken.evidence.line).collect(),
+                reason: file.broken_in_file.first().map(|broken| broken.reason.clone()).unwrap_or_default(),
+            })
+            .collect();
+        Alert::analysed(&changed, Findings { dependents, truncated: self.impact.truncated, broken_in_file })
     }
 }
 

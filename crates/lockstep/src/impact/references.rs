@@ -69,8 +69,13 @@ impl Sought {
     pub(crate) fn referrers(&self, index: &Index) -> (Vec<Found>, usize) {
         let mut found = Vec::new();
         for sought in &self.files {
-            let target =
-                Target { file: sought.file, symbols: &sought.symbols, module: sought.whole, now: None };
+            let target = Target {
+                file: sought.file,
+                symbols: &sought.symbols,
+                module: sought.whole,
+                now: None,
+                own_file: false,
+            };
             let subject = Subject {
                 path: index.path(sought.file),
                 entities: &sought.entities,

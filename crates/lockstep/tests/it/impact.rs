@@ -47,6 +47,26 @@ fn impact(env: &TestEnv, args: &[&str]) -> Vec<String> {
 const RENAMED: [&str; 2] = ["DIRECT true b.py", "TRANSITIVE false c.py"];
 
 #[test]
+fn references_left_behind_in_the_changed_file_are_reported() {
+    let env = inactive();
+    env.git(["init", "--quiet", "--initial-branch=main"]);
+    env.write("a.py", "def greet(name):\n    return name\n\n\ndef main():\n    return greet(1)\n");
+    commit(&env, "first");
+    env.write("a.py", "def salute(name):\n    return name\n\n\ndef main():\n    return greet(1)\n");
+    let text = env.lockstep(["impact"]).succeeded();
+    assert!(text.contains("1 file breaks") && text.contains("a.py:6"), "{text}");
+    assert!(text.contains("in the same file: greet is now salute"), "{text}");
+    let l1 = env.lockstep(["impact", "--format", "yaml"]).succeeded();
+    assert!(l1.contains("    dependent_count: 0\n    broken_in_file:\n      - line: 6\n"), "{l1}");
+    assert!(l1.contains("cascade_recommended: true"), "{l1}");
+    let l2 = env.lockstep(["impact", "--format", "md"]).succeeded();
+    assert!(l2.contains("**Broken in the same file (1):**"), "{l2}");
+    env.write("a.py", "def salute(name):\n    return name\n\n\ndef main():\n    return salute(1)\n");
+    let l1 = env.lockstep(["impact", "--format", "yaml"]).succeeded();
+    assert!(!l1.contains("broken_in_file") && l1.contains("cascade_recommended: false"), "{l1}");
+}
+
+#[test]
 fn in_any_repository_without_configuration_and_without_a_trace() {
     let env = inactive();
     repository(&env);

@@ -18,6 +18,10 @@ pub(super) fn find<'w>(world: &'w dyn World, target: &Target<'w>) -> Vec<Referen
     let mut found = Vec::new();
     if project.sheet(target.file).is_some() {
         for (position, symbol) in target.symbols.iter().enumerate() {
+            if target.own_file {
+                search_own_file(&project, target.file, symbol, position, &mut found);
+                continue;
+            }
             search(&project, target.file, symbol, position, &mut found);
             search_associated(&project, target.file, symbol, position, &mut found);
             let made = project.made_by(target.file, symbol);
@@ -49,6 +53,27 @@ fn search(
     let Some(sheet) = project.sheet(file) else { return };
     if let Some(goal) = Goal::new(project, file, &sheet.facts, symbol) {
         Search { project, goal: &goal, position, found }.run();
+    }
+}
+
+/// Finds the references to a symbol in its own file.
+fn search_own_file(
+    project: &Project<'_>,
+    file: FileId,
+    symbol: &Definition,
+    position: usize,
+    found: &mut Vec<Reference>,
+) {
+    let Some(sheet) = project.sheet(file) else { return };
+    if let Some(goal) = Goal::new(project, file, &sheet.facts, symbol) {
+        let mut search = Search { project, goal: &goal, position, found };
+        let mut names: Vec<Box<str>> = vec![symbol.name.clone()];
+        let mut done = 0;
+        while let Some(name) = names.get(done).cloned() {
+            done += 1;
+            let aliases = search.file(file, &sheet, &name);
+            names.extend(aliases.into_iter().filter(|alias| !names.contains(alias)).collect::<Vec<_>>());
+        }
     }
 }
 

@@ -24,7 +24,8 @@ fn found(world: &MemoryWorld, file: &str, symbol: &str) -> Vec<Reference> {
         .cloned()
         .collect();
     assert!(!symbols.is_empty(), "no {symbol}: {:#?}", facts.definitions);
-    rules(Language::Rust).referrers(world, &Target { file, symbols: &symbols[..1], module: false, now: None })
+    rules(Language::Rust)
+        .referrers(world, &Target { file, symbols: &symbols[..1], module: false, now: None, own_file: false })
 }
 
 fn shown(world: &MemoryWorld, found: &Reference) -> String {
@@ -178,8 +179,8 @@ fn a_file_is_found_by_its_module() {
         ("src/b.rs", "use crate::a::f;\n"),
     ]);
     let file = world.find("src/odd/name.rs").unwrap();
-    let found =
-        rules(Language::Rust).referrers(&world, &Target { file, symbols: &[], module: true, now: None });
+    let found = rules(Language::Rust)
+        .referrers(&world, &Target { file, symbols: &[], module: true, now: None, own_file: false });
     let shown: Vec<String> = found.iter().map(|found| shown(&world, found)).collect();
     assert_eq!(shown, ["src/b.rs:1 Import", "src/lib.rs:2 Import"]);
 }
@@ -196,7 +197,7 @@ fn a_field_and_a_method_with_one_name_are_told_apart() {
         let file = world.find("src/a.rs").unwrap();
         let facts = world.facts(file).unwrap();
         let symbols: Vec<_> = facts.definitions.iter().filter(|d| d.kind == kind).cloned().collect();
-        let target = Target { file, symbols: &symbols, module: false, now: None };
+        let target = Target { file, symbols: &symbols, module: false, now: None, own_file: false };
         let found = rules(Language::Rust).referrers(&world, &target);
         found.iter().map(|found| shown(&world, found)).collect::<Vec<_>>()
     };

@@ -50,7 +50,7 @@ impl Group {
 
     fn of(file: &FileImpact) -> Self {
         match file {
-            _ if !file.dependents.is_empty() => Self::WithDependents,
+            _ if !file.dependents.is_empty() || !file.broken_in_file.is_empty() => Self::WithDependents,
             _ if file.unanalysed => Self::NotAnalysed,
             _ => Self::WithoutDependents,
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lockstep_refs::change::What;
-use lockstep_refs::impact::{Dependent, Evidence, FileChange, FileImpact, Hop, Impact};
+use lockstep_refs::impact::{BrokenReference, Dependent, Evidence, FileChange, FileImpact, Hop, Impact};
 use lockstep_refs::reference::{Certainty, Kind};
 
 use super::changed::describe;
@@ -123,6 +123,9 @@ pub(super) fn affected_files(impact: &Impact) -> Vec<AffectedFile<'_>> {
         let places = dependent.evidence.iter().map(|place| affected_place(file, dependent, place));
         by_path.entry(&dependent.path).or_default().extend(places);
     }
+    for (file, broken) in impact.broken_in_files() {
+        by_path.entry(&file.path).or_default().push(broken_in_file(broken));
+    }
     let mut files: Vec<AffectedFile<'_>> =
         by_path.into_iter().filter_map(|(path, places)| file(path, places)).collect();
     files.sort_by_key(|file| (file.severity, std::cmp::Reverse(file.places.len()), file.path));
@@ -144,6 +147,17 @@ fn affected_place<'a>(file: &FileImpact, dependent: &Dependent, place: &'a Evide
         _ => None,
     };
     AffectedPlace { severity, line: place.line, text: &place.text, reason }
+}
+
+fn broken_in_file(broken: &BrokenReference) -> AffectedPlace<'_> {
+    let Evidence { line, text, certainty, .. } = &broken.evidence;
+    let severity = if *certainty == Certainty::Resolved { Severity::Breaks } else { Severity::MayBreak };
+    AffectedPlace {
+        severity,
+        line: *line,
+        text,
+        reason: Some(format!("in the same file: {}", broken.reason)),
+    }
 }
 
 /// Says what happened to the definition or the file that a broken place references.

@@ -1,0 +1,214 @@
+//! References in the changed file itself that an edit left behind: a call of a function that has another name now, arguments that no
+//! longer fit.
+//!
+//! The file's present facts are extended by the definitions that it no longer has. A use that resolves to one of those is broken.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::dependents::Evidence;
+use super::edit::{Before, Edit};
+use super::kept::Kept;
+use super::passes_by_place;
+use crate::change::{SymbolChange, What, compare_reaching, renamed_path, renamed_types};
+use crate::facts::{Definition, DefinitionKind, Facts, Import, Reach, Role, Use};
+use crate::language::{self, Language};
+use crate::overlay::Overlay;
+use crate::reference::{Certainty, Reference, Target};
+use crate::world::World;
+
+/// The line of a definition that the file no longer has.
+const NO_LINE: u32 = u32::MAX;
+
+/// A reference in a changed file that the edit of this file broke.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BrokenReference {
+    /// The line that shows it.
+    pub evidence: Evidence,
+    /// Why it is broken, as a clause: `greet is now salute`.
+    pub reason: String,
+}
+
+/// A changed file before and after.
+pub(super) struct Contents<'a> {
+    pub(super) facts: &'a Facts,
+    pub(super) present: Option<&'a Facts>,
+}
+
+/// Returns the references in the edited file that resolve to a definition it no longer has, or that no longer fit one it has.
+/// `world` has the file as it is after the edit.
+pub(super) fn broken(
+    world: &dyn World,
+    edit: &Edit,
+    contents: &Contents<'_>,
+    public: &[SymbolChange],
+    kept: &mut Kept<'_>,
+) -> Vec<BrokenReference> {
+    let (Some(present), Some(file)) = (contents.present, world.find(&edit.path)) else { return Vec::new() };
+    let Some(text) = world.text(file).filter(|_| !matches!(edit.before, Before::Unknown)) else {
+        return Vec::new();
+    };
+    // A definition in a place that does not parse is not known to be gone.
+    if present.problems > contents.facts.problems {
+        return Vec::new();
+    }
+    let suspects = Suspects::new(contents.facts, present, public);
+    if suspects.symbols.is_empty() {
+        return Vec::new();
+    }
+    let facts = Arc::new(suspects.extended(&edit.path, &text, present));
+    let extended = Overlay::new(world, &edit.path, facts, Some(Arc::clone(&text)));
+    let target = Target { file, symbols: &suspects.symbols, module: false, now: None, own_file: true };
+    let rules = language::rules(present.language);
+    let found = rules.referrers(&extended, &target);
+    if found.is_empty() {
+        return Vec::new();
+    }
+    let elsewhere: BTreeSet<(u32, Box<str>)> = rules
+        .outgoing(world, file)
+        .references
+        .into_iter()
+        .map(|(_, place)| (place.line, place.pattern))
+        .collect();
+    let lines: Vec<&str> = text.lines().collect();
+    let mut broken = BTreeMap::new();
+    for reference in found {
+        let Some(change) = reference.symbol.and_then(|at| suspects.changes.get(at)) else { continue };
+        let Some(line) = lines.get((reference.line as usize).saturating_sub(1)) else { continue };
+        let key = (reference.line, reference.pattern.clone());
+        let is_broken = misfits(change, &reference)
+            && !elsewhere.contains(&key)
+            && !is_imported(change, present, &reference)
+            && !kept.finds(change, &reference)
+            && !passes_by_place(&extended, change, &reference);
+        if is_broken {
+            broken.entry(key).or_insert_with(|| BrokenReference {
+                evidence: evidence(&reference, line),
+                reason: reason(change),
+            });
+        }
+    }
+    broken.into_values().collect()
+}
+
+/// Returns true if a reference no longer fits. A changed signature breaks a call only if the number of arguments no longer fits:
+/// the file was edited as a whole, and what else a signature says needs types.
+fn misfits(change: &SymbolChange, reference: &Reference) -> bool {
+    match (&change.what, reference.arguments) {
+        (What::Resigned { arity: Some(arity), .. }, Some(arguments)) => {
+            reference.role == Role::Call
+                && reference.certainty <= Certainty::Possible
+                && !arity.takes(arguments)
+        }
+        (What::Resigned { .. }, _) => false,
+        _ => change.breaks(reference),
+    }
+}
+
+/// Returns true if a reference to a definition that is gone is a bare name that an import of the file binds.
+fn is_imported(change: &SymbolChange, facts: &Facts, reference: &Reference) -> bool {
+    if !matches!(change.what, What::Removed | What::Renamed(_)) {
+        return false;
+    }
+    let name = &reference.pattern;
+    let is_bare = |it: &Use| it.line == reference.line && it.name == *name && it.of.is_none();
+    let binds = |import: &Import| {
+        let last = import.module.rsplit(['.', ':', '/', '\\']).next();
+        import.names.iter().any(|it| it.local == *name)
+            || import.alias.as_ref().map_or(last == Some(&**name), |alias| alias == name)
+    };
+    facts.imports.iter().any(binds) && facts.uses.iter().any(is_bare)
+}
+
+fn evidence(reference: &Reference, line: &str) -> Evidence {
+    Evidence {
+        line: reference.line,
+        text: line.to_owned(),
+        kind: reference.kind,
+        breaks: true,
+        certainty: reference.certainty,
+        pattern: reference.pattern.to_string(),
+    }
+}
+
+fn reason(change: &SymbolChange) -> String {
+    let name = &change.was.name;
+    match &change.what {
+        What::Renamed(to) => format!("{name} is now {to}"),
+        What::Resigned { arity: Some(arity), .. } if change.was.arity != Some(*arity) => {
+            let takes = match arity.most {
+                Some(most) if most == arity.least => format!("{most}"),
+                Some(most) => format!("{} to {most}", arity.least),
+                None => format!("at least {}", arity.least),
+            };
+            format!("{name} now takes {takes} argument{}", if arity.most == Some(1) { "" } else { "s" })
+        }
+        What::Relabelled { gone } => format!("{name} has no parameter called {}", gone.join(" or ")),
+        What::Resigned { .. } => format!("the signature of {name} changed"),
+        _ => format!("{name} was removed"),
+    }
+}
+
+/// The definitions whose users in the same file may be broken.
+struct Suspects {
+    /// As resolution finds them in the extended facts, in the order of `changes`.
+    symbols: Vec<Definition>,
+    changes: Vec<SymbolChange>,
+}
+
+impl Suspects {
+    fn new(old: &Facts, new: &Facts, public: &[SymbolChange]) -> Self {
+        let mut suspects = Self { symbols: Vec::new(), changes: Vec::new() };
+        let private = match new.problems {
+            0 => compare_reaching(old, new, Reach::File),
+            _ => Vec::new(),
+        };
+        let private = private.into_iter().filter(|change| change.was.reach == Reach::File);
+        let renamed = renamed_types(old, new);
+        for change in public.iter().cloned().chain(private) {
+            let container = change.was.container.as_deref().map(|path| renamed_path(path, &renamed).into());
+            if let Some(symbol) = suspect(new, &change, container) {
+                suspects.symbols.push(symbol);
+                suspects.changes.push(change);
+            }
+        }
+        suspects
+    }
+
+    /// The facts of the file with the definitions that it no longer has behind its own.
+    fn extended(&self, path: &str, text: &str, present: &Facts) -> Facts {
+        let mut gone = self.symbols.iter().filter(|it| it.line == NO_LINE).peekable();
+        let mut facts = match gone.peek() {
+            Some(_) => language::facts_with_unbound_names(path, text),
+            None => present.clone(),
+        };
+        facts.definitions.extend(gone.cloned());
+        facts
+    }
+}
+
+/// Returns the definition that users of a changed one resolve to in the extended facts; `None` if none of them can be broken.
+fn suspect(new: &Facts, change: &SymbolChange, container: Option<Box<str>>) -> Option<Definition> {
+    let same_path = |it: &&Definition| it.name == change.was.name && it.container == container;
+    match &change.what {
+        What::Removed | What::Renamed(_) => {
+            let is_there = new.definitions.iter().any(|it| same_path(&it) && !is_apart(new, it, &change.was));
+            let gone = Definition { container, line: NO_LINE, end_line: NO_LINE, ..change.was.clone() };
+            (!is_there).then_some(gone)
+        }
+        What::Resigned { .. } | What::Relabelled { .. } => {
+            let mut present =
+                new.definitions.iter().filter(same_path).filter(|it| it.kind == change.was.kind);
+            present
+                .find(|it| it.signature != change.was.signature || it.parameters != change.was.parameters)
+                .cloned()
+        }
+        What::Narrowed | What::Body => None,
+    }
+}
+
+/// Returns true if two definitions may share a path and are told apart by their use: a field and a method of Rust.
+fn is_apart(facts: &Facts, one: &Definition, other: &Definition) -> bool {
+    let is_field = |it: &Definition| it.kind == DefinitionKind::Field;
+    facts.language == Language::Rust && is_field(one) != is_field(other)
+}

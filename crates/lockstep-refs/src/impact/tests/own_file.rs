@@ -1,0 +1,194 @@
+//! References that an edit leaves behind in the changed file itself.
+
+use super::*;
+
+/// Line and reason of each reference in `path` that is broken after `before` became `after`.
+fn broken(path: &str, before: &str, after: &str, others: &[(&str, &str)]) -> Vec<String> {
+    let mut files = vec![(path, after)];
+    files.extend(others);
+    let world = MemoryWorld::new(files);
+    let impact = ask(&world, &[edited(path, before)]);
+    assert!(impact.dependents().all(|(_, it)| it.path != path), "no file is a dependent of itself");
+    let shown = |it: &BrokenReference| format!("{}: {}", it.evidence.line, it.reason);
+    impact.files[0].broken_in_file.iter().map(shown).collect()
+}
+
+/// The same, where the edit replaces the first occurrence of one text by another.
+fn edit(path: &str, text: &str, from: &str, to: &str) -> Vec<String> {
+    assert!(text.contains(from), "{from}");
+    broken(path, text, &text.replacen(from, to, 1), &[])
+}
+
+const NONE: [&str; 0] = [];
+
+#[test]
+fn a_function_renamed_alone_is_missed_by_its_callers_in_every_language() {
+    let mut wrong = Vec::new();
+    for (path, text) in [
+        ("a.py", "def greet():\n    return 1\n\n\ndef main():\n    return greet()\n"),
+        ("a.ts", "export function greet() {\n  return 1\n}\n\n\nexport const main = () => greet()\n"),
+        ("b.ts", "function greet() {\n  return 1\n}\n\nexport function main() {\n  return greet()\n}\n"),
+        (
+            "a.js",
+            "const greet = () => 1\n\nfunction main() {\n  // x\n\n  return greet()\n}\nmodule.exports = { main }\n",
+        ),
+        ("src/lib.rs", "pub fn greet() -> u8 {\n    1\n}\n\npub fn main() -> u8 {\n    greet()\n}\n"),
+        ("src/main.rs", "fn greet() -> u8 {\n    1\n}\n\nfn main() {\n    greet();\n}\n"),
+        ("a.go", "package a\n\nfunc greet() int { return 1 }\n\nfunc Main() int {\n\treturn greet()\n}\n"),
+        (
+            "A.java",
+            "class A {\n  private int greet() { return 1; }\n\n\n  int main() {\n    return greet();\n  }\n}\n",
+        ),
+        ("A.kt", "private fun greet() = 1\n\n\n\nfun main() {\n  greet()\n}\n"),
+        ("A.cs", "class A {\n  int greet() { return 1; }\n\n\n  int Main() {\n    return greet();\n  }\n}\n"),
+        ("a.c", "static int greet(void) { return 1; }\n\n\nint main(void) {\n\n  return greet();\n}\n"),
+        ("a.cpp", "int greet() { return 1; }\n\n\nint main() {\n\n  return greet();\n}\n"),
+        ("a.rb", "def greet\n  1\nend\n\ndef main\n  greet()\nend\n"),
+        ("a.php", "<?php\nfunction greet() { return 1; }\n\n\nfunction main() {\n  return greet();\n}\n"),
+        ("a.swift", "func greet() -> Int { return 1 }\n\n\nfunc main() -> Int {\n\n  return greet()\n}\n"),
+        ("a.sh", "greet() {\n  echo hi\n}\n\nmain() {\n  greet\n}\n"),
+    ] {
+        let found = edit(path, text, "greet", "salute");
+        if found != ["6: greet is now salute"] {
+            wrong.push((path, found));
+        }
+        assert_eq!(broken(path, text, &text.replace("greet", "salute"), &[]), NONE, "{path}: all of it");
+    }
+    assert_eq!(wrong, []);
+}
+
+#[test]
+fn a_method_renamed_alone_is_missed_through_self() {
+    for (path, text) in [
+        ("a.py", "class A:\n    def _step(self): pass\n\n    def run(self):\n        self._step()\n"),
+        ("a.ts", "export class A {\n  private _step() {}\n\n  run() {\n    this._step()\n  }\n}\n"),
+        (
+            "src/lib.rs",
+            "pub struct A;\nimpl A { fn _step(&self) {}\n\npub fn run(&self) {\n    self._step()\n}\n}\n",
+        ),
+        ("a.go", "package a\ntype A struct{}\nfunc (a *A) _step() {}\nfunc (a *A) Run() {\n\ta._step()\n}\n"),
+        ("A.java", "class A {\n  private void _step() {}\n\n  void run() {\n    this._step();\n  }\n}\n"),
+        ("A.kt", "class A {\n  private fun _step() {}\n\n  fun run() {\n    this._step()\n  }\n}\n"),
+        ("A.cs", "class A {\n  void _step() {}\n\n  void Run() {\n    this._step();\n  }\n}\n"),
+        ("a.cpp", "class A {\n  void _step() {}\n\n  void run() {\n    this->_step();\n  }\n};\n"),
+        ("a.rb", "class A\n  def _step; end\n\n  def run\n    self._step\n  end\nend\n"),
+        (
+            "a.php",
+            "<?php class A {\n  private function _step() {}\n\n  function run() {\n    $this->_step();\n  }\n}\n",
+        ),
+        ("a.swift", "class A {\n  private func _step() {}\n\n  func run() {\n    self._step()\n  }\n}\n"),
+    ] {
+        assert_eq!(edit(path, text, "_step", "_walk"), ["5: _step is now _walk"], "{path}");
+    }
+}
+
+#[test]
+fn a_parameter_that_is_gone_breaks_the_calls_that_still_pass_it() {
+    for (path, text, from, to) in [
+        ("a.py", "def f(a, b): pass\n\ndef g():\n    f(1, 2)\n", "a, b", "a"),
+        (
+            "a.ts",
+            "function f(a: number, b: number) {}\n\nexport function g() {\n  f(1, 2)\n}\n",
+            "a: number, b: number",
+            "a: number",
+        ),
+        ("src/lib.rs", "fn f(a: u8, b: u8) {}\n\npub fn g() {\n    f(1, 2);\n}\n", "a: u8, b: u8", "a: u8"),
+        ("a.go", "package a\nfunc f(a int, b int) {}\nfunc G() {\n\tf(1, 2)\n}\n", "a int, b int", "a int"),
+        (
+            "A.java",
+            "class A {\n  void f(int a, int b) {}\n  void g() {\n    f(1, 2);\n  }\n}\n",
+            "int a, int b",
+            "int a",
+        ),
+        ("a.c", "static void f(int a, int b) {}\n\nvoid g(void) {\n  f(1, 2);\n}\n", "int a, int b", "int a"),
+    ] {
+        assert_eq!(edit(path, text, from, to), ["4: f now takes 1 argument"], "{path}");
+        let follows = text.replacen(from, to, 1).replace("(1, 2)", "(1)");
+        assert_eq!(broken(path, text, &follows, &[]), NONE, "{path}: the call follows");
+    }
+}
+
+#[test]
+fn a_name_that_means_something_else_now_is_not_broken() {
+    let before = "def f(): pass\n\ndef g():\n    f()\n";
+    let imported = "from b import f\n\ndef g():\n    f()\n";
+    assert_eq!(broken("a.py", before, imported, &[("b.py", "def f(): pass\n")]), NONE);
+    let assigned = "f = print\n\ndef g():\n    f()\n";
+    assert_eq!(broken("a.py", before, assigned, &[]), NONE);
+    let local = "def h(): pass\n\ndef g(f):\n    f()\n";
+    assert_eq!(broken("a.py", before, local, &[]), NONE);
+    let starred = "from b import *\n\ndef g():\n    f()\n";
+    assert_eq!(broken("a.py", before, starred, &[("b.py", "def f(): pass\n")]), NONE);
+    let rust = "fn f() {}\npub fn g() {\n    f();\n}\n";
+    let glob = "use crate::b::*;\npub fn g() {\n    f();\n}\n";
+    assert_eq!(
+        broken("src/a.rs", rust, glob, &[("src/lib.rs", "mod a; mod b;\n"), ("src/b.rs", "pub fn f() {}\n")]),
+        NONE
+    );
+    let go = "package a\nfunc f() {}\nfunc G() {\n\tf()\n}\n";
+    let moved = "package a\nfunc G() {\n\tf()\n}\n";
+    assert_eq!(broken("a.go", go, moved, &[("b.go", "package a\nfunc f() {}\n")]), NONE);
+    assert_eq!(broken("a.go", go, moved, &[]), ["3: f was removed"]);
+}
+
+#[test]
+fn a_statically_imported_function_takes_the_place_of_a_method() {
+    let before = "class A {\n  static int f() { return 1; }\n  int g() { return f(); }\n}\n";
+    let after = "import static x.Y.f;\nclass A {\n  int g() { return f(); }\n}\n";
+    assert_eq!(broken("A.java", before, after, &[]), NONE);
+}
+
+#[test]
+fn other_declarations_left_behind_are_found() {
+    assert_eq!(edit("a.py", "LIMIT = 3\n\nprint(LIMIT)\n", "LIMIT", "MAX"), ["3: LIMIT is now MAX"]);
+    assert_eq!(edit("a.py", "class A: pass\n\nx: A = A()\n", "A", "B"), ["3: A is now B"]);
+    assert_eq!(
+        edit(
+            "src/lib.rs",
+            "struct A { x: u8 }\nimpl A {\n  fn x(&self) -> u8 { self.x }\n}\n",
+            "x: u8",
+            "y: u8"
+        ),
+        ["3: x is now y"]
+    );
+    assert_eq!(
+        edit(
+            "src/lib.rs",
+            "pub enum E { A }\npub fn f(e: E) -> u8 {\n  match e { E::A => 1 }\n}\n",
+            "E { A }",
+            "E { B }"
+        ),
+        ["3: A is now B"]
+    );
+    assert_eq!(
+        edit(
+            "src/lib.rs",
+            "pub fn f() {}\n#[cfg(test)]\nmod tests {\n    use super::*;\n    fn t() { f() }\n}\n",
+            "fn f",
+            "fn g"
+        ),
+        ["5: f is now g"]
+    );
+    assert_eq!(
+        edit("a.ts", "interface A { x: number }\n\nlet a: A = { x: 1 }\n", "A", "B"),
+        ["3: A is now B"]
+    );
+    assert_eq!(edit("a.py", "def f(n):\n    return f(n - 1)\n", "def f", "def g"), ["2: f is now g"]);
+}
+
+#[test]
+fn changes_that_fit_their_users_are_quiet() {
+    assert_eq!(edit("a.py", "def f(a): pass\n\nf(1)\n", "(a)", "(a, b=2)"), NONE);
+    assert_eq!(edit("a.py", "def f(a): return 1\n\nf(1)\n", "return 1", "return 2"), NONE);
+    assert_eq!(edit("a.py", "def f(a): pass\n\nf(1)\n", "(a)", "(b)"), NONE);
+    assert_eq!(edit("a.py", "def f(a): pass\n\nf(a=1)\n", "(a)", "(b)"), ["3: f has no parameter called a"]);
+    let (before, after) =
+        ("fn f(a: u8) {}\npub fn g() {\n f(1);\n}\n", "fn f(a: u16) {}\npub fn g() {\n f(1_u16);\n}\n");
+    assert_eq!(broken("src/lib.rs", before, after, &[]), NONE);
+}
+
+#[test]
+fn a_half_written_file_is_not_judged() {
+    assert_eq!(edit("a.py", "def f(): pass\n\nf()\n", "f():", "f("), NONE);
+    assert_eq!(edit("src/lib.rs", "pub fn f() {}\npub fn g() { f() }\n", "fn f", "gn f"), NONE);
+}
