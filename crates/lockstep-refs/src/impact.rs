@@ -197,7 +197,7 @@ fn file_impact(
     let former = FormerFile { before: &before, file, facts: &facts, changes: &found.symbols, unread };
     let promised = Promised::new(world, edit, &former, after.as_deref());
     collect_direct(&former, edit, after.as_deref(), (&handed_on, &promised), &mut kept, &mut collector);
-    let contents = own_file::Contents { facts: &facts, present: after.as_deref() };
+    let contents = own_file::Contents { facts: &facts, text: text.as_deref(), present: after.as_deref() };
     found.broken_in_file = own_file::broken(worlds.after, edit, &contents, &found.symbols, &mut kept);
     handed_on::collect(world, &before, edit, (&facts, after.as_ref()), &mut collector);
     go_module::collect(&before, edit, text.as_deref(), &mut collector);

@@ -2,6 +2,11 @@
 //! longer fit.
 //!
 //! The file's present facts are extended by the definitions that it no longer has. A use that resolves to one of those is broken.
+//! Names that were bound inside a function or by an import, and members that overrode another one, are checked by [`unbound`] and
+//! [`overrides`].
+
+mod overrides;
+mod unbound;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,8 +19,9 @@ use crate::change::{SymbolChange, What, compare_reaching, renamed_path, renamed_
 use crate::facts::{Definition, DefinitionKind, Facts, Import, Reach, Role, Use};
 use crate::language::{self, Language};
 use crate::overlay::Overlay;
-use crate::reference::{Certainty, Reference, Target};
-use crate::world::World;
+use crate::reference::{Certainty, Kind, Reference, Target};
+use crate::world::{FileId, World};
+use unbound::Versions;
 
 /// The line of a definition that the file no longer has.
 const NO_LINE: u32 = u32::MAX;
@@ -32,6 +38,7 @@ pub struct BrokenReference {
 /// A changed file before and after.
 pub(super) struct Contents<'a> {
     pub(super) facts: &'a Facts,
+    pub(super) text: Option<&'a str>,
     pub(super) present: Option<&'a Facts>,
 }
 
@@ -53,42 +60,85 @@ pub(super) fn broken(
         return Vec::new();
     }
     let suspects = Suspects::new(contents.facts, present, public);
-    if suspects.symbols.is_empty() {
-        return Vec::new();
-    }
-    let facts = Arc::new(suspects.extended(&edit.path, &text, present));
-    let extended = Overlay::new(world, &edit.path, facts, Some(Arc::clone(&text)));
-    let target = Target { file, symbols: &suspects.symbols, module: false, now: None, own_file: true };
     let rules = language::rules(present.language);
-    let found = rules.referrers(&extended, &target);
-    if found.is_empty() {
-        return Vec::new();
-    }
     let elsewhere: BTreeSet<(u32, Box<str>)> = rules
         .outgoing(world, file)
         .references
         .into_iter()
         .map(|(_, place)| (place.line, place.pattern))
         .collect();
-    let lines: Vec<&str> = text.lines().collect();
-    let mut broken = BTreeMap::new();
-    for reference in found {
+    let mut broken = Broken { lines: text.lines().collect(), found: BTreeMap::new() };
+    for reference in left_behind(world, file, &suspects, (&edit.path, &text, present)) {
         let Some(change) = reference.symbol.and_then(|at| suspects.changes.get(at)) else { continue };
-        let Some(line) = lines.get((reference.line as usize).saturating_sub(1)) else { continue };
-        let key = (reference.line, reference.pattern.clone());
         let is_broken = misfits(change, &reference)
-            && !elsewhere.contains(&key)
+            && !elsewhere.contains(&(reference.line, reference.pattern.clone()))
             && !is_imported(change, present, &reference)
             && !kept.finds(change, &reference)
-            && !passes_by_place(&extended, change, &reference);
+            && !passes_by_place(world, change, &reference);
         if is_broken {
-            broken.entry(key).or_insert_with(|| BrokenReference {
-                evidence: evidence(&reference, line),
-                reason: reason(change),
+            broken.add(reference.line, reference.kind, reference.certainty, &reference.pattern, || {
+                reason(change)
             });
         }
     }
-    broken.into_values().collect()
+    if let Some(former) = contents.text {
+        let versions = Versions { former: (edit.former_path(), former), present: (&edit.path, &text) };
+        for it in unbound::unbound_names(&versions) {
+            if !elsewhere.contains(&(it.line, it.name.clone())) {
+                broken.add(it.line, Kind::Symbol, Certainty::Resolved, &it.name, || it.reason);
+            }
+        }
+    }
+    for it in overrides::unmatched_overrides(world, (&text, present), &suspects.changed) {
+        broken.add(it.line, Kind::Symbol, Certainty::Resolved, &it.name, || it.reason);
+    }
+    broken.found.into_values().collect()
+}
+
+/// The references in the file that resolve to one of the suspects.
+fn left_behind(
+    world: &dyn World,
+    file: FileId,
+    suspects: &Suspects,
+    (path, text, present): (&str, &Arc<str>, &Facts),
+) -> Vec<Reference> {
+    if suspects.symbols.is_empty() {
+        return Vec::new();
+    }
+    let facts = Arc::new(suspects.extended(path, text, present));
+    let extended = Overlay::new(world, path, facts, Some(Arc::clone(text)));
+    let target = Target { file, symbols: &suspects.symbols, module: false, now: None, own_file: true };
+    language::rules(present.language).referrers(&extended, &target)
+}
+
+/// Broken references by line and name.
+struct Broken<'t> {
+    lines: Vec<&'t str>,
+    found: BTreeMap<(u32, Box<str>), BrokenReference>,
+}
+
+impl Broken<'_> {
+    fn add(
+        &mut self,
+        line: u32,
+        kind: Kind,
+        certainty: Certainty,
+        name: &str,
+        reason: impl FnOnce() -> String,
+    ) {
+        let Some(text) = self.lines.get((line as usize).saturating_sub(1)) else { return };
+        self.found.entry((line, name.into())).or_insert_with(|| BrokenReference {
+            evidence: Evidence {
+                line,
+                text: (*text).to_owned(),
+                kind,
+                breaks: true,
+                certainty,
+                pattern: name.to_owned(),
+            },
+            reason: reason(),
+        });
+    }
 }
 
 /// Returns true if a reference no longer fits. A changed signature breaks a call only if the number of arguments no longer fits:
@@ -120,17 +170,6 @@ fn is_imported(change: &SymbolChange, facts: &Facts, reference: &Reference) -> b
     facts.imports.iter().any(binds) && facts.uses.iter().any(is_bare)
 }
 
-fn evidence(reference: &Reference, line: &str) -> Evidence {
-    Evidence {
-        line: reference.line,
-        text: line.to_owned(),
-        kind: reference.kind,
-        breaks: true,
-        certainty: reference.certainty,
-        pattern: reference.pattern.to_string(),
-    }
-}
-
 fn reason(change: &SymbolChange) -> String {
     let name = &change.was.name;
     match &change.what {
@@ -154,18 +193,21 @@ struct Suspects {
     /// As resolution finds them in the extended facts, in the order of `changes`.
     symbols: Vec<Definition>,
     changes: Vec<SymbolChange>,
+    /// Every changed definition of the file, private ones included.
+    changed: Vec<SymbolChange>,
 }
 
 impl Suspects {
     fn new(old: &Facts, new: &Facts, public: &[SymbolChange]) -> Self {
-        let mut suspects = Self { symbols: Vec::new(), changes: Vec::new() };
+        let mut suspects = Self { symbols: Vec::new(), changes: Vec::new(), changed: Vec::new() };
         let private = match new.problems {
             0 => compare_reaching(old, new, Reach::File),
             _ => Vec::new(),
         };
         let private = private.into_iter().filter(|change| change.was.reach == Reach::File);
         let renamed = renamed_types(old, new);
-        for change in public.iter().cloned().chain(private) {
+        suspects.changed = public.iter().cloned().chain(private).collect();
+        for change in suspects.changed.clone() {
             let container = change.was.container.as_deref().map(|path| renamed_path(path, &renamed).into());
             if let Some(symbol) = suspect(new, &change, container) {
                 suspects.symbols.push(symbol);

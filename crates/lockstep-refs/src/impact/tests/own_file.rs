@@ -192,3 +192,184 @@ fn a_half_written_file_is_not_judged() {
     assert_eq!(edit("a.py", "def f(): pass\n\nf()\n", "f():", "f("), NONE);
     assert_eq!(edit("src/lib.rs", "pub fn f() {}\npub fn g() { f() }\n", "fn f", "gn f"), NONE);
 }
+
+#[test]
+fn a_removed_parameter_is_missed_by_the_body_that_uses_it() {
+    let mut wrong = Vec::new();
+    for (path, text, from, to) in [
+        ("a.py", "def area(width, height):\n    return width * height\n", ", height", ""),
+        (
+            "a.ts",
+            "export function area(width: number, height: number) {\n  return width * height\n}\n",
+            ", height: number",
+            "",
+        ),
+        (
+            "src/lib.rs",
+            "pub fn area(width: u32, height: u32) -> u32 {\n    width * height\n}\n",
+            ", height: u32",
+            "",
+        ),
+        (
+            "a.go",
+            "package a\n\nfunc Area(width int, height int) int {\n\treturn width * height\n}\n",
+            ", height int",
+            "",
+        ),
+        (
+            "A.java",
+            "class A {\n  int area(int width, int height) {\n    return width * height;\n  }\n}\n",
+            ", int height",
+            "",
+        ),
+        (
+            "A.kt",
+            "fun area(width: Int, height: Int): Int {\n  return width * height\n}\n",
+            ", height: Int",
+            "",
+        ),
+        (
+            "A.cs",
+            "class A {\n  int Area(int width, int height) {\n    return width * height;\n  }\n}\n",
+            ", int height",
+            "",
+        ),
+        (
+            "a.swift",
+            "func area(width: Int, height: Int) -> Int {\n  return width * height\n}\n",
+            ", height: Int",
+            "",
+        ),
+    ] {
+        let found = edit(path, text, from, to);
+        if found.len() != 1 || !found[0].contains("height is no longer defined in") {
+            wrong.push(format!("{path}: {found:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_removed_import_is_missed_by_the_uses_of_its_name() {
+    let mut wrong = Vec::new();
+    for (path, text, from) in [
+        ("a.py", "import os\nimport sys\n\n\ndef run():\n    return os.getcwd(), sys.argv\n", "import os\n"),
+        ("b.py", "from os import getcwd\n\n\ndef run():\n    return getcwd()\n", "from os import getcwd\n"),
+        (
+            "a.ts",
+            "import { readFile } from 'fs'\n\nexport const run = () => readFile('x', () => 1)\n",
+            "import { readFile } from 'fs'\n",
+        ),
+        (
+            "src/lib.rs",
+            "use std::fs;\n\npub fn run() -> Vec<u8> {\n    fs::read(\"x\").unwrap()\n}\n",
+            "use std::fs;\n",
+        ),
+        ("a.go", "package a\n\nimport \"fmt\"\n\nfunc Run() {\n\tfmt.Println(1)\n}\n", "import \"fmt\"\n"),
+        (
+            "A.java",
+            "import java.util.List;\n\nclass A {\n  List<String> all;\n}\n",
+            "import java.util.List;\n",
+        ),
+    ] {
+        let found = edit(path, text, from, "");
+        if found.len() != 1 || !found[0].contains("is no longer imported") {
+            wrong.push(format!("{path}: {found:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn a_local_name_that_is_bound_in_another_way_is_not_missed() {
+    for (path, text, from, to) in [
+        (
+            "a.py",
+            "def area(width, height):\n    return width * height\n",
+            "(width, height):\n",
+            "(width):\n    height = 1\n",
+        ),
+        ("a.py", "import os\n\n\ndef run():\n    return os.getcwd()\n", "import os\n", "import os.path\n"),
+        (
+            "a.py",
+            "from a import b\n\n\ndef run():\n    return b()\n",
+            "from a import b",
+            "from c import (\n    b,\n)",
+        ),
+        ("a.py", "import os\n\n\ndef run():\n    return os.getcwd()\n", "import os\n", "from lib import *\n"),
+        (
+            "a.ts",
+            "export function area(width: number, height: number) {\n  return width * height\n}\n",
+            "width: number, height: number",
+            "{ width, height }: Size",
+        ),
+        (
+            "src/lib.rs",
+            "pub fn area(width: u32, height: u32) -> u32 {\n    width * height\n}\n",
+            "width: u32, height: u32",
+            "(width, height): (u32, u32)",
+        ),
+        (
+            "a.go",
+            "package a\n\nfunc Area(width int, height int) int {\n\treturn width * height\n}\n",
+            "width int, height int",
+            "width, height int",
+        ),
+        (
+            "A.java",
+            "class A {\n  int area(int height) {\n    return height;\n  }\n}\n",
+            "int area(int height) {",
+            "int height = 1;\n  int area() {",
+        ),
+    ] {
+        assert_eq!(edit(path, text, from, to), NONE, "{path}: {to}");
+    }
+}
+
+#[test]
+fn an_override_that_matches_nothing_any_more_is_broken() {
+    let mut wrong = Vec::new();
+    for (path, text, from, to) in [
+        (
+            "src/lib.rs",
+            "struct A;\nimpl std::fmt::Display for A {\n    fn fmt(&self, f: &mut F) -> R {\n        Ok(())\n    }\n}\n",
+            "fn fmt(",
+            "fn show(",
+        ),
+        (
+            "src/lib.rs",
+            "struct A;\nimpl Drop for A {\n    fn drop(&mut self) {\n    }\n}\n",
+            "drop(&mut self)",
+            "drop(&mut self, extra: u8)",
+        ),
+        (
+            "A.java",
+            "class A {\n  @Override\n  public String toString() {\n    return \"\";\n  }\n}\n",
+            "toString(",
+            "asText(",
+        ),
+        (
+            "A.java",
+            "class A extends B {\n  @Override\n  public boolean equals(Object o) {\n    return true;\n  }\n}\n",
+            "(Object o)",
+            "(Object o, int extra)",
+        ),
+        ("A.kt", "class A : B() {\n  override fun run() {\n  }\n}\n", "fun run(", "fun start("),
+        ("A.cs", "class A : B {\n  public override void Run() {\n  }\n}\n", "Run(", "Start("),
+        ("a.swift", "class A: B {\n  override func run() {\n  }\n}\n", "func run(", "func start("),
+        ("a.ts", "class A extends B {\n  override run() {\n  }\n}\n", "run(", "start("),
+    ] {
+        let found = edit(path, text, from, to);
+        if found.len() != 1 || !found[0].contains("overrid") {
+            wrong.push(format!("{path}: {found:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn an_override_that_follows_its_base_is_not_broken() {
+    let text = "package p;\n\nclass A extends B {\n  @Override\n  void run() {\n  }\n}\n";
+    let base = ("B.java", "package p;\n\nclass B {\n  void start() {\n  }\n}\n");
+    assert_eq!(broken("A.java", text, &text.replace("run", "start"), &[base]), NONE);
+}

@@ -1,0 +1,145 @@
+//! Names that an edit left unbound in the changed file: a removed parameter or variable that its function still uses, an import that
+//! was removed while its name is still used.
+
+use std::collections::BTreeSet;
+
+use crate::facts::{Definition, Facts, Import, Role, Shape, Use};
+use crate::language::{self, Language};
+
+/// A name that nothing in the file binds any more.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct UnboundName {
+    pub(super) line: u32,
+    pub(super) name: Box<str>,
+    pub(super) role: Role,
+    pub(super) reason: String,
+}
+
+/// A file before and after an edit: path and text of each.
+pub(super) struct Versions<'a> {
+    pub(super) former: (&'a str, &'a str),
+    pub(super) present: (&'a str, &'a str),
+}
+
+/// Returns the names that the former content bound and the present content uses without binding them.
+pub(super) fn unbound_names(versions: &Versions<'_>) -> Vec<UnboundName> {
+    let old = language::facts_with_unbound_names(versions.former.0, versions.former.1);
+    let new = language::facts_with_unbound_names(versions.present.0, versions.present.1);
+    // Where a text does not parse, bindings may be hidden.
+    if old.problems > 0 || new.problems > 0 || !binds_names(new.language) {
+        return Vec::new();
+    }
+    let mut found = unbound_locals(versions, &old, &new);
+    found.extend(unbound_imports(&old, &new));
+    found
+}
+
+/// Returns true if a name of the language means nothing unless the file, its package or an import binds it. C and C++ take names
+/// from included files, Ruby, PHP and Bash from whatever was loaded before.
+fn binds_names(language: Language) -> bool {
+    use Language::{CSharp, Go, Java, JavaScript, Kotlin, Python, Rust, Swift, Tsx, TypeScript};
+    matches!(language, Rust | TypeScript | Tsx | JavaScript | Python | Go | Java | Kotlin | CSharp | Swift)
+}
+
+/// Local names: the line is the same as before, but its name was bound inside its function and is not any more.
+fn unbound_locals(versions: &Versions<'_>, old: &Facts, new: &Facts) -> Vec<UnboundName> {
+    let former: Vec<&str> = versions.former.1.lines().collect();
+    let present: Vec<&str> = versions.present.1.lines().collect();
+    let line_of = |lines: &[&str], line: u32| -> Option<String> {
+        lines.get((line as usize).checked_sub(1)?).map(|line| line.trim().to_owned())
+    };
+    let free: BTreeSet<(Box<str>, String)> = old
+        .uses
+        .iter()
+        .filter_map(|used| Some((root_name(used)?.into(), line_of(&former, used.line)?)))
+        .collect();
+    let known = names_of(new);
+    let mut found = Vec::new();
+    for used in &new.uses {
+        let Some(name) = root_name(used).filter(|name| !known.contains(*name)) else { continue };
+        let Some(definition) = used.within.and_then(|at| new.definitions.get(at as usize)) else { continue };
+        let Some(line) = line_of(&present, used.line) else { continue };
+        let was_there = counterparts(old, definition)
+            .any(|was| (was.line..=was.end_line).any(|at| line_of(&former, at).as_ref() == Some(&line)));
+        if was_there && !free.contains(&(name.into(), line)) {
+            found.push(UnboundName {
+                line: used.line,
+                name: name.into(),
+                role: used.role,
+                reason: format!("{name} is no longer defined in {}", definition.name),
+            });
+        }
+    }
+    found
+}
+
+/// The former definitions that may have become this one: those of its name or, where there is none, of its container.
+fn counterparts<'f>(old: &'f Facts, is: &'f Definition) -> impl Iterator<Item = &'f Definition> {
+    let of_kind = |was: &&Definition| was.kind == is.kind && was.container == is.container;
+    let has_name = old.definitions.iter().filter(of_kind).any(|was| was.name == is.name);
+    old.definitions.iter().filter(of_kind).filter(move |was| !has_name || was.name == is.name)
+}
+
+/// Imports that were removed while a use of their name is left.
+fn unbound_imports(old: &Facts, new: &Facts) -> Vec<UnboundName> {
+    if new.imports.iter().any(|import| import.glob) {
+        return Vec::new();
+    }
+    let known = names_of(new);
+    let removed: BTreeSet<&str> = old
+        .imports
+        .iter()
+        .flat_map(|import| bound_by(old.language, import))
+        .filter(|name| !known.contains(*name))
+        .collect();
+    let uses = new.uses.iter().filter_map(|used| Some((root_name(used)?, used)));
+    uses.filter(|(name, _)| removed.contains(name))
+        .map(|(name, used)| UnboundName {
+            line: used.line,
+            name: name.into(),
+            role: used.role,
+            reason: format!("{name} is no longer imported"),
+        })
+        .collect()
+}
+
+/// The names that a file defines or imports, whatever their scope.
+fn names_of(facts: &Facts) -> BTreeSet<&str> {
+    let defined = facts.definitions.iter().map(|definition| &*definition.name);
+    let imported = facts.imports.iter().flat_map(|import| {
+        let parts = import.module.split(['.', ':', '/', '\\']);
+        bound_by(facts.language, import).chain(parts)
+    });
+    defined.chain(imported).collect()
+}
+
+/// The names that an import certainly binds.
+fn bound_by(language: Language, import: &Import) -> impl Iterator<Item = &str> {
+    let names = import.names.iter().map(|name| &*name.local);
+    let is_whole = import.names.is_empty() && import.alias.is_none() && !import.glob;
+    let module = match language {
+        Language::Go | Language::Java | Language::Kotlin => import.module.rsplit(['/', '.']).next(),
+        Language::Python => import.module.split('.').next(),
+        _ => None,
+    };
+    names.chain(import.alias.as_deref()).chain(module.filter(|name| is_whole && !name.is_empty()))
+}
+
+/// The first name of what is used: `a` of `a`, `a.b()` and `a::b`.
+fn root_name(used: &Use) -> Option<&str> {
+    if matches!(used.role, Role::Quoted | Role::Override | Role::Conform | Role::Key) {
+        return None;
+    }
+    match &used.of {
+        None => Some(&used.name),
+        Some(shape) => root_of(shape),
+    }
+}
+
+fn root_of(shape: &Shape) -> Option<&str> {
+    match shape {
+        Shape::Name(path) => path.split(['.', ':']).next(),
+        Shape::Member(of, _) | Shape::Call(of) | Shape::Element(of) | Shape::Awaited(of) => root_of(of),
+        _ => None,
+    }
+}
