@@ -16,7 +16,7 @@ use super::edit::{Before, Edit};
 use super::kept::Kept;
 use super::passes_by_place;
 use crate::change::{SymbolChange, What, compare_reaching, renamed_path, renamed_types};
-use crate::facts::{Definition, DefinitionKind, Facts, Import, Reach, Role, Use};
+use crate::facts::{Arity, Definition, DefinitionKind, Facts, Import, Reach, Role, Use};
 use crate::language::{self, Language};
 use crate::overlay::Overlay;
 use crate::reference::{Certainty, Kind, Reference, Target};
@@ -70,7 +70,7 @@ pub(super) fn broken(
     let mut broken = Broken { lines: text.lines().collect(), found: BTreeMap::new() };
     for reference in left_behind(world, file, &suspects, (&edit.path, &text, present)) {
         let Some(change) = reference.symbol.and_then(|at| suspects.changes.get(at)) else { continue };
-        let is_broken = misfits(change, &reference)
+        let is_broken = misfits(present.language, change, &reference)
             && !elsewhere.contains(&(reference.line, reference.pattern.clone()))
             && !is_imported(change, present, &reference)
             && !kept.finds(change, &reference)
@@ -141,17 +141,27 @@ impl Broken<'_> {
     }
 }
 
-/// Returns true if a reference no longer fits. A changed signature breaks a call only if the number of arguments no longer fits:
-/// the file was edited as a whole, and what else a signature says needs types.
-fn misfits(change: &SymbolChange, reference: &Reference) -> bool {
-    match (&change.what, reference.arguments) {
-        (What::Resigned { arity: Some(arity), .. }, Some(arguments)) => {
-            reference.role == Role::Call
-                && reference.certainty <= Certainty::Possible
-                && !arity.takes(arguments)
-        }
-        (What::Resigned { .. }, _) => false,
-        _ => change.breaks(reference),
+/// Returns true if a reference no longer fits. A changed signature breaks a call, or a function passed as a value, only if the number
+/// of parameters no longer fits: the file was edited as a whole, and anything else a signature says needs types.
+fn misfits(language: Language, change: &SymbolChange, reference: &Reference) -> bool {
+    let What::Resigned { arity, .. } = &change.what else { return change.breaks(reference) };
+    let (Some(arity), Some(was)) = (*arity, change.was.arity) else { return false };
+    let is_misfit = match (reference.role, reference.arguments) {
+        (Role::Call, Some(arguments)) => !arity.takes(arguments),
+        (Role::Value, _) => misfits_as_value(language, was, arity),
+        _ => false,
+    };
+    is_misfit && reference.certainty <= Certainty::Possible
+}
+
+/// Returns true if a function with another number of parameters no longer has the type it is expected to have. TypeScript accepts a
+/// function that takes fewer arguments.
+fn misfits_as_value(language: Language, was: Arity, is: Arity) -> bool {
+    use Language::{C, CSharp, Cpp, Go, Java, Kotlin, Rust, Swift, Tsx, TypeScript};
+    match language {
+        TypeScript | Tsx => is.least > was.most.unwrap_or(is.least),
+        Rust | Go | Java | Kotlin | CSharp | Swift | C | Cpp => is != was,
+        _ => false,
     }
 }
 
@@ -200,11 +210,9 @@ struct Suspects {
 impl Suspects {
     fn new(old: &Facts, new: &Facts, public: &[SymbolChange]) -> Self {
         let mut suspects = Self { symbols: Vec::new(), changes: Vec::new(), changed: Vec::new() };
-        let private = match new.problems {
-            0 => compare_reaching(old, new, Reach::File),
-            _ => Vec::new(),
-        };
-        let private = private.into_iter().filter(|change| change.was.reach == Reach::File);
+        let private = compare_reaching(old, new, Reach::File)
+            .into_iter()
+            .filter(|change| change.was.reach == Reach::File);
         let renamed = renamed_types(old, new);
         suspects.changed = public.iter().cloned().chain(private).collect();
         for change in suspects.changed.clone() {

@@ -25,18 +25,20 @@ pub(super) struct Versions<'a> {
 pub(super) fn unbound_names(versions: &Versions<'_>) -> Vec<UnboundName> {
     let old = language::facts_with_unbound_names(versions.former.0, versions.former.1);
     let new = language::facts_with_unbound_names(versions.present.0, versions.present.1);
-    // Where a text does not parse, bindings may be hidden.
-    if old.problems > 0 || new.problems > 0 || !binds_names(new.language) {
+    // Where a text no longer parses, bindings may be hidden.
+    if new.problems > old.problems {
         return Vec::new();
     }
     let mut found = unbound_locals(versions, &old, &new);
-    found.extend(unbound_imports(&old, &new));
+    if requires_imports(new.language) {
+        found.extend(unbound_imports(&old, &new));
+    }
     found
 }
 
-/// Returns true if a name of the language means nothing unless the file, its package or an import binds it. C and C++ take names
-/// from included files, Ruby, PHP and Bash from whatever was loaded before.
-fn binds_names(language: Language) -> bool {
+/// Returns true if a name means nothing unless the file, its package or an import binds it. C and C++ take names from included
+/// files, Ruby, PHP and Bash from files that were loaded before.
+fn requires_imports(language: Language) -> bool {
     use Language::{CSharp, Go, Java, JavaScript, Kotlin, Python, Rust, Swift, Tsx, TypeScript};
     matches!(language, Rust | TypeScript | Tsx | JavaScript | Python | Go | Java | Kotlin | CSharp | Swift)
 }

@@ -234,6 +234,8 @@ fn a_removed_parameter_is_missed_by_the_body_that_uses_it() {
             ", int height",
             "",
         ),
+        ("a.c", "int area(int width, int height) {\n  return width * height;\n}\n", ", int height", ""),
+        ("a.rb", "def area(width, height)\n  width * height\nend\n", ", height", ""),
         (
             "a.swift",
             "func area(width: Int, height: Int) -> Int {\n  return width * height\n}\n",
@@ -372,4 +374,20 @@ fn an_override_that_follows_its_base_is_not_broken() {
     let text = "package p;\n\nclass A extends B {\n  @Override\n  void run() {\n  }\n}\n";
     let base = ("B.java", "package p;\n\nclass B {\n  void start() {\n  }\n}\n");
     assert_eq!(broken("A.java", text, &text.replace("run", "start"), &[base]), NONE);
+}
+
+#[test]
+fn a_function_passed_as_a_value_must_keep_its_number_of_parameters() {
+    let go = "package a\n\nfunc f(a int, b int) {}\n\nvar g func(int, int) = f\n";
+    assert_eq!(edit("a.go", go, ", b int", ""), ["5: f now takes 1 argument"]);
+    let ts = "export function f(a: number, b: number) {}\n\nexport const g: F = f\n";
+    assert_eq!(edit("a.ts", ts, ", b: number", ""), NONE);
+    assert_eq!(edit("a.ts", ts, "b: number", "b: number, c: number"), ["3: f now takes 3 arguments"]);
+    assert_eq!(edit("a.py", "def f(a, b):\n    return 1\n\n\ng = f\n", ", b", ""), NONE);
+}
+
+#[test]
+fn private_functions_of_a_file_with_unreadable_places_are_judged() {
+    let text = "FOO(x;\n\nstatic int f(int a) { return a; }\n\nint g(void) {\n  return f(1);\n}\n";
+    assert_eq!(edit("a.c", text, "f(int a)", "f(int a, int b)"), ["6: f now takes 2 arguments"]);
 }
