@@ -59,8 +59,19 @@ impl Body {
     }
 }
 
+impl Body {
+    /// Returns shorter forms of the content than [`Self::text`] gives, the longest first. A text that stays whole has none.
+    pub fn short_forms(&self) -> Vec<String> {
+        match self {
+            Self::Whole(_) => Vec::new(),
+            Self::External(_) => vec![self.text(Caps { external: 0, topic: None })],
+            Self::Roundtable(pieces) => crate::roundtable::short_forms(pieces),
+        }
+    }
+}
+
 impl Piece {
-    fn capped(&self, topic: Option<usize>) -> String {
+    pub(crate) fn capped(&self, topic: Option<usize>) -> String {
         let text = match topic {
             Some(cap) if self.topic => cut(&self.text, cap),
             _ => self.text.clone(),

@@ -1,7 +1,9 @@
 //! From drafts to the cache's text, within the budget.
 //!
-//! Over budget, in this order and no further than needed: external skills are cut shorter, the skills manifest goes (the
-//! skill index says the same), topics are cut, whole sections go by priority. JSON is never cut inside.
+//! Over budget, in this order and no further than needed: external skills are cut, the skills manifest is left out (the skill
+//! index has the same content), topics are cut. If that is not enough, the sections are packed by priority: each is kept in its
+//! longest form that fits (personas and topics can become titles, then names), and left out if none fits. A section that is too
+//! long on its own therefore never displaces the others. JSON is never cut inside.
 
 use std::fmt;
 
@@ -53,6 +55,8 @@ pub enum Mitigation {
     ExternalCut(usize),
     /// Topics were cut to this length each.
     TopicsCut(usize),
+    /// A section was shortened to titles or names.
+    Shortened(String),
     /// A section was left out.
     Dropped(String),
     /// Not even the marker that a section is left out had room.
@@ -64,6 +68,7 @@ impl fmt::Display for Mitigation {
         match self {
             Self::ExternalCut(cap) => write!(f, "external skills were cut to {cap} characters each"),
             Self::TopicsCut(cap) => write!(f, "topics were cut to {cap} characters each"),
+            Self::Shortened(name) => write!(f, "{name} was shortened to titles"),
             Self::Dropped(name) => write!(f, "{name} was left out"),
             Self::Unmentioned(name) => write!(f, "{name} has no room even to say that it was left out"),
         }
@@ -138,20 +143,92 @@ impl<'a> Work<'a> {
             return text;
         }
         self.cap(Caps { topic: Some(TOPIC_CAP), ..self.caps }, Mitigation::TopicsCut(TOPIC_CAP));
-        for at in self.least_important_first() {
-            if let Some(text) = fitting(self) {
-                return text;
-            }
-            self.drop_section(at);
+        if let Some(text) = fitting(self) {
+            return text;
         }
+        self.pack(header, budget);
+        self.measured(header)
+    }
+
+    /// Keeps of every section the longest form that fits, the most important section first.
+    fn pack(&mut self, header: &Header, budget: usize) {
+        let forms: Vec<Vec<String>> = (0..self.drafts.len()).map(|at| self.forms(at)).collect();
+        let order: Vec<usize> = self.least_important_first().into_iter().rev().collect();
+        for (content, forms) in self.contents.iter_mut().zip(&forms) {
+            if !forms.is_empty() {
+                *content = Some(Content::Skipped(BUDGET_EXCEEDED.to_owned()));
+            }
+        }
+        self.drop_markers(header, budget);
+        for (place, at) in order.iter().enumerate() {
+            let lower = &order[place + 1..];
+            let chosen = self.longest_that_fits(*at, lower, &forms, header, budget);
+            if let Some(form) = chosen {
+                self.contents[*at] = Some(Content::Text(forms[*at][form].clone()));
+            }
+        }
+        self.note_packing(&forms);
+    }
+
+    /// The forms of a section that has content, the longest first; none for a section that was left out before.
+    fn forms(&self, at: usize) -> Vec<String> {
+        let (Some(Content::Text(text)), Ok(body)) = (&self.contents[at], &self.drafts[at].body) else {
+            return Vec::new();
+        };
+        let length = chars(text);
+        let shorter = body.short_forms().into_iter().filter(|form| chars(form) < length);
+        std::iter::once(text.clone()).chain(shorter).collect()
+    }
+
+    /// Returns the longest form of a section that fits. A section with several forms leaves room for the shortest forms of
+    /// less important ones, if one of its own forms does.
+    fn longest_that_fits(
+        &self,
+        at: usize,
+        lower: &[usize],
+        forms: &[Vec<String>],
+        header: &Header,
+        budget: usize,
+    ) -> Option<usize> {
+        let fits = |form: usize, with_lower: bool| {
+            let mut contents = self.contents.clone();
+            contents[at] = Some(Content::Text(forms[at][form].clone()));
+            for other in lower.iter().filter(|other| with_lower && forms[**other].len() > 1) {
+                contents[*other] = forms[*other].last().map(|text| Content::Text(text.clone()));
+            }
+            chars(&self.render_with(header, &contents)) <= budget
+        };
+        let mut all = 0..forms[at].len();
+        let reserving = (forms[at].len() > 1).then(|| all.clone().find(|form| fits(*form, true))).flatten();
+        reserving.or_else(|| match forms[at].len() {
+            0 | 1 => all.find(|form| fits(*form, false)),
+            _ => all.rev().find(|form| fits(*form, false)),
+        })
+    }
+
+    /// Leaves out markers of skipped sections, the least important first, until the rest fits.
+    fn drop_markers(&mut self, header: &Header, budget: usize) {
         for at in self.least_important_first() {
-            if let Some(text) = fitting(self) {
-                return text;
+            if self.measured(header).1 <= budget {
+                return;
             }
             self.contents[at] = None;
-            self.mitigations.push(Mitigation::Unmentioned(self.drafts[at].name.to_string()));
         }
-        self.measured(header)
+    }
+
+    /// Records what packing did, the least important section first.
+    fn note_packing(&mut self, forms: &[Vec<String>]) {
+        for at in self.least_important_first() {
+            let name = self.drafts[at].name.to_string();
+            let longest = forms[at].first();
+            self.mitigations.extend(match &self.contents[at] {
+                None => Some(Mitigation::Unmentioned(name)),
+                Some(Content::Text(text)) => {
+                    longest.filter(|longest| *longest != text).map(|_| Mitigation::Shortened(name))
+                }
+                Some(Content::Skipped(_)) => longest.map(|_| Mitigation::Dropped(name)),
+            });
+        }
     }
 
     fn measured(&self, header: &Header) -> (String, usize) {
@@ -191,7 +268,11 @@ impl<'a> Work<'a> {
     }
 
     fn render(&self, header: &Header) -> String {
-        let sections = self.drafts.iter().zip(&self.contents);
+        self.render_with(header, &self.contents)
+    }
+
+    fn render_with(&self, header: &Header, contents: &[Option<Content>]) -> String {
+        let sections = self.drafts.iter().zip(contents);
         render(header, sections.filter_map(|(draft, content)| Some((&draft.name, content.as_ref()?))))
     }
 }
@@ -205,7 +286,7 @@ mod tests {
     use crate::body::Piece;
     use crate::document::Document;
     use crate::external::{ExternalBlock, ExternalContent, external_skills};
-    use crate::settings::LEAST_BUDGET;
+    use crate::settings::{DEFAULT_BUDGET, LEAST_BUDGET};
 
     fn header() -> Header {
         Header::new(Timestamp::UNIX_EPOCH, 12, &blake3::hash(b""))
@@ -224,7 +305,7 @@ mod tests {
         Body::Roundtable(vec![Piece { heading: "### Topic: t".into(), text, topic: true }])
     }
 
-    /// Each section is large enough that every mitigation is needed in turn as the budget sinks.
+    /// Every mitigation is needed in turn as the budget sinks.
     fn drafts() -> Vec<Draft> {
         let json = |n: usize| format!("{{\"a\": \"{}\"}}", "j".repeat(n));
         vec![
@@ -238,26 +319,67 @@ mod tests {
 
     #[test]
     fn mitigations_come_in_their_order_and_no_further_than_needed() {
-        use Mitigation::{Dropped, ExternalCut, TopicsCut, Unmentioned};
+        use Mitigation::{Dropped, ExternalCut, Shortened, TopicsCut};
         let d = |name: &str| Dropped(name.to_owned());
-        let u = |name: &str| Unmentioned(name.to_owned());
-        let all = [
-            ExternalCut(3_000),
-            d("SKILLS_MANIFEST"),
-            TopicsCut(2_000),
-            d("ROUNDTABLE_CONTEXT"),
-            d("EXTERNAL_SKILLS"),
-            d("WORKFLOW_CONFIG"),
-            d("CONSTITUTION"),
-            u("ROUNDTABLE_CONTEXT"),
+        let s = |name: &str| Shortened(name.to_owned());
+        let cut = [ExternalCut(3_000), d("SKILLS_MANIFEST"), TopicsCut(2_000)];
+        let whole = compose(&header(), &drafts(), usize::MAX).chars;
+        assert!(compose(&header(), &drafts(), whole).mitigations.is_empty());
+        let mut seen: Vec<Vec<Mitigation>> = Vec::new();
+        for budget in (LEAST_BUDGET..whole).rev().step_by(40) {
+            let composed = compose(&header(), &drafts(), budget);
+            assert!(composed.chars <= budget);
+            if seen.last() != Some(&composed.mitigations) {
+                seen.push(composed.mitigations);
+            }
+        }
+        let mut expected: Vec<Vec<Mitigation>> = (1..=cut.len()).map(|done| cut[..done].to_vec()).collect();
+        expected.push([&cut[..], &[s("ROUNDTABLE_CONTEXT")]].concat());
+        assert_eq!(seen[..4], expected);
+        assert!(seen.last().is_some_and(|last| last.contains(&d("CONSTITUTION"))), "{seen:#?}");
+    }
+
+    /// As large as the framework the preset is for: a constitution over the budget, eight sections, many topics.
+    #[test]
+    fn one_section_over_the_budget_leaves_the_others_in_place() {
+        let json = |n: usize| format!("{{\"a\": \"{}\"}}", "j".repeat(n));
+        let piece = |n: usize| Piece {
+            heading: format!("### Topic: topic-{n}"),
+            text: format!("---\ntopic_id: topic-{n}\n---\n# Topic number {n}\n{}", "t".repeat(6_000)),
+            topic: true,
+        };
+        let drafts = [
+            draft("CONSTITUTION", 1, Body::Whole("c".repeat(150_000))),
+            draft("WORKFLOW_CONFIG", 2, Body::Whole(json(25_000))),
+            draft("ITERATION_REQUIREMENTS", 3, Body::Whole(json(18_000))),
+            draft("ARTIFACT_PATHS", 4, Body::Whole(json(6_000))),
+            draft("SKILLS_MANIFEST", 7, Body::Whole(json(40_000))),
+            draft("SKILL_INDEX", 5, Body::Whole("s".repeat(45_000))),
+            draft("EXTERNAL_SKILLS", 6, external("e".repeat(6_000))),
+            draft("ROUNDTABLE_CONTEXT", 8, Body::Roundtable((0..40).map(piece).collect())),
         ];
-        let mut budget = compose(&header(), &drafts(), usize::MAX).chars;
-        assert!(compose(&header(), &drafts(), budget).mitigations.is_empty());
-        for done in 1..=all.len() {
-            let composed = compose(&header(), &drafts(), budget - 1);
-            assert_eq!(composed.mitigations, all[..done]);
-            assert!(composed.chars < budget);
-            budget = composed.chars;
+        let composed = compose(&header(), &drafts, DEFAULT_BUDGET);
+        assert!(composed.chars <= DEFAULT_BUDGET);
+        let document = Document::parse(&composed.text).unwrap();
+        let text =
+            |name: &str| match document.sections.iter().find(|entry| entry.name == name).unwrap().content() {
+                Content::Text(text) => Some(text),
+                Content::Skipped(_) => None,
+            };
+        assert_eq!(text("CONSTITUTION"), None);
+        for name in
+            ["WORKFLOW_CONFIG", "ITERATION_REQUIREMENTS", "ARTIFACT_PATHS", "SKILL_INDEX", "EXTERNAL_SKILLS"]
+        {
+            assert!(text(name).is_some(), "{name}");
+        }
+        let topics = text("ROUNDTABLE_CONTEXT").unwrap();
+        assert!(
+            (0..40).all(|n| topics.contains(&format!("### Topic: topic-{n}\nTopic number {n}"))),
+            "{topics}"
+        );
+        let left_out: Vec<String> = composed.mitigations.iter().map(ToString::to_string).collect();
+        for said in ["CONSTITUTION was left out", "ROUNDTABLE_CONTEXT was shortened to titles"] {
+            assert!(left_out.iter().any(|line| line == said), "{left_out:#?}");
         }
     }
 
@@ -314,6 +436,37 @@ mod tests {
                 if text.starts_with("[\"") {
                     prop_assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok());
                 }
+            }
+            // What was left out is reported, and it did not fit beside what matters more.
+            let kept: Vec<Option<Content>> = drafts
+                .iter()
+                .map(|draft| document.sections.iter().find(|entry| entry.name == draft.name.as_str()).map(|entry| entry.content()))
+                .collect();
+            let reported = |name: &str| composed.mitigations.iter().any(|done| match done {
+                Mitigation::Dropped(dropped) | Mitigation::Unmentioned(dropped) => dropped == name,
+                _ => false,
+            });
+            for (at, draft) in drafts.iter().enumerate() {
+                if matches!(kept[at], Some(Content::Text(_))) {
+                    continue;
+                }
+                prop_assert!(reported(draft.name.as_str()), "{} is not reported", draft.name);
+                let Ok(body) = &draft.body else { continue };
+                if draft.name.as_str() == REDUNDANT || kept[at].is_none() {
+                    continue;
+                }
+                let smallest = body.short_forms().pop().unwrap_or_else(|| body.text(Caps::USUAL));
+                let mut alone = kept.clone();
+                for (other, content) in alone.iter_mut().enumerate() {
+                    let less = (drafts[other].priority, other) > (draft.priority, at);
+                    if less && matches!(content, Some(Content::Text(_))) {
+                        *content = Some(Content::Skipped(BUDGET_EXCEEDED.to_owned()));
+                    }
+                }
+                alone[at] = Some(Content::Text(smallest));
+                let sections = drafts.iter().zip(&alone);
+                let text = render(&header(), sections.filter_map(|(draft, content)| Some((&draft.name, content.as_ref()?))));
+                prop_assert!(chars(&text) > budget, "{} would have fitted", draft.name);
             }
         }
     }

@@ -7,14 +7,15 @@ use std::fmt;
 use serde_json::Value;
 
 use crate::blocks::{agent_block, agents, external_blocks, names};
-use crate::body::Caps;
+use crate::body::{Body, Caps, Piece, TRUNCATED};
 use crate::cache::Cache;
-use crate::compose::BUDGET_EXCEEDED;
+use crate::compose::{BUDGET_EXCEEDED, Draft};
 use crate::document::{Content, Document};
 use crate::error::CacheError;
 use crate::external::SEPARATOR;
 use crate::outcome::Freshness;
 use crate::provider::Provider;
+use crate::roundtable::{self, SHORTENED};
 
 /// What to extract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,6 +26,10 @@ pub enum Query<'a> {
     Agent(&'a str),
     /// What configuration says of a phase, its agents' skills, and the external skills bound to it.
     Phase(&'a str),
+    /// A persona of the roundtable, by the name in its heading or of its file. Always from the sources.
+    Persona(&'a str),
+    /// A topic of the roundtable, by its id. Always from the sources.
+    Topic(&'a str),
 }
 
 /// Where an extract comes from.
@@ -71,16 +76,26 @@ pub enum Answer {
 impl Cache {
     /// Answers a query from the cache if it is fresh, else from the sources.
     pub fn extract(&self, provider: &dyn Provider, query: Query<'_>) -> Result<Extracted, CacheError> {
+        if let Query::Persona(name) | Query::Topic(name) = query {
+            let answer = piece(&self.on_disk(provider)?.drafts, name, matches!(query, Query::Topic(_)));
+            return Ok(Extracted { answer, origin: Origin::Disk });
+        }
         if self.freshness(provider, None)? == Freshness::Fresh
             && let Some(text) = self.read()?
             && let Ok(document) = Document::parse(&text)
         {
             let sections: Vec<_> =
                 document.sections.iter().map(|entry| (entry.name.to_owned(), entry.content())).collect();
-            // What the budget left out is still there for someone who asks for it.
+            // What the budget left out or shortened is read from the sources.
             let wanted = |name: &str| !matches!(query, Query::Section(other) if other != name);
-            let left_out = Content::Skipped(BUDGET_EXCEEDED.to_owned());
-            if !sections.iter().any(|(name, content)| wanted(name) && *content == left_out) {
+            let is_reduced = |content: &Content| match content {
+                Content::Skipped(why) => why == BUDGET_EXCEEDED,
+                Content::Text(text) => {
+                    text.starts_with(SHORTENED)
+                        || matches!(query, Query::Section(_)) && text.contains(TRUNCATED)
+                }
+            };
+            if !sections.iter().any(|(name, content)| wanted(name) && is_reduced(content)) {
                 return Ok(Extracted { answer: answer(&sections, query), origin: Origin::Cache });
             }
         }
@@ -111,6 +126,23 @@ pub fn answer(sections: &[(String, Content)], query: Query<'_>) -> Answer {
             agents(text_of(sections, "SKILL_INDEX")).map(|(name, _)| name.to_owned()).collect()
         }),
         Query::Phase(phase) => found(phase_blocks(sections, phase), || phases(sections)),
+        // Sections do not say where a piece ends: only the drafts do.
+        Query::Persona(_) | Query::Topic(_) => Answer::Unknown { known: Vec::new() },
+    }
+}
+
+/// Finds one persona or topic among the drafts.
+fn piece(drafts: &[Draft], name: &str, topic: bool) -> Answer {
+    let pieces = drafts.iter().filter_map(|draft| match &draft.body {
+        Ok(Body::Roundtable(pieces)) => Some(pieces),
+        _ => None,
+    });
+    let pieces: Vec<&Piece> = pieces.flatten().filter(|piece| piece.topic == topic).collect();
+    match pieces.iter().find(|piece| roundtable::is_called(piece, name)) {
+        Some(piece) => Answer::Text(piece.capped(None)),
+        None => {
+            Answer::Unknown { known: pieces.iter().map(|piece| roundtable::name(piece).to_owned()).collect() }
+        }
     }
 }
 

@@ -210,8 +210,9 @@ sections! {
         /// there is an `.isdlc` directory, else `.lockstep/session-cache.md`.
         path: DocumentPath = DocumentPath::default();
 
-        /// The most characters the cache may have, markers included. Over it, external skills, manifest and topics
-        /// are cut in this order, then whole sections go, the least important first.
+        /// The most characters the cache may have, markers included. Over it, external skills are cut, the skills manifest is
+        /// left out, and topics are cut, in this order. Then each section, the most important first, is kept whole, shortened
+        /// to titles, or left out, whichever fits first.
         budget_chars: CacheBudget = CacheBudget::default();
 
         /// How much a session gets. `index`: what there is, the most important content that fits whole, and how to

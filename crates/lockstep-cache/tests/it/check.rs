@@ -234,6 +234,26 @@ fn what_the_budget_left_out_is_still_there_for_who_asks() {
 }
 
 #[test]
+fn single_personas_and_topics_are_whole_although_the_budget_shortened_them() {
+    let project = Project::of(Shape::SMALL);
+    project.put(
+        "src/claude/skills/analysis-topics/quality/long.md",
+        &format!("# Long topic\n{}", "t".repeat(9_000)),
+    );
+    project.put("docs/isdlc/constitution.md", &"c".repeat(9_000));
+    let cache = project.with_budget(8_000);
+    let built = project.build_with(&cache);
+    let names: Vec<&str> = built.sections.iter().map(|(name, _)| name.as_str()).collect();
+    assert!(names.contains(&"ROUNDTABLE_CONTEXT") && !names.contains(&"CONSTITUTION"), "{built:#?}");
+    let ask = |query| cache.extract(&project.given, query).unwrap().answer;
+    let Answer::Text(text) = ask(Query::Topic("long")) else { panic!() };
+    assert!(text.starts_with("### Topic: long\n# Long topic\n") && text.len() > 9_000);
+    let Answer::Text(text) = ask(Query::Section("ROUNDTABLE_CONTEXT")) else { panic!() };
+    assert!(text.contains(&"t".repeat(9_000)), "a section that was shortened is read from its sources");
+    assert!(matches!(ask(Query::Persona("nobody")), Answer::Unknown { known } if !known.is_empty()));
+}
+
+#[test]
 fn a_section_of_the_projects_own() {
     let project = Project::of(Shape::SMALL);
     project.put("docs/rules.md", "be kind\n");

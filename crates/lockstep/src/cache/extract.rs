@@ -57,6 +57,8 @@ fn unknown(query: Query<'_>, known: &[String]) -> CommandError {
         Query::Section(name) => ("section", name),
         Query::Agent(name) => ("agent", name),
         Query::Phase(name) => ("phase", name),
+        Query::Persona(name) => ("persona", name),
+        Query::Topic(name) => ("topic", name),
     };
     let error = CommandError::new(Kind::Usage, format!("there is no {what} {name:?} in the session cache"));
     if known.is_empty() {

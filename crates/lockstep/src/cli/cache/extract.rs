@@ -1,4 +1,4 @@
-//! `lockstep cache section`, `agent` and `phase`: what consumers ask for, from the cache if it is fresh, else from the sources.
+//! `lockstep cache section`, `agent`, `phase`, `persona` and `topic`: parts of the cache for consumers.
 
 use lockstep_cache::extract::Query;
 
@@ -40,6 +40,36 @@ pub(crate) struct PhaseArgs {
     /// The phase's key in the configuration
     #[arg(value_name = "KEY")]
     key: String,
+}
+
+/// Print one persona of the roundtable, whole
+///
+/// Always from its file, also if the budget shortened it in the cache.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  lockstep cache persona business-analyst")]
+pub(crate) struct PersonaArgs {
+    /// The persona, as the cache or its file names it
+    #[arg(value_name = "NAME")]
+    name: String,
+}
+
+/// Print one topic of the roundtable, whole
+///
+/// Always from its file, also if the budget shortened it in the cache.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  lockstep cache topic security")]
+pub(crate) struct TopicArgs {
+    /// The topic's id: the name of its file
+    #[arg(value_name = "ID")]
+    id: String,
+}
+
+pub(crate) fn persona(args: &PersonaArgs, context: &Context) -> Result<Answer, CommandError> {
+    extract(Query::Persona(&args.name), context)
+}
+
+pub(crate) fn topic(args: &TopicArgs, context: &Context) -> Result<Answer, CommandError> {
+    extract(Query::Topic(&args.id), context)
 }
 
 pub(crate) fn section(args: &SectionArgs, context: &Context) -> Result<Answer, CommandError> {

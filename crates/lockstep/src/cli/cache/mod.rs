@@ -34,6 +34,8 @@ enum CacheCommand {
     Section(extract::SectionArgs),
     Agent(extract::AgentArgs),
     Phase(extract::PhaseArgs),
+    Persona(extract::PersonaArgs),
+    Topic(extract::TopicArgs),
     Skill(skill::SkillArgs),
     Inject(inject::InjectArgs),
 }
@@ -46,6 +48,8 @@ pub(crate) fn run(args: &CacheArgs, context: &Context) -> Result<Answer, Command
         CacheCommand::Section(args) => extract::section(args, context),
         CacheCommand::Agent(args) => extract::agent(args, context),
         CacheCommand::Phase(args) => extract::phase(args, context),
+        CacheCommand::Persona(args) => extract::persona(args, context),
+        CacheCommand::Topic(args) => extract::topic(args, context),
         CacheCommand::Skill(args) => skill::run(args, context),
         CacheCommand::Inject(args) => inject::run(args, context),
     }
