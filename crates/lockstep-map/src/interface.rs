@@ -15,6 +15,7 @@ pub(crate) fn interface(facts: &Facts) -> Facts {
         end_line: place,
         signature: 0,
         body: 0,
+        header: Box::default(),
         parameters: Vec::new(),
         ..it.clone()
     };
@@ -37,6 +38,7 @@ pub(crate) fn interface(facts: &Facts) -> Facts {
         promised: Vec::new(),
         unchecked: Vec::new(),
         problems: 0,
+        unread: Vec::new(),
     }
 }
 

@@ -7,6 +7,7 @@ use crate::facts::{Arity, Definition, DefinitionKind, Facts, OPTIONAL, Reach, Ro
 use crate::language::Language;
 use crate::reference::{Certainty, Reference};
 use crate::resolve::path_of;
+use crate::signature::{self, Effect, Fit};
 use crate::syntax::differs_by_name;
 
 /// A definition of the former content that is not what it was.
@@ -34,7 +35,13 @@ pub enum What {
         /// Whether a parameter of the type is used by nothing in it any more. The compiler then knows nothing of it wherever
         /// a value of the type stands.
         unfounded: bool,
+        /// The effect by the parts of both signatures, where they are known.
+        effect: Option<Box<Effect>>,
     },
+    /// The signature is another one, and every use still fits it.
+    Compatible,
+    /// Nothing is known about it: the new content does not parse where it was.
+    Unknown,
     /// Its parameters go by other names: only who passes arguments by name must do something else.
     Relabelled {
         /// The names that are gone.
@@ -63,13 +70,17 @@ impl What {
             Self::Resigned { .. } | Self::Relabelled { .. } => "signature",
             Self::Narrowed => "narrowed",
             Self::Body => "body",
+            Self::Compatible => "compatible",
+            Self::Unknown => "unknown",
         }
     }
 }
 
 impl SymbolChange {
     /// Whether a place that uses the definition no longer fits it.
-    pub fn breaks(&self, reference: &Reference) -> bool {
+    ///
+    /// `keywords` are the names by which a call passes arguments.
+    pub fn breaks(&self, reference: &Reference, keywords: &[Box<str>]) -> bool {
         // A dependent, but not one that is known to break: only types, another build, or running it, would tell.
         if reference.certainty > Certainty::Possible {
             return false;
@@ -86,7 +97,9 @@ impl SymbolChange {
             What::Renamed(_) | What::Narrowed => {
                 !matches!(reference.role, Role::Redefine | Role::InheritedBeside | Role::Covered)
             }
-            What::Body => false,
+            What::Body | What::Compatible | What::Unknown => false,
+            _ if self.fit(reference, keywords) == Some(Fit::Fits) => false,
+            _ if self.is_decided() && self.fit(reference, keywords).is_some() => true,
             // Whether a call passes something by such a name is told by its own file.
             What::Relabelled { .. } => {
                 matches!(reference.role, Role::Call | Role::Covered | Role::Redefine | Role::Override)
@@ -129,6 +142,45 @@ impl SymbolChange {
 }
 
 impl SymbolChange {
+    /// Whether a place fits the new signature, by the parts of both signatures; `None` where these do not decide it.
+    pub fn fit(&self, reference: &Reference, keywords: &[Box<str>]) -> Option<Fit> {
+        let What::Resigned { arity, effect: Some(effect), unfounded: false, .. } = &self.what else {
+            return None;
+        };
+        match reference.role {
+            Role::Call | Role::Covered => {
+                let counted = reference.arguments.zip(*arity);
+                let asks_more = self.was.arity.zip(*arity).is_some_and(|(was, is)| is.least > was.least);
+                if asks_more && !keywords.is_empty() {
+                    // The number does not tell which parameters are given.
+                    return None;
+                }
+                let takes = counted.is_none_or(|(arguments, arity)| arity.takes(arguments));
+                let takes = takes && (counted.is_some() || self.widens(*arity) || arity.is_none());
+                Some(if takes { effect.call(reference.arguments, keywords) } else { Fit::Breaks })
+            }
+            Role::Construct => Some(effect.every_call),
+            // Either side may be the changed one.
+            Role::Redefine => Some(effect.overrides.max(effect.values)),
+            Role::Override | Role::Implement | Role::Extend => Some(effect.overrides),
+            Role::Value | Role::Quoted | Role::Conform => Some(effect.values),
+            _ => None,
+        }
+    }
+
+    /// Says of a signature which every call fits, and which nothing else notices, that it is compatible.
+    pub(crate) fn settle(&mut self) {
+        let What::Resigned { arity, effect: Some(effect), unfounded: false, .. } = &self.what else { return };
+        if effect.fits_calls() && (self.was.arity == *arity || self.widens(*arity)) {
+            self.what = What::Compatible;
+        }
+    }
+
+    /// Whether the parts of the signatures also decide what breaks.
+    fn is_decided(&self) -> bool {
+        matches!(&self.what, What::Resigned { effect: Some(effect), .. } if effect.is_decisive)
+    }
+
     /// Whether every number of arguments that was fitting still is.
     fn widens(&self, arity: Option<Arity>) -> bool {
         let (Some(was), Some(now)) = (self.was.arity, arity) else { return false };
@@ -165,7 +217,7 @@ pub(crate) fn compare_reaching(old: &Facts, new: &Facts, least: Reach) -> Vec<Sy
     let mut now = group(new, |container| container.map(str::to_owned));
     let mut wanted: BTreeMap<Key, Vec<&Definition>> = BTreeMap::new();
     let mut changes = Vec::new();
-    let mut resigned = Vec::new();
+    let mut touched = Vec::new();
     let mut missing = Vec::new();
     for (was, key) in concerning(old, least, &gone, &renamed_types) {
         wanted.entry(key).or_default().push(was);
@@ -174,9 +226,11 @@ pub(crate) fn compare_reaching(old: &Facts, new: &Facts, least: Reach) -> Vec<Sy
         for (was, is) in paired(before, now.get_mut(&key)) {
             match is {
                 Some(is) => {
-                    if let Some(what) = difference(was, is).map(|what| beside(what, was, is, old, new)) {
+                    if let Some(what) =
+                        difference(old.language, was, is).map(|what| beside(what, was, is, old, new))
+                    {
                         let what = founded(what, was, is, old, new);
-                        resigned.extend(matches!(what, What::Resigned { .. }).then_some((changes.len(), is)));
+                        touched.push((changes.len(), is));
                         changes.push(SymbolChange { was: was.clone(), what });
                     }
                 }
@@ -195,17 +249,82 @@ pub(crate) fn compare_reaching(old: &Facts, new: &Facts, least: Reach) -> Vec<Sy
         };
         changes.push(SymbolChange { was: was.clone(), what });
     }
-    let names: Vec<(Box<str>, Box<str>)> =
-        changes.iter().filter_map(|it| Some((it.was.name.clone(), it.what.new_name()?.into()))).collect();
-    for (at, is) in resigned {
-        // A signature in which only something else goes by its new name asks nothing new of anybody.
-        let was = changes[at].was.signature;
-        if names.iter().any(|(from, to)| differs_by_name(was, is.signature, from, to)) {
-            changes[at].what = What::Body;
-        }
-    }
+    settle_renames(&mut changes, &touched);
+    settle_sections(&mut changes, new);
     changes.sort_by_key(|change| change.was.line);
     changes
+}
+
+/// A definition with another name.
+struct Renamed {
+    container: Option<Box<str>>,
+    from: Box<str>,
+    to: Box<str>,
+}
+
+impl Renamed {
+    fn of(change: &SymbolChange) -> Option<Self> {
+        let to = change.what.new_name()?.into();
+        Some(Self { container: change.was.container.clone(), from: change.was.name.clone(), to })
+    }
+}
+
+/// Takes back changes that only another name for something else made: of a signature that names it, and of a type whose
+/// member it is.
+fn settle_renames(changes: &mut Vec<SymbolChange>, touched: &[(usize, &Definition)]) {
+    let renamed: Vec<Renamed> = changes.iter().filter_map(Renamed::of).collect();
+    let mut settled = BTreeSet::new();
+    for (at, is) in touched {
+        let change = &mut changes[*at];
+        let was = &change.was;
+        if matches!(change.what, What::Resigned { .. } | What::Compatible)
+            && renamed.iter().any(|it| differs_by_name(was.signature, is.signature, &it.from, &it.to))
+        {
+            change.what = What::Body;
+        }
+        let path = path_of(was);
+        let explains = |before: u64, now: u64| {
+            before == now
+                || renamed.iter().any(|it| {
+                    it.container.as_deref() == Some(&*path) && differs_by_name(before, now, &it.from, &it.to)
+                })
+        };
+        let other = is.signature != was.signature || is.body != was.body;
+        if change.what == What::Body
+            && is_type(was)
+            && other
+            && explains(was.signature, is.signature)
+            && explains(was.body, is.body)
+        {
+            settled.insert(*at);
+        }
+    }
+    let mut at = 0;
+    changes.retain(|_| {
+        at += 1;
+        !settled.contains(&(at - 1))
+    });
+}
+
+/// Headings of the same text are numbered: one more or one less gives the others another number and leaves them as they are.
+fn settle_sections(changes: &mut Vec<SymbolChange>, new: &Facts) {
+    let title = |name: &str| {
+        let bare = name.trim_end_matches(|c: char| c.is_ascii_digit());
+        bare.strip_suffix('-').filter(|_| bare.len() < name.len()).unwrap_or(name).to_owned()
+    };
+    let remains = |was: &Definition| {
+        let same = |it: &&Definition| {
+            it.kind == DefinitionKind::Section && it.body == was.body && title(&it.name) == title(&was.name)
+        };
+        new.definitions.iter().find(same)
+    };
+    let is_section = |change: &SymbolChange| change.was.kind == DefinitionKind::Section;
+    changes.retain(|it| !(is_section(it) && it.what == What::Body && remains(&it.was).is_some()));
+    for change in changes.iter_mut().filter(|it| is_section(it) && it.what == What::Removed) {
+        if let Some(now) = remains(&change.was) {
+            change.what = What::Renamed(now.name.clone());
+        }
+    }
 }
 
 /// The names that a file imports at its outermost.
@@ -278,12 +397,16 @@ fn distance(was: &Definition, is: &Definition) -> (bool, bool, u32) {
 }
 
 /// What became of a definition that is still there; `None` where nothing did.
-pub(crate) fn difference(was: &Definition, is: &Definition) -> Option<What> {
+pub(crate) fn difference(language: Language, was: &Definition, is: &Definition) -> Option<What> {
     if is.reach < was.reach {
         Some(What::Narrowed)
     } else if is.signature != was.signature || is.arity != was.arity {
+        let effect = signature::compare(language, was, is);
+        if effect.as_ref().is_some_and(|effect| effect.is_compatible() && !narrows(was, is)) {
+            return Some(What::Compatible);
+        }
         let deeper = is.arity == was.arity || gives_otherwise(was, is);
-        Some(What::Resigned { arity: is.arity, deeper, unfounded: false })
+        Some(What::Resigned { arity: is.arity, deeper, unfounded: false, effect: effect.map(Box::new) })
     } else if is.parameters != was.parameters {
         let gone = was.parameters.iter().filter(|name| !is.parameters.contains(name)).cloned();
         Some(What::Relabelled { gone: gone.collect() })
@@ -291,6 +414,16 @@ pub(crate) fn difference(was: &Definition, is: &Definition) -> Option<What> {
         Some(What::Body)
     } else {
         None
+    }
+}
+
+/// Whether a call that fitted no longer does, by the number of its arguments.
+fn narrows(was: &Definition, is: &Definition) -> bool {
+    match (was.arity, is.arity) {
+        (Some(was), Some(is)) => {
+            is.least > was.least || is.most.is_some_and(|is| was.most.is_none_or(|was| is < was))
+        }
+        (was, is) => was != is,
     }
 }
 
@@ -310,10 +443,10 @@ fn gives_otherwise(was: &Definition, is: &Definition) -> bool {
 
 /// A changed signature beside others of the same name that did not change: a call may still fit one of those.
 fn beside(what: What, was: &Definition, is: &Definition, old: &Facts, new: &Facts) -> What {
-    let What::Resigned { arity: Some(mut arity), deeper, unfounded } = what else { return what };
+    let What::Resigned { arity: Some(mut arity), deeper, unfounded, effect } = what else { return what };
     // Two of one name in Rust are of different types, or only one of them is there.
     if old.language == Language::Rust {
-        return what;
+        return What::Resigned { arity: Some(arity), deeper, unfounded, effect };
     }
     let of = |other: &Definition, one: &Definition| {
         other.name == one.name && other.kind == one.kind && other.container == one.container
@@ -333,7 +466,9 @@ fn beside(what: What, was: &Definition, is: &Definition, old: &Facts, new: &Fact
         arity.least = arity.least.min(taken.least);
         arity.most = arity.most.zip(taken.most).map(|(one, other)| one.max(other));
     }
-    What::Resigned { arity: Some(arity), deeper: (deeper && !any) || (any && may_fail), unfounded }
+    // A call may fit another overload, whatever became of this one.
+    let effect = effect.filter(|_| !any);
+    What::Resigned { arity: Some(arity), deeper: (deeper && !any) || (any && may_fail), unfounded, effect }
 }
 
 /// Whether a function of Python may give `None` instead of something.
@@ -345,15 +480,15 @@ fn gives_nothing(function: &Definition) -> bool {
 
 /// A type of Rust whose fields no longer use one of its parameters.
 fn founded(what: What, was: &Definition, is: &Definition, old: &Facts, new: &Facts) -> What {
-    let What::Resigned { arity, deeper, .. } = what else { return what };
     if old.language != Language::Rust || was.kind != DefinitionKind::Type {
         return what;
     }
+    let What::Resigned { arity, deeper, effect, .. } = what else { return what };
     let unfounded = match (parameters(old, was), parameters(new, is)) {
         (Some(before), Some(after)) => before.iter().any(|parameter| !after.contains(parameter)),
         _ => false,
     };
-    What::Resigned { arity, deeper, unfounded }
+    What::Resigned { arity, deeper, unfounded, effect }
 }
 
 /// The positions of a type's parameters that its fields use; `None` where a field hides them.
@@ -498,6 +633,7 @@ mod tests {
             end_line: 1,
             signature: digests.0,
             body: digests.1,
+            header: Box::default(),
             arity: Some(Arity { least: 1, most: Some(1) }),
             parameters: Vec::new(),
             gives: None,
@@ -538,7 +674,8 @@ mod tests {
                     What::Resigned {
                         arity: Some(Arity { least: 1, most: Some(1) }),
                         deeper: true,
-                        unfounded: false
+                        unfounded: false,
+                        effect: None,
                     }
                 ),
                 ("c".to_owned(), What::Renamed("cc".into())),
@@ -595,7 +732,8 @@ mod tests {
             [What::Resigned {
                 arity: Some(Arity { least: 1, most: Some(2) }),
                 deeper: false,
-                unfounded: false
+                unfounded: false,
+                effect: None,
             }]
         );
     }
@@ -604,8 +742,8 @@ mod tests {
     fn a_parameter_that_must_be_given_shifts_those_that_need_not() {
         let was = Definition { arity: Some(Arity { least: 1, most: Some(2) }), ..function("f", (1, 1)) };
         let now = Arity { least: 2, most: Some(3) };
-        let change =
-            SymbolChange { was, what: What::Resigned { arity: Some(now), deeper: false, unfounded: false } };
+        let what = What::Resigned { arity: Some(now), deeper: false, unfounded: false, effect: None };
+        let change = SymbolChange { was, what };
         assert!(change.shifts(now, 2));
         assert!(!change.shifts(Arity { least: 1, most: Some(3) }, 2));
     }

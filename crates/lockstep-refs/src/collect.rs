@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use crate::facts::{Definition, DefinitionKind, Facts, Role, Shape, Use};
 use crate::language::Language;
 use crate::scope::Scopes;
-use crate::syntax::{MAX_DEPTH, digest, end_line_of, line_of, text_of};
+use crate::syntax::{MAX_DEPTH, digest, end_line_of, header, line_of, text_of};
 
 /// A walk through the tree of one file.
 pub(crate) struct Collector<'t> {
@@ -104,6 +104,11 @@ impl<'t> Collector<'t> {
     ) -> (u64, u64) {
         let signature = digest([whole], self.text, |it| Some(it) == body || names.contains(&it));
         (signature, digest(body, self.text, |_| false))
+    }
+
+    /// Returns the tokens of what a definition shows, see [`Definition::header`].
+    pub(crate) fn header(&self, whole: Node<'t>, name: Option<Node<'t>>, body: Option<Node<'t>>) -> Box<str> {
+        header(whole, name, body, self.text)
     }
 
     /// Keeps a definition. Its position.

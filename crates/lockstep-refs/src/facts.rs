@@ -27,6 +27,8 @@ pub struct Facts {
     pub unchecked: Vec<u32>,
     /// How many places the parser could not make sense of.
     pub problems: u32,
+    /// The first and last lines of those places, in order; of many only the first.
+    pub unread: Vec<(u32, u32)>,
 }
 
 impl Facts {
@@ -43,7 +45,13 @@ impl Facts {
             promised: Vec::new(),
             unchecked: Vec::new(),
             problems: 0,
+            unread: Vec::new(),
         }
+    }
+
+    /// Facts of a file whose text the parser could not read at all.
+    pub(crate) fn unparsable(language: Language) -> Self {
+        Self { problems: 1, unread: vec![(1, u32::MAX)], ..Self::none(language) }
     }
 }
 
@@ -66,6 +74,8 @@ pub struct Definition {
     pub signature: u64,
     /// Digest of the rest, without spaces and comments.
     pub body: u64,
+    /// The tokens of the signature, for a comparison by its parts ([`crate::signature`]); empty where they are not stored.
+    pub header: Box<str>,
     /// How many arguments a call takes, where it can be called.
     pub arity: Option<Arity>,
     /// The names by which a call may pass arguments, where a language goes by them. The signature does not say them.
@@ -90,6 +100,7 @@ impl Definition {
             end_line,
             signature: 0,
             body: 0,
+            header: Box::default(),
             arity: None,
             parameters: Vec::new(),
             gives: None,

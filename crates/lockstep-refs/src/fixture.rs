@@ -88,3 +88,26 @@ fn concerned(
     paths.sort();
     paths
 }
+
+/// Whether the change of `from` to `to` in the text of `path` breaks a file: `fits`, `possible` or `breaks`.
+pub(crate) fn verdict(files: &str, path: &str, from: &str, to: &str) -> &'static str {
+    let world = world(files);
+    let old = world.find(path).and_then(|file| world.text(file)).expect("the path is in the fixture");
+    assert!(old.contains(from), "{from} is not in {path}");
+    let after = After::Text(old.replacen(from, to, 1).into());
+    let edits = [Edit { path: path.to_owned(), former: None, before: Before::Text(old), after }];
+    let question = Question { edits: &edits, aliases: &Aliases::default(), is_over: &|| false };
+    let impact = impact(&world, &question);
+    let mut breaking: Vec<Certainty> = impact
+        .dependents()
+        .flat_map(|(_, dependent)| &dependent.evidence)
+        .filter(|place| place.breaks)
+        .map(|place| place.certainty)
+        .collect();
+    breaking.sort();
+    match breaking.first() {
+        None => "fits",
+        Some(Certainty::Resolved) => "breaks",
+        Some(_) => "possible",
+    }
+}

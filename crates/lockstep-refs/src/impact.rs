@@ -3,16 +3,20 @@
 //! Pure. How a change became known, how an answer is shown and how fresh it is are not its concern.
 
 mod arrivals;
+mod declared;
 mod dependents;
 mod edit;
+mod edited;
 mod go_module;
 mod handed_on;
+mod hunks;
 mod in_text;
 mod kept;
 mod loose;
 mod no_module;
 mod own_file;
 mod promised;
+mod unparsed;
 
 pub use dependents::{Dependent, Evidence, Hop};
 pub use edit::{After, Before, Edit, FileChange};
@@ -23,15 +27,20 @@ use std::sync::Arc;
 
 use crate::change::{SymbolChange, What};
 use crate::entity::Aliases;
-use crate::facts::{Definition, Facts, Reach, Role};
+use crate::facts::{Definition, DefinitionKind, Facts, Reach, Role};
 use crate::language;
 use crate::overlay::Overlay;
 use crate::reference::{Certainty, Kind, Reference, Target};
+use crate::resolve::path_of;
+use crate::signature::Fit;
 use crate::world::{FileId, World};
 use arrivals::Arrivals;
+use declared::Declared;
 use dependents::{Collector, Place};
+use edited::{Edited, keywords};
 use kept::Kept;
 use promised::Promised;
+use unparsed::Unparsed;
 
 /// What a set of edits means for other files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -82,6 +91,11 @@ pub struct FileImpact {
     pub unanalysed: bool,
     /// How many places in it, as it was or as it is, could not be read: what they define and use is not known.
     pub problems: u32,
+    /// The first line that could be read before the edit and does not parse after it. Nothing is known about the definitions
+    /// there, which [`What::Unknown`] says of each.
+    pub unparsed: Option<u32>,
+    /// Whether nothing but comments and the space between tokens changed.
+    pub only_comments: bool,
 }
 
 /// What is asked.
@@ -100,7 +114,8 @@ pub fn impact(world: &dyn World, question: &Question<'_>) -> Impact {
     let mut impact = Impact::default();
     let mut looked_at: BTreeSet<String> = BTreeSet::new();
     let after = after(world, edits);
-    let worlds = Worlds { now: world, after: &after, arrivals: Arrivals::new(world, &after, edits) };
+    let edited = Edited::new(world, edits);
+    let worlds = Worlds { now: world, after: &after, arrivals: Arrivals::new(world, &after, edits), edited };
     for edit in edits {
         if is_over() {
             impact.truncated = true;
@@ -138,6 +153,8 @@ struct Worlds<'a> {
     after: &'a Overlay<'a>,
     /// What the edits add.
     arrivals: Arrivals<'a>,
+    /// The lines that the edits change.
+    edited: Edited<'a>,
 }
 
 fn unresolved(world: &dyn World, paths: &BTreeSet<String>, is_over: &dyn Fn() -> bool) -> usize {
@@ -163,6 +180,8 @@ fn nothing_found(edit: &Edit) -> FileImpact {
         broken_in_file: Vec::new(),
         unanalysed: false,
         problems: 0,
+        unparsed: None,
+        only_comments: false,
     }
 }
 
@@ -180,32 +199,76 @@ fn file_impact(
     let file = before.add(edit.former_path(), Arc::clone(&facts), text.clone());
     let after = edit.present_facts(worlds.after);
     found.symbols = edit.symbol_changes(&facts, after.as_deref());
+    found.unparsed =
+        hide_unparsed(edit, &before, (&facts, text.as_deref()), after.as_deref(), &mut found.symbols);
     found.problems = facts.problems.max(after.as_deref().map_or(0, |after| after.problems));
     // It is there, but too large, binary or unreadable.
     let unseen = after.is_none() && edit.after != After::Gone;
     found.problems = found.problems.max(u32::from(unseen));
     let known = (&*facts, text.as_deref());
-    let unread = unseen || found.symbols.is_empty() && edit.is_unread(&before, known, after.as_deref());
+    let unread = unseen
+        || found.symbols.is_empty()
+            && found.unparsed.is_none()
+            && edit.is_unread(&before, known, after.as_deref());
     if unread {
         found.symbols = Edit::everything_inside(&facts);
         found.whole_file = true;
     }
+    let reads = |former: &str| edit.present_text(&before).is_some_and(|now| is_same_code(edit, former, &now));
+    found.only_comments =
+        found.symbols.is_empty() && !unread && !edit.is_moved() && text.as_deref().is_some_and(reads);
     let mut collector = Collector::new(world, edit, file);
     let handed_on = after.as_deref().map(handed_on::names).unwrap_or_default();
     let mut kept =
         Kept::new(worlds.after, edit, (&facts, after.as_deref()), &found.symbols, &worlds.arrivals);
     let former = FormerFile { before: &before, file, facts: &facts, changes: &found.symbols, unread };
     let promised = Promised::new(world, edit, &former, after.as_deref());
-    collect_direct(&former, edit, after.as_deref(), (&handed_on, &promised), &mut kept, &mut collector);
+    let around = Around { handed_on: &handed_on, promised: &promised, edited: &worlds.edited };
+    let broken = collect_direct(&former, edit, after.as_deref(), &around, &mut kept, &mut collector);
     let contents = own_file::Contents { facts: &facts, text: text.as_deref(), present: after.as_deref() };
     found.broken_in_file = own_file::broken(worlds.after, edit, &contents, &found.symbols, &mut kept);
-    handed_on::collect(world, &before, edit, (&facts, after.as_ref()), &mut collector);
+    // Exports that are missing from content that does not parse may be there.
+    if found.unparsed.is_none() {
+        handed_on::collect(world, &before, edit, (&facts, after.as_ref()), &mut collector);
+        no_module::collect(&before, (&facts, after.as_deref()), file, &mut collector);
+    }
     go_module::collect(&before, edit, text.as_deref(), &mut collector);
-    no_module::collect(&before, (&facts, after.as_deref()), file, &mut collector);
     in_text::collect(&before, edit, text.as_deref(), &found.symbols, aliases, &mut collector);
     let truncated = is_over() || collect_transitive(world, &mut collector, is_over);
+    let unbroken = found.symbols.iter_mut().enumerate().filter(|(at, _)| !broken.contains(at));
+    unbroken.for_each(|(_, change)| change.settle());
     (found.dependents, found.undecided) = collector.finish();
     (found, truncated)
+}
+
+/// Whether two contents of a file are the same code with other comments.
+fn is_same_code(edit: &Edit, former: &str, now: &str) -> bool {
+    former != now && language::is_same_code(&edit.path, former, now)
+}
+
+/// Marks definitions as unknown where the new content does not parse. Returns the first line that does not.
+fn hide_unparsed(
+    edit: &Edit,
+    before: &Overlay<'_>,
+    (old, former): (&Facts, Option<&str>),
+    new: Option<&Facts>,
+    changes: &mut [SymbolChange],
+) -> Option<u32> {
+    if matches!(edit.before, Before::Unknown) {
+        return None;
+    }
+    let now = edit.present_text(before);
+    let unparsed = Unparsed::new(old, new?, former.zip(now.as_deref()));
+    unparsed.hide(changes);
+    unparsed.first_line()
+}
+
+/// The facts around a changed file that keep a place from breaking.
+struct Around<'a> {
+    /// The names that the file still re-exports.
+    handed_on: &'a BTreeSet<&'a str>,
+    promised: &'a Promised,
+    edited: &'a Edited<'a>,
 }
 
 /// A file as it was, in a world that is otherwise as it is.
@@ -218,15 +281,16 @@ struct FormerFile<'a> {
     unread: bool,
 }
 
-/// Everything that references what changed.
+/// Collects everything that references what changed. Returns the positions of the changes that break something.
 fn collect_direct(
     former: &FormerFile<'_>,
     edit: &Edit,
     after: Option<&Facts>,
-    (handed_on, promised): (&BTreeSet<&str>, &Promised),
+    around: &Around<'_>,
     kept: &mut Kept<'_>,
     collector: &mut Collector<'_>,
-) {
+) -> BTreeSet<usize> {
+    let mut broken = BTreeSet::new();
     let FormerFile { before, file, facts, changes, unread } = *former;
     let moved = edit.is_moved();
     // When the file is no longer where it was, every definition in it is affected, changed or not.
@@ -239,9 +303,12 @@ fn collect_direct(
     let now = edit.present_text(before);
     let target =
         Target { file, symbols: &symbols, module: moved || unread, now: now.as_deref(), own_file: false };
+    let own_types = OwnTypes::new(former, edit);
     let hidden: Vec<bool> = changes.iter().map(|change| hides(former, change)).collect();
     if moved || unread || !symbols.is_empty() {
-        for mut reference in language::rules(facts.language).referrers(before, &target) {
+        let references = language::rules(facts.language).referrers(before, &target);
+        let declared = Declared::new(before, file, &references);
+        for mut reference in references {
             let change = if moved { None } else { reference.symbol.and_then(|at| changes.get(at)) };
             // A file that hands a name on shields others from its end, not from what it takes now.
             if change.is_some_and(|change| takes_other(change) || is_missed(before, change, &reference)) {
@@ -251,35 +318,78 @@ fn collect_direct(
             if change.is_some_and(takes_other) && is_unchecked(before, &reference) {
                 reference.certainty = reference.certainty.max(Certainty::Untyped);
             }
+            if change.is_some_and(|change| change.what == What::Unknown) {
+                reference.certainty = reference.certainty.max(Certainty::Possible);
+            }
             let is_hidden = reference.symbol.and_then(|at| hidden.get(at)).is_some_and(|it| *it);
             let breaks = match change {
                 _ if moved => {
                     let was = reference.symbol.and_then(|at| symbols.get(at));
-                    let found =
-                        kept.has(&reference) || was.is_some_and(|was| kept.has_moved(was, &reference));
+                    let is_member = was.is_some_and(|was| own_types.contains(was.container.as_deref()));
+                    let found = is_member
+                        || kept.has(&reference)
+                        || was.is_some_and(|was| kept.has_moved(was, &reference));
                     reference.certainty <= Certainty::Possible && !found
                 }
                 Some(change) => {
                     let fits = loose::fits(before, change, after, &reference);
-                    ((change.breaks(&reference) && !fits) || loose::misses(before, change, after, &reference))
+                    let named = keywords(before, &reference);
+                    if change.fit(&reference, &named) == Some(Fit::Unknown) {
+                        reference.certainty = reference.certainty.max(Certainty::Possible);
+                    }
+                    ((change.breaks(&reference, &named) && !fits)
+                        || loose::misses(before, change, after, &reference))
                         && !is_hidden
+                        && !around.edited.follows(change, after, &reference)
+                        && !declared.shields(change, &reference)
                         && !kept.finds(change, &reference)
                         && !passes_by_place(before, change, &reference)
-                        && !promised.keeps(change, &reference)
+                        && !around.promised.keeps(change, &reference)
                 }
                 None => false,
             };
             // Where the file still hands the name on, it is itself that breaks.
-            let shielded = reference.through == Some(file) && handed_on.contains(&*reference.pattern);
+            let shielded = reference.through == Some(file) && around.handed_on.contains(&*reference.pattern);
             let breaks = breaks && !shielded && !change.is_some_and(|change| kept.is_still_offered(change));
             // Where nothing can break, it need not be told who may be meant.
             if reference.certainty == Certainty::Undecided
-                && change.is_some_and(|change| change.what == What::Body)
+                && change.is_some_and(|change| {
+                    matches!(change.what, What::Body | What::Compatible | What::Unknown)
+                })
             {
                 continue;
             }
+            broken.extend(reference.symbol.filter(|_| breaks));
             collector.add(Place { breaks, reference });
         }
+    }
+    broken
+}
+
+/// The types that only a moved or deleted file defines. With them their members are out of reach, and only the places that name
+/// the type can be mended.
+struct OwnTypes(BTreeSet<String>);
+
+impl OwnTypes {
+    fn new(former: &FormerFile<'_>, edit: &Edit) -> Self {
+        let FormerFile { before, file, facts, .. } = *former;
+        if !edit.is_moved() {
+            return Self(BTreeSet::new());
+        }
+        let is_type = |it: &&Definition| matches!(it.kind, DefinitionKind::Type | DefinitionKind::Interface);
+        let elsewhere = |own: &Definition| {
+            let others = before.containing(&own.name).into_iter().filter(|it| *it != file);
+            others.filter(|it| before.path(*it) != edit.path).filter_map(|it| before.facts(it)).any(|facts| {
+                let mut types = facts.definitions.iter().filter(is_type);
+                types.any(|it| it.name == own.name && it.container == own.container)
+            })
+        };
+        let own = facts.definitions.iter().filter(is_type).filter(|it| !elsewhere(it));
+        Self(own.map(path_of).collect())
+    }
+
+    fn contains(&self, container: Option<&str>) -> bool {
+        container.is_some_and(|path| self.0.contains(path))
     }
 }
 

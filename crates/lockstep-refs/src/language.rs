@@ -25,6 +25,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::facts::{Definition, Facts};
 use crate::reference::{Outgoing, Reference, Target};
+use crate::syntax::{is_same_tree, parse};
 use crate::world::{FileId, World, base};
 
 /// By whose rules a file is read.
@@ -144,6 +145,38 @@ pub fn rules(language: Language) -> &'static dyn Rules {
         Language::Swift => &swift::RULES,
         _ => &Plain,
     }
+}
+
+/// Whether two contents of a file differ in comments and spaces only. `false` where that is not known.
+pub(crate) fn is_same_code(path: &str, one: &str, other: &str) -> bool {
+    let Some(grammar) = grammar(Language::of(path)) else { return false };
+    let (Some(one_tree), Some(other_tree)) = (parse(&grammar, one), parse(&grammar, other)) else {
+        return false;
+    };
+    let readable = |tree: &tree_sitter::Tree| !tree.root_node().has_error();
+    readable(&one_tree) && readable(&other_tree) && is_same_tree((&one_tree, one), (&other_tree, other))
+}
+
+/// The grammar that reads a language.
+fn grammar(language: Language) -> Option<tree_sitter::Language> {
+    Some(match language {
+        Language::Rust => tree_sitter_rust::LANGUAGE.into(),
+        Language::TypeScript => tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
+        Language::Tsx => tree_sitter_typescript::LANGUAGE_TSX.into(),
+        Language::JavaScript => tree_sitter_javascript::LANGUAGE.into(),
+        Language::Python => tree_sitter_python::LANGUAGE.into(),
+        Language::Go => tree_sitter_go::LANGUAGE.into(),
+        Language::Java => tree_sitter_java::LANGUAGE.into(),
+        Language::Kotlin => tree_sitter_kotlin_ng::LANGUAGE.into(),
+        Language::C => tree_sitter_c::LANGUAGE.into(),
+        Language::Cpp => tree_sitter_cpp::LANGUAGE.into(),
+        Language::CSharp => tree_sitter_c_sharp::LANGUAGE.into(),
+        Language::Ruby => tree_sitter_ruby::LANGUAGE.into(),
+        Language::Php => tree_sitter_php::LANGUAGE_PHP.into(),
+        Language::Swift => tree_sitter_swift::LANGUAGE.into(),
+        Language::Bash => tree_sitter_bash::LANGUAGE.into(),
+        _ => return None,
+    })
 }
 
 /// The facts of a file.

@@ -24,6 +24,7 @@ pub mod report;
 mod resolve;
 pub mod schema;
 mod scope;
+pub mod signature;
 pub mod slots;
 mod syntax;
 pub mod text;

@@ -255,7 +255,15 @@ impl Report<'_> {
                 count(self.impact.unresolved, "import")
             ));
         }
-        for file in self.impact.files.iter().filter(|file| file.problems > 0) {
+        for file in &self.impact.files {
+            if let Some(line) = file.unparsed {
+                notes.push(format!(
+                    "not analysed: {}:{line} does not parse; nothing is known about the definitions there.",
+                    file.path
+                ));
+            }
+        }
+        for file in self.impact.files.iter().filter(|file| file.problems > 0 && file.unparsed.is_none()) {
             notes.push(format!(
                 "{}: {} in it could not be parsed; who depends on what stands there is not known.",
                 file.path,

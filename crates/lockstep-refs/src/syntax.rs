@@ -89,6 +89,65 @@ pub(crate) fn digest<'t>(
     (u64::from(fold(hasher.finish())) << 32) | u64::from(sum)
 }
 
+/// Separates the tokens of a [`header`].
+pub(crate) const TOKEN_END: char = '\u{1f}';
+/// Stands for the definition's own name in a [`header`].
+pub(crate) const OWN_NAME: &str = "\u{b6}";
+/// A longer header is not stored: its changes are compared by digest alone.
+const MAX_HEADER_BYTES: usize = 2000;
+
+/// Returns the tokens below `node` without comments and without `left_out`, for a comparison by their parts.
+///
+/// The definition's own `name` is replaced by [`OWN_NAME`]. Empty if the text is longer than [`MAX_HEADER_BYTES`].
+pub(crate) fn header<'t>(
+    node: Node<'t>,
+    name: Option<Node<'t>>,
+    left_out: Option<Node<'t>>,
+    text: &str,
+) -> Box<str> {
+    let mut out = String::new();
+    let mut stack = vec![node];
+    while let Some(node) = stack.pop() {
+        if Some(node) == left_out || node.kind().contains("comment") {
+            continue;
+        }
+        let is_name = Some(node) == name;
+        if is_name || node.child_count() == 0 {
+            let token = if is_name { OWN_NAME } else { text_of(node, text).trim() };
+            if out.len() + token.len() > MAX_HEADER_BYTES {
+                return "".into();
+            }
+            if !token.is_empty() {
+                out.push_str(token);
+                out.push(TOKEN_END);
+            }
+        } else {
+            let children: Vec<_> = node.children(&mut node.walk()).collect();
+            stack.extend(children.into_iter().rev());
+        }
+    }
+    out.into()
+}
+
+/// Whether two trees have the same nodes and tokens, comments left out.
+pub(crate) fn is_same_tree((one, text): (&Tree, &str), (other, other_text): (&Tree, &str)) -> bool {
+    let mut stack = vec![(one.root_node(), other.root_node())];
+    while let Some((a, b)) = stack.pop() {
+        let (inside, others) = (code_children(a), code_children(b));
+        let is_other_token = a.child_count() == 0 && text_of(a, text) != text_of(b, other_text);
+        if a.kind_id() != b.kind_id() || inside.len() != others.len() || is_other_token {
+            return false;
+        }
+        stack.extend(inside.into_iter().zip(others));
+    }
+    true
+}
+
+/// The children of a node that are no comments.
+fn code_children(node: Node<'_>) -> Vec<Node<'_>> {
+    node.children(&mut node.walk()).filter(|it| !it.kind().contains("comment")).collect()
+}
+
 /// Whether it is the digest of no tokens at all: of the inside of something that is only declared.
 pub(crate) fn is_nothing(known: u64) -> bool {
     known == digest([], "", |_| false)
@@ -144,6 +203,24 @@ pub(crate) fn unread(tree: &Tree) -> Vec<Range<usize>> {
         }
     }
     found
+}
+
+/// Returns the first and last line of each place that the parser could not read, at most `MOST` of them, in order.
+pub(crate) fn unread_lines(tree: &Tree, text: &str) -> Vec<(u32, u32)> {
+    const MOST: usize = 64;
+    let starts: Vec<usize> =
+        std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+    let line = |at: usize| u32::try_from(starts.partition_point(|start| *start <= at)).unwrap_or(u32::MAX);
+    let range = |it: Range<usize>| {
+        let part = text.get(it.clone()).unwrap_or_default();
+        let blank = part.len() - part.trim_start().len();
+        let start = it.start + if blank == part.len() { 0 } else { blank };
+        (line(start), line(it.start + part.trim_end().len().saturating_sub(1).max(start - it.start)))
+    };
+    let mut lines: Vec<(u32, u32)> = unread(tree).into_iter().map(range).collect();
+    lines.sort_unstable();
+    lines.truncate(MOST);
+    lines
 }
 
 /// FNV-1a: the same on every machine and in every version, as kept digests must be.

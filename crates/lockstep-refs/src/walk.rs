@@ -12,7 +12,7 @@ use crate::facts::{Arity, DefinitionKind, Facts, Import, ImportForm, ImportedNam
 use crate::language::Language;
 use crate::package::is_type;
 use crate::scope;
-use crate::syntax::{children, digest, line_of, parse, problems, unread};
+use crate::syntax::{children, digest, header, line_of, parse, problems, unread, unread_lines};
 
 /// What a language's tree calls things. Kinds of nodes, and the fields of what they hold; an empty field means the first
 /// child, or for arguments the last.
@@ -91,7 +91,7 @@ impl Grammar {
 /// The facts of a text.
 pub(crate) fn facts(grammar: &'static Grammar, text: &str) -> Facts {
     let Some(tree) = parse(&(grammar.parser)(), text) else {
-        return Facts { problems: 1, ..Facts::none(grammar.language) };
+        return Facts::unparsable(grammar.language);
     };
     let mut walk = Walk { grammar, collector: Collector::new(grammar.language, text), seen: HashSet::new() };
     if grammar.script {
@@ -100,6 +100,7 @@ pub(crate) fn facts(grammar: &'static Grammar, text: &str) -> Facts {
     walk.children(tree.root_node());
     let mut facts = walk.collector.facts;
     facts.problems += problems(&tree);
+    facts.unread = unread_lines(&tree, text);
     facts
 }
 
@@ -242,6 +243,7 @@ impl<'t> Walk<'t> {
     pub(crate) fn call(&mut self, callee: Node<'_>, arguments: Option<Node<'_>>) {
         let count = arguments.and_then(argument_count);
         let grammar = self.grammar;
+        let first = self.collector.facts.uses.len();
         if let Some((object, name)) = parts(grammar.members, callee) {
             self.member(object, name, Role::Call, count);
         } else if grammar.paths.contains(&callee.kind()) {
@@ -255,7 +257,21 @@ impl<'t> Walk<'t> {
             self.visit(callee);
         }
         if let Some(arguments) = arguments {
+            self.name_arguments(first, arguments);
             self.children(arguments);
+        }
+    }
+
+    /// Says of the call among the uses from `first` on by which names it passes arguments.
+    fn name_arguments(&mut self, first: usize, arguments: Node<'_>) {
+        let named: Vec<Box<str>> = children(arguments)
+            .into_iter()
+            .filter_map(argument_name)
+            .map(|it| self.text(it).into())
+            .collect();
+        let mut uses = self.collector.facts.uses.iter_mut().skip(first);
+        if let Some(call) = uses.rfind(|it| it.role == Role::Call).filter(|_| !named.is_empty()) {
+            call.keywords = named;
         }
     }
 
@@ -281,11 +297,13 @@ impl<'t> Walk<'t> {
         arguments: Option<Node<'_>>,
     ) {
         let count = arguments.map_or(Some(0), argument_count);
+        let first = self.collector.facts.uses.len();
         match object {
             Some(object) => self.member(object, name, Role::Call, count),
             None => self.named(name, Role::Call, count),
         }
         if let Some(arguments) = arguments {
+            self.name_arguments(first, arguments);
             self.children(arguments);
         }
     }
@@ -293,6 +311,7 @@ impl<'t> Walk<'t> {
     /// An object made of the type at `made`: a call of the type.
     pub(crate) fn creation(&mut self, made: Node<'_>, arguments: Option<Node<'_>>) {
         let count = arguments.and_then(argument_count);
+        let first = self.collector.facts.uses.len();
         let head = self.head(made);
         if self.grammar.paths.contains(&head.kind()) {
             self.path(head, Role::Call, count);
@@ -305,6 +324,7 @@ impl<'t> Walk<'t> {
             }
         }
         if let Some(arguments) = arguments {
+            self.name_arguments(first, arguments);
             self.children(arguments);
         }
     }
@@ -541,6 +561,7 @@ impl<'t> Walk<'t> {
         definition.reach = function.reach;
         definition.signature = digest([function.node], text, |node| Some(node) == body || node == name);
         definition.body = digest(body, text, |_| false);
+        definition.header = header(function.node, Some(name), body, text);
         // Annotations may come first; whoever looks for the definition looks for its name.
         definition.line = line_of(name);
         definition.arity = arity(&function.parameters);
@@ -570,13 +591,15 @@ impl<'t> Walk<'t> {
         let whole = type_.kind == DefinitionKind::Interface;
         definition.line = line_of(name_node);
         definition.reach = type_.reach;
-        // What must be implemented is asked of everyone who extends it.
-        let demanded: Vec<Node<'_>> = body.filter(|_| !whole).map(children).unwrap_or_default();
-        let demanded = demanded.into_iter().filter(|member| is_demanded(*member, text));
+        // Subtypes must implement these. Another signature of one concerns its overrides, not every subtype.
+        let members = body.map(children).unwrap_or_default().into_iter().filter(|it| is_asked(*it));
+        let demanded = members.filter(|member| whole || is_demanded(*member, text));
+        let demanded: Vec<Node<'_>> = demanded.map(|member| demand(member, grammar)).collect();
         definition.signature = digest(std::iter::once(type_.node).chain(demanded), text, |node| {
-            (!whole && Some(node) == body) || node == name_node
+            Some(node) == body || node == name_node
         });
         definition.body = digest(body, text, inside);
+        definition.header = header(type_.node, Some(name_node), body, text);
         definition.extends =
             type_.extends.iter().map(|node| dotted(self.text(self.head(*node))).into()).collect();
         let before = self.collector.within;
@@ -612,6 +635,7 @@ impl<'t> Walk<'t> {
         definition.reach = reach;
         definition.signature = digest([node], text, |it| it == name || Some(it) == initial);
         definition.body = digest(initial, text, |_| false);
+        definition.header = header(node, Some(name), initial, text);
         definition.gives = gives;
         self.collector.define(definition)
     }
@@ -695,6 +719,26 @@ fn parts<'n>(table: &[(&str, &str, &str)], node: Node<'n>) -> Option<(Node<'n>, 
     (first != second).then_some((first, second))
 }
 
+/// Whether a member of an interface must be implemented: it is no type, no constant, and has no body.
+fn is_asked(member: Node<'_>) -> bool {
+    const OTHERS: &[&str] =
+        &["class", "interface", "enum", "record", "struct", "object", "const", "annotation"];
+    let kind = member.kind();
+    let has_body = children(member).iter().any(|part| part.kind().contains("body"));
+    !OTHERS.iter().any(|it| kind.starts_with(it)) && !has_body && member.child_by_field_name("body").is_none()
+}
+
+/// The part of a demanded member that concerns every subtype: the name of a function, else all of it.
+fn demand<'n>(member: Node<'n>, grammar: &Grammar) -> Node<'n> {
+    let is_function = grammar.functions.contains(&member.kind()) || member.kind().contains("function");
+    let mut declarator = member.child_by_field_name("declarator");
+    while let Some(inner) = declarator.and_then(|it| it.child_by_field_name("declarator")) {
+        declarator = Some(inner);
+    }
+    let declared = declarator.filter(|it| it.kind() == "field_identifier");
+    member.child_by_field_name("name").filter(|_| is_function).or(declared).unwrap_or(member)
+}
+
 /// Whether a member has no inside, so that whoever extends its type must give it one: `abstract`, `= 0`.
 fn is_demanded(member: Node<'_>, text: &str) -> bool {
     let written = |node: Node<'_>| text.get(node.byte_range()).unwrap_or_default();
@@ -719,6 +763,18 @@ pub(crate) fn argument_count(arguments: Node<'_>) -> Option<u16> {
     }
     let count = all.iter().filter(|child| !child.kind().contains("comment")).count();
     u16::try_from(count).ok()
+}
+
+/// The name by which an argument is passed: `name = value`, `name: value`.
+fn argument_name(argument: Node<'_>) -> Option<Node<'_>> {
+    match argument.kind() {
+        "value_argument" => {
+            argument.named_child(0).filter(|_| argument.child(1).is_some_and(|it| it.kind() == "="))
+        }
+        "argument" => argument.child_by_field_name("name"),
+        "pair" => argument.child_by_field_name("key").filter(|it| it.kind() == "hash_key_symbol"),
+        _ => None,
+    }
 }
 
 /// How many arguments parameters take.

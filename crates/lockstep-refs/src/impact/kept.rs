@@ -97,7 +97,7 @@ impl<'a> Kept<'a> {
         let mut places = self.moved.get(&key).into_iter().flatten().filter(|(found, _)| *found == spot);
         places.any(|(_, what)| match what {
             None => true,
-            Some(what) => !SymbolChange { was: was.clone(), what: what.clone() }.breaks(reference),
+            Some(what) => !SymbolChange { was: was.clone(), what: what.clone() }.breaks(reference, &[]),
         })
     }
 
@@ -107,7 +107,7 @@ impl<'a> Kept<'a> {
             let Some(file) = self.world.find(&arrival.path) else { continue };
             let symbols = std::slice::from_ref(&arrival.definition);
             let target = Target { file, symbols, module: false, now: None, own_file: false };
-            let what = difference(was, &arrival.definition);
+            let what = difference(Language::of(&arrival.path), was, &arrival.definition);
             let rules = language::rules(Language::of(&arrival.path));
             let found = rules.referrers(self.world, &target);
             places.extend(found.iter().map(|reference| (spot(reference), what.clone())));

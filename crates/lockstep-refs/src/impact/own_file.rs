@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use super::dependents::Evidence;
 use super::edit::{Before, Edit};
+use super::edited::keywords;
 use super::kept::Kept;
 use super::passes_by_place;
 use crate::change::{SymbolChange, What, compare_reaching, renamed_path, renamed_types};
@@ -70,7 +71,7 @@ pub(super) fn broken(
     let mut broken = Broken { lines: text.lines().collect(), found: BTreeMap::new() };
     for reference in left_behind(world, file, &suspects, (&edit.path, &text, present)) {
         let Some(change) = reference.symbol.and_then(|at| suspects.changes.get(at)) else { continue };
-        let is_broken = misfits(present.language, change, &reference)
+        let is_broken = misfits(present.language, change, &reference, &keywords(world, &reference))
             && !elsewhere.contains(&(reference.line, reference.pattern.clone()))
             && !is_imported(change, present, &reference)
             && !kept.finds(change, &reference)
@@ -143,11 +144,16 @@ impl Broken<'_> {
 
 /// Returns true if a reference no longer fits. A changed signature breaks a call, or a function passed as a value, only if the number
 /// of parameters no longer fits: the file was edited as a whole, and anything else a signature says needs types.
-fn misfits(language: Language, change: &SymbolChange, reference: &Reference) -> bool {
-    let What::Resigned { arity, .. } = &change.what else { return change.breaks(reference) };
+///
+/// `keywords` are the names by which a call passes arguments.
+fn misfits(language: Language, change: &SymbolChange, reference: &Reference, keywords: &[Box<str>]) -> bool {
+    let What::Resigned { arity, effect, .. } = &change.what else {
+        return change.breaks(reference, keywords);
+    };
+    let misses = effect.as_ref().is_some_and(|it| keywords.iter().any(|name| it.misses(name)));
     let (Some(arity), Some(was)) = (*arity, change.was.arity) else { return false };
     let is_misfit = match (reference.role, reference.arguments) {
-        (Role::Call, Some(arguments)) => !arity.takes(arguments),
+        (Role::Call, Some(arguments)) => !arity.takes(arguments) || misses,
         (Role::Value, _) => misfits_as_value(language, was, arity),
         _ => false,
     };
@@ -253,7 +259,7 @@ fn suspect(new: &Facts, change: &SymbolChange, container: Option<Box<str>>) -> O
                 .find(|it| it.signature != change.was.signature || it.parameters != change.was.parameters)
                 .cloned()
         }
-        What::Narrowed | What::Body => None,
+        What::Narrowed | What::Body | What::Compatible | What::Unknown => None,
     }
 }
 

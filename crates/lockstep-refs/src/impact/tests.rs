@@ -1,5 +1,7 @@
 //! Whom a change concerns, in small worlds; and what every report promises.
 
+mod complete;
+mod half_written;
 mod own_file;
 mod unread;
 

@@ -6,7 +6,7 @@ use crate::facts::{DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape
 use crate::language::Language;
 use crate::package::{Bindings, Bound, Leads, Packaged, Packages, Query};
 use crate::scope;
-use crate::syntax::{children, digest, line_of};
+use crate::syntax::{children, digest, header, line_of};
 use crate::walk::{self, Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
 use crate::world::{FileId, World};
 
@@ -307,6 +307,7 @@ fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
         let mut definition = walk.collector.definition(walk.text(name), DefinitionKind::Method, name);
         definition.arity = walk::arity(&parameters(walk, list));
         definition.signature = digest([list], walk.collector.text, |_| false);
+        definition.header = header(list, None, None, walk.collector.text);
         walk.collector.define(definition);
         walk.collector.leave(container);
     }

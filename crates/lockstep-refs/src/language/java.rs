@@ -7,7 +7,7 @@ use crate::facts::{DefinitionKind, Reach, Role, Shape};
 use crate::language::Language;
 use crate::package::Packaged;
 use crate::scope;
-use crate::syntax::{children, line_of};
+use crate::syntax::{children, digest, header, line_of};
 use crate::walk::{self, Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
 
 static GRAMMAR: Grammar = Grammar {
@@ -170,7 +170,8 @@ fn record(walk: &mut Walk<'_>, node: Node<'_>, name: Node<'_>) {
     let parameters = parameters(walk, list);
     let mut definition = walk.collector.definition(walk.text(name), DefinitionKind::Method, name);
     definition.arity = walk::arity(&parameters);
-    definition.signature = crate::syntax::digest([list], walk.collector.text, |_| false);
+    definition.signature = digest([list], walk.collector.text, |_| false);
+    definition.header = header(list, None, None, walk.collector.text);
     walk.collector.define(definition);
     walk.collector.leave(container);
 }

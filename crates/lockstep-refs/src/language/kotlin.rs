@@ -7,7 +7,7 @@ use crate::facts::{DefinitionKind, Reach, Role, Shape};
 use crate::language::Language;
 use crate::package::Packaged;
 use crate::scope;
-use crate::syntax::{children, digest};
+use crate::syntax::{children, digest, header};
 use crate::walk::{self, Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
 
 static GRAMMAR: Grammar = Grammar {
@@ -214,6 +214,7 @@ fn constructor(walk: &mut Walk<'_>, node: Node<'_>, parameters: &[Parameter<'_>]
     definition.arity = walk::arity(parameters);
     definition.signature = digest([node], walk.collector.text, |it| Some(it) == body);
     definition.body = digest(body, walk.collector.text, |_| false);
+    definition.header = header(node, None, body, walk.collector.text);
     walk.collector.define(definition);
 }
 

@@ -19,7 +19,7 @@ use crate::facts::{Definition, DefinitionKind, Facts, Reach, Role, Shape};
 use crate::language::{Language, Rules};
 use crate::reference::{Outgoing, Reference, Target};
 use crate::resolve;
-use crate::syntax::{parse, problems};
+use crate::syntax::{parse, problems, unread_lines};
 use crate::unread::{self, Script};
 use crate::world::{FileId, World};
 
@@ -37,13 +37,14 @@ impl Rules for Python {
 
     fn facts_with_unbound_names(&self, _path: &str, text: &str) -> Facts {
         let Some(tree) = parse(&tree_sitter_python::LANGUAGE.into(), text) else {
-            return Facts { problems: 1, ..Facts::none(Language::Python) };
+            return Facts::unparsable(Language::Python);
         };
         let mut walk = Walk::new(Collector::new(Language::Python, text));
         walk.module(tree.root_node());
         walk.found.facts.uses.extend(unread::uses(&tree, text, SCRIPT));
         let mut facts = walk.finish();
         facts.problems += problems(&tree);
+        facts.unread = unread_lines(&tree, text);
         facts
     }
 

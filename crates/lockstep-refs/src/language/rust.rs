@@ -44,7 +44,7 @@ pub(super) struct Rust;
 
 impl Rules for Rust {
     fn facts(&self, _path: &str, text: &str) -> Facts {
-        reader::read(text).unwrap_or_else(|| Facts { problems: 1, ..Facts::none(Language::Rust) })
+        reader::read(text).unwrap_or_else(|| Facts::unparsable(Language::Rust))
     }
 
     fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {

@@ -22,7 +22,7 @@ use crate::facts::{DefinitionKind, Facts, Reach, Shape};
 use crate::language::{Language, Rules};
 use crate::reference::{Outgoing, Reference, Target};
 use crate::resolve;
-use crate::syntax::problems;
+use crate::syntax::{problems, unread_lines};
 use crate::unread::{self, Script};
 use crate::world::{FileId, World};
 
@@ -47,13 +47,14 @@ impl Rules for TypeScript {
         };
         let elements = language != Language::TypeScript;
         let Some(tree) = mend::parsed(&grammar, text, elements) else {
-            return Facts { problems: 1, ..Facts::none(language) };
+            return Facts::unparsable(language);
         };
         let mut walk = Walk::new(Collector::new(language, text));
         walk.program(tree.root_node());
         walk.found.facts.uses.extend(unread::uses(&tree, text, SCRIPT));
         let mut facts = walk.finish();
         facts.problems += problems(&tree);
+        facts.unread = unread_lines(&tree, text);
         facts.unchecked = unchecked(text);
         facts
     }

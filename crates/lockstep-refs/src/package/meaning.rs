@@ -148,6 +148,7 @@ impl Wanted<'_, '_> {
             Value::Outside(_) => None,
             Value::Path(path) => match self.query.type_of(file, container, &path) {
                 Some(class) => self.held_by(class, used),
+                None if self.is_foreign_type(view, &path) => None,
                 None => self.perhaps(file, view, used, &path),
             },
             Value::Unknown => self.perhaps(file, view, used, ""),
@@ -182,8 +183,49 @@ impl Wanted<'_, '_> {
         let class = match extended {
             Some(extended) => self.query.type_of(place.file, place.container, extended),
             None => self.query.itself(place),
-        }?;
-        self.is_heir(class).then(|| self.held_by(class, used)).flatten()
+        };
+        match class {
+            Some(class) if self.is_heir(class) => self.held_by(class, used),
+            class => self.mixed_in_elsewhere(view, place, used, class),
+        }
+    }
+
+    /// A bare call of Ruby inside a mixin, or outside all types: the method may be one of another mixin.
+    fn mixed_in_elsewhere(
+        &self,
+        view: &View,
+        place: Place<'_>,
+        used: &Use,
+        class: Option<Symbol>,
+    ) -> Option<Certainty> {
+        let is_call = used.role == Role::Call && self.definition.kind == DefinitionKind::Method;
+        if view.facts.language != crate::language::Language::Ruby || !is_call {
+            return None;
+        }
+        let is_mixin = |symbol: Symbol| {
+            let definition = self.query.definition(symbol);
+            definition.is_some_and(|it| it.header.starts_with("module"))
+        };
+        let has_own = view.facts.definitions.iter().any(|it| it.name == used.name);
+        let may_have = self.owner.is_some_and(is_mixin) && class.is_none_or(is_mixin);
+        let certainty = self.perhaps(place.file, view, used, "").filter(|_| may_have && !has_own)?;
+        // Without a receiver a name like `value` is most often a local one.
+        (certainty == Certainty::Possible && !COMMON.contains(&&*used.name)).then_some(certainty)
+    }
+
+    /// Whether a path names a type or constant that the project does not define, as `Math` of Java.
+    ///
+    /// Only for languages in which nothing but types and constants begins with a capital letter, or nearly nothing.
+    fn is_foreign_type(&self, view: &View, path: &str) -> bool {
+        use crate::language::Language::{CSharp, Java, Kotlin, Php, Ruby, Swift};
+        let name = path.rsplit('.').next().unwrap_or(path);
+        let capital = matches!(view.facts.language, CSharp | Java | Kotlin | Php | Ruby | Swift)
+            && name.starts_with(char::is_uppercase);
+        let defines = |file: FileId| {
+            let view = self.query.view(file);
+            view.is_some_and(|view| view.facts.definitions.iter().any(|it| *it.name == *name))
+        };
+        capital && !self.query.containing(name).into_iter().any(defines)
     }
 
     /// A member of a value that nothing is known about.

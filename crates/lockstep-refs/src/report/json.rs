@@ -62,6 +62,12 @@ struct File<'a> {
     /// Only where it is false: then nothing is known of its dependents.
     #[serde(skip_serializing_if = "Option::is_none")]
     analysed: Option<bool>,
+    /// The first line that does not parse any more: nothing is known about the definitions there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unparsed_line: Option<u32>,
+    /// Only where it is true.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    only_comments: bool,
     symbols: Vec<Symbol<'a>>,
     dependents: Vec<Listed<'a>>,
     dependent_count: usize,
@@ -171,6 +177,8 @@ impl Report<'_> {
             },
             whole_file: file.whole_file,
             analysed: file.unanalysed.then_some(false),
+            unparsed_line: file.unparsed,
+            only_comments: file.only_comments,
             symbols: file
                 .symbols
                 .iter()

@@ -34,9 +34,13 @@ fn is_public(symbol: &Definition) -> bool {
 fn mentions(line: &str, symbol: &Definition) -> bool {
     let name = &*symbol.name;
     let shape = is_distinctive(name) && name.len() > 4;
+    // `VERSION` alone is as likely an environment variable or a file; `kit.VERSION` is not.
+    let is_common = name.chars().all(|c| c.is_ascii_uppercase());
+    let is_qualified = |at: usize| line.get(..at).is_some_and(|before| before.ends_with(['.', ':']));
     line.match_indices(name).any(|(at, _)| {
         let end = at + name.len();
         is_whole(line, at, end)
+            && (!is_common || is_qualified(at))
             && (shape || is_code(line.get(..at).unwrap_or_default(), line.get(end..).unwrap_or_default()))
     })
 }

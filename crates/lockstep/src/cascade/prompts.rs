@@ -172,5 +172,7 @@ fn told(what: &What) -> &'static str {
         What::Relabelled { .. } => "has parameters of other names",
         What::Narrowed => "is less visible",
         What::Body => "changed inside",
+        What::Compatible => "changed, callers still fit",
+        What::Unknown => "was not analysed",
     }
 }

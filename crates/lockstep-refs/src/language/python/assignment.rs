@@ -171,6 +171,7 @@ impl<'t> Walk<'t> {
         let annotation = whole.child_by_field_name("type");
         definition.signature = if annotation.is_some() { digest(annotation, text, |_| false) } else { 0 };
         definition.body = digest(whole.child_by_field_name("right"), text, |_| false);
+        definition.header = annotation.map(|it| self.found.header(it, None, None)).unwrap_or_default();
         definition.gives = gives;
         if !self.found.scopes.is_inside() || self.in_class() || kind == DefinitionKind::Field {
             self.found.define(definition);

@@ -47,6 +47,7 @@ impl<'t> Walk<'t> {
         }
         (definition.signature, definition.body) =
             self.found.digests(whole, node.child_by_field_name("name"), body);
+        definition.header = self.found.header(whole, node.child_by_field_name("name"), body);
         if self.found.scopes.is_inside() && !self.in_class() {
             definition.reach = Reach::File;
             self.found.scopes.bind(name, Shape::Name(self.found.path(name).into()));

@@ -50,6 +50,7 @@ impl<'t> Walk<'t> {
                 // Who calls it sees the overloads, or what keeps its results; what this one takes is its own affair.
                 definition.body = definition.body.rotate_left(1) ^ definition.signature;
                 definition.signature = 0;
+                definition.header = Box::default();
                 definition.parameters.clear();
                 is_behind = true;
             }
@@ -147,6 +148,8 @@ impl<'t> Walk<'t> {
         let unsaid: Vec<Node<'t>> = names.collect();
         (definition.signature, definition.body) =
             self.found.digests_without(whole, &unsaid, node.child_by_field_name("body"));
+        definition.header =
+            self.found.header(whole, node.child_by_field_name("name"), node.child_by_field_name("body"));
     }
 
     /// `self: T` and `cls: type[T]`: wherever the function says `T`, that is its own class.

@@ -7,7 +7,7 @@ use super::modules::MACRO_USE;
 use super::reader::{Binding, Reader, Source, bare};
 use super::types::without_arguments;
 use crate::facts::{Arity, Definition, DefinitionKind, Implementation, Reach, Role, Shape};
-use crate::syntax::{children, digest};
+use crate::syntax::{children, digest, header};
 
 /// Who can name an item by its own visibility.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -527,6 +527,7 @@ impl Reader {
             container: if own { self.module() } else { self.container() },
             signature,
             body,
+            header: rust_header(source, node, kind),
             ..Definition::new(name, kind, source.line(node), source.end_line(node))
         };
         let index = self.define(definition);
@@ -627,4 +628,14 @@ fn path_like(text: &str) -> bool {
             && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     };
     text.split("::").all(part)
+}
+
+/// The header of a function or a value. Attributes and visibility are no part of it.
+fn rust_header(source: Source<'_>, node: Node<'_>, kind: DefinitionKind) -> Box<str> {
+    use DefinitionKind::{Field, Function, Method, Value};
+    if !matches!(kind, Function | Method | Value | Field) {
+        return Box::default();
+    }
+    let inside = node.child_by_field_name("body").or_else(|| node.child_by_field_name("value"));
+    header(node, node.child_by_field_name("name"), inside, source.text)
 }

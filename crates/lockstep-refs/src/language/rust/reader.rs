@@ -20,6 +20,7 @@ pub(super) fn read(text: &str) -> Option<Facts> {
     let tree = parse(text)?;
     let mut reader = Reader::new();
     reader.facts.problems = syntax::problems(&tree);
+    reader.facts.unread = syntax::unread_lines(&tree, text);
     reader.items(Source { text, line: 0 }, tree.root_node());
     reader.facts.uses.extend(unread::uses(&tree, text, SCRIPT));
     Some(reader.finish())

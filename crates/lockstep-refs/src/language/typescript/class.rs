@@ -23,6 +23,7 @@ impl<'t> Walk<'t> {
         definition.reach = if local { Reach::File } else { reach(exported) };
         (definition.signature, definition.body) =
             self.found.digests(node, node.child_by_field_name("name"), body);
+        definition.header = self.found.header(node, node.child_by_field_name("name"), body);
         if local {
             self.found.scopes.bind(name, Shape::Name(self.found.path(name).into()));
         }
@@ -223,6 +224,7 @@ impl<'t> Walk<'t> {
         let mut definition = self.found.definition(name, kind, node);
         (definition.signature, definition.body) =
             self.found.digests(node, node.child_by_field_name("name"), body);
+        definition.header = self.found.header(node, node.child_by_field_name("name"), body);
         let is_private = name.starts_with('#')
             || children(node)
                 .iter()
@@ -289,6 +291,7 @@ impl<'t> Walk<'t> {
                 definition.arity = Some(self.arity(function));
                 (definition.signature, definition.body) =
                     self.found.digests(node, node.child_by_field_name("name"), body);
+                definition.header = self.found.header(node, node.child_by_field_name("name"), body);
             }
             at = self.found.define(definition);
         }
@@ -317,6 +320,7 @@ impl<'t> Walk<'t> {
         definition.reach = reach(exported);
         (definition.signature, definition.body) =
             self.found.digests(node, node.child_by_field_name("name"), body);
+        definition.header = self.found.header(node, node.child_by_field_name("name"), body);
         for clause in children(node) {
             if matches!(clause.kind(), "extends_type_clause" | "extends_clause") {
                 definition.extends.extend(children(clause).into_iter().filter_map(|it| self.base_type(it)));

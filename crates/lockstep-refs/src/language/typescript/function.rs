@@ -22,6 +22,7 @@ impl<'t> Walk<'t> {
         definition.reach = reach(exported);
         (definition.signature, definition.body) =
             self.found.digests(node, node.child_by_field_name("name"), body);
+        definition.header = self.found.header(node, node.child_by_field_name("name"), body);
         definition.arity = Some(self.arity(node));
         let at = self.found.define(definition);
         let before = std::mem::replace(&mut self.found.within, at);

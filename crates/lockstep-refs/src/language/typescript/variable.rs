@@ -66,6 +66,7 @@ impl<'t> Walk<'t> {
         };
         (definition.signature, definition.body) =
             self.found.digests(whole, whole.child_by_field_name("name"), body);
+        definition.header = self.found.header(whole, whole.child_by_field_name("name"), body);
         definition.arity = function.map(|it| self.arity(it));
         let at = self.found.define(definition);
         let before = std::mem::replace(&mut self.found.within, at);

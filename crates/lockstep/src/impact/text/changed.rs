@@ -51,7 +51,7 @@ impl Group {
     fn of(file: &FileImpact) -> Self {
         match file {
             _ if !file.dependents.is_empty() || !file.broken_in_file.is_empty() => Self::WithDependents,
-            _ if file.unanalysed => Self::NotAnalysed,
+            _ if file.unanalysed || file.unparsed.is_some() => Self::NotAnalysed,
             _ => Self::WithoutDependents,
         }
     }
@@ -74,12 +74,17 @@ fn row(file: &FileImpact, all: bool, terminal: &Terminal) -> String {
     }
     if file.unanalysed {
         line.push_str("  (not analysed: the time was over)");
+    } else if file.only_comments {
+        line.push_str("  (only comments changed)");
     } else if file.whole_file && file.problems > 0 {
         line.push_str("  (not everything in it could be read: all of it counts as changed)");
     } else if file.whole_file {
         line.push_str("  (original content unknown: all of it counts as changed)");
     } else {
         line.push_str(&symbols(file, all));
+    }
+    if let Some(at) = file.unparsed {
+        line.push_str(&format!("  (not analysed: {}:{at} does not parse)", one_line(&file.path)));
     }
     line
 }
@@ -116,6 +121,8 @@ pub(super) fn describe(change: &SymbolChange) -> String {
         What::Relabelled { gone } => format!("{name} no longer has parameters called {}", gone.join(", ")),
         What::Narrowed => format!("{name} is less visible"),
         What::Body => format!("{name} changed inside"),
+        What::Compatible => format!("{name} changed, callers still fit"),
+        What::Unknown => format!("{name} not analysed"),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lockstep_refs::change::What;
+use lockstep_refs::change::{SymbolChange, What};
 use lockstep_refs::impact::{BrokenReference, Dependent, Evidence, FileChange, FileImpact, Hop, Impact};
 use lockstep_refs::reference::{Certainty, Kind};
 
@@ -160,13 +160,18 @@ fn broken_in_file(broken: &BrokenReference) -> AffectedPlace<'_> {
     }
 }
 
+/// Whether a place can break because of a change.
+fn is_noticed(change: &SymbolChange) -> bool {
+    !matches!(change.what, What::Body | What::Compatible | What::Unknown)
+}
+
 /// Says what happened to the definition or the file that a broken place references.
 fn reason(file: &FileImpact, place: &Evidence) -> String {
-    let names = |change: &&lockstep_refs::change::SymbolChange| {
+    let names = |change: &&SymbolChange| {
         let last = place.pattern.rsplit(['.', ':', '#', '/']).next();
-        change.what != What::Body && (*change.was.name == *place.pattern || last == Some(&*change.was.name))
+        is_noticed(change) && (*change.was.name == *place.pattern || last == Some(&*change.was.name))
     };
-    let mut breaking = file.symbols.iter().filter(|change| change.what != What::Body);
+    let mut breaking = file.symbols.iter().filter(|change| is_noticed(change));
     if !matches!(file.change, FileChange::Renamed { .. } | FileChange::Deleted)
         && let Some(change) = file.symbols.iter().find(names)
     {

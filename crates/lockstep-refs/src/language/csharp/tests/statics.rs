@@ -54,3 +54,20 @@ fn a_type_that_is_opened_is_missed_by_who_opens_it() {
         ["App/Alias.cs", "App/One.cs", "App/Three.cs"]
     );
 }
+
+#[test]
+fn a_static_method_of_a_standard_class_is_not_ours() {
+    let files = "\
+=== Kit.cs
+namespace Core;
+public class Kit { public static int Max(int a, int b) { return a; } }
+=== Use.cs
+using System;
+namespace Core;
+public class Use { int Run() { return Math.Max(1, 2); } }
+=== Own.cs
+namespace Core;
+public class Own { int Run() { return Kit.Max(1, 2); } }
+";
+    assert_eq!(breaking(files, "Kit.cs", "int Max", "int Most"), ["Own.cs"]);
+}

@@ -112,3 +112,69 @@ fn a_type_that_everybody_names_is_still_known() {
     assert_eq!(breaking(&files, "lib/Kit.java", "int useful", "int helpful").len(), 450);
     assert_eq!(dependents(&files, "lib/Kit.java", "return 1", "return 2").len(), 450);
 }
+
+const BODIES: &str = r#"
+=== core/Face.java
+package core;
+public interface Face {
+    int LIMIT = 1;
+    int size(int depth);
+    default int twice() { return size(1) * 2; }
+}
+=== core/Shape.java
+package core;
+public abstract class Shape {
+    public abstract double area(int unit);
+    static abstract class Inner { abstract int x(); int y() { return 1; } }
+    public int sides() { return 3; }
+}
+=== core/Circle.java
+package core;
+public class Circle extends Shape implements Face {
+    public double area(int unit) { return Math.max(1, 2); }
+    public int size(int depth) { return java.util.Objects.hash(1); }
+}
+"#;
+
+#[test]
+fn a_body_or_a_parameter_name_is_nothing_to_subtypes() {
+    for (path, from, to) in [
+        ("core/Face.java", "size(1) * 2", "size(2) * 2"),
+        ("core/Face.java", "int depth", "int levels"),
+        ("core/Face.java", "LIMIT = 1", "LIMIT = 2"),
+        ("core/Face.java", "default int twice", "default int thrice() { return 3; }\n    default int twice"),
+        ("core/Shape.java", "return 1;", "return 2;"),
+        ("core/Shape.java", "return 3;", "return 4;"),
+        ("core/Shape.java", "int unit", "final int scale"),
+    ] {
+        assert_eq!(breaking(BODIES, path, from, to), [""; 0], "{from} -> {to}");
+    }
+    assert_eq!(
+        breaking(BODIES, "core/Face.java", "int size", "int more();\n    int size"),
+        ["core/Circle.java"]
+    );
+}
+
+#[test]
+fn a_static_method_of_a_standard_class_is_not_ours() {
+    let files = r#"
+=== core/Util.java
+package core;
+public class Util {
+    public static int max(int a, int b) { return a; }
+    public static int hash(Object a) { return 1; }
+}
+=== core/Use.java
+package core;
+import java.util.Objects;
+public class Use {
+    int run() { return Math.max(1, 2) + Objects.hash(1) + Integer.max(1, 2); }
+    int own() { return Util.max(1, 2); }
+}
+=== core/Other.java
+package core;
+public class Other { int run() { return Math.max(1, 2) + java.util.Objects.hash(1); } }
+"#;
+    assert_eq!(breaking(files, "core/Util.java", "int max", "int most"), ["core/Use.java"]);
+    assert_eq!(breaking(files, "core/Util.java", "int hash", "int digest"), [""; 0]);
+}

@@ -45,3 +45,28 @@ fn a_module_that_only_holds_others_is_nobodys() {
     let renamed = breaking(FILES, "lib/acme/shape.rb", "module Acme", "module Apex");
     assert_eq!(renamed, ["bin/round.rb", "lib/acme/circle.rb", "lib/acme/square.rb"]);
 }
+
+#[test]
+fn a_constant_of_a_library_is_not_ours() {
+    let files = "\
+=== lib/kit/version.rb
+module Kit
+  VERSION = '1'
+end
+=== lib/other.rb
+module Other
+  def self.run
+    Rails::VERSION
+  end
+end
+=== lib/kit.rb
+require_relative 'kit/version'
+module Kit
+  def self.run
+    VERSION
+  end
+end
+";
+    assert_eq!(breaking(files, "lib/kit/version.rb", "VERSION", "NUMBER"), ["lib/kit.rb"]);
+    assert_eq!(dependents(files, "lib/kit/version.rb", "VERSION", "NUMBER"), ["lib/kit.rb"]);
+}

@@ -128,3 +128,52 @@ One.new.run
 ";
     assert_eq!(referrers(files, "all.rb", "Helps.run"), ["app.rb:1 Call(0)"]);
 }
+
+#[test]
+fn a_mixin_of_another_gem_is_called_where_only_the_application_has_both() {
+    let files = "\
+=== gems/a/lib/a/helpers.rb
+module A
+  module Helpers
+    def content_kind(name)
+      name
+    end
+  end
+end
+=== gems/b/lib/b/respond.rb
+require 'a/helpers'
+module B
+  module Respond
+    def respond(name)
+      content_kind(name)
+    end
+  end
+end
+=== gems/b/spec/respond_spec.rb
+require 'a/helpers'
+RSpec.describe 'it' do
+  include A::Helpers
+  it { content_kind(1) }
+end
+=== gems/b/lib/b/own.rb
+module B
+  module Own
+    def run
+      content_kind(1)
+    end
+
+    def content_kind(a)
+      a
+    end
+  end
+end
+=== gems/c/lib/c.rb
+class C
+  def run
+    content_kind(1)
+  end
+end
+";
+    let broken = breaking(files, "gems/a/lib/a/helpers.rb", "content_kind", "content_sort");
+    assert_eq!(broken, ["gems/b/lib/b/respond.rb", "gems/b/spec/respond_spec.rb"]);
+}

@@ -1,0 +1,129 @@
+//! Places in files that the same set of edits changed: they may already follow the change.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use super::edit::{After, Before, Edit};
+use super::hunks::Hunks;
+use crate::change::{SymbolChange, What};
+use crate::facts::{Definition, Facts, Role, Use};
+use crate::reference::Reference;
+use crate::signature::{self, Agreement};
+use crate::world::{FileId, World};
+
+/// The changed lines of every edited file.
+pub(super) struct Edited<'a> {
+    world: &'a dyn World,
+    edits: HashMap<FileId, &'a Edit>,
+    hunks: RefCell<HashMap<FileId, Hunks>>,
+}
+
+impl<'a> Edited<'a> {
+    pub(super) fn new(world: &'a dyn World, edits: &'a [Edit]) -> Self {
+        let known = edits.iter().filter_map(|edit| Some((world.find(&edit.path)?, edit)));
+        Self { world, edits: known.collect(), hunks: RefCell::default() }
+    }
+
+    /// Whether a place was written for the new signature: it is on a changed line and passes a fitting number of arguments, or
+    /// it is a definition that takes and gives the same as the changed one. `after` has that one as it is now.
+    pub(super) fn follows(
+        &self,
+        change: &SymbolChange,
+        after: Option<&Facts>,
+        reference: &Reference,
+    ) -> bool {
+        let (arity, effect) = match &change.what {
+            What::Resigned { arity, effect, .. } => (*arity, effect.as_deref()),
+            What::Relabelled { .. } => (None, None),
+            _ => return false,
+        };
+        if effect.is_some_and(|it| it.forbids_overrides) && reference.role == Role::Override {
+            return false;
+        }
+        let redefines = matches!(reference.role, Role::Override | Role::Redefine | Role::Implement);
+        let agreement = if redefines { self.agreement(change, after, reference) } else { None };
+        match agreement {
+            Some(Agreement::Types) => return true,
+            Some(Agreement::None) => return false,
+            _ if !self.is_edited(reference) => return false,
+            _ => {}
+        }
+        let keywords = keywords(self.world, reference);
+        let gone = |name: &str| match &change.what {
+            What::Relabelled { gone } => gone.iter().any(|it| **it == *name),
+            _ => effect.is_some_and(|it| it.misses(name)),
+        };
+        let takes = reference.arguments.zip(arity).is_none_or(|(arguments, arity)| arity.takes(arguments));
+        takes && !keywords.iter().any(|name| gone(name))
+    }
+
+    /// Compares the definition at a place with the changed one as it is now; `None` where one of them is not known.
+    fn agreement(
+        &self,
+        change: &SymbolChange,
+        after: Option<&Facts>,
+        reference: &Reference,
+    ) -> Option<Agreement> {
+        let now = present(after?, &change.was)?;
+        let facts = self.world.facts(reference.file)?;
+        let here = |it: &&Definition| it.line == reference.line && it.name == reference.pattern;
+        signature::agreement(after?.language, now, facts.definitions.iter().find(here)?)
+    }
+
+    fn is_edited(&self, reference: &Reference) -> bool {
+        let Some(edit) = self.edits.get(&reference.file) else { return false };
+        let (Before::Text(before), After::Present | After::Text(_)) = (&edit.before, &edit.after) else {
+            return matches!(edit.before, Before::Absent);
+        };
+        let Some(text) = self.world.text(reference.file) else { return false };
+        let mut hunks = self.hunks.borrow_mut();
+        let hunks = hunks.entry(reference.file).or_insert_with(|| Hunks::between(before, &text));
+        let last = last_line(&text, reference.line, &reference.pattern);
+        hunks.touches_new(reference.line, last)
+    }
+}
+
+/// The names by which a call passes arguments.
+pub(super) fn keywords(world: &dyn World, reference: &Reference) -> Vec<Box<str>> {
+    if !matches!(reference.role, Role::Call | Role::Covered) {
+        return Vec::new();
+    }
+    let here = |it: &&Use| it.line == reference.line && it.name == reference.pattern;
+    let facts = world.facts(reference.file);
+    let named = facts.iter().flat_map(|it| &it.uses).filter(here).flat_map(|it| &it.keywords);
+    named.cloned().collect()
+}
+
+/// What a definition is now, under the same name.
+fn present<'f>(after: &'f Facts, was: &Definition) -> Option<&'f Definition> {
+    let same = |it: &&Definition| it.name == was.name && it.kind == was.kind && it.container == was.container;
+    after.definitions.iter().find(same)
+}
+
+/// The last line of the parentheses behind a name on `line`; that line where there are none.
+fn last_line(text: &str, line: u32, name: &str) -> u32 {
+    const MAX_LINES: usize = 60;
+    let mut depth = 0_i32;
+    let mut begun = false;
+    let first = usize::try_from(line).unwrap_or(usize::MAX).saturating_sub(1);
+    for (at, (content, number)) in text.lines().zip(1_u32..).skip(first).take(MAX_LINES).enumerate() {
+        let from = if at == 0 { content.find(name).map_or(0, |at| at + name.len()) } else { 0 };
+        for c in content[from..].chars() {
+            match c {
+                '(' => {
+                    depth += 1;
+                    begun = true;
+                }
+                ')' => depth -= 1,
+                _ => {}
+            }
+            if begun && depth <= 0 {
+                return number;
+            }
+        }
+        if !begun {
+            return line;
+        }
+    }
+    line
+}

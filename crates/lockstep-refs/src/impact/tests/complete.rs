@@ -1,0 +1,184 @@
+//! Changes whose dependents were updated by the same set of edits, and declarations beside their definitions.
+
+use super::*;
+
+/// The files that break when every file changes from the first to the second content.
+fn broken(files: &[(&str, &str, &str)]) -> Vec<String> {
+    let world = MemoryWorld::new(files.iter().map(|(path, _, now)| (*path, *now)));
+    let changed = files.iter().filter(|(_, before, now)| before != now);
+    let edits: Vec<Edit> = changed.map(|(path, before, _)| edited(path, before)).collect();
+    let impact = ask(&world, &edits);
+    let breaking = impact.dependents().filter(|(_, it)| it.breaks).map(|(_, it)| it.path.clone());
+    let mut breaking: Vec<String> = breaking.collect();
+    breaking.sort();
+    breaking.dedup();
+    breaking
+}
+
+#[test]
+fn a_declaration_and_its_definition_that_change_alike_agree() {
+    let header = ("a.h", "int f(int a);\n", "int f(char *a, int b);\n");
+    let source = (
+        "a.c",
+        "#include \"a.h\"\nint f(int a) { return a; }\n",
+        "#include \"a.h\"\nint f(char *x, int b) { return b; }\n",
+    );
+    let user = "#include \"a.h\"\nint run(void) { return f(1); }\n";
+    let caller = ("b.c", user, user);
+    assert_eq!(broken(&[header, source]), Vec::<String>::new());
+    assert_eq!(broken(&[header, source, caller]), ["b.c"]);
+    let unchanged = ("a.c", source.1, source.1);
+    assert_eq!(broken(&[header, unchanged]), ["a.c"]);
+    let kept = ("a.h", header.1, header.1);
+    assert_eq!(broken(&[kept, source, caller]), ["a.h"], "the caller is compiled against the declaration");
+    let other = ("a.c", source.1, "#include \"a.h\"\nint f(char *x, int b, int c) { return b; }\n");
+    assert_eq!(broken(&[header, other]).len(), 2);
+}
+
+#[test]
+fn a_method_declared_in_a_class_and_defined_outside_agrees() {
+    let header = (
+        "a.hpp",
+        "class A {\npublic:\n    int f(int a);\n};\n",
+        "class A {\npublic:\n    int f(const char *a, int b = 1);\n};\n",
+    );
+    let source = (
+        "a.cpp",
+        "#include \"a.hpp\"\nint A::f(int a) { return a; }\n",
+        "#include \"a.hpp\"\nint A::f(const char *a, int b) { return b; }\n",
+    );
+    assert_eq!(broken(&[header, source]), Vec::<String>::new());
+    assert_eq!(broken(&[header, ("a.cpp", source.1, source.1)]), ["a.cpp"]);
+}
+
+#[test]
+fn callers_that_changed_too_follow() {
+    let cases: &[&[(&str, &str, &str)]] = &[
+        &[
+            (
+                "a.py",
+                "def f(a: int) -> int:\n    return a\n",
+                "def f(a: str, b: int) -> int:\n    return b\n",
+            ),
+            ("b.py", "from a import f\nf(1)\n", "from a import f\nf(\n    \"x\",\n    1,\n)\n"),
+        ],
+        &[
+            (
+                "a.ts",
+                "export function f(a: number) { return a; }\n",
+                "export function f(a: string, b: number) { return b; }\n",
+            ),
+            ("b.ts", "import { f } from \"./a\";\nf(1);\n", "import { f } from \"./a\";\nf(\"x\", 1);\n"),
+        ],
+        &[
+            ("src/lib.rs", "mod a;\nmod b;\n", "mod a;\nmod b;\n"),
+            (
+                "src/a.rs",
+                "pub fn f(a: u8) -> u8 { a }\n",
+                "pub fn f(a: &str, b: u8) -> Option<u8> { Some(b) }\n",
+            ),
+            (
+                "src/b.rs",
+                "pub fn run() -> u8 { crate::a::f(1) }\n",
+                "pub fn run() -> u8 { crate::a::f(\"x\", 1).unwrap() }\n",
+            ),
+        ],
+        &[
+            (
+                "core/a.go",
+                "package core\n\nfunc F(a int) int { return a }\n",
+                "package core\n\nfunc F(a string, b int) int { return b }\n",
+            ),
+            (
+                "core/b.go",
+                "package core\n\nfunc run() int { return F(1) }\n",
+                "package core\n\nfunc run() int { return F(\"x\", 1) }\n",
+            ),
+        ],
+        &[
+            (
+                "a/Kit.java",
+                "package a;\npublic class Kit {\n    public int f(int a) { return a; }\n}\n",
+                "package a;\npublic class Kit {\n    public int f(String a, int b) { return b; }\n}\n",
+            ),
+            (
+                "a/Use.java",
+                "package a;\nclass Use extends Kit {\n    public int f(int a) { return new Kit().f(1); }\n}\n",
+                "package a;\nclass Use extends Kit {\n    public int f(String a, int b) { return new Kit().f(\"x\", 1); }\n}\n",
+            ),
+        ],
+    ];
+    for files in cases {
+        assert_eq!(broken(files), Vec::<String>::new(), "{files:?}");
+        let (path, before, _) = files[files.len() - 1];
+        let mut left: Vec<(&str, &str, &str)> = files[..files.len() - 1].to_vec();
+        left.push((path, before, before));
+        assert_eq!(broken(&left), [path], "{left:?}");
+    }
+}
+
+#[test]
+fn a_call_that_was_edited_for_another_reason_still_breaks() {
+    let files = [
+        ("a.py", "def f(a: int):\n    return a\n", "def f(a: int, b: int):\n    return b\n"),
+        ("b.py", "from a import f\nf(1)\n", "from a import f\nf(2)\n"),
+    ];
+    assert_eq!(broken(&files), ["b.py"]);
+}
+
+#[test]
+fn a_renamed_field_is_no_change_of_its_struct() {
+    let files: &[(&str, &str, &str, &str, &str)] = &[
+        ("src/a.rs", "pub struct S { pub a: u8, pub b: u8 }\n", "a: u8", "name: u8", "S"),
+        ("a.ts", "export class S {\n  a = 1;\n  b = 2;\n}\n", "a = 1", "name = 1", "S"),
+        ("A.java", "public class S {\n    public int a;\n    public int b;\n}\n", "int a;", "int name;", "S"),
+        ("a.go", "package a\n\ntype S struct {\n\tA int\n\tB int\n}\n", "A int", "Name int", "S"),
+    ];
+    for (path, before, from, to, name) in files {
+        let now = before.replacen(from, to, 1);
+        let world = MemoryWorld::new([(*path, &*now)]);
+        let impact = ask(&world, &[edited(path, before)]);
+        let symbols: Vec<&str> = impact.files[0].symbols.iter().map(|it| &*it.was.name).collect();
+        assert!(!symbols.contains(name) && symbols.len() == 1, "{path}: {symbols:?}");
+    }
+}
+
+#[test]
+fn numbered_headings_do_not_shift() {
+    let before = "# A\n\n## Fixed\n\none\n\n# B\n\n## Fixed\n\ntwo\n";
+    let now = "# C\n\n## Fixed\n\nzero\n\n# A\n\n## Fixed\n\none\n\n# B\n\n## Fixed\n\ntwo\n";
+    let symbols = |before: &str, now: &str| {
+        let world = MemoryWorld::new([("a.md", now)]);
+        let impact = ask(&world, &[edited("a.md", before)]);
+        let symbols = impact.files[0].symbols.iter().map(|it| (it.was.name.to_string(), it.what.word()));
+        symbols.collect::<Vec<_>>()
+    };
+    assert_eq!(symbols(before, now), []);
+    assert_eq!(
+        symbols(now, before),
+        [("c".to_owned(), "removed"), ("fixed".to_owned(), "body"), ("fixed-2".to_owned(), "renamed")],
+        "the first section is another one, and the last number is gone"
+    );
+    let changed = before.replace("two", "three");
+    assert_eq!(symbols(before, &changed), [("fixed-1".to_owned(), "body")]);
+}
+
+#[test]
+fn members_of_a_type_that_moved_are_no_broken_places() {
+    let before = "class Old:\n    def get(self):\n        return 1\n";
+    let now = before.replace("Old", "New");
+    let world = MemoryWorld::new([
+        ("new.py", &*now),
+        ("b.py", "from old import Old\n\n\ndef make() -> Old:\n    return Old()\n"),
+        ("c.py", "from b import make\nmake().get()\n"),
+    ]);
+    for edit in [
+        Edit { former: Some("old.py".to_owned()), ..edited("new.py", before) },
+        Edit { after: After::Gone, ..edited("old.py", before) },
+    ] {
+        let impact = ask(&world, &[edit]);
+        let breaking: Vec<&str> =
+            impact.dependents().filter(|it| it.1.breaks).map(|it| &*it.1.path).collect();
+        assert_eq!(breaking, ["b.py"]);
+    }
+}

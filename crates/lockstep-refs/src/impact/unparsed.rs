@@ -1,0 +1,61 @@
+//! Content that does not parse any more: nothing is known about the definitions there.
+
+use super::hunks::Hunks;
+use crate::change::{SymbolChange, What};
+use crate::facts::{Definition, Facts};
+
+/// The places that the parser could read before a change and cannot read after it.
+pub(super) struct Unparsed {
+    /// `None` where the former text is not known.
+    hunks: Option<Hunks>,
+    places: Vec<(u32, u32)>,
+}
+
+impl Unparsed {
+    pub(super) fn new(old: &Facts, new: &Facts, texts: Option<(&str, &str)>) -> Self {
+        let Some((before, now)) = texts else {
+            let places = if new.problems > old.problems { new.unread.clone() } else { Vec::new() };
+            return Self { hunks: None, places };
+        };
+        if new.unread.is_empty() {
+            return Self { hunks: None, places: Vec::new() };
+        }
+        let hunks = Hunks::between(before, now);
+        let was_unread = |place: &(u32, u32)| {
+            let (first, last) = hunks.to_old(*place);
+            old.unread.iter().any(|it| it.0 <= last && first <= it.1)
+        };
+        let places = new.unread.iter().filter(|it| !was_unread(it)).copied().collect();
+        Self { hunks: Some(hunks), places }
+    }
+
+    /// The first line that does not parse.
+    ///
+    /// A parser may give up far before the line that stopped it; the change is never before the first changed line.
+    pub(super) fn first_line(&self) -> Option<u32> {
+        let (first, last) = *self.places.first()?;
+        let changed = self.hunks.as_ref().and_then(Hunks::first_new);
+        Some(changed.filter(|line| (first..=last).contains(line)).unwrap_or(first))
+    }
+
+    /// Replaces what seems to have happened to definitions where the new content does not parse.
+    pub(super) fn hide(&self, changes: &mut [SymbolChange]) {
+        if self.places.is_empty() {
+            return;
+        }
+        for change in changes.iter_mut().filter(|it| it.what != What::Body && self.covers(&it.was)) {
+            change.what = What::Unknown;
+        }
+    }
+
+    fn covers(&self, was: &Definition) -> bool {
+        let Some(hunks) = &self.hunks else { return true };
+        let lines = (was.line, was.end_line.max(was.line));
+        if !hunks.touches_old(lines.0, lines.1) {
+            // Its text is as it was: it only seems to be another one because of what does not parse elsewhere.
+            return true;
+        }
+        let (first, last) = hunks.to_new(lines);
+        self.places.iter().any(|it| it.0 <= last.saturating_add(1) && first <= it.1.saturating_add(1))
+    }
+}

@@ -1,0 +1,167 @@
+//! Signatures compared by their parts: parameters, result, modifiers.
+//!
+//! A signature that reads differently is not a break by itself. A call breaks if its arguments no longer fit, an override if it
+//! no longer matches, a function passed as a value if its type is no longer accepted. The comparison works on the tokens that
+//! [`Definition::header`] holds and knows no other file, so a relation between two named types is [`Fit::Unknown`].
+
+mod effect;
+mod header;
+mod modifiers;
+mod parameter;
+mod relation;
+mod types;
+
+use serde::{Deserialize, Serialize};
+
+use crate::facts::{Definition, DefinitionKind};
+use crate::language::Language;
+
+/// Whether a use of a definition still fits it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum Fit {
+    /// It does.
+    Fits,
+    /// The text does not decide it: types of other files would.
+    Unknown,
+    /// It does not.
+    Breaks,
+}
+
+/// The consequences of a changed signature, for each way to use the definition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Effect {
+    /// For each parameter of the former signature that a call can pass.
+    pub parameters: Vec<ParameterEffect>,
+    /// For every call, whatever it passes: result, modifiers. For a type: for every construction.
+    pub every_call: Fit,
+    /// For overrides, redefinitions and implementations. For a type: for subtypes.
+    pub overrides: Fit,
+    /// For the definition passed or read as a value.
+    pub values: Fit,
+    /// Whether the definition could be overridden before and cannot be now.
+    pub forbids_overrides: bool,
+    /// Whether a use that does not fit breaks. In Python a checker knows more than the signature says: there it only tells
+    /// what fits.
+    pub is_decisive: bool,
+}
+
+/// The consequence for an argument of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParameterEffect {
+    /// The parameter's former name.
+    pub name: Box<str>,
+    /// For an argument that is passed by position; `None` for a parameter that is only passed by name.
+    pub by_place: Option<Fit>,
+    /// For an argument that is passed by name.
+    pub by_name: Fit,
+}
+
+impl Effect {
+    /// An effect that nothing notices.
+    fn none() -> Self {
+        let fits = Fit::Fits;
+        let parameters = Vec::new();
+        Self {
+            parameters,
+            every_call: fits,
+            overrides: fits,
+            values: fits,
+            forbids_overrides: false,
+            is_decisive: true,
+        }
+    }
+
+    /// Raises what concerns every use.
+    fn raise(&mut self, (calls, overrides, values): Fits) {
+        self.every_call = self.every_call.max(calls);
+        self.overrides = self.overrides.max(overrides);
+        self.values = self.values.max(values);
+    }
+
+    /// Whether no use can notice the change.
+    pub fn is_compatible(&self) -> bool {
+        self.fits_calls() && self.overrides.max(self.values) == Fit::Fits
+    }
+
+    /// Whether every call fits that passes a fitting number of arguments.
+    pub(crate) fn fits_calls(&self) -> bool {
+        let fits = |it: &ParameterEffect| it.by_place.unwrap_or(Fit::Fits).max(it.by_name) == Fit::Fits;
+        self.every_call == Fit::Fits && self.parameters.iter().all(fits)
+    }
+
+    /// Whether an argument that is passed by this name no longer fits.
+    pub(crate) fn misses(&self, name: &str) -> bool {
+        self.parameters.iter().any(|it| *it.name == *name && it.by_name == Fit::Breaks)
+    }
+
+    /// Whether a call fits, by the types and names of its parameters; their number is not considered.
+    ///
+    /// `arguments` is `None` if some of them are unpacked, so that their number is unknown.
+    pub fn call(&self, arguments: Option<u16>, keywords: &[Box<str>]) -> Fit {
+        let positional = arguments.map(|all| usize::from(all).saturating_sub(keywords.len()));
+        let places = self.parameters.iter().filter_map(|it| it.by_place);
+        let by_place = match positional {
+            Some(count) => places.take(count).max(),
+            None => places.max().map(|fit| fit.min(Fit::Unknown)),
+        };
+        let named = |name: &str| self.parameters.iter().find(|it| *it.name == *name);
+        let by_name = keywords.iter().filter_map(|name| named(name)).map(|it| it.by_name).max();
+        [by_place, by_name].into_iter().flatten().max().unwrap_or(Fit::Fits).max(self.every_call)
+    }
+}
+
+/// The fit of calls, of overrides and of values.
+type Fits = (Fit, Fit, Fit);
+
+/// Returns the effect of a changed signature; `None` if its parts are not known.
+pub(crate) fn compare(language: Language, was: &Definition, is: &Definition) -> Option<Effect> {
+    use DefinitionKind::{Field, Function, Interface, Method, Type, Value};
+    if was.header.is_empty() || is.header.is_empty() || was.kind != is.kind || was.header == is.header {
+        return None;
+    }
+    let (old, new) = (header::tokens(&was.header), header::tokens(&is.header));
+    match was.kind {
+        Function | Method => {
+            let is_bound = was.kind == Method && language == Language::Python;
+            let old = header::Header::parse(language, &old, is_bound)?;
+            let new = header::Header::parse(language, &new, is_bound)?;
+            Some(effect::of_functions(language, &old, &new))
+        }
+        Type | Interface => types::of_types(language, &old, &new),
+        Field | Value => Some(types::of_values(language, &old, &new)),
+        _ => None,
+    }
+    .map(|effect| {
+        // Only C declares a function in one place and defines it in another.
+        let declared = matches!(language, Language::C | Language::Cpp) || was.kind != Function;
+        let overrides = if declared { effect.overrides } else { Fit::Fits };
+        Effect { is_decisive: language != Language::Python, overrides, ..effect }
+    })
+}
+
+/// The agreement of two functions: a declaration and its definition, a method and its override.
+pub(crate) enum Agreement {
+    /// They take and give the same types.
+    Types,
+    /// They take the same number of arguments.
+    Number,
+    /// They do not.
+    None,
+}
+
+/// Compares two functions that should have the same signature; `None` if their parts are not known.
+pub(crate) fn agreement(language: Language, one: &Definition, other: &Definition) -> Option<Agreement> {
+    let (a, b) = (header::tokens(&one.header), header::tokens(&other.header));
+    let is_bound = one.kind == DefinitionKind::Method && language == Language::Python;
+    let a = header::Header::parse(language, &a, is_bound);
+    let b = header::Header::parse(language, &b, is_bound);
+    let (a, b) = a.zip(b)?;
+    Some(match a.parameters.len() == b.parameters.len() {
+        true if effect::have_same_types(language, &a, &b) => Agreement::Types,
+        true => Agreement::Number,
+        false => Agreement::None,
+    })
+}
+
+#[cfg(test)]
+mod tests;

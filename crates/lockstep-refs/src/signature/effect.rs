@@ -1,0 +1,221 @@
+//! The effect of a changed function.
+
+use super::header::Header;
+use super::parameter::{Parameter, Takes};
+use super::relation::{Relation, TypeParameters, relation};
+use super::{Effect, Fit, Fits, ParameterEffect, modifiers};
+use crate::language::Language;
+
+use Fit::{Breaks, Fits as Fit_, Unknown};
+
+pub(super) fn of_functions(language: Language, old: &Header<'_>, new: &Header<'_>) -> Effect {
+    let mut effect = Effect::none();
+    let is_typed = !old.result.is_empty() && !new.result.is_empty();
+    let free = TypeParameters::new(language, &old.generics, &new.generics);
+    effect.raise(modifiers::effect(language, &old.modifiers, &new.modifiers, is_typed));
+    effect.forbids_overrides = modifiers::forbids_overrides(&old.modifiers, &new.modifiers)
+        || modifiers::forbids_overrides(&old.suffix, &new.suffix);
+    effect.raise(modifiers::annotations(language, &old.annotations, &new.annotations));
+    effect.raise(modifiers::suffix(language, &old.suffix, &new.suffix));
+    effect.raise(receiver(language, &old.receiver, &new.receiver));
+    effect.raise(generics(&free));
+    effect.raise(result(language, &old.result, &new.result, &free));
+    let (overrides, values) = count(language, &old.parameters, &new.parameters);
+    effect.raise((Fit_, overrides, values));
+    for (at, parameter) in old.parameters.iter().enumerate().filter(|(_, it)| it.takes != Takes::Block) {
+        let (one, overrides, values) = of_parameter(language, (at, parameter), old, new, &free);
+        effect.raise((Fit_, overrides, values));
+        effect.parameters.push(one);
+    }
+    effect
+}
+
+/// The effect on one parameter of the former signature, on overrides and on values.
+fn of_parameter(
+    language: Language,
+    (at, was): (usize, &Parameter<'_>),
+    old: &Header<'_>,
+    new: &Header<'_>,
+    free: &TypeParameters<'_>,
+) -> (ParameterEffect, Fit, Fit) {
+    let is_placed = was.is_placed() || was.takes == Takes::Rest;
+    let now = placed(&new.parameters, at).filter(|_| is_placed);
+    let same_name = new.parameters.iter().find(|it| it.name == was.name && !was.name.is_empty());
+    let fits = |now: &Parameter<'_>| parameter_fits(language, was, now, free);
+    let missing = if was.is_placed() { Breaks } else { Fit_ };
+    let (mut by_place, mut overrides, mut values) = now.map_or((missing, Fit_, Fit_), fits);
+    if let Some(now) = now.filter(|now| is_shifted(was, now, old, new)) {
+        let otherwise = relation(language, &was.type_, &now.type_, free) == Relation::Unrelated;
+        by_place = by_place.max(if otherwise { Breaks } else { Unknown });
+    }
+    if language == Language::Swift && now.is_some_and(|now| now.label != was.label) {
+        (by_place, overrides, values) = (Breaks, Breaks, values.max(Unknown));
+    }
+    let takes_any_name = new.parameters.iter().any(|it| it.takes == Takes::NamedRest);
+    let by_name = match same_name {
+        Some(now) => fits(now).0,
+        None if takes_any_name || was.takes == Takes::Rest || was.takes == Takes::NamedRest => Fit_,
+        None => Breaks,
+    };
+    let is_named = matches!(was.takes, Takes::Named | Takes::NamedRest);
+    let by_name = if passes_by_name(language) { by_name } else { Fit_ };
+    let effect =
+        ParameterEffect { name: was.name.into(), by_place: (!is_named).then_some(by_place), by_name };
+    (effect, overrides, values)
+}
+
+/// The parameter that takes the argument at a position.
+fn placed<'a, 't>(list: &'a [Parameter<'t>], at: usize) -> Option<&'a Parameter<'t>> {
+    let rest = list.iter().position(|it| it.takes == Takes::Rest);
+    let at = rest.map_or(at, |rest| at.min(rest));
+    list.get(at).filter(|it| it.is_placed() || it.takes == Takes::Rest)
+}
+
+/// Whether a call of the language may pass arguments by the parameter's name.
+fn passes_by_name(language: Language) -> bool {
+    matches!(
+        language,
+        Language::Python | Language::Kotlin | Language::CSharp | Language::Php | Language::Ruby
+    )
+}
+
+/// Whether an argument at this position is now given to a parameter that was, or the former one is, elsewhere.
+fn is_shifted(was: &Parameter<'_>, now: &Parameter<'_>, old: &Header<'_>, new: &Header<'_>) -> bool {
+    let has = |list: &[Parameter<'_>], name: &str| list.iter().any(|it| it.name == name);
+    let named = !was.name.is_empty() && !now.name.is_empty() && was.name != "_" && now.name != "_";
+    named && was.name != now.name && (has(&new.parameters, was.name) || has(&old.parameters, now.name))
+}
+
+fn parameter_fits(
+    language: Language,
+    was: &Parameter<'_>,
+    now: &Parameter<'_>,
+    free: &TypeParameters<'_>,
+) -> Fits {
+    use Language::{C, Cpp, Go, JavaScript, Rust, Tsx, TypeScript};
+    let bivariant = matches!(language, TypeScript | Tsx | JavaScript);
+    let exact = matches!(language, Go | C | Cpp | Rust);
+    let mut fits = match relation(language, &was.type_, &now.type_, free) {
+        Relation::Same => (Fit_, Fit_, Fit_),
+        Relation::Wider if bivariant => (Fit_, Fit_, Fit_),
+        Relation::Wider => (Fit_, Breaks, if exact { Breaks } else { Fit_ }),
+        Relation::Converts => (Fit_, Breaks, Breaks),
+        Relation::Narrower => (Unknown, if bivariant { Fit_ } else { Unknown }, Unknown),
+        Relation::Unknown => (Unknown, Unknown, Unknown),
+        Relation::Unrelated => (Breaks, Breaks, Breaks),
+    };
+    if was.modifiers != now.modifiers {
+        fits = (Breaks, Breaks, Breaks);
+    }
+    fits
+}
+
+/// The effect of another number of parameters, or of others that need not be given, on overrides and values.
+fn count(language: Language, old: &[Parameter<'_>], new: &[Parameter<'_>]) -> (Fit, Fit) {
+    use Language::{CSharp, Cpp, JavaScript, Kotlin, Php, Python, Ruby, Swift, Tsx, TypeScript};
+    let script = matches!(language, TypeScript | Tsx | JavaScript);
+    let needed = |list: &[Parameter<'_>]| {
+        list.iter()
+            .filter(|it| !it.is_optional && !matches!(it.takes, Takes::Rest | Takes::NamedRest))
+            .count()
+    };
+    let rest = |list: &[Parameter<'_>]| list.iter().any(|it| it.takes == Takes::Rest);
+    let (more, asks_more) = (new.len() > old.len(), needed(new) > needed(old));
+    let same_count = new.len() == old.len() && rest(new) == rest(old);
+    if same_count && needed(new) == needed(old) {
+        return (Fit_, Fit_);
+    }
+    if same_count && matches!(language, Kotlin | CSharp | Swift | Cpp) {
+        // Defaults are no part of the type.
+        return (Fit_, Fit_);
+    }
+    let overrides = match language {
+        _ if script && (more || same_count) => Fit_,
+        Ruby => Unknown,
+        _ => Breaks,
+    };
+    let values = match language {
+        // A callback is often given more than it took before.
+        _ if asks_more => {
+            if script {
+                Unknown
+            } else {
+                Breaks
+            }
+        }
+        Python | Php | Ruby => {
+            if more || same_count || rest(new) {
+                Fit_
+            } else {
+                Breaks
+            }
+        }
+        _ if script => Fit_,
+        Kotlin => Unknown,
+        _ => Breaks,
+    };
+    (overrides, values)
+}
+
+/// `&mut self` for `&self`, `*T` for `T`.
+fn receiver(language: Language, old: &[&str], new: &[&str]) -> Fits {
+    if old == new {
+        return (Fit_, Fit_, Fit_);
+    }
+    let is_mutable = |list: &[&str]| list.contains(&"mut");
+    let is_reference = |list: &[&str]| list.contains(&"&");
+    let is_looser = is_reference(new) && !is_mutable(new) || (!is_reference(old) && !old.is_empty());
+    match language {
+        Language::Rust if old.is_empty() || new.is_empty() => (Breaks, Breaks, Breaks),
+        Language::Rust if is_looser && !new.is_empty() => (Fit_, Breaks, Breaks),
+        _ => (Unknown, Unknown, Unknown),
+    }
+}
+
+fn generics(free: &TypeParameters<'_>) -> Fits {
+    match (free.is_same, free.is_new) {
+        (true, _) => (Fit_, Fit_, Fit_),
+        (false, true) => (Fit_, Unknown, Unknown),
+        (false, false) => (Unknown, Unknown, Unknown),
+    }
+}
+
+fn result(language: Language, old: &[&str], new: &[&str], free: &TypeParameters<'_>) -> Fits {
+    use Language::{C, Cpp, Go, JavaScript, Kotlin, Php, Python, Ruby, Rust, Tsx, TypeScript};
+    let exact = matches!(language, Go | C | Cpp | Rust);
+    let inferred = matches!(language, Python | TypeScript | Tsx | JavaScript | Kotlin | Php | Ruby);
+    let empty =
+        |tokens: &[&str]| tokens.is_empty() || matches!(tokens, ["void" | "Void" | "Unit"] | ["(", ")"]);
+    match (empty(old), empty(new)) {
+        (true, true) => return (Fit_, Fit_, Fit_),
+        // Calls did nothing with a result that was not there.
+        (true, false) if language == Rust => return (Unknown, Breaks, Breaks),
+        (true, false) if language == Python => return (Fit_, Fit_, Fit_),
+        (true, false) if inferred => return (Fit_, if language == Php { Breaks } else { Unknown }, Fit_),
+        (true, false) => return (Fit_, Breaks, if exact { Breaks } else { Unknown }),
+        (false, true) if inferred && new.is_empty() => return (Fit_, Fit_, Fit_),
+        (false, true) => return (Breaks, Breaks, Breaks),
+        (false, false) => {}
+    }
+    match relation(language, old, new, free) {
+        Relation::Same => (Fit_, Fit_, Fit_),
+        Relation::Narrower => (Fit_, Breaks, if exact { Breaks } else { Fit_ }),
+        Relation::Wider => (Unknown, Fit_, Unknown),
+        Relation::Converts if matches!(language, C | Cpp) => (Fit_, Breaks, Breaks),
+        Relation::Converts | Relation::Unknown => (Unknown, Unknown, Unknown),
+        Relation::Unrelated => (Breaks, Breaks, Breaks),
+    }
+}
+
+/// Whether the types of all parameters and of the result are the same.
+pub(super) fn have_same_types(language: Language, one: &Header<'_>, other: &Header<'_>) -> bool {
+    let free = TypeParameters::new(language, &one.generics, &other.generics);
+    let same = |a: &[&str], b: &[&str]| relation(language, a, b, &free) == Relation::Same;
+    let parameters = one.parameters.iter().zip(&other.parameters);
+    let labels = |a: &Parameter<'_>, b: &Parameter<'_>| language != Language::Swift || a.label == b.label;
+    one.parameters.len() == other.parameters.len()
+        && parameters
+            .clone()
+            .all(|(a, b)| same(&a.type_, &b.type_) && a.modifiers == b.modifiers && labels(a, b))
+        && (same(&one.result, &other.result) || one.result.is_empty() || other.result.is_empty())
+}

@@ -1,0 +1,643 @@
+//! Relations between two written types, as far as the text of both tells.
+
+use std::borrow::Cow;
+
+use super::header::{closing, depth_zero, split};
+use crate::language::Language;
+
+use Language::{
+    C, CSharp, Cpp, Go, Java, JavaScript, Kotlin, Php, Python, Ruby, Rust, Swift, Tsx, TypeScript,
+};
+
+/// A new type beside the old one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Relation {
+    Same,
+    /// Every value of the old type is one of the new type.
+    Wider,
+    /// Every value of the new type is one of the old type.
+    Narrower,
+    /// A value of the old type is converted where the new one is expected; a function type is another one.
+    Converts,
+    /// Only the definitions of the types would tell.
+    Unknown,
+    /// No value of one is a value of the other.
+    Unrelated,
+}
+
+/// The type parameters of a changed function.
+#[derive(Debug, Default)]
+pub(super) struct TypeParameters<'t> {
+    /// Those of the new signature, with their bounds.
+    bounds: Vec<(&'t str, Vec<&'t str>)>,
+    /// Those that only got another name: the new one, then the old one.
+    renamed: Vec<(&'t str, &'t str)>,
+    /// Whether both signatures have the same ones, but for their names.
+    pub(super) is_same: bool,
+    /// Whether only the new signature has any.
+    pub(super) is_new: bool,
+}
+
+impl<'t> TypeParameters<'t> {
+    pub(super) fn new(language: Language, old: &[Vec<&'t str>], new: &[Vec<&'t str>]) -> Self {
+        let read = |list: &[Vec<&'t str>]| -> Vec<(&'t str, Vec<&'t str>)> {
+            let one = |part: &Vec<&'t str>| {
+                let part = without_lifetimes(language, part);
+                let words = ["out", "in", "const", "reified", "typename", "class"];
+                let at = part.iter().position(|it| !words.contains(it))?;
+                let marks = |it: &&str| !matches!(*it, ":" | "extends");
+                Some((part[at], part[at + 1..].iter().copied().filter(marks).collect()))
+            };
+            list.iter().filter_map(one).collect()
+        };
+        let (before, now) = (read(old), read(new));
+        let renamed: Vec<_> = match before.len() == now.len() {
+            true => now.iter().zip(&before).map(|(now, before)| (now.0, before.0)).collect(),
+            false => Vec::new(),
+        };
+        let is_new = before.is_empty() && !now.is_empty();
+        let mut found = Self { bounds: now, renamed, is_same: false, is_new };
+        let bounds = found.bounds.iter().map(|(_, bound)| found.in_old_names(bound));
+        found.is_same = bounds.eq(before.iter().map(|(_, bound)| bound.clone()));
+        found
+    }
+
+    fn in_old_names(&self, tokens: &[&'t str]) -> Vec<&'t str> {
+        let old = |it: &&'t str| self.renamed.iter().find(|(new, _)| new == it).map_or(*it, |(_, old)| *old);
+        tokens.iter().map(old).collect()
+    }
+
+    fn bound(&self, tokens: &[&str]) -> Option<&[&'t str]> {
+        let [name] = tokens else { return None };
+        self.bounds.iter().find(|(it, _)| it == name).map(|(_, bound)| bound.as_slice())
+    }
+}
+
+/// Relates two types, each as its tokens; an empty one is not written down.
+pub(super) fn relation(
+    language: Language,
+    old: &[&str],
+    new: &[&str],
+    free: &TypeParameters<'_>,
+) -> Relation {
+    let old = normalised(language, old);
+    let new = normalised(language, new);
+    let renamed: Vec<&str> = new
+        .iter()
+        .map(|it| free.renamed.iter().find(|(new, _)| new == it).map_or(&**it, |(_, old)| *old))
+        .collect();
+    let old: Vec<&str> = old.iter().map(|it| &**it).collect();
+    if old == renamed {
+        return Relation::Same;
+    }
+    // A type hint that was not there says nothing new: it was written for the values that are passed.
+    if matches!(language, Ruby | JavaScript) || language == Python && old.is_empty() {
+        return Relation::Same;
+    }
+    let new: Vec<&str> = new.iter().map(|it| &**it).collect();
+    if let Some(bound) = free.bound(&new).filter(|_| free.is_new) {
+        return bounded(language, &old, bound);
+    }
+    if old.is_empty() || new.is_empty() {
+        return if new.is_empty() { Relation::Wider } else { Relation::Unknown };
+    }
+    whole(language, &old, &new)
+}
+
+/// A type parameter takes whatever its bound takes.
+fn bounded(language: Language, old: &[&str], bound: &[&str]) -> Relation {
+    if bound.is_empty() || bound == ["any"] && language == Go {
+        return Relation::Wider;
+    }
+    let bound = match language {
+        Rust => [&["impl"], bound].concat(),
+        _ => bound.to_vec(),
+    };
+    match relation(language, old, &bound, &TypeParameters::default()) {
+        Relation::Same | Relation::Wider => Relation::Wider,
+        Relation::Converts => Relation::Converts,
+        _ => Relation::Unknown,
+    }
+}
+
+fn whole(language: Language, old: &[&str], new: &[&str]) -> Relation {
+    if is_top(language, new) {
+        return Relation::Wider;
+    }
+    if is_top(language, old) {
+        return Relation::Narrower;
+    }
+    let (before, now) = (union(language, old), union(language, new));
+    if before.len() > 1 || now.len() > 1 {
+        let covers = |by: &[Vec<&str>], all: &[Vec<&str>]| {
+            all.iter().all(|one| by.iter().any(|it| is_within(language, one, it)))
+        };
+        return match (covers(&now, &before), covers(&before, &now)) {
+            (true, true) => Relation::Same,
+            (true, false) => Relation::Wider,
+            (false, true) => Relation::Narrower,
+            (false, false) => Relation::Unknown,
+        };
+    }
+    match one(language, old, new) {
+        Relation::Unknown if one(language, new, old) == Relation::Wider => Relation::Narrower,
+        relation => relation,
+    }
+}
+
+fn is_within(language: Language, old: &[&str], new: &[&str]) -> bool {
+    old == new || matches!(one(language, old, new), Relation::Same | Relation::Wider)
+}
+
+/// Relates two types that are no unions.
+fn one(language: Language, old: &[&str], new: &[&str]) -> Relation {
+    let special = match language {
+        Rust => rust(old, new),
+        C | Cpp => c(language, old, new),
+        TypeScript | Tsx => typescript(old, new),
+        _ => None,
+    };
+    if let Some(relation) = special {
+        return relation;
+    }
+    if let ([from], [to]) = (old, new)
+        && let Some(relation) = simple(language, from, to)
+    {
+        return relation;
+    }
+    if let Some(relation) = containers(language, old, new) {
+        return relation;
+    }
+    // A literal number fits several types.
+    let numbers = is_number(old) && is_number(new) && matches!(language, Rust | Go | Swift | Kotlin);
+    match is_built_in(language, old) && is_built_in(language, new) && !numbers {
+        true => Relation::Unrelated,
+        false => Relation::Unknown,
+    }
+}
+
+fn is_number(tokens: &[&str]) -> bool {
+    let [word] = tokens else { return false };
+    let lower = word.to_lowercase();
+    ["int", "uint", "float", "double", "long", "short", "byte", "i", "u", "f"]
+        .iter()
+        .any(|it| lower.strip_prefix(it).is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit())))
+        || matches!(*word, "usize" | "isize")
+}
+
+/// Types without what a caller does not notice.
+fn normalised<'t>(language: Language, tokens: &[&'t str]) -> Vec<Cow<'t, str>> {
+    let mut tokens = without_lifetimes(language, tokens);
+    match language {
+        C | Cpp => {
+            tokens.retain(|it| {
+                !matches!(*it, "struct" | "enum" | "union" | "volatile" | "typename" | "restrict")
+            });
+            if let Some(at) = tokens.iter().position(|it| *it == "[") {
+                // An array is passed as a pointer.
+                tokens.truncate(at);
+                tokens.push("*");
+            }
+            let last = tokens.iter().rposition(|it| matches!(*it, "*" | "&" | "&&"));
+            match last {
+                // What the pointer itself is concerns only the function.
+                Some(at) => {
+                    tokens = tokens
+                        .iter()
+                        .enumerate()
+                        .filter(|(i, it)| *i < at || **it != "const")
+                        .map(|(_, it)| *it)
+                        .collect()
+                }
+                None => tokens.retain(|it| *it != "const"),
+            }
+            if let Some(at) = tokens
+                .iter()
+                .position(|it| *it == "const")
+                .filter(|at| *at > 0 && tokens.get(at + 1).is_some_and(|it| matches!(*it, "*" | "&")))
+            {
+                // `T const *` is `const T *`.
+                tokens.remove(at);
+                tokens.insert(0, "const");
+            }
+        }
+        Python => {
+            let module = |at: usize| {
+                tokens.get(at + 1) == Some(&".")
+                    && matches!(tokens[at], "typing" | "t" | "collections" | "abc")
+            };
+            let mut kept = Vec::new();
+            let mut at = 0;
+            while at < tokens.len() {
+                if module(at) {
+                    at += 2;
+                } else {
+                    kept.push(tokens[at]);
+                    at += 1;
+                }
+            }
+            return kept.into_iter().filter(|it| !matches!(*it, "\"" | "'")).map(python_name).collect();
+        }
+        Php => {
+            return tokens.into_iter().map(|it| Cow::Owned(it.trim_start_matches('\\').to_owned())).collect();
+        }
+        Go if tokens == ["interface", "{", "}"] || tokens == ["interface", "{}"] => tokens = vec!["any"],
+        _ => {}
+    }
+    tokens.into_iter().map(Cow::Borrowed).collect()
+}
+
+/// `List` of `typing` is `list`.
+fn python_name(name: &str) -> Cow<'_, str> {
+    match name {
+        "List" | "Dict" | "Set" | "Tuple" | "FrozenSet" | "Type" => Cow::Owned(name.to_lowercase()),
+        _ => Cow::Borrowed(name),
+    }
+}
+
+fn without_lifetimes<'t>(language: Language, tokens: &[&'t str]) -> Vec<&'t str> {
+    if language != Rust {
+        return tokens.to_vec();
+    }
+    let mut kept = Vec::new();
+    let mut skip = false;
+    for token in tokens {
+        if skip {
+            skip = false;
+        } else if *token == "'" {
+            skip = true;
+        } else if !token.starts_with('\'') {
+            kept.push(*token);
+        }
+    }
+    kept
+}
+
+fn is_top(language: Language, tokens: &[&str]) -> bool {
+    match language {
+        Python => matches!(tokens, ["Any" | "object"]),
+        TypeScript | Tsx => matches!(tokens, ["any" | "unknown"]),
+        Java => matches!(tokens, ["Object"]),
+        Kotlin => matches!(tokens, ["Any", "?"]),
+        Swift => matches!(tokens, ["Any"] | ["Any", "?"]),
+        CSharp => matches!(tokens, ["object" | "dynamic"] | ["object", "?"]),
+        Go => matches!(tokens, ["any"]),
+        Php => matches!(tokens, ["mixed"]),
+        _ => false,
+    }
+}
+
+/// The members of a union; a type that may be absent has `null` among them.
+fn union<'t>(language: Language, tokens: &[&'t str]) -> Vec<Vec<&'t str>> {
+    let mut members: Vec<Vec<&str>> = Vec::new();
+    let inside = |head: &str| {
+        let is = tokens.first() == Some(&head) && tokens.get(1).is_some_and(|it| matches!(*it, "[" | "<"));
+        (is && closing(tokens, 1) == Some(tokens.len() - 1)).then(|| &tokens[2..tokens.len() - 1])
+    };
+    match language {
+        Python => {
+            if let Some(inner) = inside("Optional") {
+                members = union(language, inner);
+                members.push(vec!["None"]);
+            } else if let Some(inner) = inside("Union") {
+                members = split(inner).iter().flat_map(|it| union(language, it)).collect();
+            } else {
+                members = bars(tokens);
+            }
+        }
+        TypeScript | Tsx => members = bars(tokens),
+        Php => match tokens.split_first() {
+            Some((&"?", rest)) => members.extend([rest.to_vec(), vec!["null"]]),
+            _ => members = bars(tokens),
+        },
+        Kotlin | Swift | CSharp => match (tokens.split_last(), inside("Optional")) {
+            (Some((&"?", rest)), _) => members.extend([rest.to_vec(), vec!["null"]]),
+            (_, Some(inner)) if language == Swift => members.extend([inner.to_vec(), vec!["null"]]),
+            _ => {}
+        },
+        _ => {}
+    }
+    if members.is_empty() { vec![tokens.to_vec()] } else { members }
+}
+
+fn bars<'t>(tokens: &[&'t str]) -> Vec<Vec<&'t str>> {
+    let mut members = Vec::new();
+    let mut rest = tokens;
+    while let Some(at) = depth_zero(rest, |it| it == "|") {
+        members.push(rest[..at].to_vec());
+        rest = &rest[at + 1..];
+    }
+    members.push(rest.to_vec());
+    members.retain(|it| !it.is_empty());
+    members
+}
+
+/// Relates two types of one word.
+fn simple(language: Language, from: &str, to: &str) -> Option<Relation> {
+    let orders: &[&[&str]] = match language {
+        Java => &[
+            &["byte", "short", "int", "long", "float", "double"],
+            &["char", "int", "long", "float", "double"],
+            &["String", "CharSequence"],
+            &["Integer", "Number"],
+            &["Long", "Number"],
+            &["Double", "Number"],
+        ],
+        CSharp => &[
+            &["sbyte", "short", "int", "long", "float", "double"],
+            &["byte", "ushort", "uint", "ulong"],
+            &["int", "decimal"],
+        ],
+        Kotlin => &[
+            &["Int", "Number", "Any"],
+            &["Long", "Number", "Any"],
+            &["Double", "Number", "Any"],
+            &["String", "CharSequence", "Any"],
+            &["Int", "Comparable"],
+        ],
+        Python => &[&["bool", "int", "float", "complex"], &["str", "Hashable"]],
+        Php => &[&["int", "float"], &["array", "iterable"], &["string", "Stringable"]],
+        Go => &[&["byte", "uint8"], &["rune", "int32"]],
+        _ => &[],
+    };
+    let place = |order: &[&str], word: &str| order.iter().position(|it| *it == word);
+    let wider = orders
+        .iter()
+        .any(|order| place(order, from).zip(place(order, to)).is_some_and(|(from, to)| from < to));
+    let boxed: &[(&str, &str)] = &[
+        ("int", "Integer"),
+        ("long", "Long"),
+        ("double", "Double"),
+        ("float", "Float"),
+        ("boolean", "Boolean"),
+        ("char", "Character"),
+        ("byte", "Byte"),
+        ("short", "Short"),
+    ];
+    let boxes = |a: &str, b: &str| language == Java && boxed.contains(&(a, b));
+    match () {
+        () if wider && matches!(language, Java | CSharp | Go) && from != "String" && from != "Integer" => {
+            Some(Relation::Converts)
+        }
+        () if wider => Some(Relation::Wider),
+        () if boxes(from, to) || boxes(to, from) => Some(Relation::Converts),
+        () => None,
+    }
+}
+
+/// Collections that are also what is behind them, of the same elements.
+const CONTAINERS: &[(&[Language], &str, &[&str])] = &[
+    (&[Python], "list", &["MutableSequence", "Sequence", "Collection", "Iterable", "Reversible", "Sized"]),
+    (&[Python], "set", &["AbstractSet", "MutableSet", "Collection", "Iterable", "Container"]),
+    (&[Python], "Sequence", &["Collection", "Iterable", "Reversible"]),
+    (&[Python], "Collection", &["Iterable", "Container"]),
+    (&[Python], "dict", &["MutableMapping", "Mapping"]),
+    (&[Python], "MutableMapping", &["Mapping"]),
+    (&[Python], "Iterator", &["Iterable"]),
+    (&[Java], "ArrayList", &["List", "Collection", "Iterable"]),
+    (&[Java], "LinkedList", &["List", "Deque", "Queue", "Collection", "Iterable"]),
+    (&[Java], "List", &["Collection", "Iterable"]),
+    (&[Java], "Set", &["Collection", "Iterable"]),
+    (&[Java], "HashSet", &["Set", "Collection", "Iterable"]),
+    (&[Java], "Collection", &["Iterable"]),
+    (&[Java], "HashMap", &["Map"]),
+    (&[Java], "TreeMap", &["SortedMap", "NavigableMap", "Map"]),
+    (&[Java], "LinkedHashMap", &["HashMap", "Map"]),
+    (&[Kotlin], "ArrayList", &["MutableList", "List", "Collection", "Iterable"]),
+    (&[Kotlin], "MutableList", &["List", "Collection", "Iterable", "MutableCollection"]),
+    (&[Kotlin], "List", &["Collection", "Iterable"]),
+    (&[Kotlin], "Set", &["Collection", "Iterable"]),
+    (&[Kotlin], "MutableSet", &["Set", "Collection", "Iterable"]),
+    (&[Kotlin], "Collection", &["Iterable"]),
+    (&[Kotlin], "MutableMap", &["Map"]),
+    (&[Kotlin], "HashMap", &["MutableMap", "Map"]),
+    (&[CSharp], "List", &["IList", "ICollection", "IEnumerable", "IReadOnlyList", "IReadOnlyCollection"]),
+    (&[CSharp], "IList", &["ICollection", "IEnumerable"]),
+    (&[CSharp], "IReadOnlyList", &["IReadOnlyCollection", "IEnumerable"]),
+    (&[CSharp], "ICollection", &["IEnumerable"]),
+    (&[CSharp], "Dictionary", &["IDictionary", "IReadOnlyDictionary"]),
+    (&[CSharp], "HashSet", &["ISet", "ICollection", "IEnumerable"]),
+    (&[TypeScript, Tsx], "Array", &["ReadonlyArray", "Iterable", "ArrayLike"]),
+    (&[TypeScript, Tsx], "Map", &["ReadonlyMap"]),
+    (&[TypeScript, Tsx], "Set", &["ReadonlySet", "Iterable"]),
+];
+
+fn containers(language: Language, old: &[&str], new: &[&str]) -> Option<Relation> {
+    let (head, arguments) = old.split_first()?;
+    let (wider, others) = new.split_first()?;
+    let known = |from: &str, to: &str| {
+        CONTAINERS.iter().any(|(of, it, up)| of.contains(&language) && *it == from && up.contains(&to))
+    };
+    // Elements that are not written may be anything.
+    let same = arguments == others || arguments.is_empty() || others.is_empty();
+    match same && (arguments.first().is_none_or(|it| matches!(*it, "[" | "<"))) {
+        true if known(head, wider) => Some(Relation::Wider),
+        true if *head == "str" && language == Python && matches!(*wider, "Iterable" | "Sequence") => {
+            Some(Relation::Wider)
+        }
+        _ => None,
+    }
+}
+
+fn rust(old: &[&str], new: &[&str]) -> Option<Relation> {
+    if let Some(rest) = old.strip_prefix(&["&", "mut"])
+        && new.strip_prefix(&["&"]) == Some(rest)
+    {
+        return Some(Relation::Converts);
+    }
+    if let ["impl", "Into" | "From", "<", target @ .., ">"] = new {
+        let text = target == ["String"] && matches!(old, ["&", "str"] | ["&", "String"]);
+        return (target == old || text).then_some(Relation::Converts);
+    }
+    if let ["impl", "AsRef", "<", target @ .., ">"] = new {
+        let borrowed = old.strip_prefix(&["&"]).unwrap_or(old);
+        let owns = matches!(
+            (borrowed, target),
+            (["String"], ["str" | "Path" | "OsStr"])
+                | (["PathBuf"], ["Path" | "OsStr"])
+                | (["str"], ["Path" | "OsStr"])
+        );
+        return (borrowed == target || owns).then_some(Relation::Converts);
+    }
+    if let ["impl", "IntoIterator", "<", "Item", "=", item @ .., ">"] = new {
+        let holds = matches!(old, ["Vec", "<", held @ .., ">"] if held == item);
+        return holds.then_some(Relation::Converts);
+    }
+    let (from, to) = (old.strip_prefix(&["&"])?, new.strip_prefix(&["&"])?);
+    let derefs = match (from, to) {
+        (["String"], ["str"]) | (["PathBuf"], ["Path"]) | (["OsString"], ["OsStr"]) => true,
+        (["Vec", "<", held @ .., ">"], ["[", slice @ .., "]"]) => held == slice,
+        (["Box" | "Arc" | "Rc", "<", held @ .., ">"], to) => held == to,
+        _ => false,
+    };
+    derefs.then_some(Relation::Converts)
+}
+
+fn c(language: Language, old: &[&str], new: &[&str]) -> Option<Relation> {
+    let bare = |tokens: &[&str]| -> Vec<String> {
+        tokens.iter().filter(|it| **it != "const").map(|it| (*it).to_owned()).collect()
+    };
+    let is_const = |tokens: &[&str]| tokens.contains(&"const");
+    let indirect = |tokens: &[&str]| tokens.iter().any(|it| matches!(*it, "*" | "&" | "&&"));
+    if is_arithmetic(old) && is_arithmetic(new) {
+        return Some(Relation::Converts);
+    }
+    if bare(old) == bare(new) && is_const(new) && !is_const(old) {
+        return Some(Relation::Converts);
+    }
+    if let ["const", inner @ .., "&"] = new
+        && (inner == old || old.strip_suffix(&["&&"]) == Some(inner))
+    {
+        return Some(Relation::Converts);
+    }
+    if let ["const", inner @ .., "&"] = old
+        && inner == new
+    {
+        return Some(Relation::Converts);
+    }
+    if let [inner @ .., "&&"] = new
+        && inner == old
+    {
+        return Some(Relation::Unknown);
+    }
+    let void = matches!(new, ["void", "*"] | ["const", "void", "*"]) && old.last() == Some(&"*");
+    if void && (!is_const(old) || is_const(new)) {
+        return Some(Relation::Converts);
+    }
+    let differs = indirect(old) != indirect(new);
+    if differs && is_arithmetic_or_pointer(old) && is_arithmetic_or_pointer(new) {
+        return Some(Relation::Unrelated);
+    }
+    if language == Cpp {
+        let text = |tokens: &[&str]| tokens.join("").replace("std::", "");
+        let (from, to) = (text(old), text(new));
+        let strings = ["constchar*", "conststring&", "string", "string&"];
+        let takes = match &*to {
+            "string_view" => strings.contains(&&*from),
+            "string" | "conststring&" => matches!(&*from, "constchar*" | "char*" | "string" | "conststring&"),
+            _ => to.strip_prefix("optional<").and_then(|it| it.strip_suffix('>')) == Some(&from),
+        };
+        return takes.then_some(Relation::Converts);
+    }
+    None
+}
+
+fn is_arithmetic_or_pointer(tokens: &[&str]) -> bool {
+    let base: Vec<&str> = tokens.iter().copied().filter(|it| !matches!(*it, "*" | "const")).collect();
+    is_arithmetic(&base) || base == ["void"]
+}
+
+fn is_arithmetic(tokens: &[&str]) -> bool {
+    const WORDS: &[&str] = &[
+        "int",
+        "char",
+        "long",
+        "short",
+        "float",
+        "double",
+        "bool",
+        "_Bool",
+        "unsigned",
+        "signed",
+        "size_t",
+        "ssize_t",
+        "ptrdiff_t",
+        "uint8_t",
+        "uint16_t",
+        "uint32_t",
+        "uint64_t",
+        "int8_t",
+        "int16_t",
+        "int32_t",
+        "int64_t",
+        "uintptr_t",
+        "intptr_t",
+        "off_t",
+        "time_t",
+        "std",
+        "::",
+    ];
+    !tokens.is_empty() && tokens.iter().all(|it| WORDS.contains(it))
+}
+
+fn typescript(old: &[&str], new: &[&str]) -> Option<Relation> {
+    // `T[]` is `Array<T>`.
+    let list = |tokens: &[&str]| -> Option<Vec<String>> {
+        let held = match tokens {
+            [held @ .., "[", "]"] => held,
+            ["Array", "<", held @ .., ">"] => held,
+            _ => return None,
+        };
+        Some(held.iter().map(|it| (*it).to_owned()).collect())
+    };
+    let readonly = |tokens: &[&str]| match tokens {
+        ["readonly", rest @ ..] => list(rest),
+        ["ReadonlyArray" | "Iterable" | "ArrayLike", "<", held @ .., ">"] => {
+            Some(held.iter().map(|it| (*it).to_owned()).collect())
+        }
+        _ => None,
+    };
+    match (list(old), list(new), readonly(new)) {
+        (Some(from), Some(to), _) if from == to => return Some(Relation::Same),
+        (Some(from), _, Some(to)) if from == to => return Some(Relation::Wider),
+        _ => {}
+    }
+    let is_text = |tokens: &[&str]| tokens.len() > 1 && matches!(tokens[0], "\"" | "'" | "`");
+    let is_digits = |tokens: &[&str]| matches!(tokens, [it] if it.starts_with(|c: char| c.is_ascii_digit()));
+    match (old, new) {
+        (literal, ["string"]) if is_text(literal) => Some(Relation::Wider),
+        (literal, ["number"]) if is_digits(literal) => Some(Relation::Wider),
+        (["true"] | ["false"], ["boolean"]) => Some(Relation::Wider),
+        (["{", before @ .., "}"], ["{", now @ .., "}"]) => Some(objects(before, now)),
+        _ => None,
+    }
+}
+
+/// Relates two object types by their properties.
+fn objects(old: &[&str], new: &[&str]) -> Relation {
+    let read = |tokens: &[&str]| -> Vec<(String, bool, Vec<String>)> {
+        let unified: Vec<&str> = tokens.iter().map(|it| if *it == ";" { "," } else { *it }).collect();
+        let property = |part: &Vec<&str>| {
+            let at = depth_zero(part, |it| it == ":")?;
+            let optional = at > 0 && part[at - 1] == "?";
+            let name = part[..at - usize::from(optional)].join(" ");
+            Some((name, optional, part[at + 1..].iter().map(|it| (*it).to_owned()).collect()))
+        };
+        split(&unified).iter().filter_map(property).collect()
+    };
+    let (before, now) = (read(old), read(new));
+    let fits = |from: &[(String, bool, Vec<String>)], to: &[(String, bool, Vec<String>)]| {
+        to.iter().all(|(name, optional, type_)| match from.iter().find(|(it, ..)| it == name) {
+            Some((_, was_optional, was)) => was == type_ && (*optional || !was_optional),
+            None => *optional,
+        })
+    };
+    match (fits(&before, &now), fits(&now, &before)) {
+        (true, _) if before.iter().all(|(name, ..)| now.iter().any(|(it, ..)| it == name)) => Relation::Wider,
+        (_, true) => Relation::Narrower,
+        _ => Relation::Unknown,
+    }
+}
+
+fn is_built_in(language: Language, tokens: &[&str]) -> bool {
+    let words: &[&str] = match language {
+        Java => &["byte", "short", "int", "long", "float", "double", "boolean", "char", "String", "void"],
+        CSharp => {
+            &["bool", "byte", "char", "decimal", "double", "float", "int", "long", "short", "string", "void"]
+        }
+        Go | Rust | Swift | Kotlin if is_number(tokens) => return true,
+        Kotlin => &["Boolean", "Char", "String", "Unit"],
+        Swift => &["Bool", "Character", "String", "Void"],
+        Go => &["bool", "string", "error"],
+        Rust => &["bool", "char", "String", "&", "str"],
+        Python => &["bool", "bytes", "float", "int", "str", "None", "dict", "list", "tuple", "set"],
+        TypeScript | Tsx => &["boolean", "number", "string", "null", "undefined", "void", "bigint", "symbol"],
+        Php => &["bool", "float", "int", "string", "array", "void", "null"],
+        C | Cpp => {
+            let is_text = matches!(tokens, ["std", "::", "string"] | ["const", "std", "::", "string", "&"]);
+            return is_arithmetic(tokens) || is_text || tokens == ["void"];
+        }
+        _ => return false,
+    };
+    !tokens.is_empty() && tokens.iter().all(|it| words.contains(it))
+}

@@ -1,0 +1,112 @@
+//! The effect of a changed head of a type, or of a changed field or variable.
+
+use super::header::without_annotations;
+use super::modifiers::{self, is_modifier};
+use super::relation::{Relation, TypeParameters, relation};
+use super::{Effect, Fit};
+use crate::language::Language;
+use crate::syntax::OWN_NAME;
+
+use Fit::{Breaks, Fits as Fit_, Unknown};
+
+/// `None` where more changed than modifiers and supertypes.
+pub(super) fn of_types(language: Language, old: &[&str], new: &[&str]) -> Option<Effect> {
+    let mut effect = Effect::none();
+    let (old, old_annotations) = without_annotations(language, old);
+    let (new, new_annotations) = without_annotations(language, new);
+    effect.raise(modifiers::annotations(language, &old_annotations, &new_annotations));
+    if language == Language::Python && old_annotations != new_annotations {
+        return None;
+    }
+    let (old_words, old_rest) = divided(language, &old);
+    let (new_words, new_rest) = divided(language, &new);
+    for word in new_words.iter().filter(|it| !old_words.contains(it)) {
+        effect.raise(match *word {
+            "abstract" => (Breaks, Fit_, Fit_),
+            "final" | "sealed" => (Fit_, Breaks, Fit_),
+            "static" => (Breaks, Breaks, Unknown),
+            _ => modifiers::effect(language, &[], &[word], true),
+        });
+    }
+    for word in old_words.iter().filter(|it| !new_words.contains(it)) {
+        effect.raise(match *word {
+            "abstract" | "final" | "sealed" => (Fit_, Fit_, Fit_),
+            "open" => (Fit_, Breaks, Fit_),
+            "static" => (Unknown, Unknown, Unknown),
+            _ => modifiers::effect(language, &[word], &[], true),
+        });
+    }
+    if old_rest != new_rest {
+        // One more supertype may ask something of subtypes.
+        adds_supertypes(&old_rest, &new_rest).then(|| effect.raise((Fit_, Unknown, Fit_)))?;
+    }
+    Some(effect)
+}
+
+fn divided<'t>(language: Language, tokens: &[&'t str]) -> (Vec<&'t str>, Vec<&'t str>) {
+    let name = tokens.iter().position(|it| *it == OWN_NAME).unwrap_or(0);
+    let (words, other): (Vec<&str>, Vec<&str>) =
+        tokens[..name].iter().partition(|it| is_modifier(language, it) && !is_keyword(it));
+    (words, other.into_iter().chain(tokens[name..].iter().copied()).collect())
+}
+
+fn is_keyword(word: &str) -> bool {
+    matches!(word, "class" | "struct" | "interface" | "trait" | "protocol" | "enum" | "record" | "object")
+}
+
+/// Whether the new head is the old one with more behind `implements`, `:` or in the parentheses of Python.
+fn adds_supertypes(old: &[&str], new: &[&str]) -> bool {
+    let clause = |it: &&str| matches!(*it, "implements" | "extends" | ":" | "(" | "with" | "permits");
+    let from = new.iter().position(clause).unwrap_or(new.len());
+    let mut rest = old.iter().peekable();
+    for (at, token) in new.iter().enumerate() {
+        if rest.peek() == Some(&token) {
+            rest.next();
+        } else if at < from {
+            return false;
+        }
+    }
+    rest.next().is_none()
+}
+
+/// Fields, properties, variables and constants.
+pub(super) fn of_values(language: Language, old: &[&str], new: &[&str]) -> Effect {
+    let mut effect = Effect::none();
+    let (old, _) = without_annotations(language, old);
+    let (new, _) = without_annotations(language, new);
+    let (old_words, old_type) = typed(language, &old);
+    let (new_words, new_type) = typed(language, &new);
+    let has = |list: &[&str], word: &str| list.contains(&word);
+    for word in ["final", "readonly", "val", "const"] {
+        if has(&new_words, word) && !has(&old_words, word) {
+            // Assignments no longer compile; a use does not say whether it is one.
+            effect.raise((Unknown, Fit_, Unknown));
+        }
+    }
+    let telling = |list: &[&str]| -> Vec<String> {
+        let silent = |it: &&&str| !matches!(**it, "final" | "readonly" | "val" | "const" | "var" | "let");
+        list.iter().filter(silent).map(|it| (*it).to_owned()).collect()
+    };
+    let (before, now) = (telling(&old_words), telling(&new_words));
+    let (before, now): (Vec<&str>, Vec<&str>) =
+        (before.iter().map(String::as_str).collect(), now.iter().map(String::as_str).collect());
+    effect.raise(modifiers::effect(language, &before, &now, true));
+    effect.raise(match relation(language, &old_type, &new_type, &TypeParameters::default()) {
+        Relation::Same => (Fit_, Fit_, Fit_),
+        _ if old_type.is_empty() || new_type.is_empty() => (Unknown, Unknown, Unknown),
+        Relation::Unrelated => (Breaks, Breaks, Breaks),
+        _ => (Unknown, Unknown, Unknown),
+    });
+    effect
+}
+
+/// The modifiers, and the rest.
+fn typed<'t>(language: Language, tokens: &[&'t str]) -> (Vec<&'t str>, Vec<&'t str>) {
+    let kept = |it: &&&str| !matches!(**it, ";" | "=" | ",") && **it != OWN_NAME;
+    let is_word = |it: &&str| is_modifier(language, it) || matches!(*it, "val" | "readonly" | "const");
+    let (words, mut rest): (Vec<&str>, Vec<&str>) = tokens.iter().filter(kept).partition(|it| is_word(it));
+    if rest.first() == Some(&":") {
+        rest.remove(0);
+    }
+    (words, rest)
+}
