@@ -1,13 +1,15 @@
 //! What Lockstep asks git: which files changed between two states, what they were, what changed together.
 //!
-//! By way of the `git` program, so that its configuration, worktrees and every object format are respected. Never used by hooks:
-//! they start no process.
+//! [`Repository`] runs the `git` program, so that its configuration, worktrees and every object format are respected. Hooks start no
+//! process: they use [`local`] only, which reads git's files.
 
 mod changes;
 pub mod cochange;
 mod command;
 mod contents;
 mod dates;
+pub mod local;
+pub mod moves;
 pub mod patch;
 mod removed;
 mod worktree;

@@ -14,6 +14,8 @@ pub struct FilePatch {
 struct Hunk {
     /// The first old line, counted from 1; 0 where there are none before.
     start: usize,
+    /// The first new line, counted in the same way.
+    new_start: usize,
     lines: Vec<Line>,
 }
 
@@ -59,8 +61,9 @@ pub fn parse(text: &str) -> Result<Vec<FilePatch>, PatchError> {
             }
         } else if line.starts_with("@@ ") {
             let patch = patches.last_mut().ok_or_else(|| fail("a hunk before the name of its file"))?;
-            let (start, old_count, new_count) = ranges(line).ok_or_else(|| fail("not a hunk's header"))?;
-            let mut hunk = Hunk { start, lines: Vec::new() };
+            let ((start, old_count), (new_start, new_count)) =
+                ranges(line).ok_or_else(|| fail("not a hunk's header"))?;
+            let mut hunk = Hunk { start, new_start, lines: Vec::new() };
             let (mut old_left, mut new_left) = (old_count, new_count);
             while old_left > 0 || new_left > 0 {
                 let (at, line) =
@@ -96,19 +99,40 @@ fn side(text: &str, prefix: &str) -> Option<String> {
     (path != "/dev/null").then(|| path.strip_prefix(prefix).unwrap_or(path).to_owned())
 }
 
+/// The start and the number of lines.
+type Range = (usize, usize);
+
 /// `@@ -start,count +start,count @@`.
-fn ranges(line: &str) -> Option<(usize, usize, usize)> {
+fn ranges(line: &str) -> Option<(Range, Range)> {
     let mut words = line.split(' ').skip(1);
-    let range = |word: &str, sign: char| -> Option<(usize, usize)> {
+    let range = |word: &str, sign: char| -> Option<Range> {
         let (start, count) = word.strip_prefix(sign)?.split_once(',').unwrap_or((&word[1..], "1"));
         Some((start.parse().ok()?, count.parse().ok()?))
     };
-    let (start, old_count) = range(words.next()?, '-')?;
-    let (_, new_count) = range(words.next()?, '+')?;
-    Some((start, old_count, new_count))
+    Some((range(words.next()?, '-')?, range(words.next()?, '+')?))
 }
 
 impl FilePatch {
+    /// A change by its hunks: the first new line of each, and its lines with their signs.
+    pub fn from_hunks<'a>(hunks: impl IntoIterator<Item = (usize, &'a [String])>) -> Self {
+        let line = |text: &String| {
+            let (sign, rest) = text.split_at_checked(1).unwrap_or((" ", ""));
+            let rest = rest.to_owned();
+            match sign {
+                "-" => Some(Line::Old(rest)),
+                "+" => Some(Line::New(rest)),
+                "\\" => None,
+                _ => Some(Line::Same(rest)),
+            }
+        };
+        let hunks = hunks.into_iter().map(|(new_start, lines)| Hunk {
+            start: new_start,
+            new_start,
+            lines: lines.iter().filter_map(line).collect(),
+        });
+        Self { old: None, new: None, hunks: hunks.collect() }
+    }
+
     /// What `text` becomes; `None` where the patch does not fit it.
     pub fn apply(&self, text: &str) -> Option<String> {
         self.replace(text, false)
@@ -125,7 +149,8 @@ impl FilePatch {
         let mut at = 0;
         for hunk in &self.hunks {
             let (expected, wanted) = hunk.sides(reverse);
-            let guess = if reverse { at } else { hunk.start.saturating_sub(1) };
+            let start = if reverse { hunk.new_start } else { hunk.start };
+            let guess = start.saturating_sub(1);
             let found = find(&lines, &expected, at, guess)?;
             out.extend(lines[at..found].iter().map(|line| (*line).to_owned()));
             out.extend(wanted.iter().map(|line| format!("{line}\n")));
