@@ -108,9 +108,11 @@ pub enum Tool {
         path: Option<PathBuf>,
         /// What the file was before, where the client says so.
         former: Option<Former>,
+        /// What the tool changed in the file, by which the former content can be restored.
+        undo: Undo,
     },
-    /// A shell command.
-    Bash { command: String },
+    /// A shell command, and the files that it edited where the client lists them.
+    Bash { command: String, edited: Vec<EditedFile> },
     /// The start of a subagent (`Agent`; older clients say `Task`).
     Agent { agent_type: Option<String>, prompt: String, background: bool },
     /// A tool of the client's own task list.
@@ -139,6 +141,44 @@ pub enum Former {
     Absent,
     /// This text.
     Text(String),
+}
+
+/// What a tool changed in a file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Undo {
+    /// The difference between the former and the new content.
+    pub hunks: Vec<EditHunk>,
+    /// Texts that were replaced, in order.
+    pub replacements: Vec<Replacement>,
+}
+
+/// A stretch of a unified difference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EditHunk {
+    /// The first line in the new content, counted from 1.
+    pub new_start: usize,
+    /// Each begins with `-`, `+` or a blank.
+    pub lines: Vec<String>,
+}
+
+/// A text that was replaced.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Replacement {
+    /// The former text.
+    pub old: String,
+    /// The new text.
+    pub new: String,
+    /// Whether every occurrence was replaced.
+    pub all: bool,
+}
+
+/// A file that a shell command edited.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EditedFile {
+    /// As the client gave it, perhaps relative.
+    pub path: PathBuf,
+    /// Empty where the client does not show what was changed.
+    pub hunks: Vec<EditHunk>,
 }
 
 /// How a tool call ended. Clients leave `success` out when all went well.

@@ -4,13 +4,13 @@
 use std::path::PathBuf;
 
 use lockstep_model::change::ChangeTool;
-use lockstep_model::event::{Actor, Event, EventKind, Former, Outcome, Stop, Tool, ToolCall};
+use lockstep_model::event::{Actor, Event, EventKind, Former, Outcome, Stop, Tool, ToolCall, Undo};
 use lockstep_model::ids::{AgentId, InvalidSessionId, SessionId, ToolUseId};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::task_list;
+use super::{edits, task_list};
 use crate::WireError;
 
 /// The fields Lockstep reads, still unparsed. What a tool took and gave can be megabytes: it is skipped over, and
@@ -133,6 +133,26 @@ struct ToolInput<'a> {
     prompt: Option<&'a RawValue>,
     #[serde(borrow, default)]
     run_in_background: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    old_string: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    new_string: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    replace_all: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    edits: Option<&'a RawValue>,
+}
+
+impl<'a> ToolInput<'a> {
+    /// The replacements of `Edit`, or of `MultiEdit`.
+    fn edits(&self) -> edits::Given<'a> {
+        edits::Given {
+            old: self.old_string,
+            new: self.new_string,
+            all: self.replace_all,
+            several: self.edits,
+        }
+    }
 }
 
 fn tool_call(fields: &Fields<'_>) -> ToolCall {
@@ -155,8 +175,12 @@ fn tool(name: String, input: Option<&ToolInput<'_>>, response: Option<&RawValue>
                 .filter(|path| !path.is_empty())
                 .map(PathBuf::from),
             former: former(response),
+            undo: input.map_or_else(Undo::default, |input| edits::undo(input.edits(), response)),
         },
-        ("Bash", _) => Tool::Bash { command: of(|i| text(i.command)).unwrap_or_default() },
+        ("Bash", _) => Tool::Bash {
+            command: of(|i| text(i.command)).unwrap_or_default(),
+            edited: edits::of_command(response),
+        },
         ("Agent" | "Task", _) => Tool::Agent {
             agent_type: of(|i| agent_type(i.subagent_type)),
             prompt: of(|i| text(i.prompt)).unwrap_or_default(),
@@ -212,6 +236,7 @@ pub(super) fn value<T: DeserializeOwned>(raw: Option<&RawValue>) -> Option<T> {
 mod tests {
     use std::path::Path;
 
+    use lockstep_model::event::{EditHunk, Replacement};
     use proptest::prelude::*;
 
     use super::*;
@@ -251,6 +276,17 @@ mod tests {
                         tool: ChangeTool::Edit,
                         path: Some("/repo/a.py".into()),
                         former: Some(Former::Text("def hello(): pass\n".to_owned())),
+                        undo: Undo {
+                            hunks: vec![EditHunk {
+                                new_start: 1,
+                                lines: vec!["-def hello(): pass".to_owned(), "+def greet(): pass".to_owned()],
+                            }],
+                            replacements: vec![Replacement {
+                                old: "hello".to_owned(),
+                                new: "greet".to_owned(),
+                                all: false,
+                            }],
+                        },
                     },
                 },
                 outcome: Outcome::Succeeded,
@@ -313,7 +349,12 @@ mod tests {
         };
         assert_eq!(
             call.tool,
-            Tool::File { tool: ChangeTool::NotebookEdit, path: Some("/repo/n.ipynb".into()), former: None }
+            Tool::File {
+                tool: ChangeTool::NotebookEdit,
+                path: Some("/repo/n.ipynb".into()),
+                former: None,
+                undo: Undo::default()
+            }
         );
     }
 

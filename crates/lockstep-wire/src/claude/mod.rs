@@ -1,5 +1,6 @@
 //! Claude Code. Measured on 2.1.197; older schemas (no `agent_*` fields, `Task` for `Agent`) are accepted too.
 
+mod edits;
 mod input;
 mod output;
 pub mod samples;

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     fn call() -> ToolCall {
-        ToolCall { id: None, tool: Tool::Bash { command: "true".to_owned() } }
+        ToolCall { id: None, tool: Tool::Bash { command: "true".to_owned(), edited: Vec::new() } }
     }
 
     fn stop() -> Stop {

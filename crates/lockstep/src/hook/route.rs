@@ -87,7 +87,7 @@ pub fn routes(event: &Event) -> Vec<Action> {
             // The names of the markers are the project's; most prompts have no comment at all.
             Tool::Agent { prompt, .. } if may_have_markers(prompt) => vec![Action::GateInvocation],
             Tool::File { .. } if event.actor != Actor::Lead => vec![Action::GateBoundary],
-            Tool::Bash { command } if may_commit(command) => vec![Action::GateCommit],
+            Tool::Bash { command, .. } if may_commit(command) => vec![Action::GateCommit],
             _ => vec![],
         },
         EventKind::PostToolUse { call, .. } => match &call.tool {
