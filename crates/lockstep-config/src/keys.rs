@@ -51,6 +51,15 @@ sections! {
         /// For the Lead's own changes, at its stop; the values are those of `subagent`. An alert here costs the
         /// Lead a turn.
         lead: Worth = Worth::Breaking;
+
+        /// How an alert is written. `detailed`: with what changed in each file, and the lines and names by which dependents use
+        /// it. Alerts that wait at the same time become one. `plain`: with the names of the files only. Of alerts that wait at the
+        /// same time the newest is delivered, and the others are counted.
+        format: AlertFormat = AlertFormat::Detailed;
+
+        /// Whether the Lead hears of changes on which nothing depends. `off`: no. `always`: one line, also after a subagent that
+        /// changed nothing, so that silence means that no hook ran.
+        status: AlertStatus = AlertStatus::Off;
     }
 
     /// How the dependents of changed files are looked for.
@@ -262,6 +271,26 @@ impl Sweep {
     /// Whether a stop, of the Lead or a subagent, is preceded by a sweep.
     pub fn at_stop(self) -> bool {
         self != Self::Off
+    }
+}
+
+choices! {
+    /// `[alert] format`: how an alert is written.
+    pub enum AlertFormat {
+        /// With definitions, lines and names.
+        Detailed = "detailed",
+        /// With names of files.
+        Plain = "plain",
+    }
+}
+
+choices! {
+    /// `[alert] status`: whether the Lead hears of changes on which nothing depends.
+    pub enum AlertStatus {
+        /// No.
+        Off = "off",
+        /// Always, in one line.
+        Always = "always",
     }
 }
 

@@ -26,6 +26,19 @@ pub struct Catalogue {
     pub(crate) directories: Vec<Directory>,
 }
 
+/// A file of the catalogue.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CataloguedFile {
+    /// Relative to the root.
+    pub path: PathBuf,
+    /// In bytes.
+    pub size: u64,
+    /// In nanoseconds since 1970.
+    pub mtime: i64,
+    /// The number of its inode.
+    pub inode: u64,
+}
+
 /// One directory and the files directly in it, sorted by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Directory {
@@ -45,6 +58,18 @@ impl Catalogue {
     /// How many files it has.
     pub fn len(&self) -> usize {
         self.directories.iter().map(|dir| dir.files.len()).sum()
+    }
+
+    /// Every file with its stamp, by path relative to the root.
+    pub fn files(&self) -> impl Iterator<Item = CataloguedFile> {
+        self.directories.iter().flat_map(|dir| {
+            dir.files.iter().map(|(name, stamp)| CataloguedFile {
+                path: dir.path.join(name),
+                size: stamp.size,
+                mtime: stamp.mtime,
+                inode: stamp.inode,
+            })
+        })
     }
 
     /// Whether it has no file.

@@ -23,24 +23,37 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub enum Swept {
     /// This many changes were found against the catalogue.
     Found(usize),
-    /// There was no catalogue to compare with: one was made, and what changed before is unknown.
+    /// There was no catalogue to compare with: one was made.
     NoBaseline,
 }
 
 /// So few accounts are read again rather than written into the catalogue.
 const FEW: usize = 64;
 
-/// Looks for changes that no tool event reported, gives them (absolute paths) to `report`, and only when that has succeeded
-/// takes them for known: a process that dies in between leaves them for the next sweep.
+/// Finds changes that no tool event reported and gives them (absolute paths) to `report`. Only when that has succeeded they count as
+/// known: a process that dies in between leaves them for the next sweep.
+///
+/// Without a catalogue, `first` says what changed, by paths relative to the root.
 pub fn sweep<E: From<IndexError>>(
     root: &Path,
     state: &StateDir,
+    first: impl FnOnce(&Catalogue) -> Vec<(PathBuf, ChangeKind)>,
     report: impl FnOnce(Vec<(PathBuf, ChangeKind)>) -> Result<(), E>,
 ) -> Result<Swept, E> {
     let _lock = lock(state)?;
     let Some(mut old) = Catalogue::load(state)? else {
-        let (_, accounts_read) = accounts::read(state, 0)?;
-        Catalogue { accounts_read, ..build(root) }.save(state)?;
+        let (accounts, accounts_read) = accounts::read(state, 0)?;
+        let catalogue = Catalogue { accounts_read, ..build(root) };
+        let is_accounted = |path: &Path| {
+            let now = catalogue.get(path);
+            accounts.iter().rev().any(|it| it.path == path && now.is_some_and(|now| it.stamp.same(&now)))
+        };
+        let found = first(&catalogue).into_iter().filter(|(path, _)| !is_accounted(path));
+        let found: Vec<_> = found.map(|(path, kind)| (root.join(path), absolute(root, kind))).collect();
+        if !found.is_empty() {
+            report(found)?;
+        }
+        catalogue.save(state)?;
         return Ok(Swept::NoBaseline);
     };
     let looked = look(root, state, &old)?;

@@ -46,10 +46,15 @@ impl Tree {
 
     fn sweep(&self) -> Vec<(String, ChangeKind)> {
         let mut found = Vec::new();
-        sweep(self.root(), &self.state, |changes| {
-            found = changes;
-            Ok::<(), IndexError>(())
-        })
+        sweep(
+            self.root(),
+            &self.state,
+            |_| Vec::new(),
+            |changes| {
+                found = changes;
+                Ok::<(), IndexError>(())
+            },
+        )
         .unwrap();
         let relative = |path: &PathBuf| path.strip_prefix(self.root()).unwrap().to_str().unwrap().to_owned();
         found.into_iter().map(|(path, kind)| (relative(&path), kind)).collect()
@@ -142,7 +147,12 @@ fn changed_rules_are_no_changes_of_the_files_they_let_in_or_out() {
 fn a_failed_report_leaves_the_changes_for_the_next_sweep() {
     let tree = Tree::new(&[("a", "1")]);
     tree.write("a", "22");
-    let failed = sweep(tree.root(), &tree.state, |_| Err(IndexError::Busy { path: "x".into(), seconds: 1 }));
+    let failed = sweep(
+        tree.root(),
+        &tree.state,
+        |_| Vec::new(),
+        |_| Err(IndexError::Busy { path: "x".into(), seconds: 1 }),
+    );
     assert!(failed.is_err());
     assert_eq!(tree.names(), owned(&[("a", "written")]));
 }
@@ -153,7 +163,7 @@ fn without_a_baseline_nothing_is_claimed() {
     fs::write(tree.state.index().join("catalogue"), "damaged").unwrap();
     let report = |_: Vec<_>| -> Result<(), IndexError> { panic!("nothing to compare with") };
     assert_eq!(drift(tree.root(), &tree.state).unwrap(), None);
-    assert_eq!(sweep(tree.root(), &tree.state, report).unwrap(), Swept::NoBaseline);
+    assert_eq!(sweep(tree.root(), &tree.state, |_| Vec::new(), report).unwrap(), Swept::NoBaseline);
     tree.write("a", "22");
     assert_eq!(drift(tree.root(), &tree.state).unwrap(), Some(1));
     assert_eq!(tree.names(), owned(&[("a", "written")]));
@@ -179,10 +189,15 @@ fn sweeps_at_the_same_time_report_each_change_once() {
     std::thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
-                sweep(tree.root(), &tree.state, |found| {
-                    all.lock().unwrap().extend(found);
-                    Ok::<(), IndexError>(())
-                })
+                sweep(
+                    tree.root(),
+                    &tree.state,
+                    |_| Vec::new(),
+                    |found| {
+                        all.lock().unwrap().extend(found);
+                        Ok::<(), IndexError>(())
+                    },
+                )
                 .unwrap();
             });
         }

@@ -1,6 +1,10 @@
 //! The alert: a report in at most 500 characters, for the Lead's context (boundaries B2, B3).
 //!
-//! Written as facts. Totals are always true; what does not fit is counted, never dropped silently.
+//! Written as facts. Totals are always true; what does not fit is counted, never dropped silently. There are two forms of the same
+//! four lines: [`Alert::render`] is the documents' own, [`Alert::render_detailed`] also says what changed and where it is used.
+
+mod detail;
+mod merge;
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -37,6 +41,25 @@ pub struct Alert {
     /// What depends on the files; `None` where that was not analysed.
     #[serde(default)]
     pub findings: Option<Findings>,
+    /// More about the changed files, in the order of `changed`. Empty in an alert of an older version.
+    #[serde(default)]
+    pub files: Vec<ChangedFile>,
+}
+
+/// A changed file.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ChangedFile {
+    /// Absolute.
+    pub path: PathBuf,
+    /// What changed in it: `greet → salute`, `was executing-plans`.
+    #[serde(default)]
+    pub note: Option<String>,
+    /// Whether something depends on what changed in it.
+    #[serde(default)]
+    pub has_dependents: bool,
+    /// Whether its dependents were not analysed.
+    #[serde(default)]
+    pub is_unanalysed: bool,
 }
 
 /// What was found to depend on the changed files.
@@ -83,6 +106,15 @@ pub struct Finding {
     pub dependent: String,
     /// Names of the changed files it references, as [`display_names`] gives them.
     pub refs: Vec<String>,
+    /// The names by which it references them, as they are written there.
+    #[serde(default)]
+    pub names: Vec<String>,
+    /// The lines of the references, 1-based.
+    #[serde(default)]
+    pub lines: Vec<u32>,
+    /// Whether it no longer fits what changed.
+    #[serde(default)]
+    pub breaks: bool,
 }
 
 impl Finding {
@@ -98,12 +130,17 @@ impl Alert {
             changed: display_names(changed),
             action: format!("`lockstep changes --session {session}` lists them."),
             findings: None,
+            files: changed
+                .iter()
+                .map(|path| ChangedFile { path: path.clone(), is_unanalysed: true, ..ChangedFile::default() })
+                .collect(),
         }
     }
 
-    /// The alert about `changed` files (absolute, unique) and what depends on them.
-    pub fn analysed(changed: &[PathBuf], findings: Findings) -> Self {
-        Self { changed: display_names(changed), action: String::new(), findings: Some(findings) }
+    /// The alert about changed files (unique) and what depends on them.
+    pub fn analysed(files: Vec<ChangedFile>, findings: Findings) -> Self {
+        let paths: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
+        Self { changed: display_names(&paths), action: String::new(), findings: Some(findings), files }
     }
 
     /// Whether it says something that the Lead should know: not that nothing depends on what changed.
@@ -195,7 +232,7 @@ pub fn display_names(paths: &[PathBuf]) -> Vec<String> {
         .iter()
         .map(|path| {
             let name = base(path);
-            let alone = seen[name] == 1 && !GENERIC_NAMES.iter().any(|generic| *generic == name);
+            let alone = seen[name] == 1 && !is_generic_name(name);
             let parent = path.parent().and_then(Path::file_name);
             one_line(&match (alone, parent) {
                 (false, Some(parent)) => format!("{}/{}", parent.to_string_lossy(), name.to_string_lossy()),
@@ -203,6 +240,11 @@ pub fn display_names(paths: &[PathBuf]) -> Vec<String> {
             })
         })
         .collect()
+}
+
+/// Returns true if a file name says nothing without its directory.
+pub fn is_generic_name(name: &OsStr) -> bool {
+    GENERIC_NAMES.iter().any(|generic| *generic == name)
 }
 
 fn base(path: &Path) -> &OsStr {
@@ -264,9 +306,19 @@ mod tests {
             .map(|(dependent, refs)| Finding {
                 dependent: (*dependent).to_owned(),
                 refs: refs.iter().map(|name| (*name).to_owned()).collect(),
+                names: Vec::new(),
+                lines: Vec::new(),
+                breaks: false,
             })
             .collect();
-        Alert::analysed(&paths(changed), Findings { dependents, truncated, broken_in_file: Vec::new() })
+        Alert::analysed(
+            files(&paths(changed)),
+            Findings { dependents, truncated, broken_in_file: Vec::new() },
+        )
+    }
+
+    fn files(paths: &[PathBuf]) -> Vec<ChangedFile> {
+        paths.iter().map(|path| ChangedFile { path: path.clone(), ..ChangedFile::default() }).collect()
     }
 
     #[test]
@@ -352,15 +404,22 @@ mod tests {
             let changed: Vec<PathBuf> = names.iter().enumerate()
                 .map(|(i, name)| PathBuf::from(format!("/r/{i}/{name}"))).collect();
             let dependents: Vec<Finding> = dependents.into_iter()
-                .map(|(dependent, name)| Finding { dependent, refs: vec![name] }).collect();
+                .map(|(dependent, name)| Finding {
+                    dependent, refs: vec![name.clone()], names: vec![name], lines: vec![1, 2], breaks: earlier % 2 == 0,
+                }).collect();
             let total = dependents.len();
-            let text = Alert::analysed(&changed, Findings { dependents, truncated, broken_in_file: Vec::new() }).render(earlier);
+            let findings = Findings { dependents, truncated, broken_in_file: Vec::new() };
+            let alert = Alert::analysed(files(&changed), findings);
+            let detailed = alert.render_detailed("/execution-impact", true);
+            prop_assert!(detailed.chars().count() <= MAX_CHARS, "{detailed}");
+            prop_assert_eq!(detailed.lines().count(), 4);
+            let text = alert.render(earlier);
             prop_assert!(text.chars().count() <= MAX_CHARS);
             prop_assert_eq!(text.lines().count(), 4);
             let start = format!(
                 "SRC IMPACT ALERT: {} files changed, {total} potential dependents detected.", changed.len()
             );
-            prop_assert!(text.starts_with(&start));
+            prop_assert!(text.starts_with(&start) && detailed.starts_with(&start));
             prop_assert_eq!(text.contains("analysis truncated (timeout)\n"), truncated);
         }
     }

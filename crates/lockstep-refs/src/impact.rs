@@ -301,11 +301,18 @@ fn collect_direct(
         false => changes.iter().map(|change| change.was.clone()).collect(),
     };
     let now = edit.present_text(before);
-    let target =
-        Target { file, symbols: &symbols, module: moved || unread, now: now.as_deref(), own_file: false };
+    // Without the former content it is not known which names are gone: every importer may use one of them.
+    let unknown = matches!(edit.before, Before::Unknown);
+    let target = Target {
+        file,
+        symbols: &symbols,
+        module: moved || unread || unknown,
+        now: now.as_deref(),
+        own_file: false,
+    };
     let own_types = OwnTypes::new(former, edit);
     let hidden: Vec<bool> = changes.iter().map(|change| hides(former, change)).collect();
-    if moved || unread || !symbols.is_empty() {
+    if moved || unread || unknown || !symbols.is_empty() {
         let references = language::rules(facts.language).referrers(before, &target);
         let declared = Declared::new(before, file, &references);
         for mut reference in references {

@@ -123,8 +123,10 @@ impl Report<'_> {
     fn confidence(&self) -> &'static str {
         // Of a language without rules only words are looked for.
         let text_only = |file: &FileImpact| Language::of(&file.path) == Language::Text || file.problems > 0;
-        let text_only = self.impact.files.iter().any(text_only);
-        match (self.impact.truncated, self.basis.fresh && !text_only) {
+        // Without the former content, users of a name that is gone are found by what they import only.
+        let doubtful = |file: &FileImpact| text_only(file) || file.whole_file;
+        let doubtful = self.impact.files.iter().any(doubtful);
+        match (self.impact.truncated, self.basis.fresh && !doubtful) {
             (true, _) => "low",
             (false, true) => "high",
             (false, false) => "medium",

@@ -1,8 +1,10 @@
-//! Befores: what files were before a session's agents changed them, as the client told it. A report compares with them.
+//! Original contents: what files were before a session's agents changed them. A report compares with them.
 //!
-//! One small file per changed file, kept with one write: hooks do it for every edit. What is missing or damaged is unknown, never
-//! guessed.
+//! Four sources, each of its own moment: what an event told of the file before an edit, the file at the last report, the file when
+//! the session started, and the commit that was checked out then. Small files, each written at once. A missing or damaged one is
+//! unknown, never guessed.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
@@ -12,18 +14,32 @@ use std::path::{Path, PathBuf};
 use lockstep_model::event::Former;
 use lockstep_model::ids::{AgentId, SessionId};
 use rustix::fs::OFlags;
+use serde::{Deserialize, Serialize};
 
 use crate::{StateDir, StoreError};
 
-/// Larger contents are not kept: nobody analyses them.
+/// Larger contents are not saved: no analysis looks into them.
 const MAX_BYTES: usize = 1 << 20;
 
-/// The contents that files had before a session changed them: before its first change of each, and before each agent's first
-/// change since that agent was last reported.
+/// The original contents of files in a session.
 #[derive(Debug)]
 pub struct Befores<'a> {
     state: &'a StateDir,
     session: &'a SessionId,
+}
+
+/// The files when a session started.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SessionBase {
+    /// The commit that was checked out; `None` where there was none.
+    pub commit: Option<String>,
+    /// Contents that were not those of the commit, by path relative to the project's root.
+    pub contents: BTreeMap<String, String>,
+    /// Files that were not those of the commit, and were too large to save or not text.
+    #[serde(default)]
+    pub unsaved: BTreeSet<String>,
+    /// Whether every other file was that of the commit, or did not exist.
+    pub is_complete: bool,
 }
 
 impl<'a> Befores<'a> {
@@ -32,7 +48,7 @@ impl<'a> Befores<'a> {
         Self { state, session }
     }
 
-    /// Keeps what the file at `path` was before an agent (`None` is the Lead) changed it, if nothing is kept yet.
+    /// Saves what the file at `path` was before an agent (`None` is the Lead) changed it, if nothing is saved yet.
     pub fn keep(&self, path: &Path, agent: Option<&AgentId>, former: &Former) -> Result<(), StoreError> {
         let content = match former {
             Former::Absent => None,
@@ -40,32 +56,68 @@ impl<'a> Befores<'a> {
             Former::Text(text) => Some(text.as_str()),
         };
         for file in [self.of_session(path), self.of_agent(path, agent)] {
-            write_new(self.state, self.session, &file, content)?;
+            write_new(self.state, self.session, &file, &encoded(content))?;
         }
         Ok(())
     }
 
-    /// What the file was before the agent changed it first since it was last reported; `None` where that is not known.
-    pub fn since_report(&self, path: &Path, agent: Option<&AgentId>) -> Option<Former> {
-        read(&self.of_agent(path, agent))
+    /// Notes that the agent's first change of the file was one of which nothing is known: what a later event tells of the file is not
+    /// its original content.
+    pub fn keep_unknown(&self, path: &Path, agent: Option<&AgentId>) -> Result<(), StoreError> {
+        for file in [self.of_session(path), self.of_agent(path, agent)] {
+            write_new(self.state, self.session, &file, UNKNOWN)?;
+        }
+        Ok(())
     }
 
-    /// What the file was before the session changed it first; `None` where that is not known.
+    /// Returns what the file was before the agent's first change since the last report: as an event told it, or else as the file was
+    /// when it was last reported.
+    pub fn since_report(&self, path: &Path, agent: Option<&AgentId>) -> Option<Former> {
+        read(&self.of_agent(path, agent)).or_else(|| read(&self.at_report(path)))
+    }
+
+    /// Returns what the file was before the session's first change, as an event told it.
     pub fn since_start(&self, path: &Path) -> Option<Former> {
         read(&self.of_session(path))
     }
 
-    /// Takes the agent's change of the file for reported. A process that dies before leaves an older content to compare with, which
-    /// reports too much rather than too little.
+    /// Takes the agent's change of the file for reported: the present content is what the next report compares with. A process that
+    /// dies before leaves an older content, which reports too much rather than too little.
     pub fn reported(&self, path: &Path, agent: Option<&AgentId>) -> Result<(), StoreError> {
-        let file = self.of_agent(path, agent);
-        match fs::remove_file(&file) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(StoreError::io("remove", &file)(error)),
-            _ => Ok(()),
+        let (file, saved) = (self.of_agent(path, agent), self.at_report(path));
+        let present = match fs::symlink_metadata(path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => Some(None),
+            Ok(meta) if meta.is_file() && meta.len() <= MAX_BYTES as u64 => {
+                fs::read_to_string(path).ok().map(Some)
+            }
+            _ => None,
+        };
+        match present {
+            Some(content) => {
+                self.replace(&saved, encoded(content.as_deref()).as_bytes())?;
+            }
+            None => remove(&saved)?,
         }
+        remove(&file)
     }
 
-    /// Forgets the session's.
+    /// Saves the files as they are at the start of the session. An earlier start is replaced.
+    pub fn begin(&self, base: &SessionBase) -> Result<(), StoreError> {
+        let text = serde_json::to_string(base).expect("a base is text and lists");
+        self.replace(&self.base_file(), text.as_bytes())
+    }
+
+    /// Returns the files at the start of the session; `None` where its start was not seen.
+    pub fn base(&self) -> Option<SessionBase> {
+        serde_json::from_str(&fs::read_to_string(self.base_file()).ok()?).ok()
+    }
+
+    /// Returns true if the start of the session was seen.
+    pub fn has_base(&self) -> bool {
+        self.base_file().exists()
+    }
+
+    /// Removes the session's.
     pub fn forget(&self) -> Result<(), StoreError> {
         let directory = self.directory();
         match fs::remove_dir_all(&directory) {
@@ -76,17 +128,53 @@ impl<'a> Befores<'a> {
         }
     }
 
+    /// Replaces a file in one step. Not synced: what a power failure damages is unknown afterwards.
+    fn replace(&self, path: &Path, content: &[u8]) -> Result<(), StoreError> {
+        let directory = self.state.ensure(&format!("befores/{}", self.session))?;
+        let mut file = tempfile::NamedTempFile::new_in(&directory)
+            .map_err(StoreError::io("create a file in", &directory))?;
+        file.write_all(content).map_err(StoreError::io("write", path))?;
+        file.persist(path).map_err(|error| StoreError::io("replace", path)(error.error))?;
+        Ok(())
+    }
+
     fn directory(&self) -> PathBuf {
         self.state.path().join("befores").join(self.session.as_str())
+    }
+
+    fn base_file(&self) -> PathBuf {
+        self.directory().join("base.json")
     }
 
     fn of_session(&self, path: &Path) -> PathBuf {
         self.directory().join(format!("{}.first", digest(path)))
     }
 
+    fn at_report(&self, path: &Path) -> PathBuf {
+        self.directory().join(format!("{}.reported", digest(path)))
+    }
+
     fn of_agent(&self, path: &Path, agent: Option<&AgentId>) -> PathBuf {
         let agent = agent.map_or("lead", AgentId::as_str);
         self.directory().join(format!("{}.{}", digest(path), digest(Path::new(agent))))
+    }
+}
+
+fn remove(file: &Path) -> Result<(), StoreError> {
+    match fs::remove_file(file) {
+        Err(error) if error.kind() != ErrorKind::NotFound => Err(StoreError::io("remove", file)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// Saved where nothing is known. It is read as no content.
+const UNKNOWN: &str = "unknown\n";
+
+/// A content as it is saved. The length tells a complete content from one whose writer was killed.
+fn encoded(content: Option<&str>) -> String {
+    match content {
+        Some(text) => format!("text {}\n{text}", text.len()),
+        None => "absent\n".to_owned(),
     }
 }
 
@@ -96,12 +184,7 @@ fn digest(name: &Path) -> String {
 }
 
 /// Writes a file that must not exist. False where it does.
-fn write_new(
-    state: &StateDir,
-    session: &SessionId,
-    path: &Path,
-    content: Option<&str>,
-) -> Result<bool, StoreError> {
+fn write_new(state: &StateDir, session: &SessionId, path: &Path, content: &str) -> Result<bool, StoreError> {
     let open = || {
         OpenOptions::new()
             .write(true)
@@ -123,12 +206,7 @@ fn write_new(
         Err(error) if error.kind() == ErrorKind::AlreadyExists => return Ok(false),
         Err(error) => return Err(StoreError::io("create", path)(error)),
     };
-    // The length tells a whole content from one whose writer was killed.
-    let bytes = match content {
-        Some(text) => format!("text {}\n{text}", text.len()),
-        None => "absent\n".to_owned(),
-    };
-    file.write_all(bytes.as_bytes()).map_err(StoreError::io("write", path))?;
+    file.write_all(content.as_bytes()).map_err(StoreError::io("write", path))?;
     Ok(true)
 }
 
@@ -164,12 +242,44 @@ mod tests {
         assert_eq!(befores.since_report(path, None), Some(text("one")));
         assert_eq!(befores.since_report(path, agent.as_ref()), Some(text("three\n")));
         befores.reported(path, None).unwrap();
-        assert_eq!(befores.since_report(path, None), None);
+        assert_eq!(befores.since_report(path, None), Some(Former::Absent), "as it was at the report");
         befores.keep(path, None, &text("four")).unwrap();
         assert_eq!(befores.since_report(path, None), Some(text("four")));
         assert_eq!(befores.since_start(path), Some(text("one")));
         befores.forget().unwrap();
         assert_eq!(befores.since_start(path), None);
+    }
+
+    #[test]
+    fn an_event_after_a_change_of_which_nothing_is_known_does_not_tell_the_original() {
+        let root = tempfile::tempdir().unwrap();
+        let (state, session) = (StateDir::of(root.path()), SessionId::new("s").unwrap());
+        let befores = Befores::of(&state, &session);
+        let path = root.path().join("a.py");
+        befores.keep_unknown(&path, None).unwrap();
+        befores.keep(&path, None, &text("later")).unwrap();
+        assert_eq!((befores.since_report(&path, None), befores.since_start(&path)), (None, None));
+    }
+
+    #[test]
+    fn a_report_and_the_start_of_the_session_are_saved() {
+        let root = tempfile::tempdir().unwrap();
+        let (state, session) = (StateDir::of(root.path()), SessionId::new("s").unwrap());
+        let befores = Befores::of(&state, &session);
+        let path = root.path().join("a.py");
+        fs::write(&path, "one").unwrap();
+        befores.reported(&path, None).unwrap();
+        fs::write(&path, "two").unwrap();
+        assert_eq!(befores.since_report(&path, AgentId::new("a1").as_ref()), Some(text("one")));
+        assert_eq!(befores.base(), None);
+        let base = SessionBase {
+            commit: Some("c".to_owned()),
+            contents: [("a.py".to_owned(), "zero".to_owned())].into(),
+            unsaved: BTreeSet::new(),
+            is_complete: true,
+        };
+        befores.begin(&base).unwrap();
+        assert_eq!(befores.base(), Some(base));
     }
 
     #[test]

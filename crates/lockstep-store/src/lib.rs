@@ -18,6 +18,7 @@ pub mod log;
 pub mod mailbox;
 pub mod map_runs;
 mod notices;
+pub mod pending;
 mod private_file;
 pub mod readings;
 pub mod reports;

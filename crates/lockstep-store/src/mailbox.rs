@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     fn alert(name: &str) -> Alert {
-        Alert { changed: vec![name.to_owned()], action: "look".to_owned(), findings: None }
+        Alert { changed: vec![name.to_owned()], action: "look".to_owned(), findings: None, files: Vec::new() }
     }
 
     impl Store {

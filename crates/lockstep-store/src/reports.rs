@@ -9,16 +9,18 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use lockstep_model::alert::Alert;
 use lockstep_model::ids::{AgentId, SessionId};
-use rusqlite::{OptionalExtension as _, Transaction};
+use rusqlite::{Connection, Transaction};
 
 use crate::atomic::{Prepared, sync};
+use crate::pending::{self, Pending};
 use crate::{StateDir, Store, StoreError, mailbox};
 
 /// Files over this size are told apart by size and time instead of content.
 const MAX_DIGESTED_BYTES: u64 = 1 << 20;
 
 impl Store {
-    /// Those of `paths` that are in another state than when they were last reported in this session.
+    /// Returns those of `paths` that are in another state than when they were last reported in this session, with their states. A
+    /// file that is pending in its present state counts as reported: it is on its own list.
     pub fn unreported(
         &self,
         session: &SessionId,
@@ -27,19 +29,16 @@ impl Store {
         let mut news = Vec::new();
         for path in paths {
             let state = state_of(path);
-            let last: Option<String> = self.on(|db| {
-                db.query_row(
-                    "SELECT state FROM reported WHERE session = ?1 AND path = ?2",
-                    (session.as_str(), path.as_os_str().as_bytes()),
-                    |row| row.get(0),
-                )
-                .optional()
-            })?;
-            if last.as_ref() != Some(&state) {
+            if !self.on(|db| is_known(db, session, path, &state))? {
                 news.push((path.clone(), state));
             }
         }
         Ok(news)
+    }
+
+    /// Returns the present state of each file, as reports keep it.
+    pub fn states(&self, paths: &[PathBuf]) -> Vec<(PathBuf, String)> {
+        paths.iter().map(|path| (path.clone(), state_of(path))).collect()
     }
 
     /// Enters a report with its alert, all of it or nothing: a state that counts as reported is never told again. `None` where
@@ -62,6 +61,7 @@ impl Store {
                 return Ok(Err(error));
             }
             insert(db, draft, number)?;
+            pending::set_flag(db, &state, draft.session)?;
             Ok(Ok(Some(number)))
         })??;
         sync(&dir)?;
@@ -78,6 +78,10 @@ pub struct Draft<'a> {
     pub agent: Option<&'a AgentId>,
     /// The files, in the states in which they are reported.
     pub files: &'a [(PathBuf, String)],
+    /// Files whose dependents were not analysed: they are not reported, and stay pending.
+    pub pending: &'a [(PathBuf, String)],
+    /// The last change before those that the report is about.
+    pub after: i64,
     /// What is written to `.lockstep/reports/{session}/{number}.{extension}`, by extension.
     pub texts: &'a [(&'a str, String)],
     /// What the Lead is told, where it is worth it.
@@ -86,14 +90,35 @@ pub struct Draft<'a> {
     pub at: Timestamp,
 }
 
+/// Returns true if another process has reported one of the files in the same state, or has put it on the list of pending ones.
 fn any_reported(db: &Transaction<'_>, draft: &Draft<'_>) -> rusqlite::Result<bool> {
-    let mut query = db.prepare("SELECT 1 FROM reported WHERE session = ?1 AND path = ?2 AND state = ?3")?;
     for (path, state) in draft.files {
-        if query.exists((draft.session.as_str(), path.as_os_str().as_bytes(), state))? {
+        if exists(db, "reported", draft.session, path, state)? {
+            return Ok(true);
+        }
+    }
+    for (path, state) in draft.pending {
+        if is_known(db, draft.session, path, state)? {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// Returns true if a file was reported in this state, or is pending in it.
+fn is_known(db: &Connection, session: &SessionId, path: &Path, state: &str) -> rusqlite::Result<bool> {
+    Ok(exists(db, "reported", session, path, state)? || exists(db, "pending", session, path, state)?)
+}
+
+fn exists(
+    db: &Connection,
+    table: &str,
+    session: &SessionId,
+    path: &Path,
+    state: &str,
+) -> rusqlite::Result<bool> {
+    db.prepare_cached(&format!("SELECT 1 FROM {table} WHERE session = ?1 AND path = ?2 AND state = ?3"))?
+        .exists((session.as_str(), path.as_os_str().as_bytes(), state))
 }
 
 fn next_number(db: &Transaction<'_>, session: &SessionId) -> rusqlite::Result<u32> {
@@ -129,6 +154,11 @@ fn insert(db: &Transaction<'_>, draft: &Draft<'_>, number: u32) -> rusqlite::Res
              ON CONFLICT (session, path) DO UPDATE SET state = ?3",
             (session, path.as_os_str().as_bytes(), state),
         )?;
+        pending::remove(db, draft.session, path)?;
+    }
+    for (path, state) in draft.pending {
+        let file = Pending { path: path.clone(), agent: draft.agent.cloned(), after: draft.after };
+        pending::add(db, draft.session, &file, state)?;
     }
     match draft.alert {
         Some(alert) => mailbox::put(db, draft.session, number, alert, draft.at),
@@ -175,6 +205,8 @@ mod tests {
                     session: &session,
                     agent: None,
                     files: &news,
+                    pending: &[],
+                    after: 0,
                     texts: &[("md", format!("report {number}"))],
                     alert: None,
                     at: Timestamp::UNIX_EPOCH,
@@ -195,6 +227,34 @@ mod tests {
         fs::remove_file(&file).unwrap();
         report(Some(3));
         report(None);
+    }
+
+    #[test]
+    fn a_file_that_was_not_analysed_stays_pending_until_it_is_reported() {
+        let root = tempfile::tempdir().unwrap();
+        let state = StateDir::of(root.path());
+        let mut store = Store::open(&state).unwrap();
+        let session = SessionId::new("s").unwrap();
+        let file = root.path().join("a");
+        fs::write(&file, "one").unwrap();
+        let news = store.unreported(&session, std::slice::from_ref(&file)).unwrap();
+        let draft = |files, pending| Draft {
+            session: &session,
+            agent: None,
+            files,
+            pending,
+            after: 7,
+            texts: &[],
+            alert: None,
+            at: Timestamp::UNIX_EPOCH,
+        };
+        assert_eq!(store.enter_report(&draft(&[], &news)).unwrap(), Some(1));
+        assert_eq!(store.enter_report(&draft(&[], &news)).unwrap(), None, "another process said so");
+        assert!(pending::may_be_pending(&state, &session));
+        assert_eq!(store.pending(&session).unwrap(), [Pending { path: file.clone(), agent: None, after: 7 }]);
+        assert!(store.unreported(&session, std::slice::from_ref(&file)).unwrap().is_empty());
+        assert_eq!(store.enter_report(&draft(&news, &[])).unwrap(), Some(2));
+        assert!(store.pending(&session).unwrap().is_empty() && !pending::may_be_pending(&state, &session));
     }
 
     #[test]

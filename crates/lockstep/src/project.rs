@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use lockstep_config::{Config, Loaded, Project};
+use lockstep_config::{Config, FILE_NAME, Loaded, Project};
 use lockstep_store::journal::JournalDir;
 use lockstep_store::{StateDir, Store};
 
 use crate::error::{CommandError, Kind};
+use crate::setup::OwnFiles;
 
 /// An active project with its configuration in effect.
 #[derive(Debug)]
@@ -46,6 +47,15 @@ impl ActiveProject {
     /// The audit of the task.
     pub(crate) fn events(&self) -> PathBuf {
         self.config().task.events.resolve(&self.root)
+    }
+
+    /// Leaves out Lockstep's own files: its configuration, its state, and what `init` wrote and was not edited since.
+    pub(crate) fn drop_own_files(&self, paths: &mut Vec<PathBuf>) {
+        let own = OwnFiles::load(&self.root);
+        paths.retain(|path| {
+            let relative = path.strip_prefix(&self.root).unwrap_or(path);
+            relative != Path::new(FILE_NAME) && !relative.to_str().is_some_and(|path| own.contains(path))
+        });
     }
 
     /// Where this project's sessions have their journals.

@@ -1,20 +1,32 @@
 //! Giving the Lead what waits in its mailbox, once.
 
 use std::io;
+use std::path::{Path, PathBuf};
 
+use lockstep_config::keys::{AlertFormat, AlertStatus};
+use lockstep_model::alert::Alert;
 use lockstep_model::decision::Decision;
 use lockstep_model::event::EventKind;
 use lockstep_model::ids::SessionId;
 use lockstep_store::Store;
-use lockstep_store::mailbox::may_wait;
+use lockstep_store::mailbox::{Mail, may_wait};
 
 use super::fault::Fault;
 use super::{Hook, Parcel};
+use crate::cache::installed_plugins;
+use crate::env_vars::{CLAUDE_CONFIG_DIR, HOME};
+use crate::plugin;
+use crate::setup::has_plugin;
 use crate::task::readers;
 
 impl Hook {
-    /// The newest alert, with the number of those that waited with it; then the notices.
+    /// Delivers the alerts that wait, as one; then the notices.
     pub(super) fn deliver(&mut self, session: &SessionId) -> Result<Decision, Fault> {
+        if !matches!(self.event.kind, EventKind::Stop(_))
+            && let Err(fault) = self.report_pending_now(session)
+        {
+            self.faults.push(fault);
+        }
         // Tool events come by the thousand and ask only the flag. The others look for themselves, so that a flag
         // lost with its process delays an alert but never loses it.
         let by_flag = matches!(self.event.kind, EventKind::PostToolUse { .. });
@@ -26,13 +38,59 @@ impl Hook {
         if mail.is_empty() {
             return Ok(Decision::Silent);
         }
-        let alert = mail.alerts.split_last().map(|(newest, earlier)| newest.alert.render(earlier.len()));
+        let alert = self.alert_text(session, &mail);
         let notices = mail.notices.iter().filter_map(|notice| readers::as_of_now(&store, session, notice));
         let texts: Vec<_> = alert.into_iter().chain(notices).collect();
         self.parcel = Some(Parcel { state: self.project.state.clone(), session: session.clone(), mail });
         Ok(if texts.is_empty() { Decision::Silent } else { Decision::Context(texts.join("\n\n")) })
     }
+
+    /// The text of the alerts, in the form that the configuration asks for.
+    fn alert_text(&self, session: &SessionId, mail: &Mail) -> Option<String> {
+        let alerts: Vec<Alert> = mail.alerts.iter().map(|taken| taken.alert.clone()).collect();
+        let (newest, earlier) = alerts.split_last()?;
+        let config = &self.project.config().alert;
+        let (detailed, always) =
+            (config.format == AlertFormat::Detailed, config.status == AlertStatus::Always);
+        match Alert::merge(&alerts).filter(|_| detailed) {
+            // The analysis that an alert among these announced has found nothing.
+            Some(merged) if !earlier.is_empty() && !always && !merged.is_worth_a_turn() => None,
+            Some(merged) => {
+                let FullList { command, is_skill } = FullList::new(&self.project.root, session);
+                Some(merged.render_detailed(&command, is_skill))
+            }
+            None => Some(newest.render(earlier.len())),
+        }
+    }
 }
+
+/// The command that shows the full list.
+struct FullList {
+    command: String,
+    is_skill: bool,
+}
+
+impl FullList {
+    /// The skill, where the client has one of that name; else the command line.
+    fn new(root: &Path, session: &SessionId) -> Self {
+        let user = CLAUDE_CONFIG_DIR.get().map(PathBuf::from);
+        let user = user.or_else(|| HOME.get().map(|home| Path::new(&home).join(".claude")));
+        let places = ["skills/execution-impact/SKILL.md", "commands/execution-impact.md"];
+        let has_skill = [Some(root.join(".claude")), user]
+            .into_iter()
+            .flatten()
+            .any(|client| places.iter().any(|place| client.join(place).is_file()));
+        let is_skill = has_skill
+            || has_plugin(root)
+            || installed_plugins(root).iter().any(|plugin| plugin.name == plugin::NAME);
+        let command =
+            if is_skill { SKILL.to_owned() } else { format!("`lockstep impact --session {session}`") };
+        Self { command, is_skill }
+    }
+}
+
+/// How a Lead calls the skill.
+const SKILL: &str = "/execution-impact";
 
 impl Parcel {
     /// The client did not take the reply: the mail waits again.

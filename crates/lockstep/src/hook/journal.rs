@@ -4,21 +4,21 @@ use lockstep_config::Project;
 use lockstep_index::accounts;
 use lockstep_model::change::{JournalLine, timestamp};
 use lockstep_model::decision::Decision;
-use lockstep_model::event::{EventKind, Outcome, Tool};
+use lockstep_model::event::{EventKind, Former, Outcome, Tool, Undo};
 use lockstep_model::ids::SessionId;
 use lockstep_store::befores::Befores;
 
 use super::fault::Fault;
-use super::{Hook, cwd_of, written_file};
+use super::{Hook, cwd_of, undo, written_file};
 
 impl Hook {
     pub(super) fn journal_change(&mut self, session: &SessionId) -> Result<Decision, Fault> {
         let EventKind::PostToolUse { call, outcome: Outcome::Succeeded } = &self.event.kind else {
             return Ok(Decision::Silent);
         };
-        let Tool::File { tool, former, .. } = &call.tool else { return Ok(Decision::Silent) };
+        let Tool::File { tool, former, undo, .. } = &call.tool else { return Ok(Decision::Silent) };
         let Some(path) = written_file(&self.event, &cwd_of(&self.event)) else { return Ok(Decision::Silent) };
-        // A path outside every active project is nobody's business here.
+        // A path outside every active project is not journaled.
         if !path.starts_with(&self.project.root) && Project::of_file(&path)?.is_none() {
             return Ok(Decision::Silent);
         }
@@ -31,9 +31,26 @@ impl Hook {
         };
         self.project.journal().append(session, std::slice::from_ref(&line))?;
         accounts::note(&self.project.root, &self.project.state, &line.path)?;
-        if let Some(former) = former {
-            Befores::of(&self.project.state, session).keep(&line.path, line.agent.as_ref(), former)?;
-        }
+        self.save_original(session, &line, former.clone(), undo)?;
         Ok(Decision::Silent)
+    }
+
+    /// Saves what the file was before: as the event tells it, or as the event's edits determine it.
+    fn save_original(
+        &self,
+        session: &SessionId,
+        line: &JournalLine,
+        told: Option<Former>,
+        undo: &Undo,
+    ) -> Result<(), Fault> {
+        self.note_base(session)?;
+        let restored = || std::fs::read_to_string(&line.path).ok().and_then(|now| undo::former(&now, undo));
+        let befores = Befores::of(&self.project.state, session);
+        match told.or_else(restored) {
+            Some(former) => befores.keep(&line.path, line.agent.as_ref(), &former)?,
+            // What a later event tells is not what the file was before this one.
+            None => befores.keep_unknown(&line.path, line.agent.as_ref())?,
+        }
+        Ok(())
     }
 }

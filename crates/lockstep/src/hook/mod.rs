@@ -16,6 +16,7 @@ mod session;
 mod steps;
 mod sweep;
 mod task;
+mod undo;
 
 use std::any::Any;
 use std::io::{self, Read as _, Write as _};

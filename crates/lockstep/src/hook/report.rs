@@ -1,27 +1,28 @@
 //! Stops: what an agent changed and what depends on it becomes a report, and where it is worth it, an alert in the mailbox.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use lockstep_config::keys::Worth;
-use lockstep_index::index::{Effort, Home, Index, Unwatched};
+use lockstep_config::keys::{AlertStatus, Worth};
+use lockstep_index::index::{Effort, Home, Index, Unwatched, is_stored};
 use lockstep_model::alert::Alert;
 use lockstep_model::decision::Decision;
 use lockstep_model::event::Actor;
-use lockstep_model::ids::SessionId;
+use lockstep_model::ids::{AgentId, SessionId};
 use lockstep_model::report;
-use lockstep_refs::impact::{Before, Edit};
 use lockstep_store::Store;
 use lockstep_store::befores::Befores;
 use lockstep_store::history::{By, Change, Filter};
+use lockstep_store::pending::{Pending, may_be_pending};
 use lockstep_store::reports::Draft;
 
 use super::Hook;
 use super::fault::Fault;
 use crate::cascade::presence;
 use crate::impact::analysis::{Analysis, after};
+use crate::impact::moves;
+use crate::impact::original::{Originals, Since};
 use crate::impact::session::edits_of_changes;
 
 /// The reader of the Lead's own changes.
@@ -30,16 +31,47 @@ const LEAD: &str = "lead";
 /// The reader at a subagent's stop of an older client, which does not say whose stop it is.
 const ANYONE: &str = "anyone";
 
-/// How long the first stop in a project waits for the index that it has started to build.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// The subject of a notice that says how a stop ended.
+const STATUS: &str = "status";
+
+/// Said of a subagent that changed nothing, where the Lead wants to hear of it.
+const NO_CHANGES: &str = "SRC: No file changes detected.";
+
+/// How long a stop waits for the index that is being built.
+const INDEX_WAIT: Duration = Duration::from_secs(4);
 
 /// How often it looks.
-const PAUSE: Duration = Duration::from_millis(20);
+const INDEX_POLL: Duration = Duration::from_millis(20);
+
+/// How long the analysis of pending files may take at a stop, whatever the limit of the analysis that left them pending: otherwise
+/// they would stay pending for ever.
+const PENDING_LIMIT_AT_STOP: Duration = Duration::from_secs(4);
+
+/// The same at any other event, for which the Lead waits.
+const PENDING_LIMIT: Duration = Duration::from_secs(2);
+
+/// Changes of one agent that are to be reported.
+struct Reported<'a> {
+    session: &'a SessionId,
+    /// `None` is the Lead, or an agent that the client does not name.
+    agent: Option<AgentId>,
+    /// The last change before `changes`.
+    after: i64,
+    changes: Vec<Change>,
+    worth: Worth,
+    /// How long the analysis may take.
+    limit: Duration,
+    /// How long to wait for the index.
+    wait: Duration,
+    /// Whether an earlier stop could not analyse them.
+    is_pending: bool,
+}
 
 impl Hook {
     pub(super) fn report_subagent(&mut self, session: &SessionId) -> Result<Decision, Fault> {
         let swept = self.sweep_at_stop(session);
         let mut store = Store::open(&self.project.state)?;
+        self.report_pending(&mut store, session, PENDING_LIMIT_AT_STOP)?;
         let actor = self.event.actor.clone();
         let (reader, by) = match &actor {
             Actor::Subagent { id, .. } => {
@@ -48,7 +80,12 @@ impl Hook {
             }
             Actor::Lead => (ANYONE, By::Anyone),
         };
-        self.report(&mut store, session, reader, by, self.project.config().alert.subagent)?;
+        let alert = &self.project.config().alert;
+        let (worth, status) = (alert.subagent, alert.status);
+        let changed = self.report(&mut store, session, reader, by, worth)?;
+        if status == AlertStatus::Always && !changed {
+            store.put_notice(session, STATUS, NO_CHANGES, self.now.timestamp())?;
+        }
         self.store = Some(store);
         swept.map(|()| Decision::Silent)
     }
@@ -56,11 +93,12 @@ impl Hook {
     pub(super) fn report_lead(&mut self, session: &SessionId) -> Result<Decision, Fault> {
         let swept = self.sweep_at_stop(session);
         let mut store = Store::open(&self.project.state)?;
+        self.report_pending(&mut store, session, PENDING_LIMIT_AT_STOP)?;
         self.report(&mut store, session, LEAD, By::Lead, self.project.config().alert.lead)?;
         swept.map(|()| Decision::Silent)
     }
 
-    /// Reports the files changed since this reader's last report that are in a state nobody has reported yet.
+    /// Reports the files changed since this reader's last report whose state was not reported yet. Returns true if any changed.
     fn report(
         &mut self,
         store: &mut Store,
@@ -68,71 +106,142 @@ impl Hook {
         reader: &str,
         by: By<'_>,
         worth: Worth,
-    ) -> Result<(), Fault> {
+    ) -> Result<bool, Fault> {
         store.read_journal(&self.project.journal(), session, &|_| true)?;
         let after = store.reader_cursor(session, reader)?;
         let changes = store.changes(&Filter { session: Some(session), by, after })?;
-        let Some(last) = changes.last().map(|change| change.id) else { return Ok(()) };
+        let Some(last) = changes.last().map(|change| change.id) else { return Ok(false) };
         if let Actor::Subagent { id, agent_type: Some(agent_type) } = &self.event.actor {
             store.name_agent(session, id, agent_type)?;
         }
-        while !self.enter(store, session, &changes, worth)? {}
-        Ok(store.set_reader_cursor(session, reader, last)?)
+        let agent = self.event.actor.agent_id().cloned();
+        let limit = self.project.config().impact.time_limit;
+        let wait = INDEX_WAIT;
+        let reported = Reported { session, agent, after, changes, worth, limit, wait, is_pending: false };
+        // False where another agent's stop was faster with one of the files: then the rest is checked again.
+        while !self.enter(store, &reported, None)? {}
+        store.set_reader_cursor(session, reader, last)?;
+        Ok(true)
     }
 
-    /// Enters a report about those of the changed files that are in a state nobody has reported. False where another agent's stop
-    /// was faster with one of them: then the rest is looked at again.
-    fn enter(
+    /// Reports files that an earlier stop could not analyse, if that is possible now.
+    pub(super) fn report_pending(
         &mut self,
         store: &mut Store,
         session: &SessionId,
-        changes: &[Change],
-        worth: Worth,
+        limit: Duration,
+    ) -> Result<(), Fault> {
+        let pending = store.pending(session)?;
+        if pending.is_empty() {
+            return Ok(());
+        }
+        let agents: BTreeSet<Option<&str>> =
+            pending.iter().map(|file| file.agent.as_ref().map(AgentId::as_str)).collect();
+        for id in agents {
+            let agent = id.and_then(AgentId::new);
+            let files: Vec<&Pending> = pending.iter().filter(|file| file.agent == agent).collect();
+            let after = files.iter().map(|file| file.after).min().unwrap_or(0);
+            let by = agent.as_ref().map_or(By::Anyone, By::Agent);
+            let mut changes = store.changes(&Filter { session: Some(session), by, after })?;
+            changes.retain(|change| files.iter().any(|file| file.path == change.line.path));
+            let alert = &self.project.config().alert;
+            let worth = if agent.is_some() { alert.subagent } else { alert.lead };
+            let paths: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
+            let wait = Duration::ZERO;
+            let reported = Reported { session, agent, after, changes, worth, limit, wait, is_pending: true };
+            self.enter(store, &reported, Some(&paths))?;
+        }
+        Ok(())
+    }
+
+    /// Analyses pending files at an event of the Lead that is no stop, where there is an index by now.
+    pub(super) fn report_pending_now(&mut self, session: &SessionId) -> Result<(), Fault> {
+        if !may_be_pending(&self.project.state, session) || !is_stored(&self.project.state)? {
+            return Ok(());
+        }
+        let mut store = Store::open(&self.project.state)?;
+        self.report_pending(&mut store, session, PENDING_LIMIT)
+    }
+
+    /// Enters a report about those of the changed files whose state was not reported, or about these `pending` ones. Returns false
+    /// where another process was faster with one of them.
+    fn enter(
+        &mut self,
+        store: &mut Store,
+        reported: &Reported<'_>,
+        pending: Option<&[PathBuf]>,
     ) -> Result<bool, Fault> {
-        let mut paths: Vec<PathBuf> = changes.iter().map(|change| change.line.path.clone()).collect();
-        paths.sort();
-        paths.dedup();
-        let files = store.unreported(session, &paths)?;
+        let session = reported.session;
+        let files = match pending {
+            Some(paths) => store.states(paths),
+            None => {
+                let mut paths: Vec<PathBuf> =
+                    reported.changes.iter().map(|change| change.line.path.clone()).collect();
+                paths.sort();
+                paths.dedup();
+                self.project.drop_own_files(&mut paths);
+                store.unreported(session, &paths)?
+            }
+        };
         if files.is_empty() {
             return Ok(true);
         }
         let changed: Vec<PathBuf> = files.iter().map(|(path, _)| path.clone()).collect();
-        let analysed = self.analyse(store, session, changes, &changed);
-        let analysis = match analysed {
-            Ok(analysis) => analysis,
-            Err(fault) => {
-                self.faults.push(fault);
-                None
-            }
-        };
-        let (texts, mut alert) = match &analysis {
-            Some(analysis) => analysed_report(analysis, worth),
-            None => unanalysed_report(session, &changed, worth),
-        };
-        let (told, held) = self.held_back(store, &changed)?;
-        if held.is_some() {
-            alert = match &analysis {
-                _ if told.is_empty() => None,
-                Some(analysis) => analysed_report(&analysis.of_files(&told), worth).1,
-                None => unanalysed_report(session, &told, worth).1,
-            };
+        let analysis = self.analyse(store, reported, &changed).unwrap_or_else(|fault| {
+            self.faults.push(fault);
+            None
+        });
+        if pending.is_some() && analysis.as_ref().is_none_or(Analysis::is_unanalysed) {
+            // It was said already that nothing is known of them, and still nothing is.
+            return Ok(true);
         }
+        let (unanalysed, analysed): (Vec<_>, Vec<_>) = files
+            .into_iter()
+            .partition(|(path, _)| analysis.as_ref().is_none_or(|analysis| analysis.leaves_out(path)));
+        let (texts, alert) = self.texts_and_alert(store, reported, &changed, analysis.as_ref())?;
+        let (alert, held) = alert;
         let entered = store.enter_report(&Draft {
             session,
-            agent: self.event.actor.agent_id(),
-            files: &files,
+            agent: reported.agent.as_ref(),
+            files: &analysed,
+            pending: &unanalysed,
+            after: reported.after,
             texts: &texts,
             alert: alert.as_ref(),
             at: self.now.timestamp(),
         })?;
         if entered.is_some() {
             let befores = Befores::of(&self.project.state, session);
-            changed.iter().try_for_each(|path| befores.reported(path, self.event.actor.agent_id()))?;
+            analysed.iter().try_for_each(|(path, _)| befores.reported(path, reported.agent.as_ref()))?;
         }
         if let (Some(cascade), Some(number)) = (held, entered) {
             store.hold_alert(cascade, session, number)?;
         }
-        Ok(entered.is_some())
+        Ok(entered.is_some() || pending.is_some())
+    }
+
+    /// The report's texts; the alert where it is worth it, and the cascade that holds a part of it back.
+    fn texts_and_alert(
+        &self,
+        store: &Store,
+        reported: &Reported<'_>,
+        changed: &[PathBuf],
+        analysis: Option<&Analysis>,
+    ) -> Result<(Texts, (Option<Alert>, Option<i64>)), Fault> {
+        let Reported { session, worth, .. } = *reported;
+        let (texts, mut alert) = match analysis {
+            Some(analysis) => self.analysed_report(analysis, reported),
+            None => unanalysed_report(session, changed, worth),
+        };
+        let (told, held) = self.held_back(store, changed)?;
+        if held.is_some() {
+            alert = match analysis {
+                _ if told.is_empty() => None,
+                Some(analysis) => self.analysed_report(&analysis.of_files(&told), reported).1,
+                None => unanalysed_report(session, &told, worth).1,
+            };
+        }
+        Ok((texts, (alert, held)))
     }
 
     /// Those of the changed files that the Lead is told about, and the active cascade that keeps the others for its report: an
@@ -150,34 +259,32 @@ impl Hook {
         Ok((told, held))
     }
 
-    /// What depends on the changed files; `None` while the index is not there yet.
+    /// What depends on the changed files; `None` while there is no index.
     fn analyse(
         &self,
         store: &Store,
-        session: &SessionId,
-        changes: &[Change],
+        reported: &Reported<'_>,
         changed: &[PathBuf],
     ) -> Result<Option<Analysis>, Fault> {
-        let Some(mut index) = self.open_index()? else { return Ok(None) };
+        let Some(mut index) = self.open_index(reported.wait)? else { return Ok(None) };
+        let Reported { session, changes, .. } = reported;
         let ours: Vec<Change> =
             changes.iter().filter(|change| changed.contains(&change.line.path)).cloned().collect();
-        let befores = Befores::of(&self.project.state, session);
-        let mut edits = edits_of_changes(&self.project.root, &ours, |path| {
-            befores.since_report(path, self.event.actor.agent_id())
-        });
-        edits.iter_mut().for_each(|edit| ask_index(&index, edit));
-        let limit = self.project.config().impact.time_limit;
+        let originals = Originals::new(&self.project, session, Since::Report(reported.agent.as_ref()));
+        let mut edits = edits_of_changes(&self.project.root, &ours, |path| originals.saved(path));
+        originals.fill(&index, &mut edits);
+        let edits = moves::join(edits, &self.project.root);
         let mut analysis =
-            Analysis::of(&self.project.root, &index, &self.project.aliases(), &edits, &after(limit));
+            Analysis::of(&self.project.root, &index, &self.project.aliases(), &edits, &after(reported.limit));
         analysis.drop_followers(&last_changes(store, session)?);
         analysis.drop_dismissed(store)?;
-        // The facts parsed for this answer are there for the next; that they could not be kept harms nobody.
+        // Facts parsed for this answer are saved for the next. Failing to save them changes no answer.
         let _ = index.keep_parsed();
         Ok(Some(analysis))
     }
 
-    /// The index, up to date where that takes little. Where there is none, its build is started, and waited for a moment.
-    fn open_index(&self) -> Result<Option<Index>, Fault> {
+    /// Opens the index, up to date where few files changed. Where there is none, starts its build and waits up to `wait` for it.
+    fn open_index(&self, wait: Duration) -> Result<Option<Index>, Fault> {
         let project = &self.project;
         let settings = project.index_settings();
         let open =
@@ -187,22 +294,13 @@ impl Hook {
         }
         project.build_index_in_background().map_err(Fault::Background)?;
         let started = Instant::now();
-        while started.elapsed() < PATIENCE {
-            std::thread::sleep(PAUSE);
+        while started.elapsed() < wait {
+            std::thread::sleep(INDEX_POLL);
             if let Some(index) = open()? {
                 return Ok(Some(index));
             }
         }
         Ok(None)
-    }
-}
-
-/// What the client did not tell, the index may know: what the file was when it was last looked at.
-fn ask_index(index: &Index, edit: &mut Edit) {
-    if matches!(edit.before, Before::Unknown)
-        && let Some(facts) = index.former_facts(edit.former.as_deref().unwrap_or(&edit.path))
-    {
-        edit.before = Before::Facts(Arc::new(facts));
     }
 }
 
@@ -214,19 +312,24 @@ fn last_changes(store: &Store, session: &SessionId) -> Result<BTreeMap<PathBuf, 
 
 type Texts = [(&'static str, String); 2];
 
-fn analysed_report(analysis: &Analysis, worth: Worth) -> (Texts, Option<Alert>) {
-    let report = analysis.report();
-    let alert = match worth {
-        Worth::Any => Some(analysis.alert(false)),
-        Worth::Breaking => Some(analysis.alert(true)),
-        Worth::Off => None,
-    };
-    ([("yaml", report.l1()), ("md", report.l2())], alert.filter(Alert::is_worth_a_turn))
+impl Hook {
+    fn analysed_report(&self, analysis: &Analysis, reported: &Reported<'_>) -> (Texts, Option<Alert>) {
+        let report = analysis.report();
+        let alert = match reported.worth {
+            Worth::Any => Some(analysis.alert(false)),
+            Worth::Breaking => Some(analysis.alert(true)),
+            Worth::Off => None,
+        };
+        // An alert that said that nothing was known is followed by one that says what is.
+        let always = reported.is_pending || self.project.config().alert.status == AlertStatus::Always;
+        let texts = [("yaml", report.l1()), ("md", report.l2())];
+        (texts, alert.filter(|alert| always || alert.is_worth_a_turn()))
+    }
 }
 
 fn unanalysed_report(session: &SessionId, changed: &[PathBuf], worth: Worth) -> (Texts, Option<Alert>) {
     let names: Vec<&Path> = changed.iter().map(PathBuf::as_path).collect();
-    // Whether something breaks is not known: only who wants to hear of everything hears of it.
-    let alert = (worth == Worth::Any).then(|| Alert::not_analysed(session, changed));
+    // Something may break: that it is not known is worth an alert, too.
+    let alert = (worth != Worth::Off).then(|| Alert::not_analysed(session, changed));
     ([("yaml", report::l1(&names)), ("md", report::l2(&names))], alert)
 }

@@ -1,7 +1,10 @@
 //! The beginning and the end of a session.
 
+use std::time::Duration;
+
 use jiff::{SignedDuration, ToSpan as _};
 use lockstep_index::catalogue::Catalogue;
+use lockstep_index::index::is_stored;
 use lockstep_index::sweep::baseline;
 use lockstep_model::decision::Decision;
 use lockstep_model::event::EventKind;
@@ -15,9 +18,12 @@ use crate::cascade::presence;
 use crate::env_vars::LOCKSTEP_GROUP;
 use crate::steps::runs::Runs;
 
+/// How long the start of a first session waits for the index. A larger project is indexed while the session goes on.
+const INDEX_WAIT: Duration = Duration::from_millis(1_500);
+
 impl Hook {
-    /// What changed before the session began was no agent's doing: it is taken for known. Unless another session is at work
-    /// here, whose shell commands may not have been swept yet.
+    /// Takes what changed before the session began for known, unless another session is at work here, whose shell commands may not
+    /// have been swept yet. Saves what the files are, and starts the build of the index where there is none.
     pub(super) fn open_session(&mut self, session: &SessionId) -> Result<Decision, Fault> {
         let mut store = Store::open(&self.project.state)?;
         store.open_session(session, self.now.timestamp())?;
@@ -27,8 +33,17 @@ impl Hook {
         let yesterday = self.now.timestamp().saturating_sub(24.hours()).unwrap_or(jiff::Timestamp::MIN);
         let alone = begins && !store.another_session_is_open(session, yesterday)?;
         let state = &self.project.state;
-        if alone || !Catalogue::file(state).exists() {
-            baseline(&self.project.root, state)?;
+        let catalogue = if alone || !Catalogue::file(state).exists() {
+            Some(baseline(&self.project.root, state)?)
+        } else {
+            Catalogue::load(state)?
+        };
+        let befores = Befores::of(state, session);
+        if let Some(catalogue) = catalogue.filter(|_| begins || !befores.has_base()) {
+            befores.begin(&self.project.session_base(&catalogue))?;
+        }
+        if !is_stored(state)? {
+            self.project.build_index_and_wait(INDEX_WAIT).map_err(Fault::Background)?;
         }
         let mention = mention_of_cascade(&store)?;
         self.store = Some(store);

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use lockstep_git::{GitError, Repository};
 use lockstep_index::index::Index;
-use lockstep_model::alert::{Alert, BrokenInFile, Finding, Findings, display_names};
 use lockstep_refs::entity::Aliases;
 use lockstep_refs::impact::{After, Edit, Impact, Question, impact};
 use lockstep_refs::report::{Basis, Report, Timings, Together};
@@ -173,44 +172,26 @@ impl Analysis {
         Ok(())
     }
 
-    /// Leaves out who followed already: a dependent that still fits, and was changed after what it depends on. `changes` tells when
-    /// each file was last changed.
+    /// Leaves out dependents that still fit and were changed in the same session, before or after what they depend on: they were
+    /// already looked at. `changes` has the last change of each file.
     pub(crate) fn drop_followers(&mut self, changes: &BTreeMap<PathBuf, i64>) {
         let root = Path::new(&self.root);
-        let last = |path: &str| changes.get(&root.join(path)).copied().unwrap_or(0);
-        for file in &mut self.impact.files {
-            let changed = last(&file.path);
-            file.dependents.retain(|dependent| dependent.breaks || last(&dependent.path) <= changed);
+        // Where it is not known what changed, it is not known who follows it.
+        for file in self.impact.files.iter_mut().filter(|file| !file.whole_file) {
+            file.dependents
+                .retain(|dependent| dependent.breaks || !changes.contains_key(&root.join(&dependent.path)));
         }
     }
 
-    /// The alert for the Lead. Only dependents that the change breaks, where only they are worth it.
-    pub(crate) fn alert(&self, only_breaking: bool) -> Alert {
+    /// Returns true if the time was over before a changed file (absolute) was analysed.
+    pub(crate) fn leaves_out(&self, path: &Path) -> bool {
         let root = Path::new(&self.root);
-        let changed: Vec<_> = self.impact.files.iter().map(|file| root.join(&file.path)).collect();
-        let names = display_names(&changed);
-        let name = |path: &str| {
-            let at = self.impact.files.iter().position(|file| file.path == path);
-            at.map_or_else(|| path.to_owned(), |at| names[at].clone())
-        };
-        let ranked = self.report().ranked();
-        let dependents = ranked
-            .iter()
-            .filter(|entry| entry.breaks || !only_breaking)
-            .map(|entry| Finding {
-                dependent: entry.dependent.path.clone(),
-                refs: entry.refs.iter().map(|path| name(path)).collect(),
-            })
-            .collect();
-        let broken = self.impact.files.iter().filter(|file| !file.broken_in_file.is_empty());
-        let broken_in_file = broken
-            .map(|file| BrokenInFile {
-                file: name(&file.path),
-                lines: file.broken_in_file.iter().map(|broken| broken.evidence.line).collect(),
-                reason: file.broken_in_file.first().map(|broken| broken.reason.clone()).unwrap_or_default(),
-            })
-            .collect();
-        Alert::analysed(&changed, Findings { dependents, truncated: self.impact.truncated, broken_in_file })
+        self.impact.files.iter().any(|file| file.unanalysed && root.join(&file.path) == path)
+    }
+
+    /// Returns true if no changed file was analysed.
+    pub(crate) fn is_unanalysed(&self) -> bool {
+        !self.impact.files.is_empty() && self.impact.files.iter().all(|file| file.unanalysed)
     }
 }
 

@@ -7,6 +7,7 @@ use lockstep_git::patch::FilePatch;
 use lockstep_git::{Between, Changed, Repository, Status};
 use lockstep_refs::impact::{After, Before, Edit};
 
+use super::moves;
 use super::tree::Tree;
 use crate::error::{CommandError, Kind};
 use crate::setup::OwnFiles;
@@ -28,7 +29,13 @@ impl Tree {
         let mut changed = repository.changed(between)?;
         let own = OwnFiles::load(&self.root);
         changed.retain(|change| !own.contains(&change.path));
-        Ok(Edits { edits: self.edits_of(repository, between, &changed)?, origin, ..Edits::default() })
+        let edits = self.edits_of(repository, between, &changed)?;
+        Ok(Edits { edits: self.with_moves(between, edits), origin, ..Edits::default() })
+    }
+
+    /// Joins a deleted and an untracked file that are one file that moved. Git itself looks for moves among tracked files only.
+    fn with_moves(&self, between: &Between, edits: Vec<Edit>) -> Vec<Edit> {
+        if *between == Between::HeadAndFiles { moves::join(edits, &self.root) } else { edits }
     }
 
     /// What differs between the last commit and the files; where nothing does, what the last commit changed.
@@ -53,7 +60,8 @@ impl Tree {
                 None => {
                     let between = Between::HeadAndFiles;
                     let changed = repository.changed_among(&between, paths)?;
-                    self.edits_of(repository, &between, &changed)?
+                    let edits = self.edits_of(repository, &between, &changed)?;
+                    self.with_moves(&between, edits)
                 }
             },
             None => Vec::new(),
@@ -204,7 +212,9 @@ impl Tree {
 
     /// What a patch would change; where it has been applied already, what it has changed.
     pub(crate) fn edits_of_patch(&self, patches: &[FilePatch], name: &str) -> Result<Edits, CommandError> {
-        let edits = patches.iter().map(|patch| self.edit_of_patch(patch)).collect::<Result<_, _>>()?;
+        let edits: Vec<Edit> =
+            patches.iter().map(|patch| self.edit_of_patch(patch)).collect::<Result<_, _>>()?;
+        let edits = moves::join(edits, &self.root);
         Ok(Edits { edits, origin: format!("in the patch {name}"), ..Edits::default() })
     }
 

@@ -3,6 +3,7 @@
 //! Shared by `lockstep impact`, `lockstep refs`, the hooks, the cascade and the MCP server. What depends on what is decided in `lockstep-refs`;
 //! here only files, git and the store are asked.
 
+mod alert;
 pub(crate) mod analysis;
 mod awaited;
 mod background;
@@ -10,6 +11,8 @@ pub(crate) mod edits;
 mod gone;
 pub(crate) mod index;
 pub(crate) mod lookup;
+pub(crate) mod moves;
+pub(crate) mod original;
 pub(crate) mod question;
 pub(crate) mod references;
 pub(crate) mod session;

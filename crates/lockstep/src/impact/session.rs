@@ -8,10 +8,11 @@ use lockstep_model::event::Former;
 use lockstep_model::ids::SessionId;
 use lockstep_refs::impact::{After, Before, Edit};
 use lockstep_store::Store;
-use lockstep_store::befores::Befores;
 use lockstep_store::history::{Change, Filter};
 
 use super::edits::{Edits, text};
+use super::moves;
+use super::original::{Originals, Since};
 use super::tree::Tree;
 use crate::error::{CommandError, Kind};
 
@@ -45,9 +46,10 @@ impl Tree {
             )
             .hint("`lockstep changes --session ID` names those that did"));
         }
-        let befores = Befores::of(&project.state, session);
-        let mut edits = edits_of_changes(&self.root, &changes, |path| befores.since_start(path));
+        let originals = Originals::new(project, session, Since::Start);
+        let mut edits = edits_of_changes(&self.root, &changes, |path| originals.saved(path));
         self.ask_git(&mut edits)?;
+        let edits = moves::join(edits, &self.root);
         Ok(Edits { edits, origin: format!("in session {session}"), ..Edits::default() })
     }
 

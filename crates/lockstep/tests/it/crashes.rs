@@ -77,7 +77,7 @@ fn no_alert_is_lost_with_a_killed_stop_and_none_is_told_twice() {
         env.hook(&Event::edit(&file).by("a1", "implementer")).silent();
         killer.kill_and_repeat(&stop, round).silent();
         let alert = env.hook(&Event::prompt()).context().expect("the alert of this round").1;
-        assert!(alert.contains(&format!("\nChanged: {file}\n")), "round {round}: {alert}");
+        assert!(alert.contains(&format!("\nChanged: {file} (hello removed)\n")), "round {round}: {alert}");
         assert!(!alert.contains("earlier"), "round {round}: {alert}");
         env.hook(&Event::prompt()).silent();
     }

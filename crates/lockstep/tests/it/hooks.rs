@@ -8,6 +8,9 @@ use lockstep_wire::claude::samples;
 
 use crate::{active, configured, plant_users};
 
+/// The documents' own form of the alert.
+const PLAIN: &str = "[alert]\nformat = \"plain\"\n";
+
 /// An active project with files, in which session `s1` has begun.
 fn begun(config: &str) -> TestEnv {
     let env = configured(config);
@@ -88,7 +91,7 @@ fn what_a_failed_edit_reports_is_no_change() {
 
 #[test]
 fn the_alert_reaches_the_lead_once_and_nobody_else() {
-    let env = begun("");
+    let env = begun(PLAIN);
     subagent_edits(&env, "a1", "a.py");
     env.hook(&Event::subagent_stop("a1", "implementer")).silent();
     // Other agents' events, and the next stop, carry nothing.
@@ -131,7 +134,7 @@ fn a_background_subagents_alert_waits_for_the_next_event_of_the_lead() {
 
 #[test]
 fn of_several_that_wait_the_newest_is_delivered_and_the_others_are_counted() {
-    let env = begun("");
+    let env = begun(PLAIN);
     for (agent, file) in [("a1", "a.py"), ("a2", "b.py"), ("a3", "c.py")] {
         subagent_edits(&env, agent, file);
         env.hook(&Event::subagent_stop(agent, "implementer")).silent();
@@ -147,7 +150,7 @@ fn of_several_that_wait_the_newest_is_delivered_and_the_others_are_counted() {
 
 #[test]
 fn a_stop_that_a_hook_continued_is_not_continued_again() {
-    let env = begun("[alert]\nlead = \"any\"\n");
+    let env = begun("[alert]\nlead = \"any\"\nformat = \"plain\"\n");
     env.write("a.py", "changed by the lead\n");
     env.hook(&Event::edit("a.py")).silent();
     assert_snapshot!(env.hook(&Event::stop()).snapshot(), @r#"
@@ -184,7 +187,7 @@ fn a_session_that_changes_nothing_gets_no_text() {
 
 #[test]
 fn a_file_is_reported_once_per_state() {
-    let env = begun("");
+    let env = begun(PLAIN);
     let stop = || env.hook(&Event::subagent_stop("a1", "implementer")).silent();
     let delivers = || env.hook(&Event::agent_done()).context().map(|(_, text)| text);
     subagent_edits(&env, "a1", "a.py");
@@ -291,7 +294,7 @@ fn the_written_report_names_the_dependents() {
 /// Where the index cannot be built, "not analysed" is said; "none" is not.
 #[test]
 fn without_an_index_the_report_says_what_is_not_known() {
-    let env = configured("[journal]\nsweep = \"off\"\n");
+    let env = configured("[journal]\nsweep = \"off\"\n[alert]\nformat = \"plain\"\n");
     env.hook(&Event::session_start()).silent();
     fs::remove_dir_all(env.state().join("index")).unwrap();
     env.write(".lockstep/index", "in the way");
@@ -308,7 +311,7 @@ fn without_an_index_the_report_says_what_is_not_known() {
 
 #[test]
 fn an_older_client_says_less_and_is_understood() {
-    let env = begun("");
+    let env = begun(PLAIN);
     env.write("a.py", "changed\n");
     env.hook(&Event::edit("a.py").without("permission_mode").without("prompt_id")).silent();
     env.hook(&Event::of(samples::OLD_SUBAGENT_STOP)).silent();
@@ -365,7 +368,7 @@ fn without_a_baseline_the_log_says_what_is_unknown() {
 
 #[test]
 fn an_alert_that_nobody_took_waits_again() {
-    let env = begun("");
+    let env = begun(PLAIN);
     subagent_edits(&env, "a1", "a.py");
     env.hook(&Event::subagent_stop("a1", "implementer")).silent();
     // A reader that is gone.
@@ -381,4 +384,80 @@ fn an_alert_that_nobody_took_waits_again() {
     assert_eq!(env.logged().len(), 2);
     assert!(text(&env.hook(&Event::agent_done())).contains("Changed: a.py\n"));
     env.hook(&Event::agent_done()).silent();
+}
+
+#[test]
+fn the_detailed_alert_says_what_changed_and_where_it_is_used() {
+    let env = begun("");
+    env.write("a.py", "def greet(): pass\n");
+    env.hook(&Event::edit("a.py").by("a1", "implementer")).silent();
+    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+    assert_snapshot!(text(&env.hook(&Event::agent_done())), @"
+    SRC IMPACT ALERT: 1 files changed, 1 potential dependents detected. Broken: 1.
+    Changed: a.py (hello → greet)
+    Dependents: use_a.py:1 (refs hello) [breaks]
+    Action: Run `lockstep impact --session s1` for full analysis.
+    ");
+}
+
+#[test]
+fn the_alert_names_the_skill_only_where_there_is_one() {
+    for (file, command) in [
+        (".claude/skills/execution-impact/SKILL.md", "Consider running /execution-impact for full analysis."),
+        (".claude/commands/execution-impact.md", "Consider running /execution-impact for full analysis."),
+        ("other.md", "Run `lockstep impact --session s1` for full analysis."),
+    ] {
+        let env = begun("");
+        env.write(file, "---\nname: execution-impact\n---\n");
+        env.hook(&Event::bash()).silent();
+        subagent_edits(&env, "a1", "a.py");
+        env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+        let alert = text(&env.hook(&Event::agent_done()));
+        assert!(alert.ends_with(&format!("\nAction: {command}")), "{alert}");
+    }
+}
+
+#[test]
+fn alerts_that_wait_together_become_one_with_true_totals() {
+    let env = begun("");
+    for (agent, file) in [("a1", "a.py"), ("a2", "b.py"), ("a3", "c.py")] {
+        subagent_edits(&env, agent, file);
+        env.hook(&Event::subagent_stop(agent, "implementer")).silent();
+    }
+    let alert = text(&env.hook(&Event::agent_done()));
+    assert!(
+        alert.starts_with("SRC IMPACT ALERT: 3 files changed, 3 potential dependents detected."),
+        "{alert}"
+    );
+    for user in ["use_a.py", "use_b.py", "use_c.py"] {
+        assert!(alert.contains(user), "{alert}");
+    }
+    env.hook(&Event::prompt()).silent();
+}
+
+#[test]
+fn a_status_tells_no_dependents_from_no_hook() {
+    let env = begun("[alert]\nstatus = \"always\"\n");
+    env.hook(&Event::subagent_stop("a0", "implementer")).silent();
+    assert_eq!(text(&env.hook(&Event::agent_done())), "SRC: No file changes detected.");
+    env.write("lonely.py", "x = 1\n");
+    env.hook(&Event::write("lonely.py").by("a1", "implementer")).silent();
+    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+    assert_eq!(text(&env.hook(&Event::agent_done())), "SRC: 0 impact candidates for 1 changed files.");
+    let env = begun("");
+    env.hook(&Event::subagent_stop("a0", "implementer")).silent();
+    env.hook(&Event::agent_done()).silent();
+}
+
+#[test]
+fn lockstep_s_own_files_are_in_no_alert() {
+    let env = begun("[alert]\nstatus = \"always\"\n");
+    env.write("lockstep.toml", "[alert]\nstatus = \"always\"\n# edited\n");
+    env.write("notes.md", "See lockstep.toml and .claude/settings.json.\n");
+    env.lockstep(["init", "--client", "claude"]).succeeded();
+    env.write("a.py", "def greet(): pass\n");
+    env.hook(&Event::bash().by("a1", "implementer")).silent();
+    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+    let alert = text(&env.hook(&Event::agent_done()));
+    assert!(!alert.contains("lockstep.toml") && !alert.contains("settings.json"), "{alert}");
 }

@@ -211,6 +211,7 @@ fn a_store_that_is_none() {
 #[test]
 fn a_configuration_with_problems_is_used_as_far_as_it_goes() {
     let env = begun();
+    env.write("use_a.py", "from a import hello\n");
     env.configure("[alert]\nlead = \"any\"\nsubagent = 7\nunknown = 1\n");
     for event in observed() {
         let logged = env.logged().len();

@@ -72,7 +72,8 @@ fn i2_paths_are_absolute_in_hooks_and_reports_and_relative_in_alert_and_map() {
     }
     let (_, alert) = env.hook(&Event::agent_done()).context().unwrap();
     assert!(
-        alert.contains("\nDependents: use_a.py (refs a.py)\n") && !alert.contains(root.to_str().unwrap()),
+        alert.contains("\nDependents: use_a.py:1 (refs hello) [breaks]\n")
+            && !alert.contains(root.to_str().unwrap()),
         "{alert}"
     );
     let map = map(&env, "build");

@@ -19,6 +19,7 @@ mod concurrency;
 mod crashes;
 mod doctor;
 mod documents;
+mod first_stop;
 mod gate_modes;
 mod guide;
 mod hooks;

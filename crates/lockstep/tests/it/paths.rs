@@ -118,7 +118,7 @@ fn a_name_cannot_forge_a_line_of_the_alert() {
     env.hook(&Event::subagent_stop("a1", "implementer")).silent();
     let (_, alert) = env.hook(&Event::agent_done()).context().unwrap();
     assert_eq!(alert.lines().count(), 4, "{alert}");
-    assert!(alert.lines().nth(3).unwrap().starts_with("Action: Consider"), "{alert}");
+    assert!(alert.lines().nth(3).unwrap().starts_with("Action: Run "), "{alert}");
 }
 
 /// Longer than any path can be: nobody can have written such a file, and nothing breaks.

@@ -110,7 +110,7 @@ fn a_linked_worktree_uses_the_main_ones_configuration_and_its_own_state() {
     let stop = Event::stop().with("cwd", tree.to_str().unwrap());
     let (_, alert) =
         env.run(command, stop.json(&tree).as_bytes()).context().expect("lead = any is in effect");
-    assert!(alert.contains("Changed: a.py\n"), "{alert}");
+    assert!(alert.contains("Changed: a.py (hello removed)\n"), "{alert}");
     assert_eq!(states(&env), ["$ELSEWHERE/tree"]);
     let shown = env.lockstep(["-C", tree.to_str().unwrap(), "config", "show"]).succeeded();
     assert!(shown.contains("alert.lead = \"any\""), "{shown}");

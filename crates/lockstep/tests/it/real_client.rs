@@ -73,7 +73,7 @@ fn every_way_to_change_a_file_is_journaled_and_the_alert_reaches_the_lead_once()
     assert_eq!(transcript.lead().count(ALERT), 1, "{transcript}");
     assert_eq!(transcript.lead().count("Changed: a.py"), 1, "{transcript}");
     // The alert names who really depends on what was renamed, and nobody else.
-    assert_eq!(transcript.lead().count("Dependents: b.py (refs a.py)"), 1, "{transcript}");
+    assert_eq!(transcript.lead().count("Dependents: b.py:1,3 (refs hello) [breaks]"), 1, "{transcript}");
     // The request that follows the subagent's end is the first to have it.
     assert_eq!(transcript.lead().first_with(ALERT), Some(1), "{transcript}");
     assert_eq!(transcript.who_saw(ALERT), [Agent::Lead].into());

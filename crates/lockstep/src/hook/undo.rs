@@ -1,0 +1,67 @@
+//! Former contents, restored from what an event says about a change.
+
+use lockstep_git::patch::FilePatch;
+use lockstep_model::event::{EditHunk, Former, Replacement, Undo};
+
+/// Returns what a file was before a tool changed it to `present`; `None` where the event does not determine it.
+pub(super) fn former(present: &str, undo: &Undo) -> Option<Former> {
+    revert(present, &undo.hunks).or_else(|| replace_back(present, &undo.replacements)).map(Former::Text)
+}
+
+/// Reverts a difference. An empty one says nothing.
+pub(super) fn revert(present: &str, hunks: &[EditHunk]) -> Option<String> {
+    if hunks.is_empty() {
+        return None;
+    }
+    FilePatch::from_hunks(hunks.iter().map(|hunk| (hunk.new_start, hunk.lines.as_slice()))).revert(present)
+}
+
+/// Puts the old texts back, the last replacement first. A new text that occurs more than once, or not at all, does not say what it
+/// replaced.
+fn replace_back(present: &str, replacements: &[Replacement]) -> Option<String> {
+    if replacements.is_empty() {
+        return None;
+    }
+    let mut text = present.to_owned();
+    for Replacement { old, new, all } in replacements.iter().rev() {
+        let occurrences = if new.is_empty() { 0 } else { text.matches(new.as_str()).count() };
+        match occurrences {
+            1 => text = text.replacen(new.as_str(), old, 1),
+            0 => return None,
+            _ if *all => text = text.replace(new.as_str(), old),
+            _ => return None,
+        }
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn replaced(present: &str, replacements: &[(&str, &str, bool)]) -> Option<Former> {
+        let replacements = replacements
+            .iter()
+            .map(|(old, new, all)| Replacement { old: (*old).to_owned(), new: (*new).to_owned(), all: *all })
+            .collect();
+        former(present, &Undo { hunks: Vec::new(), replacements })
+    }
+
+    #[test]
+    fn replaced_texts_are_put_back_in_reverse_order() {
+        let text = |text: &str| Some(Former::Text(text.to_owned()));
+        assert_eq!(replaced("def b(): c\n", &[("a", "b", false)]), text("def a(): c\n"));
+        assert_eq!(replaced("y\n", &[("a", "x", false), ("x", "y", false)]), text("a\n"));
+        assert_eq!(replaced("b b\n", &[("a", "b", true)]), text("a a\n"));
+        assert_eq!(replaced("b b\n", &[("a", "b", false)]), None, "either may be the new one");
+        assert_eq!(replaced("rest\n", &[("a", "", false)]), None, "nothing tells where it was");
+    }
+
+    #[test]
+    fn a_difference_is_reverted_where_it_says_it_is() {
+        let hunk = EditHunk { new_start: 3, lines: vec!["-x".to_owned(), "+b".to_owned()] };
+        let undo = Undo { hunks: vec![hunk], replacements: Vec::new() };
+        assert_eq!(former("b\na\nb\n", &undo), Some(Former::Text("b\na\nx\n".to_owned())));
+        assert_eq!(former("other\n", &undo), None);
+    }
+}

@@ -1,0 +1,133 @@
+//! The alert of an analysis: which files changed and how, and what depends on them.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use lockstep_model::alert::{
+    Alert, BrokenInFile, ChangedFile, Finding, Findings, display_names, is_generic_name,
+};
+use lockstep_refs::change::{SymbolChange, What};
+use lockstep_refs::impact::{Dependent, FileChange, FileImpact};
+
+use super::analysis::Analysis;
+
+/// So many definitions of a changed file are named.
+const MAX_SYMBOLS: usize = 3;
+
+impl Analysis {
+    /// Returns the alert for the Lead, with only the dependents that the change breaks if `only_breaking`.
+    pub(crate) fn alert(&self, only_breaking: bool) -> Alert {
+        let root = Path::new(&self.root);
+        let paths: Vec<_> = self.impact.files.iter().map(|file| root.join(&file.path)).collect();
+        let names = display_names(&paths);
+        let name = |path: &str| {
+            let at = self.impact.files.iter().position(|file| file.path == path);
+            at.map_or_else(|| path.to_owned(), |at| names[at].clone())
+        };
+        let ranked = self.report().ranked();
+        let dependents = ranked.iter().filter(|entry| entry.breaks || !only_breaking).map(|entry| Finding {
+            dependent: entry.dependent.path.clone(),
+            refs: entry.refs.iter().map(|path| name(path)).collect(),
+            names: self.names_in(&entry.dependent.path),
+            lines: self.lines_in(&entry.dependent.path),
+            breaks: entry.breaks,
+        });
+        let broken = self.impact.files.iter().filter(|file| !file.broken_in_file.is_empty());
+        let broken_in_file = broken.map(|file| BrokenInFile {
+            file: name(&file.path),
+            lines: file.broken_in_file.iter().map(|broken| broken.evidence.line).collect(),
+            reason: file.broken_in_file.first().map(|broken| broken.reason.clone()).unwrap_or_default(),
+        });
+        let findings = Findings {
+            dependents: dependents.collect(),
+            truncated: self.impact.truncated,
+            broken_in_file: broken_in_file.collect(),
+        };
+        let files = self.impact.files.iter().zip(paths).map(|(file, path)| ChangedFile {
+            path,
+            note: note(file),
+            has_dependents: !file.dependents.is_empty() || !file.broken_in_file.is_empty(),
+            is_unanalysed: file.unanalysed,
+        });
+        Alert::analysed(files.collect(), findings)
+    }
+
+    /// The dependents of that path, one for each changed file that it references.
+    fn entries<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a Dependent> {
+        self.impact.dependents().map(|(_, dependent)| dependent).filter(move |it| it.path == path)
+    }
+
+    /// The lines in which a dependent references what changed; those that no longer fit, where there are any.
+    fn lines_in(&self, path: &str) -> Vec<u32> {
+        let lines = |only_breaking: bool| -> BTreeSet<u32> {
+            let evidence = self.entries(path).flat_map(|dependent| &dependent.evidence);
+            evidence.filter(|place| place.breaks || !only_breaking).map(|place| place.line).collect()
+        };
+        let broken = lines(true);
+        if broken.is_empty() { lines(false) } else { broken }.into_iter().collect()
+    }
+
+    /// The names by which a dependent references what changed, the strongest first.
+    fn names_in(&self, path: &str) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for place in self.entries(path).flat_map(|dependent| &dependent.evidence) {
+            if !place.pattern.is_empty() && !names.contains(&place.pattern) {
+                names.push(place.pattern.clone());
+            }
+        }
+        names
+    }
+}
+
+/// What changed in a file, in a few words.
+fn note(file: &FileImpact) -> Option<String> {
+    match &file.change {
+        FileChange::Renamed { from } => Some(format!("was {}", former_name(&file.path, from))),
+        FileChange::Created => Some("new".to_owned()),
+        FileChange::Deleted => Some("deleted".to_owned()),
+        FileChange::Modified if file.whole_file => Some("former content unknown".to_owned()),
+        FileChange::Modified => symbols(&file.symbols),
+    }
+}
+
+/// The part of the former path by which it is told from the present one.
+fn former_name(path: &str, from: &str) -> String {
+    let (now, was) = (Path::new(path), Path::new(from));
+    let name =
+        |path: Option<&Path>| path.and_then(Path::file_name).map(|it| it.to_string_lossy().into_owned());
+    match (now.file_name() == was.file_name(), now.file_name().is_some_and(is_generic_name)) {
+        (true, true) => name(was.parent()).unwrap_or_else(|| from.to_owned()),
+        (true, false) => from.to_owned(),
+        (false, _) => name(Some(was)).unwrap_or_else(|| from.to_owned()),
+    }
+}
+
+/// The changed definitions: renamed and removed ones first, and those whose inside changed only if there is no other.
+fn symbols(changes: &[SymbolChange]) -> Option<String> {
+    let mut named: Vec<(u8, String)> = changes.iter().map(symbol).collect();
+    named.sort_by_key(|(weight, _)| *weight);
+    let strongest = named.first()?.0;
+    named.retain(|(weight, _)| *weight < INSIDE || strongest == INSIDE);
+    let more = named.len().saturating_sub(MAX_SYMBOLS);
+    let mut text: Vec<String> = named.into_iter().take(MAX_SYMBOLS).map(|(_, text)| text).collect();
+    if more > 0 {
+        text.push(format!("+{more}"));
+    }
+    Some(text.join(", "))
+}
+
+/// The weight of a definition whose inside changed.
+const INSIDE: u8 = 3;
+
+fn symbol(change: &SymbolChange) -> (u8, String) {
+    let name = match &change.was.container {
+        Some(container) => format!("{container}.{}", change.was.name),
+        None => change.was.name.to_string(),
+    };
+    match &change.what {
+        What::Renamed(to) => (0, format!("{name} → {to}")),
+        What::Removed => (1, format!("{name} removed")),
+        What::Body => (INSIDE, format!("{name} changed inside")),
+        _ => (2, format!("{name}: other signature")),
+    }
+}

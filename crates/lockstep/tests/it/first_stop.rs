@@ -1,0 +1,339 @@
+//! The first stop of a project that has no index yet. Whatever way a file was changed, the alert names the dependent, or says that it
+//! was not analysed and names it at a later event.
+
+use std::fs;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use lockstep_testkit::{Event, TestEnv};
+use lockstep_wire::claude::samples;
+use serde_json::json;
+
+use crate::configured;
+
+const DEFINITION: &str =
+    "\"\"\"Core.\"\"\"\n\n\ndef greet(name):\n    return name\n\n\ndef other():\n    return 1\n";
+const DEPENDENT: &str = "from core import greet\n\n\ndef main():\n    return greet(\"x\")\n";
+
+/// How the project is before the agent changes something.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Git {
+    /// No repository.
+    None,
+    /// Everything is committed.
+    Committed,
+    /// A repository without a commit.
+    Unborn,
+    /// The files are not tracked.
+    Untracked,
+    /// The committed definition has another name than the one on disk.
+    Dirty,
+}
+
+struct Variant {
+    name: &'static str,
+    git: Git,
+    session_start: bool,
+    /// What the agent does. Events are those of subagent `a1`, unless the variant is about the Lead.
+    act: fn(&TestEnv),
+}
+
+fn subagent(event: Event) -> Event {
+    event.by("a1", "implementer")
+}
+
+/// A shell command of the subagent, and its event.
+fn shell(env: &TestEnv, script: &str) {
+    env.shell(script);
+    env.hook(&subagent(Event::bash())).silent();
+}
+
+fn rename(env: &TestEnv) {
+    let text = fs::read_to_string(env.project().join("core.py")).unwrap();
+    env.write("core.py", text.replace("greet", "salute"));
+}
+
+fn edit_event() -> Event {
+    subagent(Event::edit("core.py"))
+        .with(
+            "tool_input",
+            json!({"file_path": "/repo/core.py", "old_string": "def greet", "new_string": "def salute"}),
+        )
+        .with("tool_response", json!({"filePath": "/repo/core.py"}))
+}
+
+fn project(git: Git) -> TestEnv {
+    let env = configured("");
+    if git != Git::None {
+        env.git(["init", "--quiet"]);
+    }
+    if git == Git::Untracked {
+        env.write("readme.txt", "x\n");
+        env.git(["add", "readme.txt"]);
+        env.git(["commit", "--quiet", "-m", "first"]);
+    }
+    let committed =
+        if git == Git::Dirty { DEFINITION.replace("greet", "hello") } else { DEFINITION.to_owned() };
+    env.write("core.py", committed);
+    env.write("use.py", DEPENDENT);
+    if matches!(git, Git::Committed | Git::Dirty) {
+        env.git(["add", "-A"]);
+        env.git(["commit", "--quiet", "-m", "first"]);
+    }
+    if git == Git::Dirty {
+        env.write("core.py", DEFINITION);
+    }
+    env
+}
+
+/// The next text that reaches the Lead.
+fn delivered(env: &TestEnv, event: &Event) -> String {
+    env.hook(event).context().map(|(_, text)| text).unwrap_or_default()
+}
+
+/// The alert names the dependent, now or, where it said that it does not know, later.
+fn assert_named(env: &TestEnv, name: &str, first: String) {
+    if first.contains("use.py") {
+        return;
+    }
+    assert!(first.contains("not analysed"), "{name}: {first:?}\n{:?}", env.logged());
+    let started = Instant::now();
+    while started.elapsed() < Duration::from_secs(60) {
+        sleep(Duration::from_millis(100));
+        if delivered(env, &Event::prompt()).contains("use.py") {
+            return;
+        }
+    }
+    panic!("{name}: no later event names the dependent: {:?}", env.logged());
+}
+
+fn run(variant: &Variant) {
+    let env = project(variant.git);
+    if variant.session_start {
+        env.hook(&Event::session_start()).silent();
+    }
+    (variant.act)(&env);
+    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+    assert_named(&env, variant.name, delivered(&env, &Event::agent_done()));
+}
+
+/// Ways to rename `greet` to `salute` in `core.py`, or to move or delete it.
+const ACTS: &[(&str, fn(&TestEnv))] = &[
+    ("sed", |env| shell(env, "sed -i s/greet/salute/ core.py")),
+    ("heredoc", |env| shell(env, "cat > core.py <<'E'\ndef salute(name):\n    return name\nE")),
+    ("mv", |env| shell(env, "mv core.py kernel.py")),
+    ("mv and sed", |env| shell(env, "mv core.py kernel.py && sed -i s/greet/salute/ kernel.py")),
+    ("copy and remove", |env| shell(env, "cp core.py kernel.py && rm core.py")),
+    ("rm", |env| shell(env, "rm core.py")),
+    ("sed, then an edit", |env| {
+        shell(env, "sed -i s/greet/salute/ core.py");
+        let now = fs::read_to_string(env.project().join("core.py")).unwrap();
+        env.write("core.py", format!("{now}\n# more\n"));
+        env.hook(&subagent(Event::edit("core.py").former(&now))).silent();
+    }),
+    ("edit without former content", |env| {
+        rename(env);
+        env.hook(&edit_event()).silent();
+    }),
+    ("write without former content", |env| {
+        rename(env);
+        env.hook(
+            &subagent(Event::write("core.py")).with("tool_response", json!({"filePath": "/repo/core.py"})),
+        )
+        .silent();
+    }),
+    ("multi-edit", |env| {
+        rename(env);
+        let input =
+            json!({"file_path": "/repo/core.py", "edits": [{"old_string": "greet", "new_string": "salute"}]});
+        env.hook(&subagent(Event::of(samples::POST_TOOL_USE_MULTI_EDIT)).with("tool_input", input)).silent();
+    }),
+    ("no event at all", |env| env.shell("sed -i s/greet/salute/ core.py")),
+];
+
+#[test]
+fn every_way_of_changing_a_committed_file_names_the_dependent() {
+    for session_start in [true, false] {
+        for (name, act) in ACTS {
+            run(&Variant { name, git: Git::Committed, session_start, act: *act });
+        }
+    }
+}
+
+#[test]
+fn uncommitted_and_untracked_files_are_compared_with_the_start_of_the_session() {
+    for git in [Git::None, Git::Unborn, Git::Untracked, Git::Dirty] {
+        for (name, act) in ACTS {
+            run(&Variant { name, git, session_start: true, act: *act });
+        }
+    }
+}
+
+/// A tracked file that was changed before a session whose start was not seen is compared with the commit: only an event tells more.
+#[test]
+fn without_a_start_of_the_session_whole_files_count() {
+    for git in [Git::None, Git::Unborn, Git::Untracked, Git::Dirty] {
+        for (name, act) in ACTS.iter().filter(|(name, _)| is_found(git, name)) {
+            run(&Variant { name, git, session_start: false, act: *act });
+        }
+    }
+}
+
+/// A deleted file that nothing has recorded cannot be missed.
+fn is_found(git: Git, name: &str) -> bool {
+    let told = ["edit without former content", "multi-edit"];
+    let written = ["sed", "heredoc", "write without former content", "sed, then an edit", "no event at all"];
+    told.contains(&name) || git != Git::Dirty && written.contains(&name)
+}
+
+#[test]
+fn the_clients_list_of_edits_tells_the_former_content() {
+    let env = project(Git::None);
+    env.shell("sed -i s/greet/salute/ core.py");
+    let response = json!({"stdout": "", "bashEditDiff": {"files": [{"filePath": "/repo/core.py", "hunks": [{
+        "oldStart": 4, "oldLines": 1, "newStart": 4, "newLines": 1, "lines": ["-def greet(name):", "+def salute(name):"]}]}],
+        "moreFiles": 0, "changedFiles": ["/repo/core.py"]}});
+    env.hook(&subagent(Event::bash()).with("tool_response", response)).silent();
+    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+    let alert = delivered(&env, &Event::agent_done());
+    assert!(alert.contains("1 files changed") && alert.contains("use.py"), "{alert}");
+}
+
+#[test]
+fn the_leads_own_stop_names_what_breaks() {
+    for session_start in [true, false] {
+        let env = project(Git::Committed);
+        if session_start {
+            env.hook(&Event::session_start()).silent();
+        }
+        env.shell("sed -i s/greet/salute/ core.py");
+        env.hook(&Event::bash()).silent();
+        assert_named(&env, "the Lead", delivered(&env, &Event::stop()));
+    }
+}
+
+#[test]
+fn a_commit_by_the_agent_does_not_hide_what_it_changed() {
+    let env = project(Git::Committed);
+    env.hook(&Event::session_start()).silent();
+    env.shell("sed -i s/greet/salute/ core.py");
+    env.git(["commit", "--quiet", "-am", "rename"]);
+    env.hook(&subagent(Event::bash())).silent();
+    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+    assert_named(&env, "commit", delivered(&env, &Event::agent_done()));
+}
+
+#[test]
+fn staged_moves_detached_heads_and_worktrees_are_understood() {
+    let env = project(Git::Committed);
+    env.git(["checkout", "--quiet", "--detach"]);
+    env.git(["mv", "core.py", "kernel.py"]);
+    env.hook(&subagent(Event::bash())).silent();
+    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+    assert_named(&env, "git mv", delivered(&env, &Event::agent_done()));
+    let changes = env.lockstep(["changes"]).snapshot();
+    assert!(changes.contains("core.py  (renamed to kernel.py)"), "{changes}");
+}
+
+#[test]
+fn two_agents_at_once_are_both_named() {
+    let env = project(Git::Committed);
+    env.write("kern.py", "def wave():\n    return 1\n");
+    env.write("use_kern.py", "from kern import wave\n\nwave()\n");
+    env.git(["add", "-A"]);
+    env.git(["commit", "--quiet", "-m", "more"]);
+    env.hook(&Event::session_start()).silent();
+    env.shell("sed -i s/greet/salute/ core.py");
+    env.hook(&Event::bash().by("a1", "implementer")).silent();
+    env.shell("sed -i s/wave/nod/ kern.py");
+    env.hook(&Event::bash().by("a2", "implementer")).silent();
+    let stops = ["a1", "a2"].map(|id| Event::subagent_stop(id, "implementer"));
+    for output in env.hooks_at_once(&stops) {
+        output.silent();
+    }
+    let mut told = delivered(&env, &Event::agent_done());
+    let started = Instant::now();
+    while !(told.contains("use.py") && told.contains("use_kern.py")) {
+        assert!(started.elapsed() < Duration::from_secs(60), "{told}");
+        sleep(Duration::from_millis(100));
+        told += &delivered(&env, &Event::prompt());
+    }
+}
+
+#[test]
+fn with_fifty_changed_files_the_dependent_is_named() {
+    let env = project(Git::Committed);
+    for n in 0..50 {
+        env.write(format!("part{n}.py"), format!("def part{n}():\n    return {n}\n"));
+    }
+    env.git(["add", "-A"]);
+    env.git(["commit", "--quiet", "-m", "parts"]);
+    env.hook(&Event::session_start()).silent();
+    shell(&env, "for f in part*.py core.py; do sed -i 's/return/return 1 +/; s/greet/salute/' $f; done");
+    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+    assert_named(&env, "fifty", delivered(&env, &Event::agent_done()));
+}
+
+#[test]
+fn what_was_not_analysed_stays_pending_until_it_was() {
+    let env = project(Git::Committed);
+    env.configure("[impact]\ntime_limit = \"0s\"\n");
+    env.lockstep(["index", "--quiet"]).succeeded();
+    env.hook(&Event::session_start()).silent();
+    shell(&env, "sed -i s/greet/salute/ core.py");
+    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+    let first = delivered(&env, &Event::agent_done());
+    // The same event may already analyse it: nothing waits longer than the next one.
+    let told = first.clone() + &delivered(&env, &Event::prompt());
+    assert!(told.contains("use.py"), "{told}");
+    assert_eq!(delivered(&env, &Event::prompt()), "", "once");
+    env.hook(&Event::subagent_stop("a2", "implementer")).silent();
+    assert_eq!(delivered(&env, &Event::prompt()), "");
+}
+
+#[test]
+fn a_stop_without_an_index_is_made_up_for_when_there_is_one() {
+    let env = project(Git::Committed);
+    env.hook(&Event::session_start()).silent();
+    // Something is in the place of the index, so that it cannot be built.
+    let index = env.state().join("index");
+    env.shell("sed -i s/greet/salute/ core.py");
+    env.hook(&subagent(Event::bash())).silent();
+    let started = Instant::now();
+    while !index.join("manifest").exists() && started.elapsed() < Duration::from_secs(20) {
+        sleep(Duration::from_millis(20));
+    }
+    fs::remove_dir_all(&index).unwrap();
+    env.write(".lockstep/index", "in the way");
+    env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+    let first = delivered(&env, &Event::agent_done());
+    assert!(first.contains("not analysed"), "{first}");
+    fs::remove_file(&index).unwrap();
+    env.lockstep(["index", "--quiet"]).succeeded();
+    assert!(delivered(&env, &Event::agent_done()).contains("use.py"));
+    assert_eq!(delivered(&env, &Event::agent_done()), "");
+}
+
+#[test]
+fn a_dependent_that_already_follows_and_a_comment_raise_no_alert() {
+    for session_start in [true, false] {
+        for script in [
+            "sed -i s/greet/salute/ use.py && sed -i s/greet/salute/ core.py",
+            "sed -i s/greet/salute/ core.py && sed -i s/greet/salute/ use.py",
+            "sed -i 's/def other/# a comment\\ndef other/' core.py",
+            "sed -i 's/\"\"\"Core.\"\"\"/\"\"\"The core.\"\"\"/' core.py",
+            "printf '\\n\\n' >> core.py",
+        ] {
+            let env = project(Git::Committed);
+            if session_start {
+                env.hook(&Event::session_start()).silent();
+            }
+            shell(&env, script);
+            env.hook(&Event::subagent_stop("a1", "implementer")).silent();
+            let first = delivered(&env, &Event::agent_done());
+            assert!(first.is_empty() || first.contains("not analysed"), "{script}: {first}");
+            let report = fs::read_to_string(env.state().join("reports/s1/1.yaml")).unwrap();
+            assert!(report.contains("status: "), "{report}");
+        }
+    }
+}
