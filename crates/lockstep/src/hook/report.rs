@@ -198,8 +198,8 @@ impl Hook {
         let (unanalysed, analysed): (Vec<_>, Vec<_>) = files
             .into_iter()
             .partition(|(path, _)| analysis.as_ref().is_none_or(|analysis| analysis.leaves_out(path)));
-        let (texts, alert) = self.texts_and_alert(store, reported, &changed, analysis.as_ref())?;
-        let (alert, held) = alert;
+        let Rendered { texts, alert, held } =
+            self.texts_and_alert(store, reported, &changed, analysis.as_ref())?;
         let entered = store.enter_report(&Draft {
             session,
             agent: reported.agent.as_ref(),
@@ -227,7 +227,7 @@ impl Hook {
         reported: &Reported<'_>,
         changed: &[PathBuf],
         analysis: Option<&Analysis>,
-    ) -> Result<(Texts, (Option<Alert>, Option<i64>)), Fault> {
+    ) -> Result<Rendered, Fault> {
         let Reported { session, worth, .. } = *reported;
         let (texts, mut alert) = match analysis {
             Some(analysis) => self.analysed_report(analysis, reported),
@@ -241,7 +241,7 @@ impl Hook {
                 None => unanalysed_report(session, &told, worth).1,
             };
         }
-        Ok((texts, (alert, held)))
+        Ok(Rendered { texts, alert, held })
     }
 
     /// Those of the changed files that the Lead is told about, and the active cascade that keeps the others for its report: an
@@ -311,6 +311,15 @@ fn last_changes(store: &Store, session: &SessionId) -> Result<BTreeMap<PathBuf, 
 }
 
 type Texts = [(&'static str, String); 2];
+
+/// A report as it is written and told.
+struct Rendered {
+    texts: Texts,
+    /// Where it is worth it.
+    alert: Option<Alert>,
+    /// The cascade that holds a part of the alert back.
+    held: Option<i64>,
+}
 
 impl Hook {
     fn analysed_report(&self, analysis: &Analysis, reported: &Reported<'_>) -> (Texts, Option<Alert>) {

@@ -1,6 +1,7 @@
 //! Finding and journaling changes that no tool event reported.
 
 use std::cell::Cell;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -100,7 +101,8 @@ impl Hook {
         };
         let mut paths: Vec<PathBuf> = found.iter().map(|(path, _)| path.clone()).collect();
         self.project.drop_own_files(&mut paths);
-        found.retain(|(path, _)| paths.contains(path));
+        let theirs: HashSet<PathBuf> = paths.into_iter().collect();
+        found.retain(|(path, _)| theirs.contains(path));
         found
     }
 
