@@ -212,7 +212,13 @@ impl Hook {
         })?;
         if entered.is_some() {
             let befores = Befores::of(&self.project.state, session);
-            analysed.iter().try_for_each(|(path, _)| befores.reported(path, reported.agent.as_ref()))?;
+            // A file that does not parse now is compared with its original content again when it does.
+            let is_settled =
+                |path: &Path| !analysis.as_ref().is_some_and(|analysis| analysis.is_unparsed(path));
+            let settled = analysed.iter().map(|(path, _)| path).filter(|path| is_settled(path));
+            for path in settled {
+                befores.reported(path, reported.agent.as_ref())?;
+            }
         }
         if let (Some(cascade), Some(number)) = (held, entered) {
             store.hold_alert(cascade, session, number)?;

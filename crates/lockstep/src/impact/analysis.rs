@@ -189,6 +189,12 @@ impl Analysis {
         self.impact.files.iter().any(|file| file.unanalysed && root.join(&file.path) == path)
     }
 
+    /// Returns true if a changed file (absolute) could be parsed before and cannot be now.
+    pub(crate) fn is_unparsed(&self, path: &Path) -> bool {
+        let root = Path::new(&self.root);
+        self.impact.files.iter().any(|file| file.unparsed.is_some() && root.join(&file.path) == path)
+    }
+
     /// Returns true if no changed file was analysed.
     pub(crate) fn is_unanalysed(&self) -> bool {
         !self.impact.files.is_empty() && self.impact.files.iter().all(|file| file.unanalysed)

@@ -117,8 +117,11 @@ fn run(variant: &Variant) {
     assert_named(&env, variant.name, delivered(&env, &Event::agent_done()));
 }
 
+/// A name, and what the agent does.
+type Act = (&'static str, fn(&TestEnv));
+
 /// Ways to rename `greet` to `salute` in `core.py`, or to move or delete it.
-const ACTS: &[(&str, fn(&TestEnv))] = &[
+const ACTS: &[Act] = &[
     ("sed", |env| shell(env, "sed -i s/greet/salute/ core.py")),
     ("heredoc", |env| shell(env, "cat > core.py <<'E'\ndef salute(name):\n    return name\nE")),
     ("mv", |env| shell(env, "mv core.py kernel.py")),
