@@ -199,7 +199,7 @@ sections! {
     /// The codebase map: which file references which, and how hot each is, in one document.
     [map] Map {
         /// The document, relative to the project's root. An empty string means
-        /// `.claude/agent-memory/analyst/codebase-map.md` where there is a `.claude` directory, else
+        /// `.claude/agent-memory/analyst/codebase-map.md` for a scope below `.claude/`, else
         /// `.lockstep/codebase-map.md`.
         path: DocumentPath = DocumentPath::default();
 
@@ -207,7 +207,7 @@ sections! {
         /// `**`. An empty string means all of them.
         scope: MapScope = MapScope::default();
 
-        /// The most lines the document may have; over it, low entries with the oldest `updated` are left out. `0`: no
+        /// The most lines the document may have; over it, entries are left out, cold and old ones first. `0`: no
         /// limit. `"auto"`: the scope decides, 300 lines and 15 KB for one below `.claude/`, no limit for any other.
         max_lines: MapLines = MapLines::default();
     }

@@ -202,6 +202,7 @@ impl Check<'_> {
         }
         let lines = text.lines().count();
         if let Some(limit) = self.truth.limit
+            && entries > 0
             && !limit.allows(lines, text.len())
         {
             let bytes = limit.bytes.map(|bytes| format!(" and {bytes} bytes")).unwrap_or_default();
@@ -247,20 +248,22 @@ impl Check<'_> {
                 self.add(Defect::Orphaned, Some(path), "its file is gone");
             }
         }
-        let (mut cold, mut missing) = (Vec::new(), Vec::new());
-        for (entry, hotspot) in record.entries.iter().zip(&self.truth.view.hotspots) {
-            if !listed.contains(&*entry.path) {
-                if *hotspot == Hotspot::Low { cold.push(&*entry.path) } else { missing.push(&*entry.path) }
-            }
-        }
+        let all = record.entries.iter().zip(&self.truth.view.hotspots);
+        let mut unlisted: Vec<(Hotspot, &str)> = all
+            .filter(|(entry, _)| !listed.contains(&*entry.path))
+            .map(|(entry, hotspot)| (*hotspot, &*entry.path))
+            .collect();
         let pruned = self.document.header.pruned;
-        if pruned > cold.len() {
-            let what = format!("the header says that {pruned} low entries were left out, {} are", cold.len());
+        if pruned.total() > unlisted.len() {
+            let (said, count) = (pruned.describe(), unlisted.len());
+            let what = format!("the header says that {said} entries were left out, {count} are");
             self.add(Defect::Count, None, what);
         }
-        // Which of them were left out nobody says; those that are too many are named.
-        missing.extend(cold.into_iter().skip(pruned));
-        missing.iter().for_each(|path| self.add(Defect::Missing, Some(path), "has no entry"));
+        // The document does not name the entries that it leaves out. The coldest go first; those beyond the number are missing.
+        unlisted.sort_unstable();
+        for (_, path) in unlisted.into_iter().skip(pruned.total()) {
+            self.add(Defect::Missing, Some(path), "has no entry");
+        }
     }
 
     /// References that only one side has, as far as both are listed.
@@ -386,4 +389,52 @@ fn difference(key: &str, listed: &[String], wanted: &[&str]) -> String {
         parts.push("is not sorted, or not in the shortest names".to_owned());
     }
     format!("{key} {}", parts.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::civil::date;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::record::Record;
+
+    fn record(refs: &[Vec<u32>]) -> Record {
+        let mut record = Record::empty(date(2026, 2, 14));
+        record.about.scope = ".claude/".to_owned();
+        let count = u32::try_from(refs.len()).unwrap();
+        for (at, refs) in refs.iter().enumerate() {
+            let mut refs: Vec<u32> = refs.iter().map(|to| to % count).collect();
+            refs.sort_unstable();
+            refs.dedup();
+            record.push_plain(&format!(".claude/skills/s{at:03}/SKILL.md"), &refs);
+        }
+        record
+    }
+
+    proptest! {
+        #[test]
+        fn a_document_that_was_written_is_within_its_limit_and_passes_the_check(
+            refs in proptest::collection::vec(proptest::collection::vec(0_u32..40, 0..30), 0..40),
+            lines in 1_usize..300,
+        ) {
+            let record = record(&refs);
+            let view = View::new(&record, &|_| false);
+            let limit = Limit::of(Some(lines), true).unwrap();
+            let made = view.document(Some(limit));
+            prop_assert!(made.listed == 0 || limit.allows(made.text.lines().count(), made.text.len()));
+            prop_assert_eq!(made.listed + made.pruned.total(), record.entries.len());
+            let scope = Scope::new(".claude/", None);
+            let truth = Truth {
+                view: &view,
+                scope: &scope,
+                limit: Some(limit),
+                today: date(2026, 2, 14),
+                exists: &|_| true,
+                changed_since: &|_, _| false,
+                is_hot: &|_| Some(false),
+            };
+            prop_assert_eq!(check(&made.text, &truth).findings, []);
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::ops::Range;
 
+use crate::document::Pruned;
 use crate::hotspot::Hotspot;
 use crate::record::{Entry, Record};
 use crate::view::{Pen, bytes, header};
@@ -69,7 +70,7 @@ pub fn redraw(
     let referring = referring(record, &anew);
     let mut drawing = Drawing { pieces: Vec::new(), blocks: Vec::with_capacity(count) };
     let mut text = String::new();
-    header(&record.about, count, 0).write(&mut text);
+    header(&record.about, count, Pruned::default()).write(&mut text);
     if text.as_bytes() == &head[..first] {
         drawing.keep(0..first as u64)
     } else {

@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use crate::document::{ENTRY_LINES, Header, escaped, write_entry};
+use crate::document::{ENTRY_LINES, Header, Pruned, escaped, write_entry};
 use crate::hotspot::Hotspot;
 use crate::record::{About, Entry, Record};
 
@@ -52,8 +52,8 @@ pub struct Made {
     pub text: String,
     /// How many entries it lists.
     pub listed: usize,
-    /// How many were left out.
-    pub pruned: usize,
+    /// Those that were left out.
+    pub pruned: Pruned,
     /// How many bytes each entry has; none where some were left out.
     pub blocks: Vec<u32>,
 }
@@ -90,7 +90,7 @@ impl<'r> View<'r> {
     fn whole(&self) -> Made {
         let count = self.record.entries.len();
         let mut text = String::with_capacity(count * 200 + 400);
-        header(&self.record.about, count, 0).write(&mut text);
+        header(&self.record.about, count, Pruned::default()).write(&mut text);
         let mut pen = self.pen();
         let mut blocks = Vec::with_capacity(count);
         for at in 0..count {
@@ -98,10 +98,11 @@ impl<'r> View<'r> {
             pen.write(&mut text, at, &self.referring[at], self.hotspots[at]);
             blocks.push(bytes(text.len() - before));
         }
-        Made { text, listed: count, pruned: 0, blocks }
+        Made { text, listed: count, pruned: Pruned::default(), blocks }
     }
 
-    /// Leaves out cold entries, those first that were scanned longest ago, until the rest is within the limit.
+    /// Leaves out entries until the rest is within the limit: those of `low` before `medium` before `high`, and of each
+    /// those first that were scanned longest ago.
     fn limited(&self, limit: Limit) -> Made {
         let count = self.record.entries.len();
         let mut pen = self.pen();
@@ -112,29 +113,36 @@ impl<'r> View<'r> {
         };
         let texts: Vec<String> = (0..count).map(entry).collect();
         let mut bytes: usize = texts.iter().map(String::len).sum();
-        let mut candidates: Vec<usize> = (0..count).filter(|at| self.hotspots[*at] == Hotspot::Low).collect();
-        let key = |at: &usize| -> (Date, usize, &str) {
-            (self.record.entries[*at].updated, self.referring[*at].len(), &self.record.entries[*at].path)
+        let key = |at: &usize| -> (Hotspot, Date, usize, &str) {
+            let entry = &self.record.entries[*at];
+            (self.hotspots[*at], entry.updated, self.referring[*at].len(), &entry.path)
         };
+        let mut candidates: Vec<usize> = (0..count).collect();
         candidates.sort_by(|a, b| key(a).cmp(&key(b)));
-        let mut pruned = vec![false; count];
-        let mut left_out = 0;
-        let fits = |left_out: usize, bytes: usize| {
-            let (lines, header) = header(&self.record.about, count - left_out, left_out).size();
-            limit.allows(lines + (count - left_out) * ENTRY_LINES, header + bytes)
+        let mut is_listed = vec![true; count];
+        let mut pruned = Pruned::default();
+        let fits = |pruned: Pruned, bytes: usize| {
+            let listed = count - pruned.total();
+            let (lines, header) = header(&self.record.about, listed, pruned).size();
+            limit.allows(lines + listed * ENTRY_LINES, header + bytes)
         };
         for at in candidates {
-            if fits(left_out, bytes) {
+            if fits(pruned, bytes) {
                 break;
             }
-            pruned[at] = true;
-            left_out += 1;
+            is_listed[at] = false;
+            pruned.add(self.hotspots[at]);
             bytes -= texts[at].len();
         }
+        let listed = count - pruned.total();
         let mut text = String::with_capacity(bytes + 400);
-        header(&self.record.about, count - left_out, left_out).write(&mut text);
-        texts.iter().zip(&pruned).filter(|(_, pruned)| !**pruned).for_each(|(entry, _)| text.push_str(entry));
-        Made { text, listed: count - left_out, pruned: left_out, blocks: Vec::new() }
+        header(&self.record.about, listed, pruned).write(&mut text);
+        texts
+            .iter()
+            .zip(&is_listed)
+            .filter(|(_, listed)| **listed)
+            .for_each(|(entry, _)| text.push_str(entry));
+        Made { text, listed, pruned, blocks: Vec::new() }
     }
 
     fn pen(&self) -> Pen<'r> {
@@ -145,7 +153,7 @@ impl<'r> View<'r> {
 }
 
 /// What stands above the entries.
-pub(crate) fn header(about: &About, count: usize, pruned: usize) -> Header {
+pub(crate) fn header(about: &About, count: usize, pruned: Pruned) -> Header {
     Header { full: about.full, incremental: about.incremental, count, scope: about.scope.clone(), pruned }
 }
 
@@ -213,7 +221,7 @@ mod tests {
         let record = record();
         let view = View::new(&record, &|_| false);
         let whole = view.document(None);
-        assert_eq!((whole.listed, whole.pruned), (12, 0));
+        assert_eq!((whole.listed, whole.pruned), (12, Pruned::default()));
         assert_eq!(Document::parse(&whole.text).unwrap().write(), whole.text);
         let limit = Limit { lines: 40, bytes: None };
         let made = view.document(Some(limit));
@@ -229,9 +237,13 @@ mod tests {
         assert_eq!(document.header.count, 5);
         assert_eq!(document.entries[0].refd_by.len(), 11, "what was left out is still referred to");
         let tight = view.document(Some(Limit { lines: 1_000, bytes: Some(700) }));
-        assert!(tight.text.len() <= 700 && tight.pruned > 0);
+        assert!(tight.text.len() <= 700 && tight.pruned.total() > 0);
         let hopeless = view.document(Some(Limit { lines: 5, bytes: None }));
-        assert_eq!(hopeless.listed, 1, "what is hot stays");
+        assert_eq!(hopeless.listed, 0);
+        assert!(hopeless.text.contains("<!-- Pruned: 11 low, 1 high entries; "), "{}", hopeless.text);
+        assert_eq!(Document::parse(&hopeless.text).unwrap().write(), hopeless.text);
+        let hot = view.document(Some(Limit { lines: 13, bytes: None }));
+        assert_eq!((hot.listed, hot.pruned), (1, Pruned { low: 11, medium: 0, high: 0 }));
     }
 
     #[test]

@@ -1,14 +1,15 @@
-//! References that lead to nothing: to entities that are gone, and paths in structured places that no file has.
+//! References that lead to nothing: complete paths, names and imports of files that no longer exist, and paths in
+//! structured places that no file has.
 //!
-//! Which entities are gone is told from outside, by git and by the index's own history.
+//! The files that no longer exist come from the caller, who asks git.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use crate::entity::{Aliases, Entity, EntityKind, Names, is_history};
-use crate::language::Language;
+use crate::entity::{Aliases, Entity, Names, is_generic, is_history};
+use crate::language::{self, Language};
 use crate::reference::{Certainty, Kind};
-use crate::text::{Subject, referrers};
-use crate::world::{FileId, World, base, join, parent};
+use crate::text::{Subject, WrittenPath, referrers, written_paths};
+use crate::world::{FileId, World, base, join, parent, words};
 
 /// A file that was, with what it was known by.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,38 +27,187 @@ pub struct Dangling {
     pub file: FileId,
     /// The line, counted from 1.
     pub line: u32,
-    /// How it names it: a path or a name; a mention is stale, but nothing follows it.
+    /// How it names it.
     pub kind: Kind,
     /// How sure it is that what is gone is meant.
     pub certainty: Certainty,
     /// As written there.
     pub pattern: Box<str>,
-    /// Which of the former files; `None` for a path to a file that nobody knows.
-    pub former: Option<usize>,
+    /// The path that it leads to.
+    pub target: String,
 }
 
-/// All places that reference former files which no present one replaces, and all links and hook commands that lead nowhere.
-/// Sorted by path and line.
-pub fn dangling(world: &dyn World, former: &[Former], aliases: &Aliases) -> Vec<Dangling> {
+/// Dangling references, and whether all files were searched.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Search {
+    /// Sorted by path and line.
+    pub found: Vec<Dangling>,
+    /// Whether the time was over first.
+    pub truncated: bool,
+}
+
+/// Finds all places that reference former files which no present one replaces, and all links and hook commands that lead
+/// nowhere. Words alone, and paths that a present file may be meant by, do not count.
+pub fn dangling(
+    world: &dyn World,
+    former: &[Former],
+    aliases: &Aliases,
+    is_over: &dyn Fn() -> bool,
+) -> Search {
     let names = Names::of(world, aliases);
-    let mut found: Vec<Dangling> =
-        former.iter().enumerate().flat_map(|(at, former)| stale(world, &names, at, former)).collect();
-    let known: BTreeSet<(FileId, u32)> = found.iter().map(|place| (place.file, place.line)).collect();
+    let places = FormerPaths::new(former);
     let folders = folders(world);
+    let mut search = Search::default();
     for file in world.files() {
-        let nowhere = nowhere(world, &folders, file);
-        found.extend(nowhere.into_iter().filter(|place| !known.contains(&(place.file, place.line))));
+        if is_over() {
+            search.truncated = true;
+            break;
+        }
+        search.found.extend(places.written_in(world, &folders, file));
+        search.found.extend(places.imported_by(world, file));
+        search.found.extend(nowhere(world, &folders, file));
     }
-    found.sort_by(|a, b| world.path(a.file).cmp(world.path(b.file)).then(a.line.cmp(&b.line)));
-    found
+    for former in former {
+        if is_over() {
+            search.truncated = true;
+            break;
+        }
+        search.found.extend(former_names(world, &names, former));
+    }
+    let found = &mut search.found;
+    found.retain(|it| it.kind < Kind::Mention && it.certainty == Certainty::Resolved);
+    found.sort_by(|a, b| {
+        let key = |it: &Dangling| (it.line, it.kind, it.target.clone());
+        world.path(a.file).cmp(world.path(b.file)).then_with(|| key(a).cmp(&key(b)))
+    });
+    found.dedup_by(|later, first| {
+        (later.file, later.line, &later.target) == (first.file, first.line, &first.target)
+    });
+    search
 }
 
-fn stale(world: &dyn World, names: &Names, at: usize, former: &Former) -> Vec<Dangling> {
-    let gone = |entity: &&Entity| match entity.kind {
-        EntityKind::Path => world.find(&entity.name).is_none(),
-        _ => names.get(&entity.name).is_empty(),
-    };
+/// The paths of former files, by what they are found by.
+struct FormerPaths<'a> {
+    paths: BTreeSet<&'a str>,
+    by_name: HashMap<&'a str, Vec<&'a str>>,
+    /// The former files that an import may have meant, by their stem, or their directory where the name is generic.
+    by_module: BTreeMap<&'a str, Vec<&'a str>>,
+}
+
+impl<'a> FormerPaths<'a> {
+    fn new(former: &'a [Former]) -> Self {
+        let mut all = Self { paths: BTreeSet::new(), by_name: HashMap::new(), by_module: BTreeMap::new() };
+        for path in former.iter().map(|former| &*former.path) {
+            all.paths.insert(path);
+            all.by_name.entry(base(path)).or_default().push(path);
+            let stem = if is_generic(base(path)) { base(parent(path)) } else { base(path) };
+            let stem = stem.split('.').next().unwrap_or_default();
+            if !stem.is_empty() && Language::of(path) != Language::Text {
+                all.by_module.entry(stem).or_default().push(path);
+            }
+        }
+        all
+    }
+
+    /// The complete paths to former files in a text.
+    fn written_in(&self, world: &dyn World, folders: &BTreeSet<String>, file: FileId) -> Vec<Dangling> {
+        let from = world.path(file);
+        let Some(text) = world.text_once(file).filter(|_| !is_history(from)) else { return Vec::new() };
+        let is_wanted = |name: &str| self.by_name.contains_key(name);
+        let written = written_paths(from, &text, &is_wanted);
+        let target = |path: &WrittenPath| -> Option<String> {
+            let exists = |it: &String| world.find(it).is_some() || folders.contains(it);
+            match path.meanings.iter().any(exists) {
+                true => None,
+                false => path
+                    .meanings
+                    .iter()
+                    .find(|it| self.paths.contains(&***it))
+                    .cloned()
+                    .or_else(|| self.by_end(world, path)),
+            }
+        };
+        let place = |path: WrittenPath| {
+            let target = target(&path)?;
+            let certainty = Certainty::Resolved;
+            Some(Dangling {
+                file,
+                line: path.line,
+                kind: Kind::Path,
+                certainty,
+                pattern: path.written,
+                target,
+            })
+        };
+        written.into_iter().filter_map(place).collect()
+    }
+
+    /// The only former file whose path ends as written, where no present file has such an end.
+    fn by_end(&self, world: &dyn World, path: &WrittenPath) -> Option<String> {
+        let end = path.meanings.last().filter(|end| end.contains('/'))?;
+        let fits = |it: &str| it.strip_suffix(&**end).is_some_and(|start| start.ends_with('/'));
+        let mut former = self.by_name.get(base(end))?.iter().filter(|it| fits(it));
+        let found = former.next().filter(|_| former.next().is_none())?;
+        let is_present = world.named(base(end)).iter().any(|file| fits(world.path(*file)));
+        (!is_present).then(|| (*found).to_owned())
+    }
+
+    /// The imports of former files that now lead nowhere.
+    fn imported_by(&self, world: &dyn World, file: FileId) -> Vec<Dangling> {
+        let Some(facts) = world.facts_once(file) else { return Vec::new() };
+        let is_known = |text: &str| words(text).any(|word| self.by_module.contains_key(word));
+        let may_dangle = |it: &crate::facts::Import| {
+            is_known(&it.module) || it.names.iter().any(|name| is_known(&name.name))
+        };
+        if !facts.imports.iter().any(may_dangle) {
+            return Vec::new();
+        }
+        let unresolved = language::rules(facts.language).outgoing(world, file).unresolved;
+        let place = |place: crate::reference::Place| {
+            let import = facts.imports.iter().find(|it| it.line == place.line);
+            let module = import.map_or(&*place.pattern, |it| &*it.module);
+            let target = self
+                .meant_by(facts.language, &place.pattern)
+                .or_else(|| self.meant_by(world.path(file), facts.language, module))?;
+            let (kind, certainty) = (Kind::Import, Certainty::Resolved);
+            Some(Dangling { file, line: place.line, kind, certainty, pattern: place.pattern, target })
+        };
+        unresolved.into_iter().filter_map(place).collect()
+    }
+
+    /// The former file of the same language whose name is the last word of a module's name that any has.
+    fn meant_by(&self, from: &str, language: Language, module: &str) -> Option<String> {
+        let is_file = matches!(language, Language::C | Language::Cpp);
+        let fits = |path: &&&str| {
+            let other = Language::of(path);
+            let top = path.split('/').next().unwrap_or_default();
+            let is_near = from.split('/').next() == Some(top)
+                || !path.contains('/')
+                || words(module).any(|it| it == top);
+            let same = match is_file {
+                true => base(path) == base(module),
+                false => other == language,
+            };
+            is_near && (same || is_script(other) && is_script(language))
+        };
+        let held = |part: &&str| self.by_module.get(part)?.iter().find(fits).map(|path| (*path).to_owned());
+        let parts: Vec<&str> = words(module).collect();
+        parts.iter().rev().find_map(held)
+    }
+}
+
+/// TypeScript and JavaScript import each other.
+fn is_script(language: Language) -> bool {
+    matches!(language, Language::TypeScript | Language::Tsx | Language::JavaScript)
+}
+
+/// The places that use a name that no present file has.
+fn former_names(world: &dyn World, names: &Names, former: &Former) -> Vec<Dangling> {
+    let gone = |entity: &&Entity| entity.is_name() && names.get(&entity.name).is_empty();
     let entities: Vec<Entity> = former.entities.iter().filter(gone).cloned().collect();
+    if entities.is_empty() {
+        return Vec::new();
+    }
     let subject = Subject { path: &former.path, entities: &entities, symbols: &[], history: false };
     let place = |reference: crate::reference::Reference| Dangling {
         file: reference.file,
@@ -65,7 +215,7 @@ fn stale(world: &dyn World, names: &Names, at: usize, former: &Former) -> Vec<Da
         kind: reference.kind,
         certainty: reference.certainty,
         pattern: reference.pattern,
-        former: Some(at),
+        target: former.path.to_string(),
     };
     referrers(world, &subject).into_iter().map(place).collect()
 }
@@ -105,7 +255,7 @@ fn nowhere(world: &dyn World, folders: &BTreeSet<String>, file: FileId) -> Vec<D
         kind: Kind::Path,
         certainty: Certainty::Resolved,
         pattern: target.1.into(),
-        former: None,
+        target: join(origin, target.1).unwrap_or_default(),
     };
     targets.iter().filter(lost).map(place).collect()
 }

@@ -16,6 +16,13 @@ pub struct Entity {
     pub name: Box<str>,
 }
 
+impl Entity {
+    /// Whether it is a name, and no path.
+    pub fn is_name(&self) -> bool {
+        !matches!(self.kind, EntityKind::Path | EntityKind::Directory)
+    }
+}
+
 /// The kinds of entities.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -32,6 +39,8 @@ pub enum EntityKind {
     Named,
     /// A name that the project's configuration gives.
     Alias,
+    /// The directory that the file stands for: `packages/a` for `packages/a/package.json`.
+    Directory,
 }
 
 /// The aliases of a project: names with the paths they stand for.
@@ -70,7 +79,117 @@ pub fn entities(path: &str, text: Option<&str>, aliases: &Aliases) -> Vec<Entity
     for alias in aliases.of(path) {
         add(EntityKind::Alias, alias);
     }
+    if directory_rank(base(path)).is_some() && !parent(path).is_empty() {
+        found.push(Entity { kind: EntityKind::Directory, name: parent(path).into() });
+    }
     found
+}
+
+/// The rank of a file name among those that stand for their directory, the first before the others; `None` for others.
+pub fn directory_rank(basename: &str) -> Option<usize> {
+    const NAMES: &[&str] = &[
+        "action.yml",
+        "action.yaml",
+        "package.json",
+        "Cargo.toml",
+        "go.mod",
+        "pyproject.toml",
+        "pom.xml",
+        "build.gradle",
+        "build.gradle.kts",
+        "composer.json",
+        "Chart.yaml",
+        "CMakeLists.txt",
+        "Makefile",
+        "Dockerfile",
+        "__init__.py",
+        "tsconfig.json",
+        "index.ts",
+        "index.tsx",
+        "index.js",
+        "index.jsx",
+        "index.mjs",
+        "index.cjs",
+        "index.html",
+        "main.tf",
+    ];
+    NAMES.iter().position(|name| *name == basename)
+}
+
+/// Whether a file describes a package or a build: its content defines things, such as the package's name, scripts and
+/// features, that are not analysed as definitions.
+pub fn is_manifest(path: &str) -> bool {
+    const NAMES: &[&str] = &[
+        "package.json",
+        "package-lock.json",
+        "pnpm-workspace.yaml",
+        "lerna.json",
+        "deno.json",
+        "deno.jsonc",
+        "Cargo.toml",
+        "go.mod",
+        "go.work",
+        "pyproject.toml",
+        "setup.cfg",
+        "Pipfile",
+        "pom.xml",
+        "build.gradle",
+        "settings.gradle",
+        "gradle.properties",
+        "CMakeLists.txt",
+        "Gemfile",
+        "composer.json",
+        "Makefile",
+        "GNUmakefile",
+        "makefile",
+        "justfile",
+        "Justfile",
+        "Rakefile",
+        "meson.build",
+        "BUILD",
+        "BUILD.bazel",
+        "WORKSPACE",
+        "MODULE.bazel",
+        "Directory.Build.props",
+        "pubspec.yaml",
+        "mix.exs",
+    ];
+    const ENDS: &[&str] = &[
+        ".csproj",
+        ".fsproj",
+        ".vbproj",
+        ".sln",
+        ".gemspec",
+        ".gradle.kts",
+        ".cabal",
+        ".mk",
+        ".cmake",
+        ".nuspec",
+        ".podspec",
+        ".vcxproj",
+    ];
+    let name = base(path);
+    let started = |start: &str, end: &str| name.starts_with(start) && name.ends_with(end);
+    NAMES.contains(&name)
+        || ENDS.iter().any(|end| name.ends_with(end))
+        || started("tsconfig", ".json")
+        || started("jsconfig", ".json")
+        || started("requirements", ".txt")
+        || name.starts_with("Dockerfile")
+        || name.starts_with("Containerfile")
+}
+
+/// The directory of the framework or plugin that a skill, an agent or a command belongs to, with a `/` at its end; empty
+/// for the root. `None` for other files.
+pub(crate) fn framework_root(path: &str) -> Option<&str> {
+    let mut at = 0;
+    for part in path.split('/') {
+        if matches!(part, ".claude" | "skills" | "agents" | "commands") {
+            return path.get(..at);
+        }
+        at += part.len() + 1;
+    }
+    None
 }
 
 /// File names that many directories have: they say nothing about which file is meant.
@@ -186,7 +305,7 @@ impl Names {
             let path = world.path(file);
             let text = declared_kind(path).and_then(|_| world.text(file));
             for entity in entities(path, text.as_deref(), aliases) {
-                if entity.kind != EntityKind::Path {
+                if entity.is_name() {
                     names.entry(entity.name).or_default().push((file, entity.kind));
                 }
             }

@@ -5,6 +5,7 @@
 mod arrivals;
 mod declared;
 mod dependents;
+mod directories;
 mod edit;
 mod edited;
 mod go_module;
@@ -26,7 +27,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::change::{SymbolChange, What};
-use crate::entity::Aliases;
+use crate::entity::{Aliases, is_manifest};
 use crate::facts::{Definition, DefinitionKind, Facts, Reach, Role};
 use crate::language;
 use crate::overlay::Overlay;
@@ -37,6 +38,7 @@ use crate::world::{FileId, World};
 use arrivals::Arrivals;
 use declared::Declared;
 use dependents::{Collector, Place};
+use directories::EmptiedDirectories;
 use edited::{Edited, keywords};
 use kept::Kept;
 use promised::Promised;
@@ -96,6 +98,8 @@ pub struct FileImpact {
     pub unparsed: Option<u32>,
     /// Whether nothing but comments and the space between tokens changed.
     pub only_comments: bool,
+    /// Whether it is a manifest whose content changed: the names, scripts and settings that it defines are not analysed.
+    pub content_not_analysed: bool,
 }
 
 /// What is asked.
@@ -114,8 +118,13 @@ pub fn impact(world: &dyn World, question: &Question<'_>) -> Impact {
     let mut impact = Impact::default();
     let mut looked_at: BTreeSet<String> = BTreeSet::new();
     let after = after(world, edits);
-    let edited = Edited::new(world, edits);
-    let worlds = Worlds { now: world, after: &after, arrivals: Arrivals::new(world, &after, edits), edited };
+    let worlds = Worlds {
+        now: world,
+        after: &after,
+        arrivals: Arrivals::new(world, &after, edits),
+        edited: Edited::new(world, edits),
+        emptied: EmptiedDirectories::new(world, edits),
+    };
     for edit in edits {
         if is_over() {
             impact.truncated = true;
@@ -155,6 +164,8 @@ struct Worlds<'a> {
     arrivals: Arrivals<'a>,
     /// The lines that the edits change.
     edited: Edited<'a>,
+    /// The directories in which the edits leave no file.
+    emptied: EmptiedDirectories,
 }
 
 fn unresolved(world: &dyn World, paths: &BTreeSet<String>, is_over: &dyn Fn() -> bool) -> usize {
@@ -182,6 +193,7 @@ fn nothing_found(edit: &Edit) -> FileImpact {
         problems: 0,
         unparsed: None,
         only_comments: false,
+        content_not_analysed: false,
     }
 }
 
@@ -233,7 +245,10 @@ fn file_impact(
         no_module::collect(&before, (&facts, after.as_deref()), file, &mut collector);
     }
     go_module::collect(&before, edit, text.as_deref(), &mut collector);
-    in_text::collect(&before, edit, text.as_deref(), &found.symbols, aliases, &mut collector);
+    let emptied = worlds.emptied.of(edit.former_path());
+    in_text::collect((&before, emptied), edit, text.as_deref(), &found.symbols, aliases, &mut collector);
+    found.content_not_analysed =
+        is_manifest(edit.former_path()) && edit.is_other_text(&before, text.as_deref());
     let truncated = is_over() || collect_transitive(world, &mut collector, is_over);
     let unbroken = found.symbols.iter_mut().enumerate().filter(|(at, _)| !broken.contains(at));
     unbroken.for_each(|(_, change)| change.settle());

@@ -122,7 +122,9 @@ impl Report<'_> {
 
     fn confidence(&self) -> &'static str {
         // Of a language without rules only words are looked for.
-        let text_only = |file: &FileImpact| Language::of(&file.path) == Language::Text || file.problems > 0;
+        let text_only = |file: &FileImpact| {
+            Language::of(&file.path) == Language::Text || file.problems > 0 || file.content_not_analysed
+        };
         // Without the former content, users of a name that is gone are found by what they import only.
         let doubtful = |file: &FileImpact| text_only(file) || file.whole_file;
         let doubtful = self.impact.files.iter().any(doubtful);
@@ -255,6 +257,12 @@ impl Report<'_> {
             notes.push(format!(
                 "{} in the files looked at could not be resolved.",
                 count(self.impact.unresolved, "import")
+            ));
+        }
+        for file in self.impact.files.iter().filter(|file| file.content_not_analysed) {
+            notes.push(format!(
+                "The content of {} is not analysed: dependents of the names, scripts and settings in it are not known.",
+                file.path
             ));
         }
         for file in &self.impact.files {

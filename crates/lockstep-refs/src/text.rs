@@ -4,18 +4,25 @@
 //! Read [`Subject`] first: what is asked about. [`referrers`] finds who names it, [`outgoing`] what a file names.
 
 mod anchor;
+mod directory;
+mod names;
 mod path;
+mod path_place;
 mod place;
+mod spelling;
 mod symbol;
 
-use crate::entity::{Entity, EntityKind, Names, is_distinctive, is_generic, is_history};
+use crate::entity::{Entity, EntityKind, Names, directory_rank, is_distinctive, is_generic, is_history};
 use crate::facts::{Definition, Role};
 use crate::language::Language;
 use crate::reference::{Certainty, Kind, Outgoing, Place, Reference};
-use crate::world::{FileId, World, base, parent};
+use crate::world::{FileId, World, base, join, parent};
 
-use path::{Paths, Token, ends_with, is_path_char};
-use place::{Document, Spot, Standing};
+use names::{NameUse, use_of_name, use_of_word};
+use path::{Enclosure, Paths, Token, ends_with, is_path_char};
+use path_place::holds_paths;
+use place::{Document, Spot};
+use spelling::{enclosed, spellings};
 
 /// A file as others name it in text. It need not be in the world: it may be gone, or have had this path before.
 #[derive(Debug, Clone, Copy)]
@@ -37,16 +44,13 @@ pub fn referrers(world: &dyn World, subject: &Subject<'_>) -> Vec<Reference> {
     for entity in subject.entities {
         match entity.kind {
             EntityKind::Path => path_referrers(world, subject, &entity.name, &mut found),
+            EntityKind::Directory => directory::referrers(world, subject, &entity.name, &mut found),
             _ => name_referrers(world, subject, entity, &mut found),
         }
     }
     symbol::referrers(world, subject, &mut found);
     anchor::referrers(world, subject, &mut found);
-    if subject.history {
-        found.iter_mut().filter(|r| is_history(world.path(r.file))).for_each(|r| r.kind = Kind::Mention);
-    } else {
-        found.retain(|r| !is_history(world.path(r.file)));
-    }
+    only_links_of_history(world, subject, &mut found);
     found.retain(|r| world.path(r.file) != subject.path);
     found.sort_by(|a, b| {
         let key = |r: &Reference| (r.line, r.symbol, r.kind, r.certainty);
@@ -58,19 +62,46 @@ pub fn referrers(world: &dyn World, subject: &Subject<'_>) -> Vec<Reference> {
     found
 }
 
+/// In files that record the past, only links are references. Everything else is a mention where that is asked for.
+fn only_links_of_history(world: &dyn World, subject: &Subject<'_>, found: &mut Vec<Reference>) {
+    let is_told = |r: &Reference| r.kind != Kind::Path && is_history(world.path(r.file));
+    match subject.history {
+        true => found.iter_mut().filter(|r| is_told(r)).for_each(|r| r.kind = Kind::Mention),
+        false => found.retain(|r| !is_told(r)),
+    }
+}
+
 /// What a file names in its text, as far as it leads to files of the world.
 pub fn outgoing(world: &dyn World, names: &Names, file: FileId) -> Outgoing {
     let mut outgoing = Outgoing::default();
     let from = world.path(file);
-    let Some(text) = world.text(file).filter(|_| !is_history(from)) else { return outgoing };
+    let Some(text) = world.text(file) else { return outgoing };
+    let history = is_history(from);
     let document = Document::new(from, &text);
     let mut seen = std::collections::BTreeSet::new();
-    for word in tokens(&text) {
-        for (target, place) in named_by(world, names, &document, from, &word) {
-            if target != file && seen.insert((target, place.line)) {
-                outgoing.references.push((target, place));
+    let mut add = |(target, place): (FileId, Place)| {
+        if target != file && seen.insert((target, place.line)) {
+            outgoing.references.push((target, place));
+        }
+    };
+    let paths = Paths { world, also: None };
+    for run in tokens(&text) {
+        named_by_path(&paths, &document, &run, history).into_iter().for_each(&mut add);
+        if !history {
+            named_by_name(world, names, &document, &run).into_iter().for_each(&mut add);
+        }
+    }
+    let mut start = 0;
+    for line in text.split('\n') {
+        for token in enclosed(line, start) {
+            let target = paths.lead(from, &token).and_then(|lead| world.find(&lead.path));
+            let meaning = path_meaning(&document, &token, history);
+            if let Some((target, kind)) = target.zip(meaning) {
+                let line = document.spot(token.start, token.end).number;
+                add((target, Place { line, kind, pattern: token.written.into() }));
             }
         }
+        start += line.len() + 1;
     }
     outgoing
 }
@@ -91,28 +122,39 @@ fn tokens(text: &str) -> impl Iterator<Item = Run<'_>> {
     })
 }
 
-/// The files that a run of characters names: by path, or by the names in it.
-fn named_by(
+/// The file that a run of characters leads to as a path, or the one that stands for the directory.
+fn named_by_path(
+    paths: &Paths<'_>,
+    document: &Document<'_>,
+    run: &Run<'_>,
+    history: bool,
+) -> Option<(FileId, Place)> {
+    let world = paths.world;
+    let whole = run.text.trim_end_matches(['.', '/']);
+    let name = base(whole);
+    let end = run.start + whole.len();
+    let token = path::token(document.text, end - name.len(), end).filter(|_| !name.is_empty());
+    if let Some(token) = token
+        && let Some(kind) = path_meaning(document, &token, history)
+        && let Some(lead) = paths.lead(document.path, &token)
+        && let Some(target) = world.find(&lead.path)
+    {
+        let line = document.spot(token.start, end).number;
+        return Some((target, Place { line, kind, pattern: token.written.into() }));
+    }
+    let range = run.start..run.start + run.text.len();
+    let (target, line, kind) = directory::named(world, document, document.path, range)?;
+    Some((target, Place { line, kind, pattern: whole.into() }))
+}
+
+/// The files whose names occur in a run of characters.
+fn named_by_name(
     world: &dyn World,
     names: &Names,
     document: &Document<'_>,
-    from: &str,
     run: &Run<'_>,
 ) -> Vec<(FileId, Place)> {
-    let whole = run.text.trim_end_matches(['.', '/']);
-    let end = run.start + whole.len();
     let mut found = Vec::new();
-    if whole.contains('.')
-        && let Some(token) = path::token(document.text, run.start, end)
-        && let Some(lead) = (Paths { world, also: None }).lead(from, &token)
-        && let Some(target) = world.find(&lead.path)
-    {
-        let spot = document.spot(run.start, end);
-        found.push((
-            target,
-            Place { line: spot.number, kind: path_kind(document, &spot, &token), pattern: whole.into() },
-        ));
-    }
     let mut start = run.start;
     for part in run.text.split(['/', '@']) {
         let name = part.trim_end_matches('.');
@@ -121,8 +163,9 @@ fn named_by(
             let spot = document.spot(start, start + name.len());
             for (target, entity) in held {
                 let entity = Entity { kind: *entity, name: name.into() };
+                let path = world.path(*target);
                 if let Some((kind, _)) =
-                    name_kind(document, &spot, &entity, world.path(*target), names.is_family(name))
+                    name_kind(world, document, &spot, &entity, (path, names.is_family(name)))
                 {
                     found.push((*target, Place { line: spot.number, kind, pattern: name.into() }));
                 }
@@ -133,38 +176,131 @@ fn named_by(
     found
 }
 
-/// Whoever writes a path that leads to the subject.
+/// A path that is written in a text.
+pub(crate) struct WrittenPath {
+    /// The line, counted from 1.
+    pub(crate) line: u32,
+    /// As written.
+    pub(crate) written: Box<str>,
+    /// The paths from the root that it may mean, the most likely first; the last one may be only the end of a path.
+    pub(crate) meanings: Vec<String>,
+}
+
+/// The complete paths in a text whose last part is `is_wanted`. Words alone are no paths unless they are link targets.
+pub(crate) fn written_paths(path: &str, text: &str, is_wanted: &dyn Fn(&str) -> bool) -> Vec<WrittenPath> {
+    let document = Document::new(path, text);
+    let mut found = Vec::new();
+    let mut add = |token: Token<'_>| {
+        let is_path = token.path.contains('/') || is_link(&document, &token);
+        if !is_path || !is_wanted(base(&token.path)) {
+            return;
+        }
+        if path_meaning(&document, &token, false).is_some_and(|kind| kind == Kind::Path) {
+            let line = document.spot(token.start, token.end).number;
+            found.push(WrittenPath { line, written: token.written.into(), meanings: token.meanings(path) });
+        }
+    };
+    for run in tokens(text) {
+        let name = base(run.text.trim_end_matches(['.', '/']));
+        let end = run.start + run.text.trim_end_matches(['.', '/']).len();
+        if !name.is_empty() && is_wanted(name) {
+            path::token(text, end - name.len(), end).into_iter().for_each(&mut add);
+        }
+    }
+    let mut start = 0;
+    for line in text.split('\n') {
+        enclosed(line, start).into_iter().for_each(&mut add);
+        start += line.len() + 1;
+    }
+    found
+}
+
+/// The places that write a path to the subject.
 fn path_referrers(world: &dyn World, subject: &Subject<'_>, path: &str, found: &mut Vec<Reference>) {
     let paths = Paths { world, also: Some(path) };
-    let name = base(path);
-    for file in path_candidates(world, path) {
+    let spellings = spellings(base(path));
+    for file in path_files(world, path) {
         let from = world.path(file);
         let Some(text) = world.text(file).filter(|_| from != subject.path) else { continue };
+        let history = is_history(from);
         let document = Document::new(from, &text);
-        for (at, _) in text.match_indices(name) {
-            let Some(token) = path::token(&text, at, at + name.len()) else { continue };
-            let Some(lead) = paths.lead(from, &token).filter(|lead| lead.path == path) else { continue };
-            let spot = document.spot(at, at + name.len());
-            let kind = path_kind(&document, &spot, &token);
-            found.push(reference(file, spot.number, kind, lead.certainty, token.written));
+        for (at, written) in spellings.iter().flat_map(|spelling| text.match_indices(&**spelling)) {
+            let plain = path::token(&text, at, at + written.len());
+            let line = document.spot(at, at + written.len());
+            let special = enclosed(line.line(), line.start());
+            let special = special.into_iter().filter(|it| it.start <= at && at + written.len() <= it.end);
+            for token in plain.into_iter().chain(special) {
+                let Some(kind) = path_meaning(&document, &token, history && !subject.history) else {
+                    continue;
+                };
+                let kind = if history && !is_link(&document, &token) { Kind::Mention } else { kind };
+                let Some(lead) = paths.lead(from, &token).filter(|lead| lead.path == path) else { continue };
+                found.push(reference(file, line.number, kind, lead.certainty, token.written));
+            }
         }
     }
 }
 
-/// The files that may hold a path to this one: those with its name, and where that is generic, only if they also have the name
-/// of its directory or are near.
+/// The files that may hold a path to this one, or to the directory that it stands for.
 pub fn path_candidates(world: &dyn World, path: &str) -> Vec<FileId> {
-    let name = base(path);
-    if !is_generic(name) {
-        return world.containing(name);
+    let mut files = path_files(world, path);
+    if directory_rank(base(path)).is_some() && !parent(path).is_empty() {
+        files.extend(directory::candidates(world, parent(path)));
+        files.sort_unstable();
+        files.dedup();
     }
+    files
+}
+
+/// The files that may hold a path to this one: those with its name, and where that is generic, only if they also have the
+/// name of its directory or are near.
+fn path_files(world: &dyn World, path: &str) -> Vec<FileId> {
+    let name = base(path);
     let folder = parent(path);
-    let mut files = world.containing(&format!("{}/{name}", base(folder)));
-    let near = |file: &FileId| folder.is_empty() || world.path(*file).starts_with(parent(folder));
-    files.extend(world.containing(name).into_iter().filter(near));
+    let holding = |end: &str| spellings(end).into_iter().flat_map(|spelling| world.containing(&spelling));
+    let mut files: Vec<FileId> = match is_generic(name) {
+        false => holding(name).collect(),
+        true => {
+            let near = |file: &FileId| folder.is_empty() || world.path(*file).starts_with(parent(folder));
+            let far = holding(&format!("{}/{name}", base(folder)));
+            far.chain(holding(name).filter(near)).collect()
+        }
+    };
     files.sort_unstable();
     files.dedup();
     files
+}
+
+/// How a string that leads to a file is meant; `None` where it is not a path. In a document of the past only links count.
+fn path_meaning(document: &Document<'_>, token: &Token<'_>, history: bool) -> Option<Kind> {
+    if history && !is_link(document, token) {
+        return None;
+    }
+    let spot = document.spot(token.start, token.end);
+    if token.is_word() && !is_link(document, token) && !holds_paths(document, &spot) {
+        // `.env` in quotes is an extension as often as a file.
+        let quoted = token.enclosure == Enclosure::Backticks && !token.path.starts_with('.');
+        return quoted.then_some(Kind::Mention);
+    }
+    if is_system_include(document, &spot) {
+        return None;
+    }
+    Some(path_kind(document, &spot, token))
+}
+
+/// Whether a path is the target of a link.
+fn is_link(document: &Document<'_>, token: &Token<'_>) -> bool {
+    let before = document.text.get(..token.start).unwrap_or_default();
+    let before = before.trim_end_matches(['"', '\'']);
+    token.enclosure == Enclosure::Link || before.ends_with("href=") || before.ends_with("src=")
+}
+
+/// `#include <name.h>`: the language's rules find what it means, and it is seldom a file of this name elsewhere.
+fn is_system_include(document: &Document<'_>, spot: &Spot<'_>) -> bool {
+    let line = spot.line().trim_start();
+    matches!(document.language, Language::C | Language::Cpp)
+        && line.starts_with('#')
+        && spot.before.ends_with('<')
 }
 
 /// A path in a comment is a mention; elsewhere it is meant.
@@ -172,12 +308,12 @@ fn path_kind(document: &Document<'_>, spot: &Spot<'_>, token: &Token<'_>) -> Kin
     match document.language {
         Language::Markdown | Language::Text | Language::Html | Language::Json => Kind::Path,
         Language::Yaml | Language::Toml | Language::Bash if !spot.is_comment() => Kind::Path,
-        _ if token.delimited => Kind::Path,
+        _ if token.is_delimited() => Kind::Path,
         _ => Kind::Mention,
     }
 }
 
-/// Whoever uses the subject's name in a framework.
+/// The places that use the subject's name in a framework.
 fn name_referrers(world: &dyn World, subject: &Subject<'_>, entity: &Entity, found: &mut Vec<Reference>) {
     let family = is_family(world, &entity.name);
     for file in world.containing(&entity.name) {
@@ -185,7 +321,8 @@ fn name_referrers(world: &dyn World, subject: &Subject<'_>, entity: &Entity, fou
         let Some(text) = world.text(file).filter(|_| from != subject.path) else { continue };
         let document = Document::new(from, &text);
         for spot in document.occurrences(&entity.name) {
-            if let Some((kind, certainty)) = name_kind(&document, &spot, entity, subject.path, family) {
+            let used = name_kind(world, &document, &spot, entity, (subject.path, family));
+            if let Some((kind, certainty)) = used {
                 found.push(reference(file, spot.number, kind, certainty, &entity.name));
             }
         }
@@ -194,44 +331,71 @@ fn name_referrers(world: &dyn World, subject: &Subject<'_>, entity: &Entity, fou
 
 /// How a name at a spot references the file at `path`; `None` where it does not.
 fn name_kind(
+    world: &dyn World,
     document: &Document<'_>,
     spot: &Spot<'_>,
     entity: &Entity,
-    path: &str,
-    family: bool,
+    (path, family): (&str, bool),
 ) -> Option<(Kind, Certainty)> {
     let possible = if family || spot.is_domain() { Certainty::Possible } else { Certainty::Resolved };
     if let Some((lead, rest)) = spot.in_path(&entity.name) {
-        return part_of_path(&lead, rest, entity, path).map(|kind| (kind, possible));
+        return part_of_path(world, document.path, (&lead, rest), entity, path).map(|kind| (kind, possible));
     }
     if spot.is_stem() {
         return None;
     }
-    let distinctive = is_distinctive(&entity.name);
-    match document.standing(spot) {
-        Standing::Named if distinctive => Some((Kind::Name, possible)),
-        // An ordinary word where names are used may still be just that word.
-        Standing::Named | Standing::Told => Some((Kind::Name, Certainty::Possible)),
-        Standing::Prose if distinctive && document.instructs => Some((Kind::Name, Certainty::Possible)),
-        Standing::Prose => distinctive.then_some((Kind::Mention, possible)),
+    if !is_distinctive(&entity.name) {
+        return use_of_word(document, spot, entity.kind, path).map(|used| match used {
+            NameUse::Declared => (Kind::Name, possible),
+            NameUse::Likely => (Kind::Name, Certainty::Possible),
+            NameUse::Mentioned => (Kind::Mention, Certainty::Possible),
+        });
+    }
+    match use_of_name(document, spot, entity.kind)? {
+        NameUse::Declared => Some((Kind::Name, possible)),
+        NameUse::Likely if document.is_code() => Some((Kind::Name, Certainty::Possible)),
+        NameUse::Likely => Some((Kind::Name, possible)),
+        NameUse::Mentioned if document.instructs => Some((Kind::Name, Certainty::Possible)),
+        NameUse::Mentioned => Some((Kind::Mention, possible)),
     }
 }
 
 /// A name inside a path: the directory of a skill, or alternatives written with a `/`.
-fn part_of_path(lead: &str, rest: &str, entity: &Entity, path: &str) -> Option<Kind> {
-    let (lead, _) = path::origin(lead);
-    let lead = lead.trim_start_matches(['.', '/', '@']);
+fn part_of_path(
+    world: &dyn World,
+    from: &str,
+    (lead, rest): (&str, &str),
+    entity: &Entity,
+    path: &str,
+) -> Option<Kind> {
     let is_file = rest.contains('.');
-    if entity.kind == EntityKind::Skill
-        && ends_with(parent(path), lead)
-        && (lead.contains('/') || is_file || rest == "/")
-    {
+    if entity.kind == EntityKind::Skill && is_skill_path(world, from, (lead, rest), path) {
         return Some(Kind::Path);
     }
+    let (lead, _) = path::origin(lead);
+    let lead = lead.trim_start_matches(['.', '/', '@']);
     let alternatives = !is_file && !lead.contains('.') && is_distinctive(&entity.name);
     (alternatives
         && lead.split('/').chain(rest.split('/')).filter(|part| !part.is_empty()).all(is_distinctive))
     .then_some(Kind::Name)
+}
+
+/// Whether a path that goes through the directory of a skill leads to it.
+fn is_skill_path(world: &dyn World, from: &str, (lead, rest): (&str, &str), path: &str) -> bool {
+    let directory = parent(path);
+    let (lead, origin) = path::origin(lead);
+    if origin == path::Origin::Here {
+        return join(parent(from), lead).is_some_and(|lead| lead == directory);
+    }
+    let lead = lead.trim_start_matches(['.', '/', '@']);
+    let below = rest.trim_matches('/').trim_end_matches('.');
+    let held = || base(path) == below || world.find(&format!("{directory}/{below}")).is_some();
+    let named = lead.contains('/') || is_distinctive(lead);
+    ends_with(directory, lead)
+        && match below {
+            "" => named && (lead.contains('/') || rest.starts_with('/')),
+            _ => lead.contains('/') || held() || named && below.contains('.'),
+        }
 }
 
 /// Whether a name begins other skills' names: then it may mean their domain.

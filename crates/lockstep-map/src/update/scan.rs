@@ -50,7 +50,7 @@ pub(super) fn scan(present: &Present<'_>, file: FileId, keep: bool) -> Scanned {
     let path = world.path(file);
     let (text, facts) = read(world, file, keep);
     let named = entities(path, text.as_deref(), present.aliases);
-    let others = named.into_iter().filter(|entity| entity.kind != EntityKind::Path);
+    let others = named.into_iter().filter(|entity| entity.is_name());
     Scanned {
         content: text.as_deref().map_or(0, content),
         interface: facts.as_deref().map_or(0, |facts| fingerprint(&interface(facts))),

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Edit, hands_on};
+use crate::entity::is_history;
 use crate::reference::{Certainty, Kind, Reference};
 use crate::world::{FileId, World};
 
@@ -31,10 +32,11 @@ pub struct Dependent {
 }
 
 impl Dependent {
-    /// By what dependents are ranked, the strongest first.
+    /// The key that dependents are ranked by, the strongest first. Change logs and other records of the past come last.
     pub fn strength(&self) -> impl Ord + use<> {
         let places = Reverse(self.evidence.len());
-        (self.is_undecided(), self.hop.count(), !self.breaks, self.kind, self.certainty, places)
+        let is_history = is_history(&self.path);
+        (self.is_undecided(), is_history, self.hop.count(), !self.breaks, self.kind, self.certainty, places)
     }
 
     /// Whether it has nothing but members of that name, which may be those of other types.

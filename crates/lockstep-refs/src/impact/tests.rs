@@ -709,3 +709,95 @@ fn what_a_decorator_puts_in_the_place_of_a_function_is_what_callers_see() {
     assert_eq!(broken_under("@logged"), 1, "taken for one that leaves it what it is");
     assert_eq!(broken_under(""), 1);
 }
+
+fn moved(from: &str, to: &str, before: &str) -> Edit {
+    Edit { former: Some(from.to_owned()), ..edited(to, before) }
+}
+
+#[test]
+fn deleting_the_file_that_stands_for_a_directory_breaks_paths_to_the_directory() {
+    let world = MemoryWorld::new([
+        (".github/actions/setup/helper.sh", ""),
+        (
+            ".github/workflows/ci.yml",
+            "steps:\n  - uses: ./.github/actions/setup\n  - uses: actions/checkout@v4\n",
+        ),
+        ("docs/ci.md", "See `.github/actions/setup`.\n"),
+    ]);
+    let impact = ask(&world, &[deleted(".github/actions/setup/action.yml", "name: x\n")]);
+    assert_eq!(
+        shown(&impact),
+        ["DIRECT breaks path .github/workflows/ci.yml:2:- uses: ./.github/actions/setup"]
+    );
+}
+
+#[test]
+fn moving_a_directory_breaks_every_path_to_it_once() {
+    let world = MemoryWorld::new([
+        ("crates/core/Cargo.toml", "[package]\n"),
+        ("crates/core/src/lib.rs", ""),
+        ("Cargo.toml", "[workspace]\nmembers = [\n  \"crates/base\",\n  \"crates/basement\",\n]\n"),
+        ("crates/app/Cargo.toml", "base = { path = \"../base\" }\n"),
+        ("Makefile", "all:\n\t$(MAKE) -C crates/base\n"),
+        ("Dockerfile", "COPY crates/base /src\n"),
+        ("tsconfig.json", "{\"references\": [{\"path\": \"./crates/base\"}]}"),
+        ("docs/x.md", "[base](../crates/base/) and the base of it\n"),
+        ("CHANGELOG.md", "- [base](crates/base) is new; `crates/base`\n"),
+    ]);
+    let edits = [
+        moved("crates/base/Cargo.toml", "crates/core/Cargo.toml", "[package]\n"),
+        moved("crates/base/src/lib.rs", "crates/core/src/lib.rs", ""),
+    ];
+    let impact = ask(&world, &edits);
+    let paths: Vec<_> =
+        impact.dependents().filter(|(_, it)| it.breaks).map(|(file, it)| (&*file.path, &*it.path)).collect();
+    let from = "crates/core/Cargo.toml";
+    let expected = [
+        "Cargo.toml",
+        "Dockerfile",
+        "Makefile",
+        "crates/app/Cargo.toml",
+        "docs/x.md",
+        "tsconfig.json",
+        "CHANGELOG.md",
+    ];
+    assert_eq!(paths, expected.map(|path| (from, path)));
+}
+
+#[test]
+fn the_content_of_a_manifest_is_not_analysed() {
+    for (path, before) in [
+        ("package.json", "{\"name\": \"a\"}"),
+        ("go.mod", "module a\n"),
+        ("web/tsconfig.base.json", "{}"),
+        ("Makefile", "all:\n"),
+        ("app/app.csproj", "<Project/>"),
+    ] {
+        let world = MemoryWorld::new([(path, "changed"), ("README.md", "text\n")]);
+        let impact = ask(&world, &[edited(path, before)]);
+        assert!(impact.files[0].content_not_analysed, "{path}");
+        let basis = Basis { fresh: true, revision: String::new(), time: String::new(), unseen: 0 };
+        let report = Report { root: "/r", impact: &impact, basis: &basis, notes: &[], history: &[] };
+        assert!(report.l1().contains("confidence: medium"), "{}", report.l1());
+        assert!(report.l2().contains(&format!("- The content of {path} is not analysed")), "{}", report.l2());
+        let same = ask(&world, &[edited(path, "changed")]);
+        assert!(!same.files[0].content_not_analysed, "{path}");
+    }
+}
+
+#[test]
+fn links_in_change_logs_and_encoded_links_break_and_change_logs_come_last() {
+    let world = MemoryWorld::new([
+        ("CHANGES.md", "[a](docs/my%20guide.md), `docs/my guide.md`\n"),
+        ("a.md", "[a]: docs/my%20guide.md\n"),
+        ("b.md", "[b](<docs/my guide.md#top> \"x\")\n"),
+        ("c.html", "<a href=\"docs/my guide.md\">x</a>\n"),
+        ("d.sh", "cat docs/my\\ guide.md\n"),
+        ("e.py", "open('docs/my guide.md')\n"),
+        ("f.md", "my guide.md is not a path\n"),
+    ]);
+    let impact = ask(&world, &[deleted("docs/my guide.md", "# Guide\n")]);
+    let paths: Vec<_> = impact.dependents().map(|(_, it)| (&*it.path, it.breaks)).collect();
+    let expected = ["a.md", "b.md", "c.html", "d.sh", "e.py", "CHANGES.md"];
+    assert_eq!(paths, expected.map(|path| (path, true)));
+}

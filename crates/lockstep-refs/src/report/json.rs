@@ -68,6 +68,9 @@ struct File<'a> {
     /// Only where it is true.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     only_comments: bool,
+    /// Only where it is false: a manifest, whose names, scripts and settings are not analysed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    content_analysed: Option<bool>,
     symbols: Vec<Symbol<'a>>,
     dependents: Vec<Listed<'a>>,
     dependent_count: usize,
@@ -179,6 +182,7 @@ impl Report<'_> {
             analysed: file.unanalysed.then_some(false),
             unparsed_line: file.unparsed,
             only_comments: file.only_comments,
+            content_analysed: file.content_not_analysed.then_some(false),
             symbols: file
                 .symbols
                 .iter()

@@ -41,7 +41,8 @@ impl Report<'_> {
 
 fn dependents(out: &mut String, file: &FileImpact) {
     if file.dependents.is_empty() {
-        out.push_str("None.\n");
+        let is_unknown = file.unanalysed || file.content_not_analysed;
+        out.push_str(if is_unknown { "Not analysed.\n" } else { "None.\n" });
         return;
     }
     out.push_str("| Dependent | Type | Hop | Reference Pattern | Evidence |\n");

@@ -7,7 +7,7 @@ use crate::facts::DefinitionKind;
 use crate::reference::{Certainty, Kind, Reference};
 use crate::world::{World, base};
 
-/// Whoever links to one of the subject's headings.
+/// The links to the subject's headings.
 pub(super) fn referrers(world: &dyn World, subject: &Subject<'_>, found: &mut Vec<Reference>) {
     let sections = || subject.symbols.iter().enumerate().filter(|(_, s)| s.kind == DefinitionKind::Section);
     if sections().next().is_none() {

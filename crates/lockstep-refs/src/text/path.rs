@@ -1,5 +1,7 @@
 //! Paths in text: where a path-like string begins and ends, and which file it leads to.
 
+use std::borrow::Cow;
+
 use crate::entity::is_generic;
 use crate::reference::Certainty;
 use crate::world::{World, base, join, parent};
@@ -19,19 +21,48 @@ pub(crate) struct Lead {
     pub(crate) certainty: Certainty,
 }
 
-/// What a path-like string is written as.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A path-like string in a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Token<'a> {
-    /// The whole, as written.
+    /// As written.
     pub(crate) written: &'a str,
+    /// The path that it spells.
+    pub(crate) path: Cow<'a, str>,
     /// Where it begins in the text.
     pub(crate) start: usize,
     /// Where it ends.
     pub(crate) end: usize,
-    /// Whether it is the whole of a quoted string, a link's target, or such.
-    pub(crate) delimited: bool,
-    /// Whether something that only a run would tell comes before it: `$(dirname "$0")/x`, `"$DIR"/x`.
+    pub(crate) enclosure: Enclosure,
+    /// Whether an expression comes before it whose value is not known: `$(dirname "$0")/x`, `"$DIR"/x`.
     pub(crate) joined: bool,
+}
+
+/// What a path-like string is enclosed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Enclosure {
+    Nothing,
+    Quotes,
+    Backticks,
+    /// The target of a link.
+    Link,
+    /// Parentheses or angle brackets that are no link.
+    Brackets,
+}
+
+impl Token<'_> {
+    /// Whether it is the whole of a quoted string, a link's target, or such.
+    pub(crate) fn is_delimited(&self) -> bool {
+        self.enclosure != Enclosure::Nothing
+    }
+
+    /// Whether it is a word alone: without a slash, and without an extension after a name.
+    pub(crate) fn is_word(&self) -> bool {
+        is_word(&self.path)
+    }
+}
+
+fn is_word(path: &str) -> bool {
+    !path.contains('/') && path.rsplit_once('.').is_none_or(|(stem, end)| stem.is_empty() || end.is_empty())
 }
 
 /// Characters that paths are made of, variables (`$X/`, `${X}/`) and `~` included.
@@ -39,20 +70,37 @@ pub(crate) fn is_path_char(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '~' | '$' | '{' | '}' | '+' | '@')
 }
 
-/// The path-like string around `start..end`; `None` where that is a part of a longer word, or of an address.
+/// The path-like string that ends with `start..end`; `None` where that is a part of a longer word, or of an address.
 pub(crate) fn token(text: &str, start: usize, end: usize) -> Option<Token<'_>> {
-    let before = text.get(..start)?;
-    let after = text.get(end..)?;
-    let mut next = after.chars();
+    let mut next = text.get(end..)?.chars();
     if let Some(c) = next.next() {
         let longer = c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '$' | '{');
         if longer || (c == '.' && next.next().is_some_and(char::is_alphanumeric)) {
             return None;
         }
     }
+    extended(text, start, end)
+}
+
+/// The same for a directory, which a `/` or a pattern for the files in it may follow.
+pub(crate) fn directory_token(text: &str, start: usize, end: usize) -> Option<Token<'_>> {
+    let after = text.get(end..)?;
+    if let Some(inside) = after.strip_prefix('/') {
+        let whole = inside.chars().next().is_none_or(|c| c == '*' || !is_path_char(c));
+        return extended(text, start, end).filter(|_| whole);
+    }
+    token(text, start, end)
+}
+
+/// A string extended to its beginning.
+fn extended(text: &str, start: usize, end: usize) -> Option<Token<'_>> {
+    let before = text.get(..start)?;
+    let after = text.get(end..)?;
+    let after = after.strip_prefix('/').unwrap_or(after);
     let from =
         before.char_indices().rev().take_while(|(_, c)| is_path_char(*c)).last().map_or(start, |(at, _)| at);
-    let written = text.get(from..end)?;
+    // Other characters need delimiters.
+    let written = text.get(from..end).filter(|written| written.chars().all(is_path_char))?;
     let last = before.get(from..)?;
     if last.chars().next_back().is_some_and(|c| c != '/' && c != '}' && c != '$') {
         return None;
@@ -61,13 +109,30 @@ pub(crate) fn token(text: &str, start: usize, end: usize) -> Option<Token<'_>> {
     if outside.ends_with(':') && written.starts_with("//") {
         return None;
     }
-    let opened = outside.ends_with(['"', '\'', '`', '(', '<']);
-    let closed = after.starts_with(['"', '\'', '`', ')', '>', '#', '?']) || after.is_empty();
     let shut = outside
         .strip_suffix(['"', '\''])
         .is_some_and(|held| held.ends_with(|c: char| c == '}' || c.is_alphanumeric()));
     let joined = written.starts_with('/') && (outside.ends_with(')') || shut);
-    Some(Token { written, start: from, end, delimited: opened && closed, joined })
+    let enclosure = enclosure(outside, after);
+    Some(Token { written, path: Cow::Borrowed(written), start: from, end, enclosure, joined })
+}
+
+fn enclosure(outside: &str, after: &str) -> Enclosure {
+    let closed = after.starts_with(['"', '\'', '`', ')', '>', '#', '?']) || after.is_empty();
+    let target = outside.strip_suffix('<').unwrap_or(outside);
+    let definition = || {
+        let line = target.rsplit('\n').next().unwrap_or_default();
+        line.trim_start().starts_with('[') && line.trim_end().ends_with("]:")
+    };
+    let titled = after.starts_with(" \"") || after.starts_with(" '");
+    match outside.chars().next_back() {
+        _ if target.ends_with("](") && (closed || titled) => Enclosure::Link,
+        _ if definition() => Enclosure::Link,
+        Some('"' | '\'') if closed => Enclosure::Quotes,
+        Some('`') if closed => Enclosure::Backticks,
+        Some('(' | '<') if closed => Enclosure::Brackets,
+        _ => Enclosure::Nothing,
+    }
 }
 
 impl Paths<'_> {
@@ -75,13 +140,11 @@ impl Paths<'_> {
         self.also == Some(path) || self.world.find(path).is_some()
     }
 
-    /// Where a path written in the file `from` leads; `None` where it leads nowhere, or to more than one file.
+    /// Where a path written in the file `from` leads; `None` where it leads nowhere, or to more than one file. A word alone
+    /// leads only to a file in the same directory or at the root.
     pub(crate) fn lead(&self, from: &str, token: &Token<'_>) -> Option<Lead> {
         let sure = |path: String| Lead { path, certainty: Certainty::Resolved };
-        let (rest, origin) = match token.written.strip_prefix('/') {
-            Some(rest) if token.joined => (rest, Origin::Variable),
-            _ => origin(token.written),
-        };
+        let (rest, origin) = token.origin();
         let near = || join(parent(from), rest).filter(|path| self.exists(path));
         let root = || join("", rest).filter(|path| self.exists(path));
         match origin {
@@ -91,12 +154,35 @@ impl Paths<'_> {
                 .or_else(|| if rest.starts_with("..") { None } else { self.unambiguous(rest) }),
             Origin::Absolute => root().map(sure).or_else(|| self.whole_end_of(rest)),
             Origin::Variable => near().or_else(root).map(sure).or_else(|| self.unambiguous(rest)),
-            Origin::Free if is_generic(rest) => near().filter(|_| token.delimited).map(sure),
+            Origin::Free if is_word(rest) => near().or_else(root).map(sure),
+            Origin::Free if is_generic(rest) => near().filter(|_| token.is_delimited()).map(sure),
             Origin::Free => near()
                 .or_else(root)
                 .map(sure)
                 .or_else(|| self.above(from, rest))
                 .or_else(|| self.unambiguous(rest)),
+        }
+    }
+
+    /// The directory that a path written in the file `from` means: the nearest one from that file's directory to the root.
+    pub(crate) fn directory(&self, from: &str, token: &Token<'_>) -> Option<String> {
+        let exists = |path: &String| {
+            !path.is_empty() && (self.also == Some(path) || !self.world.directory(path).is_empty())
+        };
+        let (rest, origin) = token.origin();
+        let near = || join(parent(from), rest).filter(exists);
+        let root = || join("", rest).filter(exists);
+        match origin {
+            Origin::Root | Origin::Absolute => root(),
+            Origin::Here if rest.starts_with("..") => near(),
+            // Some tools count `./` from the root, wherever the file is.
+            Origin::Here | Origin::Variable => near().or_else(root),
+            Origin::Free if rest.starts_with("..") || is_word(rest) => near().or_else(root),
+            Origin::Free => {
+                let mut directories =
+                    std::iter::successors(Some(parent(from)), |it| (!it.is_empty()).then(|| parent(it)));
+                directories.find_map(|it| join(it, rest).filter(exists))
+            }
         }
     }
 
@@ -168,6 +254,36 @@ pub(crate) enum Origin {
     Free,
 }
 
+impl Token<'_> {
+    /// Where it counts from, and the rest of it.
+    fn origin(&self) -> (&str, Origin) {
+        match self.path.strip_prefix('/') {
+            Some(rest) if self.joined => (rest, Origin::Variable),
+            _ => origin(&self.path),
+        }
+    }
+}
+
+impl Token<'_> {
+    /// The paths from the root that it may mean in the file `from`, the most likely first.
+    pub(crate) fn meanings(&self, from: &str) -> Vec<String> {
+        let (rest, origin) = self.origin();
+        let above = || {
+            let directories =
+                std::iter::successors(Some(parent(from)), |it| (!it.is_empty()).then(|| parent(it)));
+            directories.filter_map(|it| join(it, rest)).collect()
+        };
+        match origin {
+            Origin::Root | Origin::Absolute => join("", rest).into_iter().collect(),
+            Origin::Here | Origin::Variable => join(parent(from), rest).into_iter().collect(),
+            Origin::Free if is_word(rest) || rest.starts_with("..") || !rest.contains('/') => {
+                join(parent(from), rest).into_iter().collect()
+            }
+            Origin::Free => above(),
+        }
+    }
+}
+
 /// Where a path counts from, and the rest of it.
 pub(crate) fn origin(written: &str) -> (&str, Origin) {
     if let Some((_, rest)) = written.split_once(".claude/") {
@@ -199,7 +315,9 @@ pub(crate) fn origin(written: &str) -> (&str, Origin) {
 
 fn place(written: &str) -> Origin {
     match written {
-        _ if written.starts_with("./") || written.starts_with("../") => Origin::Here,
+        _ if written.starts_with("./") || written.starts_with("../") || matches!(written, "." | "..") => {
+            Origin::Here
+        }
         _ if written.starts_with('/') || written.starts_with("~/") => Origin::Absolute,
         _ => Origin::Free,
     }

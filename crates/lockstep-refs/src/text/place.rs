@@ -1,45 +1,39 @@
-//! How a name stands in a text: where names are used, in prose, or as a part of a path. Lines are looked at as they are; no
-//! format is parsed as a whole, so broken documents give the same answers as sound ones.
+//! A text and the places in it: lines, headings, columns of tables, keys of data. Lines are read one by one; no format is
+//! parsed as a whole, so broken documents give the same answers as valid ones.
 
 use crate::entity;
 use crate::language::Language;
 
-/// A text that names are looked for in.
+/// A text that is searched for paths and names.
 pub(crate) struct Document<'a> {
+    pub(crate) path: &'a str,
     pub(crate) text: &'a str,
     pub(crate) language: Language,
-    /// Where the opening `---` block ends; 0 without one.
+    /// The end of the opening `---` block; 0 without one.
     front: usize,
-    /// Where each line begins.
+    /// The start of each line.
     lines: Vec<usize>,
-    /// Whether it tells agents what to do: there prose uses names, it does not only mention them.
+    /// Whether it gives instructions to agents: its prose uses names, it does not only mention them.
     pub(crate) instructs: bool,
-}
-
-/// How a name stands where it is found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Standing {
-    /// Where names are used: marked as a name, or as an item of a list, a cell, a value.
-    Named,
-    /// An ordinary word that the words around it make a name: `the reviewer agent`.
-    Told,
-    /// In prose, comments, strings.
-    Prose,
 }
 
 /// One occurrence: a line and a part of it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Spot<'a> {
-    /// Where the line begins in the text.
+    /// The start of the line in the text.
     line_start: usize,
     /// The line counted from 1.
     pub(crate) number: u32,
-    before: &'a str,
-    after: &'a str,
+    pub(crate) before: &'a str,
+    pub(crate) after: &'a str,
+    line: &'a str,
 }
 
+/// The number of lines above a spot that are searched for the key it belongs to.
+const MAX_LINES_TO_KEY: usize = 200;
+
 impl<'a> Document<'a> {
-    pub(crate) fn new(path: &str, text: &'a str) -> Self {
+    pub(crate) fn new(path: &'a str, text: &'a str) -> Self {
         let language = Language::of(path);
         let front = match language {
             Language::Markdown => entity::frontmatter(text).map_or(0, |front| front.len() + 8),
@@ -47,6 +41,7 @@ impl<'a> Document<'a> {
         };
         let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
         Self {
+            path,
             text,
             language,
             front,
@@ -65,6 +60,7 @@ impl<'a> Document<'a> {
             number: u32::try_from(number).unwrap_or(u32::MAX),
             before: self.text.get(line_start..start).unwrap_or_default(),
             after: after.split(['\n', '\r']).next().unwrap_or_default(),
+            line: self.line(number - 1),
         }
     }
 
@@ -76,31 +72,117 @@ impl<'a> Document<'a> {
             .map(|(at, _)| self.spot(at, at + name.len()))
     }
 
-    /// How the name at a spot stands.
-    pub(crate) fn standing(&self, spot: &Spot<'_>) -> Standing {
-        let (before, after) = (spot.before, spot.after);
-        if is_marked(before, after) || is_argument(before) || is_routed(before, after) {
-            return Standing::Named;
+    /// Whether the spot is in the opening `---` block of a document.
+    pub(crate) fn is_front(&self, spot: &Spot<'_>) -> bool {
+        spot.line_start < self.front
+    }
+
+    /// Whether the spot is in data with keys and values.
+    pub(crate) fn is_data(&self, spot: &Spot<'_>) -> bool {
+        matches!(self.language, Language::Yaml | Language::Json | Language::Toml) || self.is_front(spot)
+    }
+
+    /// Whether it is written in a programming language.
+    pub(crate) fn is_code(&self) -> bool {
+        use Language::{Html, Json, Markdown, Text, Toml, Yaml};
+        !matches!(self.language, Markdown | Text | Html | Json | Yaml | Toml)
+    }
+
+    /// The line at a position, counted from 0, without its end.
+    fn line(&self, at: usize) -> &'a str {
+        let start = self.lines.get(at).copied().unwrap_or(self.text.len());
+        let end = self.lines.get(at + 1).copied().unwrap_or(self.text.len());
+        self.text.get(start..end).unwrap_or_default().trim_end_matches(['\n', '\r'])
+    }
+
+    /// The lines above a spot, the nearest first.
+    fn above(&self, spot: &Spot<'_>) -> impl Iterator<Item = &'a str> {
+        (0..(spot.number as usize).saturating_sub(1)).rev().map(|at| self.line(at))
+    }
+
+    /// The title of the section that a spot is in.
+    pub(crate) fn heading(&self, spot: &Spot<'_>) -> Option<&'a str> {
+        self.above(spot).find(|line| line.starts_with('#'))
+    }
+
+    /// The title of the column that a spot in a table is in.
+    pub(crate) fn column(&self, spot: &Spot<'_>) -> Option<&'a str> {
+        let is_line = |line: &&str| line.trim_start().starts_with(['|', '│', '├', '┌', '╞']);
+        let is_row = |line: &&str| line.trim_start().starts_with(['|', '│']);
+        let title = self.above(spot).take_while(is_line).filter(is_row).last()?;
+        title.split(['|', '│']).nth(spot.before.matches(['|', '│']).count())
+    }
+
+    /// The key whose value the spot is, or is an item of.
+    pub(crate) fn key(&self, spot: &Spot<'a>) -> Option<&'a str> {
+        let before = spot.before.trim_end_matches(['"', '\'', '`', '/', '@']);
+        let is_item = before.trim_matches(['-', '[', '"', '\'', ' ', '\t']).is_empty();
+        match is_item {
+            true => self.is_data(spot).then(|| self.key_above(spot)).flatten(),
+            false => key_before(before),
         }
-        let structured = match self.language {
-            Language::Markdown if spot.line_start < self.front => is_value(before, after) || is_edge(before),
-            Language::Markdown | Language::Text => {
-                is_item(before, after) || is_cell(before, after) || is_edge(before)
+    }
+
+    /// The key of the list that a line is an item of.
+    fn key_above(&self, spot: &Spot<'_>) -> Option<&'a str> {
+        let indent = |line: &str| line.len() - line.trim_start().len();
+        let own = indent(spot.line);
+        for line in self.above(spot).take(MAX_LINES_TO_KEY).filter(|line| !line.trim().is_empty()) {
+            let end = line.trim_end();
+            if let Some(list) = end.strip_suffix('[') {
+                return key_before(list);
             }
-            Language::Yaml | Language::Toml | Language::Json => is_value(before, after) || is_edge(before),
-            _ => false,
-        };
-        match structured {
-            true => Standing::Named,
-            false if is_told(before, after) => Standing::Told,
-            false => Standing::Prose,
+            let is_key = end.ends_with(':') && !line.trim_start().starts_with('-');
+            if is_key && indent(line) <= own {
+                return key_before(end);
+            }
+            if indent(line) < own || end.ends_with(']') {
+                return None;
+            }
         }
+        None
     }
 }
 
+/// The key at the end of a text, before `:` or `=` and the items of a list.
+fn key_before(text: &str) -> Option<&str> {
+    let (keyed, value) = text.rfind([':', '=']).map(|at| text.split_at(at))?;
+    let items = value.trim_start_matches([':', '=']).trim_matches(['[', '"', '\'', '`', ' ', '*', '{', '(']);
+    let is_list = items.is_empty() || items.ends_with(',') && items.split(',').all(is_list_item);
+    // `key: plugin:name` has another key before it.
+    let is_namespace = items.is_empty() && value == ":" && keyed.trim_end().len() == keyed.len();
+    let word = |text: &'_ str| -> Option<usize> {
+        let text = text.trim_end_matches(['"', '\'', '`', '*', ' ', ')']);
+        let start = text.trim_end_matches(|c: char| c.is_alphanumeric() || matches!(c, '_' | '-')).len();
+        (start < text.len()).then_some(start)
+    };
+    let start = word(keyed)?;
+    let outer = keyed.get(..start)?.trim_end_matches(['"', '\'', '`', '/', '@']);
+    if is_namespace && let Some(key) = outer.ends_with([' ', ':', '=']).then(|| key_before(outer)).flatten() {
+        return Some(key);
+    }
+    let key = keyed.get(start..)?.trim_end_matches(['"', '\'', '`', '*', ' ', ')']);
+    is_list.then_some(key.trim_start_matches('-')).filter(|key| !key.is_empty())
+}
+
+fn is_list_item(item: &str) -> bool {
+    let item = item.split('(').next().unwrap_or_default();
+    !item.trim_matches(['"', '\'', '`', ' ', '*', '/', '@', '[']).contains(' ')
+}
+
 impl<'a> Spot<'a> {
-    /// The path-like string the name is a part of, up to the end of the name, and what follows; `None` where it stands alone
-    /// or after the `/` of a command.
+    /// The start of its line in the text.
+    pub(crate) fn start(&self) -> usize {
+        self.line_start
+    }
+
+    /// The line that it is on.
+    pub(crate) fn line(&self) -> &'a str {
+        self.line
+    }
+
+    /// The path-like string that the name is a part of, up to the end of the name, and the rest of it; `None` where the
+    /// name is alone or after the `/` of a command.
     pub(crate) fn in_path(&self, name: &str) -> Option<(String, &'a str)> {
         let start = self.before.trim_end_matches(super::path::is_path_char);
         let lead = self.before.get(start.len()..).unwrap_or_default();
@@ -144,172 +226,45 @@ pub(crate) fn is_whole(text: &str, start: usize, end: usize) -> bool {
     !before.is_some_and(part) && (arrow || !next.is_some_and(part))
 }
 
-/// Quoted, in backticks, bold as a whole, `/name`, `@name`, a link's text.
-fn is_marked(before: &str, after: &str) -> bool {
-    let bare = before.strip_suffix(['/', '@']);
-    if let Some(bare) = bare
-        && bare.chars().next_back().is_none_or(|c| c.is_whitespace() || "\"'`([|,*".contains(c))
-        && !after.starts_with('/')
-    {
-        return true;
-    }
-    let bare = bare.unwrap_or(before);
-    let after = after.strip_prefix("()").unwrap_or(after);
-    match bare.chars().next_back() {
-        Some(quote @ ('"' | '\'' | '`')) => after.starts_with(quote),
-        Some('[') => after.starts_with(']'),
-        Some('*') => after.starts_with('*'),
-        Some(':') => after.starts_with(['"', '\'', '`', ')']),
-        _ => false,
-    }
-}
-
-/// Among the arguments of `Task(…)`, `Agent(…)`, `Skill(…)`.
-fn is_argument(before: &str) -> bool {
-    let Some((call, arguments)) = before.rsplit_once('(') else { return false };
-    !arguments.contains(')')
-        && ["Task", "Agent", "Skill", "SlashCommand"].iter().any(|tool| call.ends_with(tool))
-}
-
-/// Beside an arrow.
-fn is_routed(before: &str, after: &str) -> bool {
-    let (before, after) = (before.trim_end(), after.trim_start());
-    ["->", "→", "⇒", "=>", "<-", "←", "─▶", "▶"]
-        .iter()
-        .any(|arrow| before.ends_with(arrow) || after.starts_with(arrow))
-}
-
-/// An item of a list or a heading: the name comes first.
-fn is_item(before: &str, after: &str) -> bool {
-    let ordinal = before.trim_start().trim_start_matches(|c: char| c.is_ascii_digit());
-    let marker = before.trim_start().starts_with(['-', '*', '+', '#']) || ordinal.starts_with(['.', ')']);
-    let first = ordinal.trim_start_matches(['-', '*', '+', '#', '.', ')', ' ', '`', '/', '[']).is_empty();
-    marker && first && !after.trim_start_matches(['`', '*']).starts_with(['.', '\''])
-}
-
-/// A cell of a table that begins with it, or lists it.
-fn is_cell(before: &str, after: &str) -> bool {
-    if !before.trim_start().starts_with(['|', '│']) {
-        return false;
-    }
-    let cell = before.rsplit(['|', '│']).next().unwrap_or_default().trim();
-    let lone = after.split(['|', '│']).next().unwrap_or_default().trim().is_empty();
-    cell.trim_matches(['`', '*', '/', '[']).is_empty()
-        || cell.ends_with([',', '/', '+', ';'])
-        || lone && cell.ends_with(')')
-}
-
-/// After a key that declares an edge.
-fn is_edge(before: &str) -> bool {
-    const KEYS: &[&str] = &[
-        "INPUT_FROM",
-        "OUTPUT_TO",
-        "RECEIVES_FROM",
-        "SENDS_TO",
-        "DEPENDS_ON",
-        "Receives From",
-        "Sends To",
-        "Depends on",
-        "depends_on",
-        "depends-on",
-        "input_from",
-        "output_to",
-        "receives_from",
-        "sends_to",
-        "requires:",
-        "skills:",
-        "agents:",
-        "next:",
-        "routes_to",
-        "ROUTES_TO",
-        "triggers:",
-        "Related skills",
-        "See also",
-    ];
-    KEYS.iter().any(|key| before.contains(key))
-}
-
-/// The value of a key or an item, alone or among others.
-fn is_value(before: &str, after: &str) -> bool {
-    let before = before.trim_end_matches(['"', '\'', ' ', '[']);
-    let after = after.trim_start_matches(['"', '\'', ' ', ']']);
-    let starts = before.ends_with([':', '=', ',', '-']) || before.trim().is_empty();
-    let ends = after.is_empty() || after.starts_with([',', '#', '}', ']', ':']);
-    starts && ends
-}
-
-/// `the NAME agent`, `skill NAME`.
-fn is_told(before: &str, after: &str) -> bool {
-    const WORDS: &[&str] =
-        &["agent", "agents", "subagent", "skill", "skills", "command", "subagent_type", "hook"];
-    let word = |text: &str, last: bool| {
-        let text = text.trim_matches(['`', '"', '\'', '*', ' ', ':', '=']);
-        let mut words =
-            text.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
-        let word = if last { words.next_back() } else { words.next() };
-        word.is_some_and(|word| WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)))
-    };
-    let near_before = before.ends_with([' ', '`', '"', '*']) && !before.trim_end().ends_with(['.', ',', ';']);
-    let near_after = after.starts_with([' ', '`', '"', '*']);
-    (near_after && word(after, false)) || (near_before && word(before, true))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn standing(language: Language, text: &str) -> Vec<Standing> {
-        let path = match language {
-            Language::Markdown => "docs/x.md",
-            Language::Yaml => "x.yaml",
-            Language::Json => "x.json",
-            _ => "x.ts",
-        };
-        let document = Document::new(path, text);
-        document.occurrences("plan-x").map(|spot| document.standing(&spot)).collect()
-    }
-
     #[test]
     fn names_are_whole_words() {
         for text in ["plan-x-impl", "my-plan-x", "plan-x_2", "plan-xy"] {
-            assert_eq!(standing(Language::Markdown, text), [], "{text}");
+            assert_eq!(Document::new("x.md", text).occurrences("plan-x").count(), 0, "{text}");
         }
         let document = Document::new("x.txt", "a\nplan-x b\n\nplan-x");
         assert_eq!(document.occurrences("plan-x").map(|spot| spot.number).collect::<Vec<_>>(), [2, 4]);
     }
 
     #[test]
-    fn places_where_names_are_used_are_told_from_prose() {
-        use Standing::*;
-        let rows: &[(Language, &str, Standing)] = &[
-            (Language::Markdown, "run `plan-x` first", Named),
-            (Language::Markdown, "run /plan-x first", Named),
-            (Language::Markdown, "ask @plan-x first", Named),
-            (Language::Markdown, "- **plan-x**: does it", Named),
-            (Language::Markdown, "3. plan-x does it", Named),
-            (Language::Markdown, "| plan-x | P3 |", Named),
-            (Language::Markdown, "| P3 | design, plan-x | y |", Named),
-            (Language::Markdown, "| P3 | after it plan-x comes | y |", Prose),
-            (Language::Markdown, "INPUT_FROM: design-a (risks), plan-x (order)", Named),
-            (Language::Markdown, "**Sends To**: plan-x", Named),
-            (Language::Markdown, "done → plan-x", Named),
-            (Language::Markdown, "the plan-x skill does", Told),
-            (Language::Markdown, "what plan-x made is kept", Prose),
-            (Language::Markdown, "---\nskills: [design-a, plan-x]\n---\n", Named),
-            (Language::Markdown, "---\nskills:\n  - plan-x\n---\n", Named),
-            (Language::Markdown, "---\ndescription: it follows plan-x in time\n---\n", Prose),
-            (Language::Markdown, "---\ntools: Read, Task(design-a, plan-x)\n---\n", Named),
-            (Language::Yaml, "next: plan-x", Named),
-            (Language::Yaml, "  - plan-x # last", Named),
-            (Language::Yaml, "text: after that plan-x is run", Prose),
-            (Language::Json, "{\"skill\": \"plan-x\"}", Named),
-            (Language::Json, "{\"text\": \"after plan-x ran\"}", Prose),
-            (Language::TypeScript, "start({ agent: 'plan-x' })", Named),
-            (Language::TypeScript, "// as plan-x does", Prose),
+    fn a_value_belongs_to_the_nearest_key() {
+        let rows = [
+            ("x.yaml", "agent: plan-x", Some("agent")),
+            ("x.yaml", "skills: [a, \"b\", plan-x]", Some("skills")),
+            ("x.yaml", "a:\n  skills:\n  - b\n  - plan-x", Some("skills")),
+            ("x.yaml", "skills:\n  b: c\nother:\n  - plan-x", Some("other")),
+            ("x.json", "{\"skills\": [\n  \"a\",\n  \"plan-x\"\n]}", Some("skills")),
+            ("x.ts", "f({ agent: 'a', skill: 'plan-x' })", Some("skill")),
+            ("x.py", "Task(subagent_type=\"plan-x\")", Some("subagent_type")),
+            ("x.sh", "claude --agent=plan-x", Some("agent")),
+            ("x.yaml", "skill: super:plan-x", Some("skill")),
+            ("x.yaml", "text: after that plan-x", None),
         ];
-        for (language, text, expected) in rows {
-            assert_eq!(standing(*language, text), [*expected], "{text}");
+        for (path, text, key) in rows {
+            let document = Document::new(path, text);
+            let spot = document.occurrences("plan-x").next().unwrap();
+            assert_eq!(document.key(&spot), key, "{text}");
         }
+    }
+
+    #[test]
+    fn a_cell_has_the_title_of_its_column() {
+        let document = Document::new("x.md", "| Agent | Use |\n|---|---|\n| plan-x | a |\n| b | plan-x |\n");
+        let titles: Vec<_> = document.occurrences("plan-x").map(|spot| document.column(&spot)).collect();
+        assert_eq!(titles, [Some(" Agent "), Some(" Use ")]);
     }
 
     #[test]

@@ -8,11 +8,11 @@ fn former(path: &str, text: &str) -> Former {
     Former { path: path.into(), entities: entities(path, Some(text), &Aliases::default()) }
 }
 
-fn places(world: &MemoryWorld, former: &[Former]) -> Vec<(String, u32, String, Option<usize>)> {
+fn places(world: &MemoryWorld, former: &[Former]) -> Vec<(String, u32, String, String)> {
     let show = |place: lockstep_refs::dangling::Dangling| {
-        (world.path(place.file).to_owned(), place.line, place.pattern.into_string(), place.former)
+        (world.path(place.file).to_owned(), place.line, place.pattern.into_string(), place.target)
     };
-    dangling(world, former, &Aliases::default()).into_iter().map(show).collect()
+    dangling(world, former, &Aliases::default(), &|| false).found.into_iter().map(show).collect()
 }
 
 #[test]
@@ -31,8 +31,18 @@ fn former_entities_dangle_unless_something_has_their_name_again() {
     assert_eq!(
         places(&world, &gone),
         [
-            (".claude/hooks/done.sh".into(), 1, "${DIR}/release.sh".into(), Some(1)),
-            (".claude/skills/new-plan/SKILL.md".into(), 4, "old-plan".into(), Some(0)),
+            (
+                ".claude/hooks/done.sh".into(),
+                1,
+                "${DIR}/release.sh".into(),
+                ".claude/hooks/release.sh".into()
+            ),
+            (
+                ".claude/skills/new-plan/SKILL.md".into(),
+                4,
+                "old-plan".into(),
+                ".claude/skills/old-plan/SKILL.md".into()
+            ),
         ]
     );
 }
@@ -57,10 +67,46 @@ fn links_and_hook_commands_that_lead_nowhere_dangle() {
     assert_eq!(
         places(&world, &[]),
         [
-            (".claude/settings.json".into(), 3, ".claude/hooks/lost.sh".into(), None),
-            ("docs/a.md".into(), 1, "gone.md".into(), None),
-            ("docs/b.md".into(), 1, "guide.html".into(), None),
-            ("docs/sub/e.md".into(), 1, "../n/q.md".into(), None),
+            (
+                ".claude/settings.json".into(),
+                3,
+                ".claude/hooks/lost.sh".into(),
+                ".claude/hooks/lost.sh".into()
+            ),
+            ("docs/a.md".into(), 1, "gone.md".into(), "docs/gone.md".into()),
+            ("docs/b.md".into(), 1, "guide.html".into(), "docs/guide.html".into()),
+            ("docs/sub/e.md".into(), 1, "../n/q.md".into(), "docs/n/q.md".into()),
         ]
     );
+}
+
+#[test]
+fn words_and_names_of_files_elsewhere_do_not_dangle() {
+    let world = MemoryWorld::new([
+        ("lib/parse.c", "int parse;\n"),
+        ("README.md", "parse is in parse.c; `parse.c` was src/parse.c. The `docs` say status.\n"),
+        ("src/a.c", "#include \"parse.h\"\n// see status and jv.c\nchar *s = \"status\";\n"),
+        ("ci.yml", "run: cc src/parse.c && status && ./tools/check\n"),
+    ]);
+    let gone = [
+        former("src/parse.c", ""),
+        former("docs/status", ""),
+        former("status", ""),
+        former("src/jv.c", ""),
+        former("tools/check", ""),
+    ];
+    let found: Vec<_> =
+        places(&world, &gone).into_iter().map(|(file, line, .., target)| (file, line, target)).collect();
+    let row = |file: &str, target: &str| (file.to_owned(), 1, target.to_owned());
+    assert_eq!(
+        found,
+        [row("README.md", "src/parse.c"), row("ci.yml", "src/parse.c"), row("ci.yml", "tools/check")]
+    );
+}
+
+#[test]
+fn a_search_that_is_cut_off_says_so() {
+    let world = MemoryWorld::new([("a.md", "[x](gone.md)\n")]);
+    let search = dangling(&world, &[], &Aliases::default(), &|| true);
+    assert!(search.truncated && search.found.is_empty());
 }

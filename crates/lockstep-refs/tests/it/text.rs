@@ -164,10 +164,98 @@ proptest::proptest! {
                 &world,
                 &[lockstep_refs::dangling::Former { path: path.into(), entities }],
                 &Aliases::default(),
+                &|| false,
             );
         }
         for file in world.files() {
             outgoing(&world, &names, file);
         }
     }
+}
+
+/// The references to a file other than mentions, as `path:line`.
+fn followers(files: &[(&str, &str)], path: &str) -> Vec<String> {
+    let lines = to(files, path).into_iter().filter(|line| !line.contains(" mention "));
+    lines.filter_map(|line| line.split(' ').next().map(str::to_owned)).collect()
+}
+
+#[test]
+fn a_bare_word_is_no_path() {
+    let files = [
+        ("scripts/check", "#!/bin/sh\n"),
+        ("scripts/assert.h", "#define assert(x) x\n"),
+        ("VERSION", "1.2\n"),
+        ("LICENSE", "MIT\n"),
+        (".env", "A=1\n"),
+        (
+            "README.md",
+            "Run ruff check --fix. The status check is in `check`, VERSION is set. See [it](LICENSE).\n",
+        ),
+        ("scripts/lint.sh", "ruff check --fix\ncheck\n\"check\"\n"),
+        ("scripts/all.sh", "./check\nscripts/check\n"),
+        ("src/a.py", "VERSION = 1\nx = {\"VERSION\": VERSION}\nopen(\"VERSION\")\nassert(check)\n"),
+        ("src/b.c", "#include <assert.h>\nint f(void) { assert(1); check(\"check\"); }\n"),
+        ("docs/env.md", "A file with `.env` at its end, or \".env\".\n"),
+        ("pyproject.toml", "[project]\nlicense-file = \"LICENSE\"\ncheck = \"check\"\n"),
+        ("Dockerfile", "COPY LICENSE VERSION /\nRUN check\n"),
+    ];
+    assert_eq!(followers(&files, "scripts/check"), ["scripts/all.sh:1", "scripts/all.sh:2"]);
+    assert_eq!(followers(&files, "scripts/assert.h"), [""; 0]);
+    assert_eq!(followers(&files, "VERSION"), ["dockerfile:1", "src/a.py:3"]);
+    assert_eq!(followers(&files, "LICENSE"), ["dockerfile:1", "readme.md:1", "pyproject.toml:2"]);
+    assert_eq!(followers(&files, ".env"), [""; 0]);
+}
+
+#[test]
+fn an_ordinary_word_is_a_name_only_where_such_names_are_used() {
+    let files = [
+        ("plugins/p/commands/status.md", "# status\n"),
+        ("plugins/p/agents/reviewer.md", "---\nname: reviewer\n---\n"),
+        ("plugins/p/skills/superjson/SKILL.md", "---\nname: superjson\n---\n"),
+        ("plugins/p/skills/links/SKILL.md", "---\nname: links\n---\n"),
+        (
+            "plugins/p/skills/other/SKILL.md",
+            "Run /status first.\n| Agent | Use |\n|---|---|\n| reviewer | code |\n\n`links` skill; the status is `status`.\n",
+        ),
+        (
+            "plugins/p/agents/lead.md",
+            "---\nskills:\n  - superjson\n  - links\n---\nDelegate to the reviewer agent. A reviewer reads; [links](../x.md).\n",
+        ),
+        (
+            "src/a.ts",
+            "import superjson from 'superjson';\nconst links = ['links'];\nstart({ agent: 'reviewer' });\n",
+        ),
+        ("src/b.tsx", "<div role=\"status\" onClick={() => status => 1}>links</div>\n"),
+        ("package.json", "{\"dependencies\": {\"superjson\": \"^2.0.0\"}}"),
+        ("pnpm-lock.yaml", "superjson:\n  specifier: ^2\n"),
+        ("web/x.html", "<p role=\"status\" class='links'>status</p>\n"),
+        ("api.yaml", "status: ok\nlinks:\n  - status\n"),
+        (
+            "docs/api.md",
+            "| Field | Type |\n|---|---|\n| status | string |\n\n- status: the `status` of it\n- GET `/status`\n- links\n",
+        ),
+        ("docs/l.md", "[a](../links/b.md), superjson/yup/links/[c], npm install superjson\n"),
+    ];
+    assert_eq!(followers(&files, "plugins/p/commands/status.md"), ["plugins/p/skills/other/skill.md:1"]);
+    assert_eq!(
+        followers(&files, "plugins/p/agents/reviewer.md"),
+        ["plugins/p/agents/lead.md:6", "plugins/p/skills/other/skill.md:4", "src/a.ts:3"]
+    );
+    assert_eq!(followers(&files, "plugins/p/skills/superjson/SKILL.md"), ["plugins/p/agents/lead.md:3"]);
+    assert_eq!(
+        followers(&files, "plugins/p/skills/links/SKILL.md"),
+        ["plugins/p/agents/lead.md:4", "plugins/p/skills/other/skill.md:6"]
+    );
+}
+
+#[test]
+fn a_distinctive_name_in_code_is_a_name_beside_the_word_for_its_kind() {
+    let files = [
+        (".claude/skills/code-review/SKILL.md", ""),
+        ("src/a.ts", "import x from 'code-review';\nlabel('code-review');\nrun({ skill: 'code-review' });\n"),
+        ("web/x.html", "<p class=\"code-review\">\n"),
+        ("package.json", "{\"dependencies\": {\"code-review\": \"1\"}}"),
+        ("docs/a.md", "Use `code-review`.\nnpm install code-review\n"),
+    ];
+    assert_eq!(followers(&files, ".claude/skills/code-review/SKILL.md"), ["docs/a.md:1", "src/a.ts:3"]);
 }

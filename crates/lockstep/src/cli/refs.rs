@@ -1,13 +1,14 @@
 //! `lockstep refs`.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use anstyle::Style;
 use lockstep_index::index::Unwatched;
 use lockstep_refs::reference::Certainty;
 
 use super::{Answer, Context};
-use crate::error::CommandError;
+use crate::error::{CommandError, Kind};
 use crate::impact::lookup::{Direction, References, one_line};
 
 /// Show who references a file, a symbol or a name
@@ -30,19 +31,31 @@ pub(crate) struct RefsArgs {
     /// What the file references, instead of who references it
     #[arg(long, conflicts_with = "dangling")]
     out: bool,
-    /// References to what no longer exists
+    /// List references to what no longer exists
     #[arg(long)]
     dangling: bool,
+    /// With --dangling: stop after so many seconds and list what was found until then, with exit code 5 if that is nothing
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0, requires = "dangling")]
+    time_limit: f64,
 }
 
 pub(crate) fn run(args: &RefsArgs, context: &Context) -> Result<Answer, CommandError> {
     let direction = if args.out { Direction::Out } else { Direction::In };
     let found = match &args.name {
-        None => References::dangling(&context.directory, &Unwatched)?,
+        None => References::dangling(&context.directory, limit(args)?, &Unwatched)?,
         Some(name) => References::of(&context.directory, name, direction, &Unwatched)?,
     };
     show(context, &found);
-    Ok(if args.dangling && !found.references.is_empty() { Answer::No } else { Answer::Yes })
+    Ok(match found.references.is_empty() {
+        false if args.dangling => Answer::No,
+        _ if found.truncated => Answer::Partial,
+        _ => Answer::Yes,
+    })
+}
+
+fn limit(args: &RefsArgs) -> Result<Duration, CommandError> {
+    Duration::try_from_secs_f64(args.time_limit)
+        .map_err(|_| CommandError::new(Kind::Usage, "--time-limit must be a number of seconds from 0 on"))
 }
 
 fn show(context: &Context, answer: &References) {
@@ -59,13 +72,13 @@ fn show(context: &Context, answer: &References) {
             out.push('\n');
         }
         if group.replace(key) != Some(key) {
-            let target = found.target.as_ref().map(|target| format!(" → {target}")).unwrap_or_default();
-            let heading = format!("{} ({}{})", found.file, found.kind.word(), target);
+            let heading = format!("{} ({})", found.file, found.kind.word());
             let _ = writeln!(out, "{}", terminal.styled(bold, &one_line(&heading)));
         }
+        let target = found.target.as_ref().map(|it| one_line(&format!("  → {it}"))).unwrap_or_default();
         let doubt = if found.certainty == Certainty::Resolved { "" } else { "  (perhaps)" };
         let line = one_line(&format!("{}:{}:{}", found.file, found.line, found.text));
-        let _ = writeln!(out, "{line}{}", terminal.styled(dim, doubt));
+        let _ = writeln!(out, "{line}{}{}", terminal.styled(dim, &target), terminal.styled(dim, doubt));
     }
     terminal.say(&out);
     terminal.note(&answer.summary());

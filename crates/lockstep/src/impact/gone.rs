@@ -1,16 +1,12 @@
-//! References to files that no longer exist: which files were, by git, and who still leads to them.
+//! References to files that no longer exist: git says which files existed.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use lockstep_git::{Between, Repository, Status};
 use lockstep_index::index::Index;
 use lockstep_refs::dangling::{Former, dangling};
 use lockstep_refs::entity::entities;
-use lockstep_refs::impact::{After, Before, Edit, Question, impact};
-use lockstep_refs::language;
-use lockstep_refs::reference::Kind;
-use lockstep_refs::world::{World as _, base, parent};
+use lockstep_refs::world::World as _;
 
 use super::references::{Found, place};
 use super::tree::Tree;
@@ -22,46 +18,52 @@ struct Gone {
     state: String,
 }
 
+/// References to what no longer exists.
+#[derive(Default)]
+pub(super) struct DanglingReferences {
+    pub(super) found: Vec<Found>,
+    /// Whether the time was over before every file was searched.
+    pub(super) truncated: bool,
+}
+
 impl Tree {
-    /// References to what no longer exists, and how many imports lead nowhere although nobody knows what they meant.
-    pub(crate) fn dangling(&self, index: &Index) -> Result<(Vec<Found>, usize), CommandError> {
-        let Some(repository) = &self.repository else { return Ok((self.in_text(index, &[]), 0)) };
-        let gone = gone(repository, index)?;
-        let mut former = Vec::new();
-        let mut found = Vec::new();
-        let mut imports = Imports::default();
-        for Gone { path, state } in &gone {
-            let wanted = path.ends_with(".md") || may_be_imported(index, path);
-            let text = match wanted {
-                true => repository.contents(state, std::slice::from_ref(path))?.pop().flatten(),
-                false => None,
-            };
-            let text = text.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-            // Only documents have a name inside.
-            let named = text.as_deref().filter(|_| path.ends_with(".md"));
-            former.push(Former {
-                path: path.as_str().into(),
-                entities: entities(path, named, &self.aliases()),
-            });
-            if let Some(text) = text {
-                found.extend(imports.of(self, index, path, text));
-            }
-        }
-        found.extend(self.in_text(index, &former));
-        found.sort();
-        found.dedup_by(|a, b| (&a.file, a.line) == (&b.file, b.line));
-        Ok((found, 0))
+    /// Finds references to what no longer exists, until `is_over`.
+    pub(super) fn dangling(
+        &self,
+        index: &Index,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<DanglingReferences, CommandError> {
+        let former = match &self.repository {
+            Some(repository) => self.former_files(repository, index, is_over)?,
+            None => Vec::new(),
+        };
+        let search = dangling(index, &former, &self.aliases(), is_over);
+        let found = search.found.iter().filter_map(|at| {
+            let place = place(index, at.file, at.line, at.kind, &at.pattern, at.certainty)?;
+            Some(Found { target: Some(at.target.clone()), ..place })
+        });
+        Ok(DanglingReferences { found: found.collect(), truncated: search.truncated })
     }
 
-    /// Names and paths in documents and other text.
-    fn in_text(&self, index: &Index, former: &[Former]) -> Vec<Found> {
-        let places = dangling(index, former, &self.aliases());
-        let found = places.iter().filter(|place| place.kind < Kind::Mention).filter_map(|at| {
-            let target = at.former.and_then(|which| former.get(which)).map(|former| former.path.to_string());
-            let place = place(index, at.file, at.line, at.kind, &at.pattern, at.certainty)?;
-            Some(Found { target, ..place })
-        });
-        found.collect()
+    /// The files that existed, with their names.
+    fn former_files(
+        &self,
+        repository: &Repository,
+        index: &Index,
+        is_over: &dyn Fn() -> bool,
+    ) -> Result<Vec<Former>, CommandError> {
+        let mut former = Vec::new();
+        for Gone { path, state } in gone(repository, index)? {
+            let mut known = entities(&path, None, &self.aliases());
+            // Skills, agents and commands also have the name that their content declares.
+            if known.iter().any(|entity| entity.is_name()) && !is_over() {
+                let text = repository.contents(&state, std::slice::from_ref(&path))?.pop().flatten();
+                let text = text.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+                known = entities(&path, text.as_deref(), &self.aliases());
+            }
+            former.push(Former { path: path.as_str().into(), entities: known });
+        }
+        Ok(former)
     }
 }
 
@@ -83,48 +85,4 @@ fn gone(repository: &Repository, index: &Index) -> Result<Vec<Gone>, CommandErro
     }
     gone.retain(|path, _| index.find(path).is_none());
     Ok(gone.into_iter().map(|(path, state)| Gone { path, state }).collect())
-}
-
-/// Whether some file has the word that an import of this one would have: its own name, or its folder's.
-fn may_be_imported(index: &Index, path: &str) -> bool {
-    let stem = base(path).split('.').next().unwrap_or_default();
-    [stem, base(parent(path))].into_iter().any(|word| !word.is_empty() && !index.containing(word).is_empty())
-}
-
-/// Imports that lead nowhere now, by file.
-#[derive(Default)]
-struct Imports(BTreeMap<String, Vec<u32>>);
-
-impl Imports {
-    /// Those that led to a file when it had this content. What is found elsewhere now dangles no longer.
-    fn of(&mut self, tree: &Tree, index: &Index, path: &str, text: String) -> Vec<Found> {
-        let edit = Edit {
-            path: path.to_owned(),
-            former: None,
-            before: Before::Text(Arc::from(text)),
-            after: After::Gone,
-        };
-        let question = Question { edits: &[edit], aliases: &tree.aliases(), is_over: &|| false };
-        let mut found = Vec::new();
-        for dependent in impact(index, &question).files.into_iter().flat_map(|file| file.dependents) {
-            let lines = self.unresolved(index, &dependent.path).to_vec();
-            let evidence =
-                dependent.evidence.iter().filter(|at| at.kind == Kind::Import && lines.contains(&at.line));
-            found.extend(evidence.filter_map(|at| {
-                let file = index.find(&dependent.path)?;
-                let place = place(index, file, at.line, at.kind, &at.pattern, dependent.certainty)?;
-                Some(Found { target: Some(path.to_owned()), ..place })
-            }));
-        }
-        found
-    }
-
-    fn unresolved(&mut self, index: &Index, path: &str) -> &[u32] {
-        self.0.entry(path.to_owned()).or_insert_with(|| {
-            let Some(file) = index.find(path) else { return Vec::new() };
-            let Some(facts) = index.facts(file) else { return Vec::new() };
-            let outgoing = language::rules(facts.language).outgoing(index, file);
-            outgoing.unresolved.iter().map(|place| place.line).collect()
-        })
-    }
 }

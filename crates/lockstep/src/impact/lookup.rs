@@ -2,12 +2,14 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
-use lockstep_index::index::{Index, Progress};
+use lockstep_index::index::{Index, Phase, Progress};
 use lockstep_refs::reference::Certainty;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::gone::DanglingReferences;
 use super::references::{Found, Sought};
 use super::tree::Tree;
 use crate::error::{CommandError, Kind};
@@ -23,6 +25,22 @@ pub(crate) enum Direction {
     Out,
     /// References to what no longer exists.
     Dangling,
+}
+
+/// Ends the building of an index when the time is over.
+struct Deadline<'a> {
+    progress: &'a dyn Progress,
+    is_over: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Progress for Deadline<'_> {
+    fn report(&self, phase: Phase, done: usize, all: usize) {
+        self.progress.report(phase, done, all);
+    }
+
+    fn is_abandoned(&self) -> bool {
+        (self.is_over)() || self.progress.is_abandoned()
+    }
 }
 
 /// References that were found, and what the answer is worth.
@@ -44,6 +62,9 @@ pub(crate) struct References {
     pub(crate) time: String,
     /// How many files could not be looked into.
     pub(crate) unseen_files: usize,
+    /// Whether the time limit was reached before every file was checked.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) truncated: bool,
     #[serde(skip)]
     direction: Direction,
 }
@@ -76,14 +97,24 @@ impl References {
         Ok(found.by(index))
     }
 
-    /// References to what no longer exists.
-    pub(crate) fn dangling(directory: &Path, progress: &dyn Progress) -> Result<Self, CommandError> {
+    /// References to what no longer exists, as far as the time allows.
+    pub(crate) fn dangling(
+        directory: &Path,
+        limit: Duration,
+        progress: &dyn Progress,
+    ) -> Result<Self, CommandError> {
+        let started = Instant::now();
+        let is_over = || started.elapsed() > limit || progress.is_abandoned();
         let tree = Tree::of_command(directory)?;
-        let index = tree.open_index(progress)?;
-        let (references, unresolved) = tree.dangling(&index)?;
         let sought = "what no longer exists".to_owned();
-        let direction = Direction::Dangling;
-        Ok(Self { sought, references, unresolved, direction, ..Self::default() }.by(index))
+        let empty = Self { sought, direction: Direction::Dangling, ..Self::default() };
+        let index = match tree.open_index(&Deadline { progress, is_over: &|| started.elapsed() > limit }) {
+            // The time was over before the index was there.
+            Err(_) if started.elapsed() > limit => return Ok(Self { truncated: true, ..empty }),
+            opened => opened?,
+        };
+        let DanglingReferences { found, truncated } = tree.dangling(&index, &is_over)?;
+        Ok(Self { references: found, truncated, ..empty }.by(index))
     }
 
     /// With what the index says of itself, which is asked last.
@@ -98,6 +129,13 @@ impl References {
     /// How much was found, and what could not be seen.
     pub(crate) fn summary(&self) -> String {
         let files: BTreeSet<_> = self.references.iter().map(|found| &found.file).collect();
+        if self.truncated {
+            return format!(
+                "{} in {} so far; not everything was checked: the time limit was reached\n",
+                count(self.references.len(), "reference"),
+                count(files.len(), "file")
+            ) + "hint: `lockstep index` builds the index once; `--time-limit SECONDS` allows more time\n";
+        }
         let mut text = match (self.references.len(), self.direction) {
             (0, Direction::Dangling) if self.revision.starts_with("none+") => {
                 "Nothing refers to what is known to be gone; without git, what once was is not known.\n"
@@ -131,11 +169,11 @@ impl Reply for References {
         for found in &self.references {
             let key = (&found.file, found.kind);
             if group.replace(key) != Some(key) {
-                let target = found.target.as_ref().map(|target| format!(" → {target}")).unwrap_or_default();
-                lines.push(one_line(&format!("{} ({}{target})", found.file, found.kind.word())));
+                lines.push(one_line(&format!("{} ({})", found.file, found.kind.word())));
             }
+            let target = found.target.as_ref().map(|target| format!("  → {target}")).unwrap_or_default();
             let doubt = if found.certainty == Certainty::Resolved { "" } else { "  (perhaps)" };
-            lines.push(one_line(&format!("  {}: {}", found.line, found.text.trim())) + doubt);
+            lines.push(one_line(&format!("  {}: {}{target}", found.line, found.text.trim())) + doubt);
         }
         // A line that names several things is shown once.
         lines.dedup();

@@ -147,7 +147,9 @@ fn summary(impact: &Impact, files: &[AffectedFile<'_>], dismissed: usize) -> Str
         return parts.join(", ");
     }
     // The dependents of content that could not be read are unknown.
-    let is_unknown = |file: &lockstep_refs::impact::FileImpact| file.problems > 0 || file.unanalysed;
+    let is_unknown = |file: &lockstep_refs::impact::FileImpact| {
+        file.problems > 0 || file.unanalysed || file.content_not_analysed
+    };
     match impact.truncated || impact.files.iter().any(is_unknown) {
         true => "no dependents found".to_owned(),
         false => "nothing depends on what changed".to_owned(),

@@ -8,6 +8,7 @@ use lockstep_index::index::{
     Built, Condition, Home, Index, Order as IndexOrder, Phase, Progress, Sight, build,
 };
 use lockstep_map::digest::digest;
+use lockstep_map::document::Pruned;
 use lockstep_map::hotspot::RUNS;
 use lockstep_map::l1::{L1, Mode, Status};
 use lockstep_map::record::{About, Record};
@@ -61,8 +62,8 @@ pub(crate) struct Done {
     pub(crate) l1: L1,
     pub(crate) changes: Changes,
     pub(crate) renamed: Vec<(String, String)>,
-    /// How many entries the document leaves out.
-    pub(crate) pruned: usize,
+    /// The entries that the document leaves out.
+    pub(crate) pruned: Pruned,
     /// Whether the document was written.
     pub(crate) is_written: bool,
     /// Whether only files that were named have been looked at.
@@ -75,7 +76,7 @@ impl ActiveProject {
     pub(crate) fn bring_map(&self, order: &Order, terminal: &Terminal) -> Result<Done, CommandError> {
         let what = if order.way == Way::Full { "build" } else { "update" };
         let _lock = MapLock::take(&self.state, what, terminal)?;
-        let place = self.map_place()?;
+        let place = self.map_place_for(order.scope.as_deref())?;
         let today = clock::now().date();
         let bar = ProgressBar::new(terminal);
         let (start, index) = match order.way {
@@ -206,7 +207,7 @@ impl Bringing<'_> {
         }
         let (listed, pruned) = match &drawn {
             Drawn::Whole(made) => (made.listed, made.pruned),
-            Drawn::AsBefore | Drawn::Anew(_) => (record.entries.len(), 0),
+            Drawn::AsBefore | Drawn::Anew(_) => (record.entries.len(), Pruned::default()),
         };
         let is_partial = !full && !self.order.files.is_empty();
         let strangers = self.strangers(&record, &changes);

@@ -1,5 +1,6 @@
 //! Where a project's map is, what it is of, and how large it may be.
 
+use std::io::Read as _;
 use std::path::{Component, Path, PathBuf};
 
 use lockstep_config::scope::ScopePreset;
@@ -24,6 +25,11 @@ pub(super) struct Place {
     lines: Option<usize>,
 }
 
+/// The document of a framework's map, where its analyst reads it.
+const CLAUDE_PATH: &str = ".claude/agent-memory/analyst/codebase-map.md";
+/// The document of every other map.
+const PLAIN_PATH: &str = ".lockstep/codebase-map.md";
+
 impl ActiveProject {
     /// The path of the map document; `None` if the configuration names none that can be used.
     pub(crate) fn map_path(&self) -> Option<PathBuf> {
@@ -32,13 +38,16 @@ impl ActiveProject {
 
     /// Where its map is.
     pub(super) fn map_place(&self) -> Result<Place, CommandError> {
+        self.map_place_for(None)
+    }
+
+    /// Where its map is, or will be with the scope that was asked for.
+    pub(super) fn map_place_for(&self, asked: Option<&str>) -> Result<Place, CommandError> {
         let config = &self.config().map;
         let shown = match &config.path.0 {
             Some(path) => path.clone(),
-            None if self.root.join(".claude").is_dir() => {
-                ".claude/agent-memory/analyst/codebase-map.md".to_owned()
-            }
-            None => ".lockstep/codebase-map.md".to_owned(),
+            None if self.is_framework_map(asked) => CLAUDE_PATH.to_owned(),
+            None => PLAIN_PATH.to_owned(),
         };
         let inside = Path::new(&shown)
             .components()
@@ -65,6 +74,41 @@ impl ActiveProject {
         })
     }
 }
+
+impl ActiveProject {
+    /// Whether the map is one of `.claude/`: by the scope that was asked for or configured, else by the newest document.
+    fn is_framework_map(&self, asked: Option<&str>) -> bool {
+        if !self.root.join(".claude").is_dir() {
+            return false;
+        }
+        let preset = (self.config().scope.preset == ScopePreset::Claude).then_some(CLAUDE);
+        match asked.or(self.config().map.scope.0.as_deref()).or(preset) {
+            Some(scope) => Scope::new(scope, None).is_claude(),
+            None => self.has_framework_document(),
+        }
+    }
+
+    /// Whether the newest document is one of `.claude/`.
+    fn has_framework_document(&self) -> bool {
+        let changed = |path: &str| self.root.join(path).metadata().and_then(|meta| meta.modified()).ok();
+        let Some(written) = changed(CLAUDE_PATH) else { return false };
+        let is_newest = changed(PLAIN_PATH).is_none_or(|other| other <= written);
+        is_newest
+            && scope_in_header(&self.root.join(CLAUDE_PATH))
+                .is_some_and(|it| Scope::new(&it, None).is_claude())
+    }
+}
+
+/// The scope that the header of a document names.
+fn scope_in_header(path: &Path) -> Option<String> {
+    let mut head = String::new();
+    std::fs::File::open(path).ok()?.take(MAX_HEADER_BYTES).read_to_string(&mut head).ok()?;
+    let scope = head.lines().find_map(|line| line.strip_prefix("<!-- Scope: ")?.strip_suffix(" -->"));
+    scope.map(str::to_owned)
+}
+
+/// The number of bytes that are read to find the scope in a header.
+const MAX_HEADER_BYTES: u64 = 512;
 
 fn wrong(message: &str) -> CommandError {
     CommandError::new(Kind::Configuration, message)

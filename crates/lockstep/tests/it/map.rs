@@ -392,3 +392,39 @@ fn odd_names_survive_the_document() {
     );
     env.lockstep(["map", "check"]).succeeded();
 }
+
+#[test]
+fn a_framework_of_hotspots_keeps_to_its_limit_and_check_and_update_agree() {
+    let env = active();
+    let all: String = (0..70).map(|at| format!("- `skill-{at:03}`\n")).collect();
+    for at in 0..70 {
+        env.write(format!(".claude/skills/skill-{at:03}/SKILL.md"), format!("# {at}\n{all}"));
+    }
+    let said = env.lockstep(["map", "build", "--scope", ".claude/"]).succeeded();
+    assert!(said.contains(" high entries are left out; `lockstep map show` lists all"), "{said}");
+    let path = env.project().join(".claude/agent-memory/analyst/codebase-map.md");
+    for _ in 0..2 {
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(text.lines().count() <= 300 && text.len() <= 15 * 1024, "{}", text.len());
+        assert!(text.contains(" high entries; lockstep map show lists all -->"), "{text}");
+        env.lockstep(["map", "check"]).succeeded();
+        env.write(".claude/skills/skill-001/SKILL.md", "# changed\n");
+        env.lockstep(["map", "update"]).succeeded();
+    }
+    assert_eq!(env.lockstep(["map", "show"]).succeeded().lines().count(), 1 + 70);
+}
+
+#[test]
+fn the_map_of_a_whole_repository_is_not_written_into_the_frameworks_folder() {
+    let env = active();
+    plant_framework(&env, 3);
+    env.lockstep(["map"]).succeeded();
+    let framework = env.project().join(".claude/agent-memory/analyst/codebase-map.md");
+    assert!(env.project().join(".lockstep/codebase-map.md").is_file() && !framework.exists());
+    env.lockstep(["map", "check"]).succeeded();
+    env.lockstep(["map", "build", "--scope", ".claude/"]).succeeded();
+    assert!(framework.is_file());
+    let said = env.lockstep(["map"]).succeeded();
+    assert!(said.contains(".claude/agent-memory/analyst/codebase-map.md is up to date"), "{said}");
+    env.lockstep(["map", "check"]).succeeded();
+}

@@ -93,7 +93,7 @@ pub(super) fn bring(order: &Order, context: &Context) -> Result<Answer, CommandE
             let full = done.l1.mode == Mode::FullGeneration;
             let data = Data {
                 l1: &done.l1,
-                pruned: done.pruned,
+                pruned: done.pruned.total(),
                 // Of a whole map they are all its files.
                 added: if full { &[] } else { &done.changes.added },
                 removed: &done.changes.removed,
@@ -132,9 +132,10 @@ fn text(done: &Done, context: &Context) {
             format!("Updated {path}: {entries}{told}.\n")
         }
     });
-    if done.pruned > 0 {
-        let left = count(done.pruned, "low entry is", "low entries are");
-        terminal.note(&format!("note: {left} left out; `lockstep map show` lists all\n"));
+    if done.pruned.total() > 0 {
+        let verb = if done.pruned.total() == 1 { "entry is" } else { "entries are" };
+        let left = done.pruned.describe();
+        terminal.note(&format!("note: {left} {verb} left out; `lockstep map show` lists all\n"));
     }
     done.notes.iter().for_each(|note| terminal.note(&format!("note: {note}\n")));
     if terminal.verbose() {

@@ -12,7 +12,7 @@ use crate::map::{Order, Way};
 
 /// Write a map of the codebase: which file references which
 ///
-/// The map is one Markdown document, `.claude/agent-memory/analyst/codebase-map.md` where there is a `.claude` directory, else
+/// The map is one Markdown document, `.claude/agent-memory/analyst/codebase-map.md` for a scope below `.claude/`, else
 /// `.lockstep/codebase-map.md`. It is computed from the index and never edited by hand. Without a subcommand it is updated or,
 /// where there is none, built. `[map]` in lockstep.toml says where it is and what it is of.
 #[derive(Debug, clap::Args)]

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use anstyle::Style;
 use lockstep_refs::change::{SymbolChange, What};
 use lockstep_refs::impact::{FileChange, FileImpact, Impact};
+use lockstep_refs::world::base;
 
 use super::layout::{count, one_line};
 use crate::terminal::Terminal;
@@ -51,7 +52,7 @@ impl Group {
     fn of(file: &FileImpact) -> Self {
         match file {
             _ if !file.dependents.is_empty() || !file.broken_in_file.is_empty() => Self::WithDependents,
-            _ if file.unanalysed || file.unparsed.is_some() => Self::NotAnalysed,
+            _ if file.unanalysed || file.unparsed.is_some() || file.content_not_analysed => Self::NotAnalysed,
             _ => Self::WithoutDependents,
         }
     }
@@ -85,6 +86,9 @@ fn row(file: &FileImpact, all: bool, terminal: &Terminal) -> String {
     }
     if let Some(at) = file.unparsed {
         line.push_str(&format!("  (not analysed: {}:{at} does not parse)", one_line(&file.path)));
+    }
+    if file.content_not_analysed {
+        line.push_str(&format!("  (the content of {} is not analysed)", one_line(base(&file.path))));
     }
     line
 }

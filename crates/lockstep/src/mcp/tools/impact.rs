@@ -176,6 +176,9 @@ impl Tool for FindReferences {
 #[serde(deny_unknown_fields)]
 pub(super) struct DanglingInput {}
 
+/// The time limit of `dangling_references`, as on the command line.
+const DANGLING_LIMIT: Duration = Duration::from_secs(10);
+
 /// `dangling_references`.
 pub(super) struct DanglingReferences;
 
@@ -186,6 +189,6 @@ impl Tool for DanglingReferences {
     type Output = References;
 
     fn call(_: DanglingInput, work: &Work) -> Result<References, ToolError> {
-        Ok(References::dangling(&work.directory, work)?)
+        Ok(References::dangling(&work.directory, DANGLING_LIMIT, work)?)
     }
 }

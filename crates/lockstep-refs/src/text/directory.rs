@@ -1,0 +1,105 @@
+//! Directories in text: `members = ["crates/a"]`, `uses: ./.github/actions/x`, `COPY web /srv`. A path to a directory
+//! references the file that stands for it, such as `package.json`.
+
+use super::path::{Enclosure, Paths, Token, directory_token};
+use super::path_place::holds_paths;
+use super::place::{Document, Spot};
+use super::spelling::spellings;
+use super::{Subject, path_kind, reference};
+use crate::entity::{directory_rank, is_history};
+use crate::language::Language;
+use crate::reference::{Certainty, Kind, Reference};
+use crate::world::{FileId, World, base, parent};
+
+/// The places that write a path to a directory.
+pub(super) fn referrers(
+    world: &dyn World,
+    subject: &Subject<'_>,
+    directory: &str,
+    found: &mut Vec<Reference>,
+) {
+    let own = directory_rank(base(subject.path)).filter(|_| parent(subject.path) == directory);
+    let other = representative(world, directory).filter(|file| world.path(*file) != subject.path);
+    let other = other.and_then(|file| directory_rank(base(world.path(file))));
+    // Another file still stands for the directory.
+    if own.is_some_and(|own| other.is_some_and(|other| other <= own)) {
+        return;
+    }
+    let paths = Paths { world, also: Some(directory) };
+    let name = base(directory);
+    for file in candidates(world, directory) {
+        let from = world.path(file);
+        let Some(text) = world.text(file).filter(|_| from != subject.path) else { continue };
+        let document = Document::new(from, &text);
+        for (at, _) in text.match_indices(name) {
+            let end = at + name.len();
+            let Some(token) = directory_token(&text, at, end) else { continue };
+            let spot = document.spot(token.start, token.end);
+            if is_meant(&document, &spot, &token)
+                && paths.directory(from, &token).as_deref() == Some(directory)
+            {
+                let kind = path_kind(&document, &spot, &token);
+                found.push(reference(file, spot.number, kind, Certainty::Resolved, token.written));
+            }
+        }
+    }
+}
+
+/// The file that stands for a directory.
+fn representative(world: &dyn World, directory: &str) -> Option<FileId> {
+    let ranked = |file: FileId| Some((directory_rank(base(world.path(file)))?, file));
+    world.directory(directory).into_iter().filter_map(ranked).min().map(|(_, file)| file)
+}
+
+/// The files that may name a directory.
+pub(super) fn candidates(world: &dyn World, directory: &str) -> Vec<FileId> {
+    let mut files: Vec<FileId> =
+        spellings(base(directory)).iter().flat_map(|spelling| world.containing(spelling)).collect();
+    files.sort_unstable();
+    files.dedup();
+    files
+}
+
+/// The file that stands for the directory which a run of characters names.
+pub(super) fn named(
+    world: &dyn World,
+    document: &Document<'_>,
+    from: &str,
+    range: std::ops::Range<usize>,
+) -> Option<(FileId, u32, Kind)> {
+    let written = document.text.get(range.clone())?.trim_end_matches('/');
+    let name = base(written);
+    if name.is_empty() || name.contains(['$', '{', '}']) {
+        return None;
+    }
+    let end = range.start + written.len();
+    let token = directory_token(document.text, end - name.len(), end)?;
+    let spot = document.spot(token.start, token.end);
+    if !is_meant(document, &spot, &token) {
+        return None;
+    }
+    let directory = Paths { world, also: None }.directory(from, &token)?;
+    let file = representative(world, &directory)?;
+    Some((file, spot.number, path_kind(document, &spot, &token)))
+}
+
+/// Whether a path to a directory is expected: it has a slash and is no list of alternatives, or paths are written there.
+fn is_meant(document: &Document<'_>, spot: &Spot<'_>, token: &Token<'_>) -> bool {
+    let is_past = is_history(document.path) && token.enclosure != Enclosure::Link;
+    if is_past || document.is_code() && !token.is_delimited() || is_imported(document, spot) {
+        return false;
+    }
+    token.path.trim_start_matches(['.', '/']).contains('/')
+        || token.path.starts_with("./")
+        || token.path.starts_with("../")
+        || spot.after.starts_with('/')
+        || token.enclosure == Enclosure::Link
+        || holds_paths(document, spot)
+}
+
+/// Whether the line is an import, which the rules of its language resolve.
+fn is_imported(document: &Document<'_>, spot: &Spot<'_>) -> bool {
+    let line = spot.line();
+    let words = ["import ", "from ", "require(", "include", "export "];
+    document.is_code() && document.language != Language::Bash && words.iter().any(|word| line.contains(word))
+}
