@@ -49,6 +49,11 @@ impl Hunks {
         self.0.iter().any(|hunk| hunk.old.start <= last && first < hunk.old.end)
     }
 
+    /// Whether changed lines of the new content end directly before `line`.
+    pub(super) fn ends_before(&self, line: u32) -> bool {
+        self.0.iter().any(|hunk| hunk.new.end == line && !hunk.new.is_empty())
+    }
+
     /// The first changed line of the new content.
     pub(super) fn first_new(&self) -> Option<u32> {
         self.0.first().map(|hunk| hunk.new.start)

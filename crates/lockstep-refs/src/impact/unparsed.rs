@@ -31,11 +31,14 @@ impl Unparsed {
 
     /// The first line that does not parse.
     ///
-    /// A parser may give up far before the line that stopped it; the change is never before the first changed line.
+    /// A parser may stumble before the changed line, which it then includes, or only behind it.
     pub(super) fn first_line(&self) -> Option<u32> {
         let (first, last) = *self.places.first()?;
-        let changed = self.hunks.as_ref().and_then(Hunks::first_new);
-        Some(changed.filter(|line| (first..=last).contains(line)).unwrap_or(first))
+        let Some(hunks) = &self.hunks else { return Some(first) };
+        if hunks.ends_before(first) {
+            return Some(first - 1);
+        }
+        Some(hunks.first_new().filter(|line| (first..=last).contains(line)).unwrap_or(first))
     }
 
     /// Replaces what seems to have happened to definitions where the new content does not parse.

@@ -47,6 +47,66 @@ fn impact(env: &TestEnv, args: &[&str]) -> Vec<String> {
 const RENAMED: [&str; 2] = ["DIRECT true b.py", "TRANSITIVE false c.py"];
 
 #[test]
+fn a_compatible_signature_breaks_nothing() {
+    let env = inactive();
+    repository(&env);
+    env.write(
+        "pkg/a.py",
+        "def greet(name: str | None, deep=False):\n    return name\n\n\ndef other():\n    return 1\n",
+    );
+    let text = env.lockstep(["impact"]).succeeded();
+    assert!(text.contains("greet changed, callers still fit"), "{text}");
+    assert_eq!(impact(&env, &[]), ["DIRECT false b.py", "TRANSITIVE false c.py"]);
+    let json = env.lockstep(["impact", "--format", "json"]).succeeded();
+    assert!(json.contains("\"change\": \"compatible\""), "{json}");
+}
+
+#[test]
+fn a_half_written_definition_is_not_analysed() {
+    let env = inactive();
+    repository(&env);
+    env.write("pkg/a.py", "def greet(name\n    return name\n\n\ndef other():\n    return 1\n");
+    let text = env.lockstep(["impact"]).succeeded();
+    assert!(text.contains("not analysed: pkg/a.py:1 does not parse"), "{text}");
+    assert!(impact(&env, &[]).iter().all(|line| !line.contains("true")), "{text}");
+    let json = env.lockstep(["impact", "--format", "json"]).succeeded();
+    assert!(json.contains("\"unparsed_line\": 1") && json.contains("\"confidence\": \"medium\""), "{json}");
+    env.lockstep(["impact", "--fail-on", "breaks"]).succeeded();
+}
+
+#[test]
+fn a_change_that_its_users_follow_breaks_nothing() {
+    let env = inactive();
+    repository(&env);
+    env.write("a.h", "int add(int a);\n");
+    env.write("a.c", "#include \"a.h\"\nint add(int a) { return a; }\n");
+    env.write("b.c", "#include \"a.h\"\nint run(void) { return add(1); }\n");
+    commit(&env, "second");
+    env.write("pkg/a.py", "def greet(name, deep):\n    return deep\n\n\ndef other():\n    return 1\n");
+    env.write("b.py", "from pkg.a import greet\n\n\ndef hello():\n    return greet(\"x\", True)\n");
+    env.write("a.h", "int add(int a, int b);\n");
+    env.write("a.c", "#include \"a.h\"\nint add(int a, int b) { return b; }\n");
+    let breaking =
+        |found: Vec<String>| found.into_iter().filter(|it| it.contains("true")).collect::<Vec<_>>();
+    assert_eq!(breaking(impact(&env, &[])), ["DIRECT true b.c"]);
+    env.write("b.c", "#include \"a.h\"\nint run(void) { return add(1, 2); }\n");
+    assert_eq!(breaking(impact(&env, &[])), [""; 0]);
+}
+
+#[test]
+fn only_comments_changed_is_said() {
+    let env = inactive();
+    repository(&env);
+    env.write(
+        "pkg/a.py",
+        "# Greetings.\ndef greet(name):\n    return name\n\n\ndef other():\n    return 1  # one\n",
+    );
+    let text = env.lockstep(["impact"]).succeeded();
+    assert!(text.contains("pkg/a.py  (only comments changed)"), "{text}");
+    assert_eq!(impact(&env, &[]), [""; 0]);
+}
+
+#[test]
 fn references_left_behind_in_the_changed_file_are_reported() {
     let env = inactive();
     env.git(["init", "--quiet", "--initial-branch=main"]);
