@@ -167,7 +167,7 @@ impl<'a> FormerPaths<'a> {
             let import = facts.imports.iter().find(|it| it.line == place.line);
             let module = import.map_or(&*place.pattern, |it| &*it.module);
             let target = self
-                .meant_by(facts.language, &place.pattern)
+                .meant_by(world.path(file), facts.language, &place.pattern)
                 .or_else(|| self.meant_by(world.path(file), facts.language, module))?;
             let (kind, certainty) = (Kind::Import, Certainty::Resolved);
             Some(Dangling { file, line: place.line, kind, certainty, pattern: place.pattern, target })
