@@ -128,6 +128,8 @@ fn symbol(change: &SymbolChange) -> (u8, String) {
         What::Renamed(to) => (0, format!("{name} → {to}")),
         What::Removed => (1, format!("{name} removed")),
         What::Body => (INSIDE, format!("{name} changed inside")),
+        What::Compatible => (INSIDE, format!("{name} changed, callers still fit")),
+        What::Unknown => (2, format!("{name} not analysed")),
         _ => (2, format!("{name}: other signature")),
     }
 }

@@ -41,6 +41,7 @@ mod mcp_real_client;
 mod mcp_sdk;
 mod mcp_session;
 mod mcp_tools;
+mod moves;
 mod paths;
 mod planted;
 mod plugin_client;

@@ -1,5 +1,6 @@
 //! The changed files of a report, with what changed in each.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use anstyle::Style;
@@ -26,16 +27,70 @@ pub(super) fn render(out: &mut String, impact: &Impact, all: bool, terminal: &Te
         }
         let max_files = if all { usize::MAX } else { MAX_FILES };
         let _ = write!(out, "\n{}:\n", group.title());
-        for file in files.iter().take(max_files) {
-            let _ = writeln!(out, "  {}", row(file, all, terminal));
+        let rows = if all { single_rows(&files, all, terminal) } else { rows(&files, terminal) };
+        is_cut |= rows.len() < files.len();
+        for row in rows.iter().take(max_files) {
+            let _ = writeln!(out, "  {}", row.text);
         }
-        if files.len() > max_files {
+        if rows.len() > max_files {
             is_cut = true;
-            let _ = writeln!(out, "  … and {}", count(files.len() - max_files, "more file"));
+            let left_out = rows[max_files..].iter().map(|row| row.files).sum();
+            let _ = writeln!(out, "  … and {}", count(left_out, "more file"));
         }
         is_cut |= !all && files.iter().any(|file| file.symbols.len() > MAX_SYMBOLS);
     }
     is_cut
+}
+
+/// A line about one changed file, or about the files of a directory that moved.
+struct Row {
+    text: String,
+    files: usize,
+}
+
+fn single_rows(files: &[&FileImpact], all: bool, terminal: &Terminal) -> Vec<Row> {
+    files.iter().map(|file| Row { text: row(file, all, terminal), files: 1 }).collect()
+}
+
+/// One line for each file, but a directory that moved is one line for all files that only moved with it.
+fn rows(files: &[&FileImpact], terminal: &Terminal) -> Vec<Row> {
+    let mut moved: BTreeMap<(String, String), usize> = BTreeMap::new();
+    for directories in files.iter().filter_map(|file| moved_directory(file)) {
+        *moved.entry(directories).or_default() += 1;
+    }
+    let mut rows = Vec::new();
+    for file in files {
+        let directories = moved_directory(file).filter(|it| moved.get(it).is_none_or(|count| *count > 1));
+        let Some(directories) = directories else {
+            rows.push(Row { text: row(file, false, terminal), files: 1 });
+            continue;
+        };
+        // The first file of the directory stands for all of them.
+        if let Some(count) = moved.remove(&directories) {
+            let (from, to) = directories;
+            let name = terminal.styled(Style::new().bold(), &one_line(&format!("{to}/")));
+            let text = format!("{name}  (was {}/, {} moved)", one_line(&from), self::count(count, "file"));
+            rows.push(Row { text, files: count });
+        }
+    }
+    rows
+}
+
+/// The former and the present directory of a file that moved with its directory, without any other change.
+fn moved_directory(file: &FileImpact) -> Option<(String, String)> {
+    let FileChange::Renamed { from } = &file.change else { return None };
+    if !file.symbols.is_empty() || file.unanalysed || file.unparsed.is_some() {
+        return None;
+    }
+    let (mut from, mut to): (Vec<&str>, Vec<&str>) =
+        (from.split('/').collect(), file.path.split('/').collect());
+    let mut popped = 0;
+    while from.len() > 1 && to.len() > 1 && from.last() == to.last() {
+        from.pop();
+        to.pop();
+        popped += 1;
+    }
+    (popped > 0).then(|| (from.join("/"), to.join("/")))
 }
 
 /// What is known about the dependents of a changed file.
