@@ -32,8 +32,8 @@ sections! {
         /// project's root. An empty string means the system's temporary directory.
         dir: JournalDir = JournalDir::System;
 
-        /// When the files on disk are compared with the index, to find changes that no tool reported. `bash`:
-        /// after every Bash call and at stops. `stop`: at stops only. `off`: never, so that only changes made
+        /// When the files on disk are compared with the catalogue of the last look, to find changes that no tool
+        /// reported. `bash`: after every Bash call and at stops. `stop`: at stops only. `off`: never, so that only changes made
         /// with the client's editing tools are seen.
         sweep: Sweep = Sweep::Bash;
 

@@ -43,6 +43,7 @@ fn console(document: &str) -> Vec<Shown> {
 /// The session that the documents tell of, event by event.
 fn session(env: &TestEnv) {
     let after = |seconds| env.advance(jiff::SignedDuration::from_secs(seconds));
+    env.write("a.py", "def hello(): pass\n");
     // Else the first stop starts the build, and waits for it only a moment.
     env.lockstep(["index", "--quiet"]).succeeded();
     env.hook(&Event::session_start()).silent();
@@ -100,6 +101,12 @@ fn play(document: &str) {
                 lockstep.env("PATH", format!("{}:/usr/bin:/bin", bin.display()));
                 env.run(lockstep, b"").succeeded()
             }
+            "sed" => {
+                env.git(["add", "--all"]);
+                env.git(["commit", "--quiet", "--message", "before the change"]);
+                env.shell(&command);
+                String::new()
+            }
             "cat" => fs::read_to_string(env.project().join(words[1])).unwrap(),
             other => panic!("{document} shows a command nobody runs here: {other}"),
         };
@@ -120,6 +127,71 @@ fn the_tour_is_true() {
 #[test]
 fn the_guide_to_the_plugin_is_true() {
     play("docs/guide/plugin.md");
+}
+
+/// Claims such as "`[alert] lead = "breaking"` is the default": each names a key that exists, and its default.
+#[test]
+fn claims_about_configuration_keys_are_what_the_program_has() {
+    let defaults: std::collections::BTreeMap<String, String> = lockstep_config::table::all_keys()
+        .map(|key| (format!("[{}] {}", key.section, key.name), key.default_toml()))
+        .collect();
+    let mut claims = Vec::new();
+    for path in documents().into_iter().filter(|path| !path.ends_with("CHANGELOG.md")) {
+        let text = fs::read_to_string(&path).unwrap();
+        let prose: String = text.split("```").step_by(2).collect();
+        let pieces: Vec<&str> = prose.split('`').collect();
+        for (at, code) in
+            pieces.iter().enumerate().skip(1).step_by(2).filter(|(_, code)| code.starts_with('['))
+        {
+            let code = code.split_whitespace().collect::<Vec<_>>().join(" ");
+            let (key, value) =
+                code.split_once(" = ").map_or((code.as_str(), None), |(key, value)| (key, Some(value)));
+            let is_section = |name: &str| defaults.keys().any(|known| known.starts_with(&format!("{name} ")));
+            let names_a_key = key
+                .split_once(' ')
+                .is_some_and(|(section, name)| is_section(section) && !name.contains(['…', '|']));
+            if !names_a_key {
+                continue;
+            }
+            let Some(default) = defaults.get(key) else {
+                panic!("{}: there is no key `{key}`", path.display())
+            };
+            let after =
+                pieces.get(at + 1).and_then(|rest| rest.split(['.', ':', '`']).next()).unwrap_or_default();
+            if let Some(value) = value.filter(|_| after.contains("the default")) {
+                assert_eq!(value, default, "{}: the default of `{key}`", path.display());
+                claims.push(key.to_owned());
+            }
+            if let Some((before, _)) = after.split_once(" by default") {
+                let number: String =
+                    before.chars().rev().take_while(|c| c.is_ascii_digit() || *c == ',').collect();
+                let number: String = number.chars().rev().filter(char::is_ascii_digit).collect();
+                if !number.is_empty() {
+                    assert_eq!(
+                        number,
+                        default.replace('_', ""),
+                        "{}: the default of `{key}`",
+                        path.display()
+                    );
+                    claims.push(key.to_owned());
+                }
+            }
+        }
+    }
+    for key in ["[alert] lead", "[alert] subagent", "[cache] budget_chars"] {
+        assert!(
+            claims.iter().any(|claim| claim == key),
+            "no document says what the default of {key} is: {claims:?}"
+        );
+    }
+}
+
+#[test]
+fn no_document_has_a_placeholder_for_an_owner() {
+    for path in documents() {
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(!text.contains("github.com/OWNER"), "{}", path.display());
+    }
 }
 
 /// Every Markdown file at the root and below `docs`.
