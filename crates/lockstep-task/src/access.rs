@@ -13,6 +13,9 @@ pub use check::{Access, Action, Refusal, Request};
 pub use grant::Grant;
 pub use table::{AccessTable, AgentRule, Create, SkillRule};
 
+/// The name of an unknown caller, in records and in the table of agents.
+pub const UNKNOWN: &str = "unknown";
+
 /// Who acts on the task.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Principal {
@@ -20,6 +23,8 @@ pub enum Principal {
     Lead,
     /// An agent the Lead started, by its type.
     Agent(String),
+    /// Somebody in a client's session whom no hook saw: a script called Lockstep, or the client has no hooks.
+    Unknown,
 }
 
 impl Principal {
@@ -29,7 +34,7 @@ impl Principal {
         match (agent_id, agent_type) {
             (None, _) => Self::Lead,
             (Some(_), Some(agent_type)) => Self::Agent(agent_type.to_owned()),
-            (Some(_), None) => Self::Agent("unknown".to_owned()),
+            (Some(_), None) => Self::Agent(UNKNOWN.to_owned()),
         }
     }
 
@@ -48,6 +53,7 @@ impl fmt::Display for Principal {
         match self {
             Self::Lead => f.write_str("the Lead"),
             Self::Agent(name) => f.write_str(name),
+            Self::Unknown => f.write_str(UNKNOWN),
         }
     }
 }

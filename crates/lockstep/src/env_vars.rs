@@ -31,6 +31,8 @@ macro_rules! env_vars {
 env_vars! {
     /// The session of the client that runs the command, where `--session` does not name one.
     CLAUDE_CODE_SESSION_ID
+    /// Set in what Claude Code runs: the writer of the task is then the agent that a hook saw, and not a person.
+    CLAUDECODE
     /// Where Claude Code keeps its files, where that is not `~/.claude`; its task lists are read there.
     CLAUDE_CONFIG_DIR
     /// The project directory a client names to its hooks. The search for `lockstep.toml` begins there.

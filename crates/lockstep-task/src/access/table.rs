@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Principal;
 use super::grant::Grant;
+use super::{Principal, UNKNOWN};
 use crate::phase::Phase;
 use crate::place::Place;
 
@@ -85,11 +85,12 @@ impl AccessTable {
 
     /// The rule of a principal.
     pub fn rule(&self, principal: &Principal) -> AgentRule {
+        let everything = || AgentRule { create: Create::Any, update: vec![Grant::everything()], fork: false };
         match principal {
-            Principal::Lead => {
-                AgentRule { create: Create::Any, update: vec![Grant::everything()], fork: false }
-            }
+            Principal::Lead => everything(),
             Principal::Agent(name) => self.agents.get(name).cloned().unwrap_or_default(),
+            // It may be a script of the Lead's. It is recorded as unknown, and a row of that name restricts it.
+            Principal::Unknown => self.agents.get(UNKNOWN).cloned().unwrap_or_else(everything),
         }
     }
 

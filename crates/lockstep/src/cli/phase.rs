@@ -83,6 +83,6 @@ fn run_complete(args: &CompleteArgs, context: &Context) -> Result<Answer, Comman
     let project = ActiveProject::of_command(&context.directory)?;
     let mut tasks = Tasks::open(&project, clock::now().timestamp())?;
     let produced = Produced { directory: &context.directory, l2: args.l2.clone(), gate: args.gate.clone() };
-    let writer = args.who.writer("phase complete");
+    let writer = args.who.writer("phase complete", &project);
     Ok(told::told(context, tasks.complete(writer, args.phase, &produced)?))
 }

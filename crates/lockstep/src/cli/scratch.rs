@@ -66,7 +66,7 @@ pub(crate) fn run(args: &ScratchArgs, context: &Context) -> Result<Answer, Comma
         }
         ScratchCommand::Set(args) => {
             let session = args.who.session().needed()?;
-            if let Err(reason) = tasks.may_write_scratch(&args.who.writer("scratch set")) {
+            if let Err(reason) = tasks.may_write_scratch(&args.who.writer("scratch set", &project)) {
                 return Ok(told::refused(context, None, &[reason]));
             }
             let value = yaml::read(args.value.as_bytes(), MAX_BYTES)

@@ -13,6 +13,7 @@ mod plugin;
 mod report;
 pub mod route;
 mod session;
+mod shell;
 mod steps;
 mod sweep;
 mod task;
@@ -345,6 +346,8 @@ impl Hook {
             Action::ReportSubagent => self.report_subagent(session),
             Action::ReportLead => self.report_lead(session),
             Action::GateTask => self.gate_task(session),
+            Action::GateTaskCommand => self.gate_task_command(session),
+            Action::ForgetTaskCommand => self.forget_task_command(session),
             Action::GateInvocation => self.gate_invocation(session),
             Action::GateBoundary => self.gate_boundary(session),
             Action::GateCommit => self.gate_commit(),

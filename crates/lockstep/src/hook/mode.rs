@@ -20,6 +20,8 @@ impl Hook {
             Action::GateBoundary | Action::GateStop => gates.stop,
             Action::GateCommit => gates.commit,
             Action::GateTask | Action::MirrorTask => gates.task,
+            // Who runs a command is noted in any case.
+            Action::GateTaskCommand if gates.task == GateMode::Warn => GateMode::Warn,
             _ => GateMode::Block,
         }
     }

@@ -6,6 +6,8 @@ use lockstep_model::task_list::{ListCall, ListOperation};
 use lockstep_steps::markers::may_have_markers;
 use lockstep_steps::shell::may_commit;
 
+use super::shell::calls_task;
+
 /// What Lockstep does about an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
@@ -19,6 +21,10 @@ pub enum Action {
     ReportLead,
     /// Decide a call that writes the client's task list.
     GateTask,
+    /// Decide a shell command that calls Lockstep's verbs of the task, and note who runs it.
+    GateTaskCommand,
+    /// Forget who ran such a command.
+    ForgetTaskCommand,
     /// Decide whether an agent may be started: gate 1.
     GateInvocation,
     /// Decide whether the agent of a step may write a file.
@@ -61,12 +67,14 @@ impl Action {
             | Self::ReportSubagent
             | Self::ReportLead
             | Self::MirrorTask
+            | Self::ForgetTaskCommand
             | Self::NoteTaskRead
             | Self::Deliver
             | Self::OpenSession
             | Self::CloseSession => Role::Observer,
             Self::DeliverCache => Role::Announcer,
             Self::GateTask
+            | Self::GateTaskCommand
             | Self::GateInvocation
             | Self::GateBoundary
             | Self::GateCommit
@@ -87,13 +95,20 @@ pub fn routes(event: &Event) -> Vec<Action> {
             // The names of the markers are the project's; most prompts have no comment at all.
             Tool::Agent { prompt, .. } if may_have_markers(prompt) => vec![Action::GateInvocation],
             Tool::File { .. } if event.actor != Actor::Lead => vec![Action::GateBoundary],
-            Tool::Bash { command, .. } if may_commit(command) => vec![Action::GateCommit],
+            Tool::Bash { command, .. } => {
+                let commit = may_commit(command).then_some(Action::GateCommit);
+                let task = calls_task(command).then_some(Action::GateTaskCommand);
+                commit.into_iter().chain(task).collect()
+            }
             _ => vec![],
         },
         EventKind::PostToolUse { call, .. } => match &call.tool {
             Tool::TaskList(list) if writes(list) => vec![Action::MirrorTask],
             Tool::TaskList(_) => vec![Action::NoteTaskRead],
             Tool::File { .. } => vec![Action::Journal],
+            Tool::Bash { command, .. } if calls_task(command) => {
+                vec![Action::ForgetTaskCommand, Action::Sweep]
+            }
             Tool::Bash { .. } => vec![Action::Sweep],
             Tool::Agent { .. } | Tool::Other(_) => vec![],
         },

@@ -17,6 +17,7 @@ use super::fault::Fault;
 use crate::cascade::presence;
 use crate::env_vars::LOCKSTEP_GROUP;
 use crate::steps::runs::Runs;
+use crate::task::callers::Callers;
 
 /// How long the start of a first session waits for the index. A larger project is indexed while the session goes on.
 const INDEX_WAIT: Duration = Duration::from_millis(1_500);
@@ -59,6 +60,7 @@ impl Hook {
         self.faults.extend(read.err().map(Fault::from));
         store.close_session(session, now)?;
         Runs::of(&self.project.state, session).forget();
+        Callers::of(&self.project.state, session).forget();
         let grace =
             SignedDuration::try_from(self.project.config().journal.grace).unwrap_or(SignedDuration::MAX);
         for expired in store.expired_journals(&journal, now, grace)? {

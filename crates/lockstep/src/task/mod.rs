@@ -4,6 +4,7 @@
 //! The command line, the hooks and the MCP server are skins over this.
 
 pub(crate) mod agreement;
+pub(crate) mod callers;
 pub(crate) mod files;
 pub(crate) mod phases;
 pub(crate) mod propose;

@@ -6,6 +6,7 @@ use lockstep_model::ids::SessionId;
 use lockstep_store::mailbox::TakenNotice;
 use lockstep_store::readings::Reading;
 use lockstep_store::{Store, StoreError};
+use lockstep_task::access::Principal;
 use lockstep_task::readers::{ActiveAgent, ReadRecord, Reader, notice, readers};
 
 use super::writer::Writer;
@@ -15,9 +16,11 @@ use super::{TaskError, Tasks};
 const SUBJECT: &str = "task-readers";
 
 impl Tasks<'_> {
-    /// Whoever wrote or was shown a version knows it. Without a session nobody can be told later, so nothing is kept.
+    /// Notes that a writer or reader knows a version. Without a session, or without a name, there is nobody to tell later.
     pub(crate) fn note_reading(&mut self, reader: &Writer, task: u64, version: u64) -> Result<(), TaskError> {
-        let Some(session) = reader.session.clone() else { return Ok(()) };
+        let Some(session) = reader.session.clone().filter(|_| reader.principal != Principal::Unknown) else {
+            return Ok(());
+        };
         // At the command line an agent has no id but its name.
         let (agent_id, agent_type) = match (reader.agent_id.clone(), reader.agent_type()) {
             (None, name) => (name, None),

@@ -5,7 +5,7 @@ use std::fs;
 use jiff::Timestamp;
 use lockstep_store::tasks::Author;
 use lockstep_store::{StoreError, append_once};
-use lockstep_task::access::Principal;
+use lockstep_task::access::{Principal, UNKNOWN};
 use lockstep_task::audit::{AuditEntry, AuditVerdict};
 
 use crate::project::ActiveProject;
@@ -37,6 +37,7 @@ impl Writer {
         match &self.principal {
             Principal::Lead => None,
             Principal::Agent(name) => Some(name.clone()),
+            Principal::Unknown => Some(UNKNOWN.to_owned()),
         }
     }
 

@@ -65,6 +65,7 @@ mod task_documents;
 mod task_guide;
 mod task_hooks;
 mod task_pipeline;
+mod task_shell;
 mod task_versions;
 
 use std::collections::BTreeSet;

@@ -43,6 +43,6 @@ pub(crate) fn run(args: &DeliverArgs, context: &Context) -> Result<Answer, Comma
     let project = ActiveProject::of_command(&context.directory)?;
     let mut tasks = Tasks::open(&project, clock::now().timestamp())?;
     let metrics: Map = args.metric.iter().cloned().collect();
-    let written = tasks.deliver(&args.who.writer("task deliver"), &metrics, &args.assume)?;
+    let written = tasks.deliver(&args.who.writer("task deliver", &project), &metrics, &args.assume)?;
     Ok(told::written(context, written))
 }

@@ -78,7 +78,7 @@ pub(crate) fn run(args: &MigrateArgs, context: &Context) -> Result<Answer, Comma
         return Ok(Answer::Yes);
     }
     let session = args.who.session().needed()?;
-    let mut writer = args.who.writer("task migrate");
+    let mut writer = args.who.writer("task migrate", &project);
     writer.why.get_or_insert_with(|| format!("migrates {}", args.file.display()));
     if let Err(reason) = tasks.may_write_scratch(&writer) {
         return Ok(told::refused(context, Some(present.record.version), &[reason]));

@@ -48,6 +48,6 @@ pub(crate) fn run(args: &NewArgs, context: &Context) -> Result<Answer, CommandEr
         },
         (None, None) => Document::default(),
     };
-    let written = tasks.create(&args.who.writer("task new"), &args.title, &document)?;
+    let written = tasks.create(&args.who.writer("task new", &project), &args.title, &document)?;
     Ok(told::written(context, written))
 }

@@ -21,6 +21,6 @@ pub(crate) fn run(args: &ReopenArgs, context: &Context) -> Result<Answer, Comman
     let project = ActiveProject::of_command(&context.directory)?;
     let mut tasks = Tasks::open(&project, clock::now().timestamp())?;
     let why = args.who.why.clone().unwrap_or_default();
-    let written = tasks.reopen(&args.who.writer("task reopen"), &why)?;
+    let written = tasks.reopen(&args.who.writer("task reopen", &project), &why)?;
     Ok(told::written(context, written))
 }

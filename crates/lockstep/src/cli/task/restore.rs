@@ -30,7 +30,7 @@ pub(crate) fn run(args: &RestoreArgs, context: &Context) -> Result<Answer, Comma
     let mut tasks = Tasks::open(&project, clock::now().timestamp())?;
     let Some(present) = present_or_told(&tasks, context)? else { return Ok(Answer::No) };
     let earlier = tasks.version_or_error(&present, args.number)?;
-    let mut writer = args.who.writer("task restore");
+    let mut writer = args.who.writer("task restore", &project);
     writer.why.get_or_insert_with(|| format!("restores PT-v{}", args.number));
     let written = tasks.restore(&writer, &earlier.document, &args.drop)?;
     Ok(told::written(context, written))

@@ -31,7 +31,7 @@ pub(crate) struct ShowArgs {
 pub(crate) fn run(args: &ShowArgs, context: &Context) -> Result<Answer, CommandError> {
     let project = ActiveProject::of_command(&context.directory)?;
     let mut tasks = Tasks::open(&project, clock::now().timestamp())?;
-    let reader = args.who.writer("task show");
+    let reader = args.who.writer("task show", &project);
     match tasks.show(Some(&reader), args.number, args.section.as_deref())? {
         Ok(shown) => context.say(&shown),
         Err(refused) => return Ok(told::no(context, &refused)),

@@ -57,5 +57,5 @@ pub(crate) fn run(args: &UpdateArgs, context: &Context) -> Result<Answer, Comman
         drops: args.drop.clone(),
         title: args.title.clone(),
     };
-    Ok(told::told(context, tasks.propose(&args.who.writer("task update"), proposal)?))
+    Ok(told::told(context, tasks.propose(&args.who.writer("task update", &project), proposal)?))
 }

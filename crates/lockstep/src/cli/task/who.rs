@@ -3,14 +3,17 @@
 use lockstep_model::ids::SessionId;
 use lockstep_task::access::Principal;
 
+use crate::clock;
 use crate::env_vars::CLAUDE_CODE_SESSION_ID;
 use crate::error::{CommandError, Kind};
+use crate::project::ActiveProject;
+use crate::task::callers::{Caller, SeenAgent, caller};
 use crate::task::writer::Writer;
 
 /// Who writes, for whom, and why.
 #[derive(Debug, Clone, clap::Args)]
 pub(crate) struct WhoArgs {
-    /// Write as this agent, by its type; the Lead where absent
+    /// Write as this agent, by its type; where absent, as the agent that runs the command, or the Lead
     #[arg(long = "as", value_name = "AGENT")]
     agent: Option<String>,
     /// The skill that is run: its rules apply besides the agent's
@@ -52,11 +55,22 @@ impl WhoArgs {
         &self.session
     }
 
-    /// The writer, for a command named as in `task update`.
-    pub(crate) fn writer(&self, command: &str) -> Writer {
+    /// The writer, for a command named as in `task update`. In a client's session it is the agent that the hook saw; the Lead may write
+    /// for an agent with `--as`.
+    pub(crate) fn writer(&self, command: &str, project: &ActiveProject) -> Writer {
+        let claimed = Principal::named(self.agent.as_deref());
+        let (principal, agent_id) = match caller(&project.state, command, clock::now().timestamp()) {
+            Caller::Person => (claimed, None),
+            Caller::Seen(SeenAgent { agent_id: None, .. }) => (claimed, None),
+            Caller::Seen(SeenAgent { agent_id, agent_type }) => {
+                (Principal::of(agent_id.as_deref(), agent_type.as_deref()), agent_id)
+            }
+            Caller::Unknown if claimed == Principal::Lead => (Principal::Unknown, None),
+            Caller::Unknown => (claimed, None),
+        };
         Writer {
-            principal: Principal::named(self.agent.as_deref()),
-            agent_id: None,
+            principal,
+            agent_id,
             skill: self.skill.clone(),
             session: self.session.known().map(|session| session.to_string()),
             tool: format!("lockstep {command}"),

@@ -1,0 +1,145 @@
+//! Lockstep's own verbs in a shell command: who runs them is noted, and the rules of the task apply as they do in the client's list.
+
+use lockstep_config::gates::GateMode;
+use lockstep_model::decision::Decision;
+use lockstep_model::event::{Actor, EventKind, Tool, ToolCall};
+use lockstep_model::ids::SessionId;
+use lockstep_steps::shell::{OwnCall, own_calls};
+use lockstep_task::access::{Access, AccessTable, Action, Principal, Refusal, Request};
+use lockstep_task::audit::AuditVerdict;
+use lockstep_task::scratch;
+
+use super::Hook;
+use super::fault::Fault;
+use crate::task::access;
+use crate::task::callers::{Callers, SeenAgent};
+use crate::task::writer::{Verdict, Writer};
+
+impl Hook {
+    /// Before a shell command that calls Lockstep: an agent may not write what it could not write in the client's list.
+    pub(super) fn gate_task_command(&mut self, session: &SessionId) -> Result<Decision, Fault> {
+        let EventKind::PreToolUse(call) = &self.event.kind else { return Ok(Decision::Silent) };
+        let Tool::Bash { command, .. } = &call.tool else { return Ok(Decision::Silent) };
+        let calls: Vec<OwnCall> = own_calls(command).into_iter().filter(concerns_task).collect();
+        let agent = self.seen_agent();
+        let principal = Principal::of(agent.agent_id.as_deref(), agent.agent_type.as_deref());
+        if principal != Principal::Lead && self.project.config().gates.task != GateMode::Off {
+            if let Some(fault) = Fault::of_configuration(&self.project) {
+                return Err(fault);
+            }
+            let table = access(&self.project);
+            if let Some((call, refusal)) =
+                calls.iter().find_map(|call| Some((call, refuse(call, &principal, &table)?)))
+            {
+                return self.refuse_command(session, &principal, agent, call, &refusal);
+            }
+        }
+        let tool_call = tool_call_key(call, &agent);
+        Callers::of(&self.project.state, session).note(&tool_call, agent, &calls, self.now.timestamp())?;
+        Ok(Decision::Silent)
+    }
+
+    /// After such a command.
+    pub(super) fn forget_task_command(&mut self, session: &SessionId) -> Result<Decision, Fault> {
+        if let EventKind::PostToolUse { call, .. } = &self.event.kind {
+            let key = tool_call_key(call, &self.seen_agent());
+            Callers::of(&self.project.state, session).remove(&key);
+        }
+        Ok(Decision::Silent)
+    }
+
+    fn seen_agent(&self) -> SeenAgent {
+        match &self.event.actor {
+            Actor::Lead => SeenAgent { agent_id: None, agent_type: None },
+            Actor::Subagent { id, agent_type } => {
+                SeenAgent { agent_id: Some(id.to_string()), agent_type: agent_type.clone() }
+            }
+        }
+    }
+
+    fn refuse_command(
+        &self,
+        session: &SessionId,
+        principal: &Principal,
+        agent: SeenAgent,
+        call: &OwnCall,
+        refusal: &Refusal,
+    ) -> Result<Decision, Fault> {
+        let writer = Writer {
+            principal: principal.clone(),
+            agent_id: agent.agent_id,
+            skill: None,
+            session: Some(session.to_string()),
+            tool: format!("Bash: lockstep {}", call.verb),
+            why: None,
+            task_id: None,
+        };
+        let verdict = Verdict {
+            verdict: AuditVerdict::Refused,
+            version: None,
+            sections: &[],
+            reason: Some(refusal.to_string()),
+        };
+        writer.audit(&self.project, self.now.timestamp(), verdict)?;
+        Ok(Decision::Block(format!(
+            "lockstep: `lockstep {}` was refused by the rules of the task:\n- {refusal}",
+            call.verb
+        )))
+    }
+}
+
+/// Whether a shell command calls a verb that reads or writes the task.
+pub(super) fn calls_task(command: &str) -> bool {
+    own_calls(command).iter().any(concerns_task)
+}
+
+/// A verb that only the shell knows may be any.
+fn concerns_task(call: &OwnCall) -> bool {
+    matches!(call.verb.split(' ').next(), Some("task" | "phase" | "scratch" | "mcp" | "$"))
+}
+
+/// Why an agent may not make a call; `None` where it may, or where only the sections it writes can tell.
+fn refuse(call: &OwnCall, principal: &Principal, table: &AccessTable) -> Option<Refusal> {
+    let check =
+        |action| match table.check(&Request { principal, skill: None, action, places: &[], verdict: None }) {
+            Access::Granted => None,
+            Access::Refused(refusal) => Some(refusal),
+        };
+    let refusal = match call.verb.as_str() {
+        "task new" => check(Action::CreateTask { open: None }),
+        "task update" | "task deliver" | "task reopen" | "task restore" | "phase complete" | "mcp" => {
+            check(Action::UpdateTask)
+        }
+        "task migrate" if writes(call) => check(Action::UpdateTask),
+        "scratch set" => scratch::may_write(principal, table).err(),
+        _ => return None,
+    };
+    refusal.or_else(|| claim(call, principal))
+}
+
+/// An agent writes in its own name.
+fn claim(call: &OwnCall, principal: &Principal) -> Option<Refusal> {
+    let claimed = call.writes_as.as_deref().filter(|name| Principal::named(Some(name)) != *principal)?;
+    // A name that only the shell knows is looked at when the command runs: the real one counts then.
+    (!claimed.contains('$') && !claimed.is_empty()).then(|| Refusal {
+        who: principal.to_string(),
+        what: format!("write the task as {claimed:?}"),
+        rule: "an agent writes in its own name".to_owned(),
+        who_could: vec![Principal::Lead.to_string()],
+    })
+}
+
+fn writes(call: &OwnCall) -> bool {
+    call.words.as_ref().is_none_or(|words| words.iter().any(|word| word == "--write"))
+}
+
+/// The name of a tool call: its id, else its agent and its command.
+fn tool_call_key(call: &ToolCall, agent: &SeenAgent) -> String {
+    match (&call.id, &call.tool) {
+        (Some(id), _) => id.to_string(),
+        (None, Tool::Bash { command, .. }) => {
+            format!("{}\n{command}", agent.agent_id.as_deref().unwrap_or_default())
+        }
+        (None, _) => String::new(),
+    }
+}

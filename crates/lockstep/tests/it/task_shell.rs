@@ -1,0 +1,152 @@
+//! The task through a shell: an agent may write there what it may write in the client's list, and the record names it.
+
+use std::fs;
+
+use lockstep_testkit::{Event, Output, TestEnv};
+use lockstep_wire::claude::samples;
+use serde_json::{Value, json};
+
+use crate::steps_hooks::denied;
+use crate::{active, configured};
+
+const UPDATE: &str = "lockstep task update more.yaml --base 1";
+
+fn begun(env: TestEnv) -> TestEnv {
+    env.hook(&Event::session_start()).silent();
+    env.write("task.yaml", "user_intent: Add login\nconstraints: []\n");
+    env.write("more.yaml", "user_intent: Add login and logout\nconstraints: []\n");
+    env.lockstep(["task", "new", "task.yaml", "--title", "auth"]).succeeded();
+    env
+}
+
+fn before(command: &str) -> Event {
+    Event::of(samples::PRE_TOOL_USE_BASH).with("tool_input", json!({"command": command})).by_lead()
+}
+
+fn after(command: &str) -> Event {
+    Event::bash().with("tool_input", json!({"command": command}))
+}
+
+/// Runs Lockstep as the client's shell does.
+fn in_session(env: &TestEnv, args: &str) -> Output {
+    let mut command = env.command(args.split(' '));
+    command.env("CLAUDE_CODE_SESSION_ID", "s1").env("CLAUDECODE", "1");
+    env.run(command, b"")
+}
+
+fn authors(env: &TestEnv) -> Vec<Option<String>> {
+    let history: Vec<Value> =
+        serde_json::from_str(&env.lockstep(["task", "history", "--format", "json"]).succeeded()).unwrap();
+    history.iter().map(|version| version["agent"].as_str().map(str::to_owned)).collect()
+}
+
+#[test]
+fn an_agent_without_rights_is_refused_however_it_writes_the_command() {
+    let env = begun(active());
+    for command in [
+        UPDATE,
+        "/usr/local/bin/lockstep task update more.yaml --base 1 --as lead",
+        "sh -c 'lockstep task update more.yaml --base 1'",
+        "bash -lc \"cd /repo && lockstep task update more.yaml --base 1\"",
+        "cat more.yaml | env -u CLAUDECODE lockstep task update - --base 1",
+        "X=1 lockstep -C . task deliver --assume P1",
+        "echo more.yaml | xargs lockstep task update --base 1",
+        "echo \"$(lockstep task reopen --why x)\"",
+        "true && `lockstep task restore 1`",
+        "lockstep phase complete P1 --l2 x.md",
+        "lockstep task new --title other --intent x",
+        "lockstep task migrate global-context.md --write",
+        "echo '{}' | lockstep mcp",
+    ] {
+        let reason = denied(&env.hook(&before(command).by("w1", "implementer")));
+        let reason = reason.unwrap_or_else(|| panic!("{command} passed"));
+        assert!(reason.contains("implementer may not") && reason.contains("Who could"), "{reason}");
+    }
+    let events = fs::read_to_string(env.state().join("events.jsonl")).unwrap();
+    let last: Value = serde_json::from_str(events.lines().last().unwrap()).unwrap();
+    assert_eq!((&last["verdict"], &last["agent_type"]), (&json!("refused"), &json!("implementer")));
+    assert_eq!(last["agent_id"], "w1");
+    // What only reads passes, as does what is no call at all.
+    for command in [
+        "lockstep task show --as implementer",
+        "lockstep phase enter P2",
+        "grep -rn 'lockstep task update' docs",
+        "lockstep task migrate global-context.md",
+        "sh update.sh",
+    ] {
+        assert_eq!(denied(&env.hook(&before(command).by("w1", "implementer"))), None, "{command}");
+    }
+    assert!(env.logged().is_empty(), "{:?}", env.logged());
+}
+
+#[test]
+fn the_record_names_the_agent_that_the_hook_saw() {
+    let env = begun(active());
+    assert_eq!(denied(&env.hook(&before(UPDATE).by("m1", "pt-manager"))), None);
+    in_session(&env, "task update more.yaml --base 1").succeeded();
+    env.hook(&after(UPDATE).by("m1", "pt-manager")).silent();
+    let lead = "lockstep task update task.yaml --base 2";
+    assert_eq!(denied(&env.hook(&before(lead))), None);
+    in_session(&env, "task update task.yaml --base 2").succeeded();
+    env.hook(&after(lead)).succeeded();
+    assert_eq!(authors(&env), [None, Some("pt-manager".to_owned()), None]);
+}
+
+/// The rule of the agent that the hook saw applies, whatever the command claims.
+#[test]
+fn an_agent_writes_its_own_sections_in_its_own_name() {
+    let env = begun(active());
+    let claims = "lockstep task update more.yaml --base 1 --as pt-manager";
+    let reason = denied(&env.hook(&before(claims).by("r1", "rsil-agent"))).unwrap();
+    assert!(reason.contains("an agent writes in its own name"), "{reason}");
+    assert_eq!(
+        denied(&env.hook(&before(UPDATE).by("r1", "rsil-agent"))),
+        None,
+        "its sections are not known yet"
+    );
+    let refused = in_session(&env, "task update more.yaml --base 1");
+    assert_eq!(refused.code, Some(1), "{}", refused.snapshot());
+    assert!(refused.snapshot().contains("rsil-agent may not change user_intent"), "{}", refused.snapshot());
+    let hidden = "lockstep task update more.yaml --base 1 --as \"$WHO\"";
+    assert_eq!(denied(&env.hook(&before(hidden).by("r1", "rsil-agent"))), None);
+    let refused = in_session(&env, "task update more.yaml --base 1 --as pt-manager");
+    assert!(refused.snapshot().contains("rsil-agent may not change"), "{}", refused.snapshot());
+}
+
+#[test]
+fn what_no_hook_saw_is_recorded_as_unknown() {
+    let env = begun(active());
+    for command in ["sh update.sh", "$TOOL task update more.yaml", "eval \"$CMD\""] {
+        assert_eq!(denied(&env.hook(&before(command).by("w1", "implementer"))), None, "{command}");
+    }
+    in_session(&env, "task update more.yaml --base 1").succeeded();
+    // A note of a command that has ended does not count.
+    let lead = "lockstep task update task.yaml --base 2";
+    assert_eq!(denied(&env.hook(&before(lead))), None);
+    env.hook(&after(lead)).succeeded();
+    in_session(&env, "task update task.yaml --base 2").succeeded();
+    assert_eq!(authors(&env), [None, Some("unknown".to_owned()), Some("unknown".to_owned())]);
+    assert!(env.lockstep(["task", "history"]).succeeded().contains("  unknown  "));
+    // A project may forbid it.
+    let env = begun(configured("[task.agents.unknown]\nupdate = []\n"));
+    let refused = in_session(&env, "task update more.yaml --base 1");
+    assert_eq!(refused.code, Some(1), "{}", refused.snapshot());
+    assert!(refused.snapshot().contains("unknown may not update the task"), "{}", refused.snapshot());
+}
+
+#[test]
+fn a_person_at_the_command_line_is_the_lead() {
+    let env = begun(active());
+    env.lockstep(["task", "update", "more.yaml", "--base", "1"]).succeeded();
+    assert_eq!(authors(&env), [None, None]);
+}
+
+#[test]
+fn the_rules_in_a_shell_warn_or_are_off_too() {
+    for (mode, warned) in [("warn", true), ("off", false)] {
+        let env = begun(configured(&format!("[gates]\ntask = '{mode}'\n")));
+        assert_eq!(denied(&env.hook(&before(UPDATE).by("w1", "implementer"))), None, "{mode}");
+        let told = env.hook(&Event::prompt()).context();
+        assert_eq!(told.is_some_and(|(_, text)| text.contains("implementer may not")), warned, "{mode}");
+    }
+}
