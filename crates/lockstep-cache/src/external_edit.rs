@@ -52,8 +52,15 @@ pub enum EditError {
 }
 
 /// Registers a skill, with `source: user`. Without a manifest, one is begun.
-pub fn add(manifest: Option<&str>, name: &str, file: &str, wiring: &Wiring) -> Result<String, EditError> {
-    if name.trim().is_empty() || name.chars().any(char::is_control) {
+pub fn add(
+    manifest: Option<&str>,
+    name: &str,
+    file: &str,
+    source: &str,
+    wiring: &Wiring,
+) -> Result<String, EditError> {
+    let plain = |text: &str| !text.trim().is_empty() && !text.chars().any(char::is_control);
+    if !plain(name) || !plain(source) {
         return Err(EditError::Name);
     }
     if !stays_inside(file) {
@@ -63,7 +70,7 @@ pub fn add(manifest: Option<&str>, name: &str, file: &str, wiring: &Wiring) -> R
         if position(skills, name).is_some() {
             return Err(EditError::Exists { name: name.to_owned() });
         }
-        let mut skill = json!({"name": name, "file": file, "source": "user"});
+        let mut skill = json!({"name": name, "file": file, "source": source});
         wire_entry(&mut skill, wiring);
         skills.push(skill);
         Ok(())
@@ -143,14 +150,14 @@ mod tests {
 
     #[test]
     fn add_begins_a_manifest_and_sets_the_source() {
-        let text = add(None, "api", "api.md", &phases(&["01"])).unwrap();
+        let text = add(None, "api", "api.md", "user", &phases(&["01"])).unwrap();
         let manifest: Value = serde_json::from_str(&text).unwrap();
         assert_eq!(
             manifest,
             json!({"skills": [{"name": "api", "file": "api.md", "source": "user", "bindings": {"phases": ["01"]}}]})
         );
         assert_eq!(
-            add(Some(&text), "api", "b.md", &Wiring::default()).unwrap_err(),
+            add(Some(&text), "api", "b.md", "user", &Wiring::default()).unwrap_err(),
             EditError::Exists { name: "api".into() }
         );
     }
@@ -175,9 +182,9 @@ mod tests {
 
     #[test]
     fn refusals_say_why() {
-        let outside = add(None, "a", "../../x", &Wiring::default()).unwrap_err();
+        let outside = add(None, "a", "../../x", "user", &Wiring::default()).unwrap_err();
         assert_eq!(outside, EditError::Outside { file: "../../x".into() });
-        assert_eq!(add(None, "a\nb", "x", &Wiring::default()).unwrap_err(), EditError::Name);
+        assert_eq!(add(None, "a\nb", "x", "user", &Wiring::default()).unwrap_err(), EditError::Name);
         let unknown = remove(r#"{"skills": [{"name": "api-docs"}]}"#, "api-doc").unwrap_err();
         assert_eq!(unknown.to_string(), "no external skill is called `api-doc`; did you mean `api-docs`?");
         for broken in ["{", "[]", r#"{"skills": {}}"#] {

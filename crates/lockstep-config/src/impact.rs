@@ -1,12 +1,14 @@
 //! Types of the keys in `[impact]`.
 
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
+use lockstep_model::path::absolute;
 use toml::Spanned;
 use toml::de::DeValue;
 
 use crate::problem::Found;
-use crate::value::{Kind, Value, Wrong, quoted};
+use crate::value::{Kind, Value, Wrong, plain_path, quoted, string};
 
 /// `[impact] aliases`: names with the paths they stand for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -48,4 +50,36 @@ impl Value for AliasTable {
 /// Whether a path stays below the root.
 fn is_inside(path: &str) -> bool {
     !path.is_empty() && !path.starts_with('/') && path.split('/').all(|part| part != "..")
+}
+
+/// `[impact] file`: where the newest report of a session is written besides; `None` for the empty string.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ReportFile(pub Option<String>);
+
+impl ReportFile {
+    /// The file of a session, for a project at `root`.
+    pub fn resolve(&self, root: &Path, session: &str) -> Option<PathBuf> {
+        let path = self.0.as_ref()?.replace("{session}", session);
+        Some(absolute(root, Path::new(&path)))
+    }
+}
+
+impl Value for ReportFile {
+    const KIND: Kind = Kind::Path;
+
+    fn read(value: &DeValue<'_>) -> Result<Self, Wrong> {
+        let text = string(value)?;
+        plain_path(text)?;
+        if text.is_empty() {
+            return Ok(Self(None));
+        }
+        if text.ends_with('/') || !text.contains("{session}") {
+            return Err(Wrong::text(text, "it names a file for each session, with {session} in it"));
+        }
+        Ok(Self(Some(text.to_owned())))
+    }
+
+    fn to_toml(&self) -> String {
+        quoted(self.0.as_deref().unwrap_or_default())
+    }
 }

@@ -14,7 +14,7 @@ use crate::cache::{CacheBudget, CachePreset, CacheSection, Deliver, Places};
 use crate::cascade::ContextTokens;
 use crate::document_path::DocumentPath;
 use crate::gates::GateMode;
-use crate::impact::AliasTable;
+use crate::impact::{AliasTable, ReportFile};
 use crate::map::{MapLines, MapScope};
 use crate::scope::{FileBytes, Patterns, ScopePreset};
 use crate::steps::{
@@ -70,6 +70,10 @@ sections! {
         /// Names under which files of the project are known besides their own, with their paths relative to its root: a
         /// skill that is called by a short name, a script by its task.
         aliases: AliasTable = AliasTable::default();
+
+        /// A file that holds the newest report of a session in Markdown, for skills that read it, such as
+        /// `/tmp/src-impact-{session}.md`. A relative path starts at the project's root. An empty string means none.
+        file: ReportFile = ReportFile::default();
     }
 
     /// Which files are indexed: of what git tracks or would track, and `.lockstepignore` does not leave out.

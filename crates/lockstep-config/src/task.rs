@@ -191,6 +191,8 @@ table_fields!(AgentRule, example "reviewer" { r#"update = ["constraints"]"# }, {
     update: Vec<Grant>;
     /// Whether it runs in a context of its own, and so may not write scratch.
     fork: bool;
+    /// Whether it may still update a delivered task, where no skill is named.
+    after_delivery: bool;
 });
 
 table_fields!(SkillRule, example "release-notes" { r#"phases = ["P9"]"#, r#"writes = ["metrics"]"# }, {
@@ -202,4 +204,6 @@ table_fields!(SkillRule, example "release-notes" { r#"phases = ["P9"]"#, r#"writ
     must_read: Vec<String>;
     /// The sections it is shown where they are there.
     may_read: Vec<String>;
+    /// Whether it may still write to a delivered task.
+    after_delivery: bool;
 });

@@ -167,7 +167,8 @@ fn check_recorded(judge: &mut Judge, file: &str, step: &Step, recorded: &Recorde
         Recorded::Nothing => {
             judge.error(
                 format!("The state of {file} ({}) is recorded nowhere: it was written by hand", step.status()),
-                "Set its phases back to NOT_EXECUTED and its status to TODO, and record what happens with `lockstep step phase`",
+                "Set its phases back to NOT_EXECUTED and its status to TODO, and record what happens with `lockstep step phase`; where it was \
+                 begun elsewhere, the Lead takes it over with `lockstep step adopt`",
             );
             "nothing is recorded of it".to_owned()
         }

@@ -101,6 +101,8 @@ impl Step {
         let task_id = text(&value, "task_id", &mut problems);
         let project_id = text(&value, "project_id", &mut problems);
         let status = match &value["state"]["status"] {
+            // Older frameworks write it so.
+            Value::String(status) if status == "COMPLETED" => "DONE".to_owned(),
             Value::String(status) => status.clone(),
             _ => {
                 problems.push(wrong("state.status", "a state such as \"TODO\""));

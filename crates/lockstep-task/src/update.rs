@@ -74,7 +74,9 @@ pub struct Judged {
 pub fn judge(update: &Update<'_>, rules: Rules<'_>) -> Result<Judged, Vec<Reason>> {
     let mut reasons = Vec::new();
     let proposal = update.proposal;
-    let swapped = swap(update.current, proposal);
+    let reopened = rules.access.writes_after_delivery(update.principal, update.skill);
+    let current = Held { delivered: update.current.delivered && !reopened, ..update.current };
+    let swapped = swap(current, proposal);
     let result = match &swapped {
         Ok(Swap::Next(next)) => &next.document,
         _ => proposal.document,

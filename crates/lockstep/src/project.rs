@@ -40,6 +40,20 @@ impl ActiveProject {
         Ok(project)
     }
 
+    /// The project of a command about the session cache. A framework in `.isdlc` has one without `lockstep.toml`: the defaults apply.
+    pub(crate) fn of_cache_command(dir: &Path) -> Result<Self, CommandError> {
+        let framework = || dir.ancestors().find(|above| above.join(".isdlc").is_dir());
+        match Project::of_directory(dir)?.is_none().then(framework).flatten() {
+            Some(root) => Ok(Self {
+                state: StateDir::of(root),
+                root: root.to_owned(),
+                config_path: root.join(FILE_NAME),
+                loaded: Loaded::default(),
+            }),
+            None => Self::of_command(dir),
+        }
+    }
+
     pub(crate) fn config(&self) -> &Config {
         &self.loaded.config
     }

@@ -32,6 +32,8 @@ pub struct AgentRule {
     pub update: Vec<Grant>,
     /// Whether it runs in a context of its own, and so may not write scratch.
     pub fork: bool,
+    /// Whether it may still update a delivered task, where no skill is named.
+    pub after_delivery: bool,
 }
 
 /// What a skill may write and must find.
@@ -46,6 +48,8 @@ pub struct SkillRule {
     pub must_read: Vec<String>,
     /// The sections it is shown where they are there.
     pub may_read: Vec<String>,
+    /// Whether it may still write to a delivered task.
+    pub after_delivery: bool,
 }
 
 impl SkillRule {
@@ -85,12 +89,21 @@ impl AccessTable {
 
     /// The rule of a principal.
     pub fn rule(&self, principal: &Principal) -> AgentRule {
-        let everything = || AgentRule { create: Create::Any, update: vec![Grant::everything()], fork: false };
+        let everything =
+            || AgentRule { create: Create::Any, update: vec![Grant::everything()], ..AgentRule::default() };
         match principal {
             Principal::Lead => everything(),
             Principal::Agent(name) => self.agents.get(name).cloned().unwrap_or_default(),
             // It may be a script of the Lead's. It is recorded as unknown, and a row of that name restricts it.
             Principal::Unknown => self.agents.get(UNKNOWN).cloned().unwrap_or_else(everything),
+        }
+    }
+
+    /// Whether a delivered task is still open to a writer: a review is recorded after the delivery.
+    pub fn writes_after_delivery(&self, principal: &Principal, skill: Option<&str>) -> bool {
+        match skill {
+            Some(name) => self.skills.get(name).is_some_and(|rule| rule.after_delivery),
+            None => self.rule(principal).after_delivery,
         }
     }
 
@@ -112,11 +125,17 @@ fn grants(texts: &[&str]) -> Vec<Grant> {
 }
 
 fn default_agents() -> BTreeMap<String, AgentRule> {
-    let fork = |create, update: &[&str]| AgentRule { create, update: grants(update), fork: true };
+    let fork = |create, update: &[&str]| AgentRule {
+        create,
+        update: grants(update),
+        fork: true,
+        after_delivery: false,
+    };
+    let reviewer = AgentRule { after_delivery: true, ..fork(Create::None, &["phase_status"]) };
     BTreeMap::from([
         ("pt-manager".to_owned(), fork(Create::Task, &["*"])),
         ("delivery-agent".to_owned(), fork(Create::None, &["phase_status", "metrics", "subject"])),
-        ("rsil-agent".to_owned(), fork(Create::None, &["phase_status"])),
+        ("rsil-agent".to_owned(), reviewer),
     ])
 }
 
@@ -201,6 +220,7 @@ fn default_skills() -> BTreeMap<String, SkillRule> {
             writes: grants(writes),
             must_read: owned(must_read),
             may_read: owned(may_read),
+            after_delivery: name == "rsil-review",
         };
         (name.to_owned(), rule)
     };

@@ -113,7 +113,7 @@ fn check_handoff(section: &Heading, lookup: &Lookup<'_>, findings: &mut Findings
     let mut handoff = Handoff { text: section.body.trim().to_owned(), ..Handoff::default() };
     for category in CATEGORIES {
         let name = format!("### {category}");
-        match children.iter().filter(|h| h.title == category).collect::<Vec<_>>().as_slice() {
+        match children.iter().filter(|h| is_category(&h.title, category)).collect::<Vec<_>>().as_slice() {
             [] => findings.problems.push(missing(&name, category, &children)),
             [one] if one.is_blank() => findings.problems.push(blank(&name, one)),
             [one] => *slot(&mut handoff, category) = said(one),
@@ -124,12 +124,20 @@ fn check_handoff(section: &Heading, lookup: &Lookup<'_>, findings: &mut Findings
             )),
         }
     }
-    for other in children.iter().filter(|h| !CATEGORIES.contains(&h.title.as_str())) {
+    for other in
+        children.iter().filter(|h| !CATEGORIES.iter().any(|category| is_category(&h.title, category)))
+    {
         let fix = "the next phase reads the six categories; move it into one of them";
         findings.warnings.push(Problem::of(&format!("### {}", other.title), "this is no category", fix));
     }
     handoff.artifacts = check_artifacts(&handoff.artifacts, lookup, findings);
     handoff
+}
+
+/// Whether a heading is that of a category: with or without what follows in parentheses.
+fn is_category(title: &str, category: &str) -> bool {
+    let plain = category.split(" (").next().unwrap_or(category);
+    title == category || title.trim_end_matches(':').trim_end() == plain
 }
 
 fn missing(name: &str, category: &str, children: &[Heading]) -> Problem {

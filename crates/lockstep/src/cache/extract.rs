@@ -29,6 +29,7 @@ impl Extract {
         let (text, skipped) = match extracted.answer {
             Answer::Text(text) => (Some(text), None),
             Answer::Skipped(why) => (None, Some(why)),
+            Answer::Unknown { known } if has_no_skills(project, query, &known) => (Some(String::new()), None),
             Answer::Unknown { known } => return Err(unknown(query, &known)),
         };
         Ok(Self { origin: extracted.origin.to_string(), text, skipped, from: Some(extracted.origin) })
@@ -40,6 +41,9 @@ impl Extract {
             Some(Origin::Disk) => "from the sources: the cache is not fresh, or has no room for it",
             _ => "from the cache",
         };
+        if self.text.as_deref() == Some("") {
+            return format!("no skill is bound to it ({from})\n");
+        }
         self.skipped
             .as_ref()
             .map_or_else(|| format!("({from})\n"), |why| format!("skipped: {why} ({from})\n"))
@@ -50,6 +54,21 @@ impl Reply for Extract {
     fn text(&self) -> String {
         self.text.clone().unwrap_or_else(|| self.told())
     }
+}
+
+/// Agents that Claude Code has by itself.
+const CLIENT_AGENTS: [&str; 6] =
+    ["general-purpose", "Explore", "Plan", "claude-code-guide", "output-style-setup", "statusline-setup"];
+
+/// Whether a query is about an agent that exists and has no skills: one of the client's, of a plugin or of the project, or any where the
+/// cache binds skills to no agent at all. A name that is no agent's is a mistake.
+fn has_no_skills(project: &ActiveProject, query: Query<'_>, known: &[String]) -> bool {
+    let Query::Agent(name) = query else { return false };
+    let is_plain = !name.is_empty() && !name.contains(['/', '\\']) && !name.starts_with('.');
+    known.is_empty()
+        || CLIENT_AGENTS.contains(&name)
+        || name.contains(':')
+        || (is_plain && project.root.join(".claude/agents").join(format!("{name}.md")).is_file())
 }
 
 fn unknown(query: Query<'_>, known: &[String]) -> CommandError {

@@ -7,6 +7,7 @@ mod cache;
 mod events;
 mod git;
 mod live;
+mod old_hooks;
 mod project;
 mod registration;
 mod steps;
@@ -73,6 +74,7 @@ pub(crate) fn check_all(dir: &Path) -> Vec<Check> {
     };
     let (registered, entries) = registration::check(&project);
     checks.extend(registered);
+    checks.extend(old_hooks::check(&project));
     checks.extend(binary::check(&entries));
     checks.extend(events::check(&entries));
     checks.push(cache::check(&project, &entries));

@@ -31,7 +31,7 @@ pub(super) fn check(project: &ActiveProject) -> (Vec<Check>, Vec<Entry>) {
     (checks, entries)
 }
 
-fn settings_files(root: &Path) -> Vec<PathBuf> {
+pub(super) fn settings_files(root: &Path) -> Vec<PathBuf> {
     let user = HOME.get().map(|home| Path::new(&home).join(SHARED_SETTINGS));
     [root.join(SHARED_SETTINGS), root.join(LOCAL_SETTINGS)].into_iter().chain(user).collect()
 }

@@ -11,11 +11,11 @@ use lockstep_model::decision::Decision;
 use lockstep_model::event::Actor;
 use lockstep_model::ids::{AgentId, SessionId};
 use lockstep_model::report;
-use lockstep_store::Store;
 use lockstep_store::befores::Befores;
 use lockstep_store::history::{By, Change, Filter};
 use lockstep_store::pending::{Pending, may_be_pending};
 use lockstep_store::reports::Draft;
+use lockstep_store::{Store, write_atomically};
 
 use super::Hook;
 use super::fault::Fault;
@@ -220,6 +220,9 @@ impl Hook {
                 befores.reported(path, reported.agent.as_ref())?;
             }
         }
+        if entered.is_some() {
+            self.write_report_file(session, &texts);
+        }
         if let (Some(cascade), Some(number)) = (held, entered) {
             store.hold_alert(cascade, session, number)?;
         }
@@ -248,6 +251,16 @@ impl Hook {
             };
         }
         Ok(Rendered { texts, alert, held })
+    }
+
+    /// Writes the report to `[impact] file` too, where one is configured.
+    fn write_report_file(&mut self, session: &SessionId, texts: &Texts) {
+        let file = self.project.config().impact.file.resolve(&self.project.root, session.as_str());
+        let text = texts.iter().find(|(extension, _)| *extension == "md");
+        if let (Some(file), Some((_, text))) = (file, text) {
+            let written = write_atomically(&file, text.as_bytes(), 0o600);
+            self.faults.extend(written.err().map(Fault::from));
+        }
     }
 
     /// Those of the changed files that the Lead is told about, and the active cascade that keeps the others for its report: an

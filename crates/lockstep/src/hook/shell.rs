@@ -95,7 +95,8 @@ pub(super) fn calls_task(command: &str) -> bool {
 
 /// A verb that only the shell knows may be any.
 fn concerns_task(call: &OwnCall) -> bool {
-    matches!(call.verb.split(' ').next(), Some("task" | "phase" | "scratch" | "mcp" | "$"))
+    call.verb == "step adopt"
+        || matches!(call.verb.split(' ').next(), Some("task" | "phase" | "scratch" | "mcp" | "$"))
 }
 
 /// Why an agent may not make a call; `None` where it may, or where only the sections it writes can tell.
@@ -112,6 +113,12 @@ fn refuse(call: &OwnCall, principal: &Principal, table: &AccessTable) -> Option<
         }
         "task migrate" if writes(call) => check(Action::UpdateTask),
         "scratch set" => scratch::may_write(principal, table).err(),
+        "step adopt" => Some(Refusal {
+            who: principal.to_string(),
+            what: "adopt a step".to_owned(),
+            rule: "the state of a step that was begun elsewhere is vouched for by the Lead".to_owned(),
+            who_could: vec![Principal::Lead.to_string()],
+        }),
         _ => return None,
     };
     refusal.or_else(|| claim(call, principal))

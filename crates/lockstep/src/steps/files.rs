@@ -20,6 +20,13 @@ const DEPTH: usize = 4;
 /// How many files are looked at to find out whether any is a step.
 const LOOKED_AT: usize = 64;
 
+/// How many entries of the project are looked at to find steps outside the directories of steps.
+const MAX_ENTRIES: usize = 200_000;
+
+/// Directories that hold no steps of the project.
+const OTHERS: &[&str] =
+    &[".git", StateDir::NAME, "node_modules", "target", ".venv", "venv", "vendor", "dist", "build"];
+
 /// A step file that lies in the project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StepFile {
@@ -152,6 +159,18 @@ impl Steps<'_> {
         paths.iter().filter_map(|path| self.located(path, &path.display().to_string()).ok()).collect()
     }
 
+    /// Every file that may be a step, wherever it is in the project: those of [`Self::all`], and others that have the log of a step's
+    /// phases. The second part says whether the project was too large to look at all of it.
+    pub(crate) fn everywhere(&self) -> (Vec<StepFile>, bool) {
+        let mut paths: Vec<PathBuf> = self.all().into_iter().map(|file| file.path).collect();
+        let mut left = MAX_ENTRIES;
+        search(&self.project.root, &mut left, &mut paths);
+        paths.sort();
+        paths.dedup();
+        let located = paths.iter().filter_map(|path| self.located(path, &path.display().to_string()).ok());
+        (located.collect(), left == 0)
+    }
+
     /// Whether a file in a directory of steps looks like one.
     pub(super) fn has_step_files(&self) -> bool {
         let mut paths = Vec::new();
@@ -201,6 +220,24 @@ fn expand(root: &Path, pattern: &str) -> Vec<PathBuf> {
         };
         directories.iter().flat_map(below).filter(is_dir).collect()
     })
+}
+
+/// Adds the step files below a directory, until `left` entries were looked at. Directories of other programs are left out.
+fn search(dir: &Path, left: &mut usize, paths: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        if *left == 0 {
+            return;
+        }
+        *left -= 1;
+        let (path, name) = (entry.path(), entry.file_name());
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            if !OTHERS.iter().any(|other| name == *other) {
+                search(&path, left, paths);
+            }
+        } else if path.extension().is_some_and(|extension| extension == "json") && looks_like_step(&path) {
+            paths.push(path);
+        }
+    }
 }
 
 fn collect(dir: &Path, depth: usize, paths: &mut Vec<PathBuf>) {

@@ -25,6 +25,7 @@ pub(crate) mod event {
     pub(crate) const COMMIT_UNSEEN: &str = "COMMIT_NOT_VALIDATED";
     pub(crate) const FAILED_BY_GATE: &str = "STEP_FAILED_BY_GATE";
     pub(crate) const ABANDONED: &str = "STEP_ABANDONED";
+    pub(crate) const ADOPTED: &str = "STEP_ADOPTED";
     pub(crate) const BOUNDARY: &str = "BOUNDARY_REFUSED";
 }
 

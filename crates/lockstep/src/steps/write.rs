@@ -54,6 +54,41 @@ impl Steps<'_> {
         Ok(next)
     }
 
+    /// Records the state of a step that was begun elsewhere. What this trail recorded and what was changed by hand since stay apart.
+    pub(crate) fn adopt(&self, file: &StepFile, who: &str, why: &str) -> Result<Step, StepsError> {
+        let _lock = StepLock::take(&self.project.state, &file.path, who, self.now.timestamp())?;
+        let step = self.read(file).map_err(StepsError::Refused)?;
+        let refused = |message: String, fix: &str| {
+            Err(StepsError::Refused(vec![Problem::invalid("step file", message, fix)]))
+        };
+        match self.recorded(file, &step)? {
+            Recorded::Nothing => {}
+            Recorded::Same => {
+                return refused(
+                    format!("The state of {} is recorded here already", file.name),
+                    "Go on with it",
+                );
+            }
+            Recorded::Other { status } => {
+                let message = format!(
+                    "The state of {} was changed by hand after it was recorded as {status}",
+                    file.name
+                );
+                return refused(
+                    message,
+                    "Restore the file as it was, or give the step up with `lockstep step abandon`",
+                );
+            }
+        }
+        let problems = step.problems(&self.machine()?);
+        if !problems.is_empty() {
+            return Err(StepsError::Refused(problems));
+        }
+        let record = self.record(event::ADOPTED, Some(file)).with("by", who).with("why", why);
+        self.put(file, &step, &with_state(record, None, &step))?;
+        Ok(step)
+    }
+
     /// A change on top of a state that somebody else wrote would make that state look recorded.
     fn check_vouched(&self, file: &StepFile, step: &Step) -> Result<(), StepsError> {
         let problem = match self.recorded(file, step)? {
@@ -67,7 +102,8 @@ impl Steps<'_> {
             }
         };
         let fix = format!(
-            "Restore the file as it was (from git, or by undoing the edit), or give the step up: `lockstep step abandon {} --why …`",
+            "Restore the file as it was (from git, or by undoing the edit), give the step up (`lockstep step abandon {0} --why …`) or, \
+             if it was begun elsewhere, take it over: `lockstep step adopt {0} --why …`",
             file.name
         );
         Err(StepsError::Refused(vec![Problem::invalid("step file", problem, fix)]))

@@ -26,7 +26,7 @@ pub(crate) struct BuildArgs {
 }
 
 pub(crate) fn run(args: &BuildArgs, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
+    let project = ActiveProject::of_cache_command(&context.directory)?;
     let cache = cache::open(&project)?;
     let options = BuildOptions { force: args.force, ..BuildOptions::default() };
     let built = cache.build(&ProjectProvider::new(&project), source_date::timestamp(), options)?;

@@ -37,7 +37,7 @@ struct Found {
 }
 
 pub(crate) fn run(_: &CheckArgs, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
+    let project = ActiveProject::of_cache_command(&context.directory)?;
     let checked = cache::open(&project)?.check(&ProjectProvider::new(&project))?;
     let data = data(&checked);
     context.terminal.say(&context.format.render(&data).unwrap_or_else(|| text(&data)));

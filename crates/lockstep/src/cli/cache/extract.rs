@@ -85,7 +85,7 @@ pub(crate) fn phase(args: &PhaseArgs, context: &Context) -> Result<Answer, Comma
 }
 
 fn extract(query: Query<'_>, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
+    let project = ActiveProject::of_cache_command(&context.directory)?;
     let extract = Extract::of(&project, query)?;
     let shown = context.format.render(&extract).or_else(|| extract.text.clone());
     if context.format == Format::Text && !context.terminal.quiet() {

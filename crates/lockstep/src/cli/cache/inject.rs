@@ -44,7 +44,7 @@ struct Data {
 }
 
 pub(crate) fn run(args: &InjectArgs, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
+    let project = ActiveProject::of_cache_command(&context.directory)?;
     let mut delivered = Vec::new();
     for to in receivers(args, &project)? {
         delivered.extend(deliver(&project, None, to, clock::now().timestamp(), Instant::now() + PATIENCE)?);

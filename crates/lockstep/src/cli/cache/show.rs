@@ -24,7 +24,7 @@ pub(crate) struct ShowArgs {
 }
 
 pub(crate) fn run(args: &ShowArgs, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
+    let project = ActiveProject::of_cache_command(&context.directory)?;
     let cache = cache::open(&project)?;
     if args.sources {
         let checked = cache.check(&ProjectProvider::new(&project))?;

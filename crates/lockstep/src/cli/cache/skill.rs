@@ -36,14 +36,18 @@ pub(crate) struct SkillArgs {
 
 #[derive(Debug, clap::Subcommand)]
 enum SkillCommand {
-    /// Register a skill, with `source: user`
+    /// Register a skill
     #[command(after_help = "Examples:
-  lockstep cache skill add api-style api-style.md --agent software-developer --injection always --delivery context")]
+  lockstep cache skill add api-style api-style.md --agent software-developer --injection always --delivery context
+  lockstep cache skill add react react.md --source skills.sh")]
     Add {
         /// What to call it
         name: String,
         /// Its file, relative to .claude/skills/external
         file: String,
+        /// Where it comes from, as the manifest and the cache say it
+        #[arg(long, value_name = "NAME", default_value = "user")]
+        source: String,
         #[command(flatten)]
         wiring: WiringArgs,
     },
@@ -100,12 +104,12 @@ impl WiringArgs {
 }
 
 pub(crate) fn run(args: &SkillArgs, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
+    let project = ActiveProject::of_cache_command(&context.directory)?;
     let cache = cache::open(&project)?;
     let manifest = Manifest::of(&project, &cache)?;
     let edited = match &args.command {
-        SkillCommand::Add { name, file, wiring } => {
-            let edited = external_edit::add(manifest.text.as_deref(), name, file, &wiring.wiring())?;
+        SkillCommand::Add { name, file, source, wiring } => {
+            let edited = external_edit::add(manifest.text.as_deref(), name, file, source, &wiring.wiring())?;
             is_there(&project.root, file)?;
             edited
         }

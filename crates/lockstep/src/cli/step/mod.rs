@@ -1,6 +1,7 @@
 //! `lockstep step`: making steps, recording their phases, ending them.
 
 mod abandon;
+mod adopt;
 mod boundary;
 mod finish;
 mod hold;
@@ -46,6 +47,7 @@ enum StepCommand {
     Resume(finish::ResumeArgs),
     Boundary(boundary::BoundaryArgs),
     Abandon(abandon::AbandonArgs),
+    Adopt(adopt::AdoptArgs),
     Lock(hold::LockArgs),
     Unlock(hold::UnlockArgs),
     Stale(stale::StaleArgs),
@@ -63,6 +65,7 @@ pub(crate) fn run(args: &StepArgs, context: &Context) -> Result<Answer, CommandE
         StepCommand::Resume(args) => finish::resume(args, &steps, context),
         StepCommand::Boundary(args) => boundary::run(args, &steps, context),
         StepCommand::Abandon(args) => abandon::run(args, &steps, context),
+        StepCommand::Adopt(args) => adopt::run(args, &steps, context),
         StepCommand::Lock(args) => hold::lock(args, &steps, context),
         StepCommand::Unlock(args) => hold::unlock(args, &steps, context),
         StepCommand::Stale(args) => stale::run(args, &steps, context),

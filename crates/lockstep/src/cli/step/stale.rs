@@ -32,6 +32,8 @@ struct Report {
     undated: Vec<FoundUndated>,
     malformed: Vec<Malformed>,
     resolved: bool,
+    /// Whether the project was too large to look at all of it.
+    cut: bool,
 }
 
 #[derive(Serialize)]
@@ -39,6 +41,9 @@ struct Found {
     step_file: String,
     #[serde(flatten)]
     stale: Stale,
+    /// Why the step could not be set to FAILED.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unresolved: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -56,16 +61,19 @@ struct Malformed {
 
 pub(super) fn run(args: &StaleArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, StepsError> {
     let mut report = Report { resolved: args.resolve, ..Report::default() };
-    for file in steps.all() {
+    let (files, cut) = steps.everywhere();
+    report.cut = cut;
+    for file in files {
         match steps.read(&file) {
             Ok(step) => {
                 let (found, undated) = stale(&step, &steps.now, args.minutes);
+                let mut unresolved = None;
                 if args.resolve && !found.is_empty() {
-                    resolve(steps, &file, &found, &args.who.who)?;
+                    unresolved = resolve(steps, &file, &found, &args.who.who)?;
                 }
-                report
-                    .stale
-                    .extend(found.into_iter().map(|stale| Found { step_file: file.name.clone(), stale }));
+                let of_file =
+                    |stale| Found { step_file: file.name.clone(), stale, unresolved: unresolved.clone() };
+                report.stale.extend(found.into_iter().map(of_file));
                 let undated =
                     undated.into_iter().map(|undated| FoundUndated { step_file: file.name.clone(), undated });
                 report.undated.extend(undated);
@@ -78,10 +86,17 @@ pub(super) fn run(args: &StaleArgs, steps: &Steps<'_>, context: &Context) -> Res
     }
     context.terminal.say(&context.format.render(&report).unwrap_or_else(|| text(&report, args.minutes)));
     let none = report.stale.is_empty() && report.undated.is_empty();
-    Ok(if none || args.resolve { Answer::Yes } else { Answer::No })
+    let resolved = args.resolve && report.stale.iter().all(|found| found.unresolved.is_none());
+    Ok(if none || resolved { Answer::Yes } else { Answer::No })
 }
 
-fn resolve(steps: &Steps<'_>, file: &StepFile, found: &[Stale], who: &str) -> Result<(), StepsError> {
+/// Sets a step to FAILED, or says why it cannot be: one that was begun elsewhere is recorded nowhere.
+fn resolve(
+    steps: &Steps<'_>,
+    file: &StepFile,
+    found: &[Stale],
+    who: &str,
+) -> Result<Option<String>, StepsError> {
     let names: Vec<String> = found.iter().map(|stale| stale.phase_name.clone()).collect();
     let oldest = found.iter().map(|stale| stale.age_minutes).max().unwrap_or_default();
     let reason = format!("left IN_PROGRESS for {oldest} minutes: {}", names.join(", "));
@@ -90,20 +105,32 @@ fn resolve(steps: &Steps<'_>, file: &StepFile, found: &[Stale], who: &str) -> Re
         format!("Take the step up again: `lockstep step resume {}`", file.name),
         format!("Begin {} again: `lockstep step phase start {} {}`", names[0], file.name, names[0]),
     ];
-    steps.change(
+    let changed = steps.change(
         file,
         who,
         "STEP_STALE_RESOLVED",
         |step| Ok(abandon_phases(step, &names, &reason, &suggestions, &steps.moment())),
         |record| record.with("reason", reason.as_str()),
-    )?;
-    Ok(())
+    );
+    match changed {
+        Ok(_) => Ok(None),
+        Err(error) => {
+            let problems = error.into_refusal()?;
+            let reasons: Vec<_> =
+                problems.iter().map(|p| format!("{}. {}", p.message, p.suggestion)).collect();
+            Ok(Some(reasons.join("; ")))
+        }
+    }
 }
 
 fn text(report: &Report, minutes: i64) -> String {
     let mut out = String::new();
-    for Found { step_file, stale } in &report.stale {
-        let then = if report.resolved { "; set to FAILED" } else { "" };
+    for Found { step_file, stale, unresolved } in &report.stale {
+        let then = match unresolved {
+            Some(why) => format!("; not set to FAILED: {why}"),
+            None if report.resolved => "; set to FAILED".to_owned(),
+            None => String::new(),
+        };
         out.push_str(&format!(
             "{step_file}: {} is IN_PROGRESS for {} minutes, since {}{then}\n",
             stale.phase_name, stale.age_minutes, stale.started_at
@@ -117,6 +144,9 @@ fn text(report: &Report, minutes: i64) -> String {
     }
     if report.stale.is_empty() && report.undated.is_empty() {
         out.push_str(&format!("no phase is IN_PROGRESS for {minutes} minutes or more\n"));
+    }
+    if report.cut {
+        out.push_str("the project is large: not all of it was searched for steps; `[steps] sources` names their directories\n");
     }
     for Malformed { step_file, why } in &report.malformed {
         out.push_str(&format!("{step_file}: passed over, it is no step: {}\n", why.join("; ")));

@@ -35,12 +35,16 @@ fn agent(rule: &AgentRule) -> String {
         Create::Any => "creates tasks",
     };
     let fork = if rule.fork { ", in a context of its own" } else { "" };
-    format!("{creates}, updates {}{fork}", listed(&rule.update))
+    format!("{creates}, updates {}{}{fork}", listed(&rule.update), later(rule.after_delivery))
 }
 
 fn skill(rule: &SkillRule) -> String {
     let must = if rule.must_read.is_empty() { "nothing".to_owned() } else { rule.must_read.join(", ") };
-    format!("writes {}; must find {must}", listed(&rule.grants()))
+    format!("writes {}{}; must find {must}", listed(&rule.grants()), later(rule.after_delivery))
+}
+
+fn later(after_delivery: bool) -> &'static str {
+    if after_delivery { ", also after the delivery" } else { "" }
 }
 
 fn listed(grants: &[Grant]) -> String {

@@ -1,0 +1,29 @@
+//! `lockstep step adopt`.
+
+use super::{Answer, Context, WhoArgs, given, written};
+use crate::steps::{Steps, StepsError};
+
+/// Take over a step that was begun elsewhere, on the record
+///
+/// The state of a step is what the audit trail of this working tree recorded. A step that was begun in another clone, or by another
+/// program, has a state that is recorded nowhere here, and passes no gate. This records its present state, with the reason, so that work can
+/// go on from it. A step whose recorded state was changed by hand afterwards cannot be adopted.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep step adopt docs/feature/auth/steps/01-01.json --why 'begun with nWave'")]
+pub(crate) struct AdoptArgs {
+    /// The step file, or the step's id
+    #[arg(value_name = "FILE")]
+    file: String,
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    why: String,
+    #[command(flatten)]
+    who: WhoArgs,
+}
+
+pub(super) fn run(args: &AdoptArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, StepsError> {
+    let file = given(steps, context, &args.file)?;
+    let step = steps.adopt(&file, &args.who.who, &args.why)?;
+    Ok(written(context, &file, &step, None))
+}
