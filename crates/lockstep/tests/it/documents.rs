@@ -286,7 +286,7 @@ fn the_workflow_for_ci_passes_where_all_is_well_and_fails_where_something_broke(
     let workflow: serde_json::Value = serde_saphyr::from_str(workflow).unwrap();
     let steps = workflow["jobs"]["lockstep"]["steps"].as_array().unwrap();
     let scripts: Vec<&str> = steps.iter().filter_map(|step| step["run"].as_str()).collect();
-    assert!(scripts.len() == 5 && scripts[0].starts_with("cargo install"), "{scripts:#?}");
+    assert!(scripts.len() == 4 && scripts[0].starts_with("cargo install"), "{scripts:#?}");
 
     let env = crate::configured("[map]\npath = \"docs/map.md\"\n");
     env.git(["init", "--quiet", "--initial-branch=main"]);
