@@ -12,7 +12,7 @@ pub type Digest = String;
 pub struct Dependent {
     /// Relative to the root.
     pub path: String,
-    /// The changed file it depends on; empty where only the verification names it.
+    /// The changed file it depends on: the file itself if its own edit broke references in it. Empty if only the verification names it.
     pub cause: String,
     /// Whether it references the changed file itself.
     pub direct: bool,
@@ -24,6 +24,13 @@ pub struct Dependent {
     pub kind: Option<String>,
     /// Whether it no longer fits what it references, where that is known.
     pub breaks: Option<bool>,
+}
+
+impl Dependent {
+    /// Returns true if the file broke its own references.
+    pub fn is_own(&self) -> bool {
+        self.path == self.cause
+    }
 }
 
 /// Something that happened.

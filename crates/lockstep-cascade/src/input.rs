@@ -61,6 +61,14 @@ struct Raw {
 struct RawImpact {
     changed_file: String,
     dependents: Option<Vec<RawDependent>>,
+    broken_in_file: Option<Vec<RawBroken>>,
+}
+
+#[derive(Deserialize)]
+struct RawBroken {
+    reference_pattern: Option<String>,
+    evidence: Option<String>,
+    kind: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -98,6 +106,7 @@ pub fn read(bytes: &[u8], root: &str) -> Result<Input, Unusable> {
         for dependent in impact.dependents.unwrap_or_default() {
             dependents.extend(read_dependent(dependent, &path, root, &mut input.warnings)?);
         }
+        dependents.extend(own_references(&path, impact.broken_in_file.unwrap_or_default()));
         input.impacts.push(ChangedFile { path, dependents });
     }
     Ok(input)
@@ -153,6 +162,28 @@ fn read_dependent(
         kind: raw.kind,
         breaks: raw.breaks,
     }))
+}
+
+/// The references that a changed file broke in itself, one entry for each name: the file has to follow its own change.
+fn own_references(path: &str, broken: Vec<RawBroken>) -> Vec<Dependent> {
+    let mut found: Vec<Dependent> = Vec::new();
+    for raw in broken {
+        let pattern = raw.reference_pattern.unwrap_or_default();
+        let evidence = raw.evidence.filter(|line| !line.is_empty());
+        match found.iter_mut().find(|known| known.pattern == pattern) {
+            Some(known) => known.evidence.extend(evidence),
+            None => found.push(Dependent {
+                path: path.to_owned(),
+                cause: path.to_owned(),
+                direct: true,
+                pattern,
+                evidence: evidence.into_iter().collect(),
+                kind: raw.kind,
+                breaks: Some(true),
+            }),
+        }
+    }
+    found
 }
 
 /// The path relative to the root, if the project may have such a file; else `None`, and why.
@@ -245,6 +276,18 @@ index: {fresh: true, revision: x}
             ("greet", &["b.py:3:from a import greet".to_owned()][..])
         );
         assert_eq!((c.path.as_str(), c.direct, c.breaks), ("c.py", false, None));
+    }
+
+    #[test]
+    fn references_broken_in_the_changed_file_are_work_on_that_file() {
+        let own = "    broken_in_file:\n      - line: 6\n        reference_pattern: greet\n        \
+                   evidence: \"a.py:6:greet()\"\n        kind: symbol\n        reason: \"greet is now salute\"\n\
+                   cascade_recommended";
+        let input = read(REPORT.replace("cascade_recommended", own).as_bytes(), "/p").unwrap();
+        let found = input.impacts[0].dependents.last().unwrap();
+        assert_eq!((found.path.as_str(), found.cause.as_str(), found.breaks), ("a.py", "a.py", Some(true)));
+        assert_eq!(found.evidence, ["a.py:6:greet()"]);
+        assert_eq!(input.warnings, [] as [String; 0]);
     }
 
     #[test]

@@ -122,12 +122,14 @@ struct FileView<'a> {
     whole: bool,
     fence: String,
     breaks: bool,
+    /// Whether its own edit broke references in it.
+    own: bool,
 }
 
 #[derive(Serialize)]
 struct PatternView<'a> {
     name: &'a str,
-    becomes: Option<&'a str>,
+    becomes: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -313,6 +315,7 @@ fn file_view<'a>(file: &'a Assignment, material: &'a Material<'_>, level: Level)
         fence: crate::report::fence(&text),
         excerpt: Some(text).filter(|text| !text.is_empty()),
         breaks: file.needs.iter().any(|need| need.breaks != Some(false)),
+        own: file.needs.iter().any(Dependent::is_own),
     }
 }
 
@@ -320,9 +323,47 @@ fn patterns<'a>(needs: &'a [Dependent], material: &'a Material<'_>) -> Vec<Patte
     let names = distinct(needs.iter().map(|need| need.pattern.as_str()).filter(|name| !name.is_empty()));
     let becomes = |name: &str| {
         let symbols = needs.iter().filter_map(|need| material.symbols.get(&need.cause)).flatten();
-        symbols.filter(|symbol| symbol.name == name).find_map(|symbol| symbol.becomes.as_deref())
+        let exact =
+            symbols.clone().filter(|symbol| symbol.name == name).find_map(|symbol| symbol.becomes.clone());
+        exact.or_else(|| {
+            symbols.filter_map(|symbol| moved(name, &symbol.name, symbol.becomes.as_deref()?)).next()
+        })
     };
-    names.into_iter().map(|name| PatternView { name, becomes: becomes(name) }).collect()
+    let mut views: Vec<PatternView<'_>> =
+        names.into_iter().map(|name| PatternView { name, becomes: becomes(name) }).collect();
+    for need in needs {
+        // A file that moved is looked for by its former path too.
+        let symbols = material.symbols.get(&need.cause).into_iter().flatten();
+        for symbol in symbols.filter(|symbol| symbol.becomes.as_deref() == Some(&*need.cause)) {
+            if !views.iter().any(|view| view.name == symbol.name) {
+                views.push(PatternView { name: &symbol.name, becomes: symbol.becomes.clone() });
+            }
+        }
+    }
+    views
+}
+
+/// What a reference to a moved file should be now, by its paths before and after: `./old` and `old.py` for `src/old.py`.
+fn moved(pattern: &str, from: &str, to: &str) -> Option<String> {
+    let base = |path: &str| path.rsplit_once('/').map(|(_, base)| base.to_owned());
+    let folder = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());
+    let is_path = |path: &str| path.contains('/') || path.contains('.');
+    if !is_path(from) || !is_path(to) {
+        return None;
+    }
+    let (old, new) =
+        (base(from).unwrap_or_else(|| from.to_owned()), base(to).unwrap_or_else(|| to.to_owned()));
+    let stem = |name: &str| name.split('.').next().unwrap_or(name).to_owned();
+    let ends = |part: &str| {
+        let rest = pattern.strip_suffix(part)?;
+        (rest.is_empty() || rest.ends_with(['/', '.', ':'])).then(|| rest.to_owned())
+    };
+    let (rest, name) = match (ends(&old), ends(&stem(&old))) {
+        (Some(rest), _) => (rest, new),
+        (None, Some(rest)) => (rest, stem(&new)),
+        (None, None) => return None,
+    };
+    Some(if folder(from) == folder(to) { format!("{rest}{name}") } else { to.to_owned() })
 }
 
 fn distinct<'a>(words: impl Iterator<Item = &'a str>) -> Vec<&'a str> {

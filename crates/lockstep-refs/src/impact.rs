@@ -3,6 +3,7 @@
 //! Pure. How a change became known, how an answer is shown and how fresh it is are not its concern.
 
 mod arrivals;
+mod broken_references;
 mod declared;
 mod dependents;
 mod directories;
@@ -17,6 +18,7 @@ mod loose;
 mod no_module;
 mod own_file;
 mod promised;
+mod renamed_uses;
 mod unparsed;
 
 pub use dependents::{Dependent, Evidence, Hop};
@@ -206,7 +208,10 @@ fn file_impact(
     let mut found = nothing_found(edit);
     let world = worlds.now;
     // What did not exist before, nobody depends on.
-    let Some((facts, text)) = edit.former_content(world) else { return (found, false) };
+    let Some((facts, text)) = edit.former_content(world) else {
+        found.broken_in_file = broken_references::introduced(worlds.after, edit, None, aliases);
+        return (found, false);
+    };
     let mut before = Overlay::empty(world);
     let file = before.add(edit.former_path(), Arc::clone(&facts), text.clone());
     let after = edit.present_facts(worlds.after);
@@ -244,6 +249,9 @@ fn file_impact(
         handed_on::collect(world, &before, edit, (&facts, after.as_ref()), &mut collector);
         no_module::collect(&before, (&facts, after.as_deref()), file, &mut collector);
     }
+    let former_content = Some((&facts, text.as_ref()));
+    let introduced = broken_references::introduced(worlds.after, edit, former_content, aliases);
+    own_file::merge(&mut found.broken_in_file, introduced);
     go_module::collect(&before, edit, text.as_deref(), &mut collector);
     let emptied = worlds.emptied.of(edit.former_path());
     in_text::collect((&before, emptied), edit, text.as_deref(), &found.symbols, aliases, &mut collector);

@@ -24,7 +24,7 @@ pub(crate) use rust::library_of;
 use serde::{Deserialize, Serialize};
 
 use crate::facts::{Definition, Facts};
-use crate::reference::{Outgoing, Reference, Target};
+use crate::reference::{MissingName, Outgoing, Reference, Target};
 use crate::syntax::{is_same_tree, parse};
 use crate::world::{FileId, World, base};
 
@@ -104,6 +104,11 @@ pub trait Rules: Sync {
 
     /// What a file references by this language's imports and symbols.
     fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing;
+
+    /// The names that a file takes from modules of the project that certainly do not have them. Empty if the rules cannot tell.
+    fn missing_names(&self, _world: &dyn World, _file: FileId) -> Vec<MissingName> {
+        Vec::new()
+    }
 
     /// Whether who takes a name from a file that hands it on, and has lost it itself, still gets something.
     fn shields(&self, _handing: &Facts) -> bool {

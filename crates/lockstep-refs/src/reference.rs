@@ -105,6 +105,19 @@ pub struct Outgoing {
     pub external: u32,
 }
 
+/// A name that a file takes from a module of the project that does not have it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingName {
+    /// 1-based.
+    pub line: u32,
+    /// [`Kind::Import`] or [`Kind::Symbol`].
+    pub kind: Kind,
+    /// The name.
+    pub name: Box<str>,
+    /// The module as written in the file.
+    pub module: Box<str>,
+}
+
 /// A line of the referring file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {

@@ -11,6 +11,7 @@ mod heirs;
 mod hidden;
 mod keys;
 mod members;
+mod missing;
 mod names;
 mod outside;
 mod redefined;
@@ -26,6 +27,7 @@ use crate::language::Language;
 use crate::world::{FileId, World, base, parent};
 
 pub(crate) use hidden::is_hidden;
+pub(crate) use missing::missing_names;
 pub(crate) use search::{outgoing, referrers};
 
 /// What names are taken from.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::MAX_ITERATIONS;
 use crate::event::{Dependent, Findings, Oracle};
-use crate::state::{Cascade, ConvergeOn, Outcome, Status};
+use crate::state::{Cascade, Cause, ConvergeOn, Outcome, Status};
 
 /// The kind of a dependent that the verification named.
 pub(crate) const ORACLE: &str = "verify";
@@ -22,7 +22,7 @@ impl Cascade {
         let iteration = self.current();
         iteration.new_impacts = Some(files.iter().cloned().collect());
         iteration.oracle_passed = passed;
-        let (number, changed) = (iteration.number, iteration.changed());
+        let (number, mut changed) = (iteration.number, iteration.changed());
         if files.is_empty() {
             self.converge(number, passed, named);
         } else if number >= MAX_ITERATIONS {
@@ -30,6 +30,10 @@ impl Cascade {
             self.warn(format!("New {left}."));
             self.finish(Status::Partial, format!("new {left}"));
         } else {
+            let is_named = |cause: &&Cause| new.iter().any(|dependent| dependent.cause == cause.path);
+            let known: BTreeSet<String> = changed.iter().map(|cause| cause.path.clone()).collect();
+            let open = self.causes.iter().filter(is_named).filter(|cause| !known.contains(&cause.path));
+            changed.extend(open.cloned());
             self.open_iteration(changed, new, &findings.terrain);
         }
     }
@@ -68,7 +72,8 @@ impl Cascade {
         if self.dismissed.contains_key(path) || self.skipped().contains_key(path) {
             return false;
         }
-        if self.is_handled(path) {
+        let is_open_cause = dependent.is_own() && !self.has_changed(path);
+        if self.is_handled(path) && !is_open_cause {
             self.note_return(dependent, breaks);
             return false;
         }
@@ -81,7 +86,11 @@ impl Cascade {
     /// Whether a file has changed in this cascade, or is what it began with: it is not processed (again).
     fn is_handled(&self, path: &str) -> bool {
         let cause = self.causes.iter().any(|cause| cause.path == path);
-        cause || self.iterations.iter().any(|iteration| iteration.has_changed(path))
+        cause || self.has_changed(path)
+    }
+
+    fn has_changed(&self, path: &str) -> bool {
+        self.iterations.iter().any(|iteration| iteration.has_changed(path))
     }
 
     fn note_return(&mut self, dependent: &Dependent, breaks: bool) {
@@ -93,6 +102,7 @@ impl Cascade {
         }
         let what = match (breaks, dependent.cause.is_empty()) {
             (true, true) => "the verification names it".to_owned(),
+            (true, false) if dependent.is_own() => "references in it do not resolve".to_owned(),
             (true, false) => format!("it no longer fits {}", dependent.cause),
             (false, _) => format!("it depends on {}", dependent.cause),
         };

@@ -85,6 +85,10 @@ impl Cascade {
                 continue;
             };
             match resolution(file, found, changed(&before, &file.path, found)) {
+                // What an agent that failed did not touch, it may not have looked at.
+                Ok(Outcome::Unchanged) if !claim.complete => {
+                    unresolved.push(format!("{}: it is unchanged", file.path));
+                }
                 Ok(outcome) => file.outcome = Some(outcome),
                 Err(why) => unresolved.push(format!("{}: {why}", file.path)),
             }

@@ -34,6 +34,8 @@ pub struct BrokenReference {
     pub evidence: Evidence,
     /// Why it is broken, as a clause: `greet is now salute`.
     pub reason: String,
+    /// The name that the reference should have now, if that is known.
+    pub new_name: Option<String>,
 }
 
 /// A changed file before and after.
@@ -80,6 +82,9 @@ pub(super) fn broken(
             broken.add(reference.line, reference.kind, reference.certainty, &reference.pattern, || {
                 reason(change)
             });
+            if let Some(found) = broken.found.get_mut(&(reference.line, reference.pattern.clone())) {
+                found.new_name = change.what.new_name().map(str::to_owned);
+            }
         }
     }
     if let Some(former) = contents.text {
@@ -94,6 +99,19 @@ pub(super) fn broken(
         broken.add(it.line, Kind::Symbol, Certainty::Resolved, &it.name, || it.reason);
     }
     broken.found.into_values().collect()
+}
+
+/// Adds references that are not listed yet, in the order of the text.
+pub(super) fn merge(listed: &mut Vec<BrokenReference>, more: Vec<BrokenReference>) {
+    for broken in more {
+        let is_same = |it: &BrokenReference| {
+            (it.evidence.line, &it.evidence.pattern) == (broken.evidence.line, &broken.evidence.pattern)
+        };
+        if !listed.iter().any(is_same) {
+            listed.push(broken);
+        }
+    }
+    listed.sort_by_key(|broken| broken.evidence.line);
 }
 
 /// The references in the file that resolve to one of the suspects.
@@ -138,6 +156,7 @@ impl Broken<'_> {
                 pattern: name.to_owned(),
             },
             reason: reason(),
+            new_name: None,
         });
     }
 }

@@ -1,5 +1,6 @@
 //! Whom a change concerns, in small worlds; and what every report promises.
 
+mod broken_references;
 mod complete;
 mod half_written;
 mod own_file;

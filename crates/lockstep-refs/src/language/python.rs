@@ -17,7 +17,7 @@ use std::collections::HashSet;
 use crate::collect::Collector;
 use crate::facts::{Definition, DefinitionKind, Facts, Reach, Role, Shape};
 use crate::language::{Language, Rules};
-use crate::reference::{Outgoing, Reference, Target};
+use crate::reference::{MissingName, Outgoing, Reference, Target};
 use crate::resolve;
 use crate::syntax::{parse, problems, unread_lines};
 use crate::unread::{self, Script};
@@ -50,6 +50,10 @@ impl Rules for Python {
 
     fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
         resolve::referrers(world, &modules::Packages, target)
+    }
+
+    fn missing_names(&self, world: &dyn World, file: FileId) -> Vec<MissingName> {
+        resolve::missing_names(world, &modules::Packages, file)
     }
 
     fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {

@@ -20,7 +20,7 @@ use std::collections::{HashMap, HashSet};
 use crate::collect::Collector;
 use crate::facts::{DefinitionKind, Facts, Reach, Shape};
 use crate::language::{Language, Rules};
-use crate::reference::{Outgoing, Reference, Target};
+use crate::reference::{MissingName, Outgoing, Reference, Target};
 use crate::resolve;
 use crate::syntax::{problems, unread_lines};
 use crate::unread::{self, Script};
@@ -61,6 +61,10 @@ impl Rules for TypeScript {
 
     fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
         resolve::referrers(world, &modules::Modules::new(world), target)
+    }
+
+    fn missing_names(&self, world: &dyn World, file: FileId) -> Vec<MissingName> {
+        resolve::missing_names(world, &modules::Modules::new(world), file)
     }
 
     fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {

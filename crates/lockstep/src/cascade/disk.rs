@@ -255,7 +255,7 @@ impl Inspector for Disk<'_> {
     }
 
     fn check(&mut self, cascade: &Cascade) -> Verdict {
-        let found = findings::of_changes(self, &cascade.changed()).and_then(|mut findings| {
+        let found = findings::of_cascade(self, cascade).and_then(|mut findings| {
             if let Some(command) = self.verify {
                 let number = cascade.iteration().map_or(0, |iteration| iteration.number);
                 let oracle = oracle::ask(self, command, number)?;

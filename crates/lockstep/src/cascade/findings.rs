@@ -9,11 +9,11 @@ use lockstep_cascade::state::{Assignment, Cause, Former};
 use lockstep_index::index::{Index, Unwatched};
 use lockstep_refs::impact::{self, Hop, Impact};
 use lockstep_refs::language;
-use lockstep_refs::reference::Certainty;
+use lockstep_refs::reference::{Certainty, Kind};
 use lockstep_refs::world::World;
 
 use super::disk::Disk;
-use crate::error::{CommandError, Kind};
+use crate::error::{CommandError, Kind as ErrorKind};
 use crate::impact::analysis::{Analysis, after};
 
 /// How long one analysis may take.
@@ -25,11 +25,12 @@ const VERIFY: &str = "verify";
 /// Beyond this many files, circles of imports are not looked for.
 const MAX_FILES_FOR_CYCLES: usize = 2_000;
 
-/// What depends on what these files have become.
-pub(super) fn of_changes(disk: &Disk<'_>, changed: &[Cause]) -> Result<Findings, CommandError> {
+/// What depends on what the present iteration changed, and what still does not fit the change that the cascade began with.
+pub(super) fn of_cascade(disk: &Disk<'_>, cascade: &Cascade) -> Result<Findings, CommandError> {
     let index = disk.tree.open_index(&Unwatched)?;
-    let analysis = analyse(disk, &index, changed)?;
-    let dependents = dependents(&analysis.impact);
+    let analysis = analyse(disk, &index, &cascade.changed())?;
+    let mut dependents = dependents(&analysis.impact);
+    dependents.extend(still_broken(&analyse(disk, &index, &cascade.causes)?.impact));
     let direct =
         dependents.iter().filter(|dependent| dependent.direct).map(|dependent| dependent.path.clone());
     let terrain = terrain(&index, &direct.collect());
@@ -40,6 +41,19 @@ pub(super) fn of_changes(disk: &Disk<'_>, changed: &[Cause]) -> Result<Findings,
         })
         .collect();
     Ok(Findings { dependents, oracle: None, terrain, warnings })
+}
+
+/// The direct dependents that certainly do not fit. Those that only types could judge were judged with their group.
+fn still_broken(impact: &Impact) -> Vec<Dependent> {
+    let certain = |evidence: &impact::Evidence| evidence.breaks && evidence.certainty == Certainty::Resolved;
+    let broken: BTreeSet<(&str, &str)> = impact
+        .dependents()
+        .filter(|(_, dependent)| dependent.evidence.iter().any(certain))
+        .map(|(file, dependent)| (file.path.as_str(), dependent.path.as_str()))
+        .collect();
+    let mut dependents = dependents(impact);
+    dependents.retain(|it| it.is_own() || it.direct && broken.contains(&(&*it.cause, &*it.path)));
+    dependents
 }
 
 /// Adds what grouping needs to know of the files that a verification named.
@@ -64,7 +78,10 @@ fn analyse(disk: &Disk<'_>, index: &Index, causes: &[Cause]) -> Result<Analysis,
         Analysis::of(&disk.tree.root, index, &disk.tree.aliases(), &disk.edits(causes), &after(TIME_LIMIT));
     if analysis.impact.truncated {
         let seconds = TIME_LIMIT.as_secs();
-        return Err(CommandError::new(Kind::Store, format!("the analysis took longer than {seconds} s")));
+        return Err(CommandError::new(
+            ErrorKind::Store,
+            format!("the analysis took longer than {seconds} s"),
+        ));
     }
     Ok(analysis)
 }
@@ -80,7 +97,33 @@ pub(super) fn dependents(impact: &Impact) -> Vec<Dependent> {
         kind: Some(dependent.kind.word().to_owned()),
         breaks: Some(dependent.breaks),
     };
-    impact.dependents().map(dependent).collect()
+    impact.dependents().map(dependent).chain(own_references(impact)).collect()
+}
+
+/// The changed files that broke references in themselves, one entry for each name.
+fn own_references(impact: &Impact) -> Vec<Dependent> {
+    let mut found: Vec<Dependent> = Vec::new();
+    for (file, broken) in impact.broken_in_files() {
+        let evidence = own_line(&file.path, broken);
+        let pattern = &broken.evidence.pattern;
+        match found.iter_mut().find(|known| known.path == file.path && known.pattern == *pattern) {
+            Some(known) => known.evidence.push(evidence),
+            None => found.push(Dependent {
+                path: file.path.clone(),
+                cause: file.path.clone(),
+                direct: true,
+                pattern: pattern.clone(),
+                evidence: vec![evidence],
+                kind: Some(broken.evidence.kind.word().to_owned()),
+                breaks: Some(true),
+            }),
+        }
+    }
+    found
+}
+
+fn own_line(path: &str, broken: &impact::BrokenReference) -> String {
+    format!("{path}:{}:{}", broken.evidence.line, broken.evidence.text)
 }
 
 fn lines(dependent: &impact::Dependent, wanted: impl Fn(&impact::Evidence) -> bool) -> Vec<String> {
@@ -99,7 +142,11 @@ pub(super) fn left(disk: &Disk<'_>, cascade: &Cascade) -> Result<BTreeMap<String
         .filter(|cause| matches!(&cause.before, Former::Content(digest) if disk.text(digest).is_some()))
         .map(|cause| cause.path.as_str())
         .collect();
+    let touched = analyse(disk, &index, &touched(cascade))?;
     let mut certain: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (file, broken) in analysis.impact.broken_in_files().chain(touched.impact.broken_in_files()) {
+        certain.entry(&file.path).or_default().push(own_line(&file.path, broken));
+    }
     let mut possible: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for (_, dependent) in analysis.impact.dependents().filter(|(_, d)| d.hop == Hop::Direct && d.breaks) {
         let sure = |evidence: &impact::Evidence| evidence.certainty == Certainty::Resolved;
@@ -108,15 +155,39 @@ pub(super) fn left(disk: &Disk<'_>, cascade: &Cascade) -> Result<BTreeMap<String
         certain.entry(&dependent.path).or_default().extend(stale);
         possible.entry(&dependent.path).or_default().extend(doubtful);
     }
+    let mentions = mentions(&analysis.impact);
     let assigned = iteration.groups.iter().flat_map(|group| &group.files);
     Ok(assigned
         .map(|file| {
             let mut stale = certain.remove(file.path.as_str()).unwrap_or_default();
+            if file.needs.iter().any(|need| need.kind.as_deref() == Some(Kind::Mention.word())) {
+                stale.extend(mentions.get(file.path.as_str()).into_iter().flatten().cloned());
+            }
             stale.extend(still_there(disk, file, &known));
             let doubtful = possible.remove(file.path.as_str()).unwrap_or_default();
             (file.path.clone(), judged(file, stale, &doubtful))
         })
         .collect())
+}
+
+/// The assigned files that changed since the iteration began, with what they were then.
+fn touched(cascade: &Cascade) -> Vec<Cause> {
+    let Some(iteration) = cascade.iteration() else { return Vec::new() };
+    let is_cause = |path: &str| iteration.causes.iter().any(|cause| cause.path == path);
+    let before = iteration.before.iter().filter(|(path, _)| !is_cause(path));
+    before
+        .map(|(path, before)| Cause { path: path.clone(), from: None, before: before.clone().into() })
+        .collect()
+}
+
+/// The lines that still mention what was removed or renamed, by file.
+fn mentions(impact: &Impact) -> BTreeMap<&str, Vec<String>> {
+    let mut found: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for (_, dependent) in impact.dependents().filter(|(_, dependent)| dependent.hop == Hop::Direct) {
+        let lines = lines(dependent, |evidence| evidence.kind == Kind::Mention);
+        found.entry(&dependent.path).or_default().extend(lines);
+    }
+    found
 }
 
 fn judged(file: &Assignment, mut stale: Vec<String>, doubtful: &[String]) -> Left {

@@ -6,10 +6,11 @@ use std::io::ErrorKind;
 
 use lockstep_cascade::Cascade;
 use lockstep_cascade::prompt::{self, Material, Prompt, PromptError, Symbol, Template};
-use lockstep_cascade::state::{Cause, Group};
+use lockstep_cascade::state::{Cause, Former, Group};
 use lockstep_cascade::tier::Tier;
 use lockstep_index::index::Unwatched;
 use lockstep_refs::change::What;
+use lockstep_refs::entity::{Entity, entities};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -115,6 +116,18 @@ impl Disk<'_> {
         let analysis =
             Analysis::of(&self.tree.root, &index, &self.tree.aliases(), &self.edits(causes), &after(limit));
         let mut symbols: BTreeMap<String, Vec<Symbol>> = BTreeMap::new();
+        for cause in causes {
+            symbols.entry(cause.path.clone()).or_default().extend(self.renamed_entities(cause));
+        }
+        for (file, broken) in analysis.impact.broken_in_files() {
+            if let Some(becomes) = &broken.new_name {
+                symbols.entry(file.path.clone()).or_default().push(Symbol {
+                    name: broken.evidence.pattern.clone(),
+                    what: "was renamed".to_owned(),
+                    becomes: Some(becomes.clone()),
+                });
+            }
+        }
         for file in analysis.impact.files.iter().filter(|file| !file.whole_file) {
             for change in file.symbols.iter().filter(|change| change.what != What::Body) {
                 symbols.entry(file.path.clone()).or_default().push(Symbol {
@@ -124,7 +137,40 @@ impl Disk<'_> {
                 });
             }
         }
+        for known in symbols.values_mut() {
+            let mut seen = BTreeSet::new();
+            known.retain(|symbol| seen.insert(symbol.name.clone()));
+        }
         Ok(symbols)
+    }
+
+    /// The path and the names of a changed file that are others now: of a file that moved, of a skill that was renamed.
+    fn renamed_entities(&self, cause: &Cause) -> Vec<Symbol> {
+        let aliases = self.tree.aliases();
+        let former_text = match &cause.before {
+            Former::Content(digest) => self.text(digest),
+            Former::Absent | Former::Unknown => None,
+        };
+        let former_path = cause.from.as_deref().unwrap_or(&cause.path);
+        let present_text = self.present(&cause.path);
+        let is = entities(&cause.path, present_text.as_deref(), &aliases);
+        if present_text.is_none() || (former_text.is_none() && cause.from.is_none()) {
+            return Vec::new();
+        }
+        let was = entities(former_path, former_text.as_deref(), &aliases);
+        let (gone, new): (Vec<_>, Vec<_>) = (
+            was.iter().filter(|entity| !is.contains(entity)).collect(),
+            is.iter().filter(|entity| !was.contains(entity)).collect(),
+        );
+        let renamed = |old: &&Entity| {
+            let to = new.iter().find(|entity| entity.kind == old.kind)?;
+            Some(Symbol {
+                name: old.name.to_string(),
+                what: "was renamed".to_owned(),
+                becomes: Some(to.name.to_string()),
+            })
+        };
+        gone.iter().filter_map(renamed).collect()
     }
 
     /// Who imports whom around the files of a group.

@@ -13,6 +13,7 @@ mod cascade_crashes;
 mod cascade_guide;
 mod cascade_hooks;
 mod cascade_run;
+mod cascade_verdicts;
 mod changes;
 mod command_line;
 mod concurrency;

@@ -11,7 +11,7 @@ mod preset;
 use std::thread;
 use std::time::Duration;
 
-use lockstep_cascade::event::Claim;
+use lockstep_cascade::event::{Claim, Left};
 use lockstep_cascade::grouping::Role;
 use lockstep_cascade::inspect::{Inspector as _, catch_up};
 use lockstep_cascade::{Cascade, Event, MAX_GROUPS, claim};
@@ -169,15 +169,13 @@ fn finish(
     }
     let seen = disk.observe(state)?;
     for (file, why) in report.not_needed {
-        let open = state.group(&worked.group).is_some_and(|group| {
-            group.files.iter().any(|assigned| assigned.path == file && assigned.outcome.is_none())
-        });
-        // Where something is known to be stale, saying that it is not is no reason.
-        let stale = seen
-            .files
-            .get(&file)
-            .is_some_and(|seen| matches!(seen.left, lockstep_cascade::event::Left::Stale(_)));
-        if open && !stale && !why.trim().is_empty() {
+        let group = state.group(&worked.group);
+        let assigned = group.and_then(|group| group.files.iter().find(|assigned| assigned.path == file));
+        let Some(assigned) = assigned.filter(|assigned| assigned.outcome.is_none()) else { continue };
+        let is_stale = seen.files.get(&file).is_some_and(|seen| matches!(seen.left, Left::Stale(_)));
+        // An agent may decide that a mention stays. It cannot dismiss a reference that is known to be broken.
+        let stale = is_stale && assigned.breaks();
+        if !stale && !why.trim().is_empty() {
             feed(state, disk, Event::NotNeeded { file, why: format!("{} (says the agent)", why.trim()) })?;
         }
     }

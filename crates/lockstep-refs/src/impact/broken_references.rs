@@ -1,0 +1,240 @@
+//! References that an edit introduced and that lead to nothing: an import of a name that its module does not have, a link to a
+//! missing file or heading, the name of an agent or skill that does not exist.
+//!
+//! A reference that led to nothing before the edit is not reported.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::dependents::Evidence;
+use super::edit::{Before, Edit};
+use super::own_file::BrokenReference;
+use super::renamed_uses::{Former, RenamedUse, renamed_uses};
+use crate::entity::{Aliases, EntityKind, entities, frontmatter};
+use crate::facts::{Facts, Import};
+use crate::language::{self, Language};
+use crate::overlay::Overlay;
+use crate::reference::{Certainty, Kind, Place};
+use crate::world::{FileId, World, base, join, parent, words};
+
+/// Agents that the client has without a file.
+const BUILT_IN_AGENTS: [&str; 5] =
+    ["general-purpose", "Explore", "Plan", "statusline-setup", "output-style-setup"];
+
+/// A reference that leads to nothing.
+struct Missing {
+    line: u32,
+    kind: Kind,
+    pattern: String,
+    reason: String,
+}
+
+/// Returns the references of the edited file that lead to nothing since the edit. `world` has the file as it is after the edit.
+pub(super) fn introduced(
+    world: &dyn World,
+    edit: &Edit,
+    former: Option<(&Arc<Facts>, Option<&Arc<str>>)>,
+    aliases: &Aliases,
+) -> Vec<BrokenReference> {
+    let Some(text) = world.find(&edit.path).and_then(|file| world.text(file)) else { return Vec::new() };
+    if matches!(edit.before, Before::Unknown) {
+        return Vec::new();
+    }
+    let mut now = missing(world, &edit.path, aliases);
+    if let Some((facts, Some(text))) = former {
+        let former = Former { path: edit.former_path(), facts, text };
+        now.extend(renamed_uses(world, &edit.path, &former).into_iter().map(missing_use));
+    }
+    if now.is_empty() {
+        return Vec::new();
+    }
+    let known: BTreeSet<(Kind, String)> = match former {
+        Some((facts, text)) => {
+            let before = Overlay::new(world, edit.former_path(), Arc::clone(facts), text.cloned());
+            missing(&before, edit.former_path(), aliases)
+                .into_iter()
+                .map(|it| (it.kind, it.pattern))
+                .collect()
+        }
+        None => BTreeSet::new(),
+    };
+    let lines: Vec<&str> = text.lines().collect();
+    now.into_iter()
+        .filter(|it| !known.contains(&(it.kind, it.pattern.clone())))
+        .filter_map(|it| {
+            let line = lines.get((it.line as usize).checked_sub(1)?)?;
+            let evidence = Evidence {
+                line: it.line,
+                text: (*line).to_owned(),
+                kind: it.kind,
+                breaks: true,
+                certainty: Certainty::Resolved,
+                pattern: it.pattern,
+            };
+            Some(BrokenReference { evidence, reason: it.reason, new_name: None })
+        })
+        .collect()
+}
+
+fn missing_use(it: RenamedUse) -> Missing {
+    let reason = format!("nothing is called {}; it was {}", it.name, it.was);
+    Missing { line: it.line, kind: Kind::Symbol, pattern: it.name, reason }
+}
+
+/// Every reference of a file that leads to nothing.
+fn missing(world: &dyn World, path: &str, aliases: &Aliases) -> Vec<Missing> {
+    let Some(file) = world.find(path) else { return Vec::new() };
+    let Some(facts) = world.facts(file).filter(|facts| facts.problems == 0) else { return Vec::new() };
+    let rules = language::rules(facts.language);
+    let mut found = Vec::new();
+    for place in rules.outgoing(world, file).unresolved {
+        if may_be_generated(world, &facts, &place) {
+            continue;
+        }
+        let pattern = place.pattern.to_string();
+        let reason = format!("{pattern} does not exist");
+        found.push(Missing { line: place.line, kind: place.kind, pattern, reason });
+    }
+    for name in rules.missing_names(world, file) {
+        let (pattern, reason) = (name.name.to_string(), format!("{} has no {}", name.module, name.name));
+        found.push(Missing { line: name.line, kind: name.kind, pattern, reason });
+    }
+    if facts.language == Language::Markdown
+        && let Some(text) = world.text(file)
+    {
+        found.extend(
+            links(&text).into_iter().filter_map(|(line, target)| missing_link(world, path, line, target)),
+        );
+        found.extend(missing_names_of_framework(world, path, &text, aliases));
+    }
+    found
+}
+
+/// Returns true if a macro of a Rust module may define an imported name: the module's text has the word.
+fn may_be_generated(world: &dyn World, facts: &Facts, place: &Place) -> bool {
+    if facts.language != Language::Rust {
+        return false;
+    }
+    let takes =
+        |it: &&Import| it.line == place.line || it.names.iter().any(|name| name.name == place.pattern);
+    facts.imports.iter().filter(takes).any(|import| {
+        let module = import.module.rsplit("::").next().unwrap_or_default();
+        let mut files = world.named(&format!("{module}.rs"));
+        let of_folder = |file: &FileId| base(parent(world.path(*file))) == module;
+        files.extend(world.named("mod.rs").into_iter().filter(of_folder));
+        if matches!(module, "crate" | "self" | "super") {
+            files.extend(["lib.rs", "main.rs", "mod.rs"].into_iter().flat_map(|name| world.named(name)));
+        }
+        let has_word = |text: &str| words(text).any(|word| *word == *place.pattern);
+        files.into_iter().filter_map(|file| world.text(file)).any(|text| has_word(&text))
+    })
+}
+
+/// The targets of the inline links of a Markdown text that lead into the project, with their lines.
+fn links(text: &str) -> Vec<(u32, &str)> {
+    let mut found = Vec::new();
+    let mut is_code = false;
+    for (line, number) in text.lines().zip(1_u32..) {
+        let start = line.trim_start();
+        if start.starts_with("```") || start.starts_with("~~~") {
+            is_code = !is_code;
+        }
+        if is_code {
+            continue;
+        }
+        for (at, _) in line.match_indices("](") {
+            let in_span = line[..at].matches('`').count() % 2 == 1;
+            let target = line[at + 2..].split([')', ' ']).next().unwrap_or_default();
+            let is_foreign = target.contains([':', '{', '$', '*', '%', '<', '`']) || target.starts_with('/');
+            if !in_span && !is_foreign && !target.is_empty() {
+                found.push((number, target));
+            }
+        }
+    }
+    found
+}
+
+fn missing_link(world: &dyn World, from: &str, line: u32, target: &str) -> Option<Missing> {
+    let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
+    let path = path.split('?').next().unwrap_or(path);
+    let to = if path.is_empty() { from.to_owned() } else { join(parent(from), path)? };
+    let reason = match world.find(&to) {
+        Some(file) => {
+            let facts =
+                world.facts(file).filter(|it| it.language == Language::Markdown && !anchor.is_empty())?;
+            let is_heading = facts.definitions.iter().any(|it| *it.name == *anchor);
+            let text = world.text(file)?;
+            let is_marked =
+                ["id=\"", "name=\"", "{#"].iter().any(|mark| text.contains(&format!("{mark}{anchor}")));
+            // Lines of a source, a footnote, a heading with letters that renderers treat differently.
+            if is_heading || is_marked || !anchor.is_ascii() {
+                return None;
+            }
+            format!("{to} has no heading #{anchor}")
+        }
+        None => {
+            let inside = format!("{to}/");
+            let is_directory =
+                to.is_empty() || world.files().into_iter().any(|file| world.path(file).starts_with(&inside));
+            if is_directory {
+                return None;
+            }
+            format!("{to} does not exist")
+        }
+    };
+    Some(Missing { line, kind: Kind::Path, pattern: target.to_owned(), reason })
+}
+
+/// Agents and skills that the frontmatter of a file names and the project does not have.
+fn missing_names_of_framework(world: &dyn World, path: &str, text: &str, aliases: &Aliases) -> Vec<Missing> {
+    let named: Vec<(u32, EntityKind, &str)> = frontmatter(text).map(framework_names).unwrap_or_default();
+    if named.is_empty()
+        || !path.split('/').any(|part| matches!(part, ".claude" | "agents" | "skills" | "commands"))
+    {
+        return Vec::new();
+    }
+    let documents = world.files().into_iter().filter(|file| world.path(*file).ends_with(".md"));
+    let known: BTreeSet<(EntityKind, Box<str>)> = documents
+        .filter(|file| entities(world.path(*file), None, aliases).len() > 1)
+        .flat_map(|file| entities(world.path(file), world.text(file).as_deref(), aliases))
+        .map(|entity| (entity.kind, entity.name))
+        .collect();
+    let mut found = Vec::new();
+    for (line, kind, name) in named {
+        let is_known = known.iter().any(|(_, other)| **other == *name) || BUILT_IN_AGENTS.contains(&name);
+        // A project without any of its own uses those that are installed elsewhere.
+        let has_any = known.iter().any(|(other, _)| *other == kind);
+        if !is_known && has_any && !name.contains(':') {
+            let what = if kind == EntityKind::Agent { "agent" } else { "skill" };
+            let reason = format!("there is no {what} {name}");
+            found.push(Missing { line, kind: Kind::Name, pattern: name.to_owned(), reason });
+        }
+    }
+    found
+}
+
+/// The values of `agent:` and `skills:`, with their lines in the file.
+fn framework_names(front: &str) -> Vec<(u32, EntityKind, &str)> {
+    let mut found = Vec::new();
+    let mut list: Option<EntityKind> = None;
+    for (line, number) in front.lines().zip(2_u32..) {
+        let (values, kind) = match line.split_once(':') {
+            Some(("agent", value)) => (value, EntityKind::Agent),
+            Some(("skills", value)) => (value, EntityKind::Skill),
+            _ => match (line.trim_start().strip_prefix("- "), list) {
+                (Some(item), Some(kind)) => (item, kind),
+                _ => {
+                    list = None;
+                    continue;
+                }
+            },
+        };
+        list = Some(kind);
+        let names = values.split([',', '[', ']']).map(|name| name.trim().trim_matches(['"', '\'']));
+        let is_name = |name: &&str| {
+            !name.is_empty() && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':'))
+        };
+        found.extend(names.filter(is_name).map(|name| (number, kind, name)));
+    }
+    found
+}

@@ -1,0 +1,170 @@
+//! Uses that an edit renamed to a name that nothing has: the place on the same line meant something of the project before.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use crate::facts::{Facts, Shape};
+use crate::language;
+use crate::overlay::Overlay;
+use crate::world::{FileId, World, words};
+
+/// A use that resolves to nothing.
+pub(super) struct RenamedUse {
+    /// 1-based.
+    pub(super) line: u32,
+    pub(super) name: String,
+    /// The name in its place before.
+    pub(super) was: String,
+}
+
+/// A file before an edit.
+pub(super) struct Former<'a> {
+    pub(super) path: &'a str,
+    pub(super) facts: &'a Arc<Facts>,
+    pub(super) text: &'a Arc<str>,
+}
+
+/// Returns the uses in the file at `path` whose names resolve to nothing although those in their place before resolved.
+pub(super) fn renamed_uses(world: &dyn World, path: &str, former: &Former<'_>) -> Vec<RenamedUse> {
+    let Some(file) = world.find(path) else { return Vec::new() };
+    let Some(text) = world.text(file) else { return Vec::new() };
+    let facts = language::facts_with_unbound_names(path, &text);
+    let before = Overlay::new(world, former.path, Arc::clone(former.facts), Some(Arc::clone(former.text)));
+    let Some(former_file) = before.find(former.path) else { return Vec::new() };
+    let rules = language::rules(facts.language);
+    let resolved = |world: &dyn World, file| -> Resolved {
+        let references = rules.outgoing(world, file).references.into_iter();
+        references.map(|(to, place)| (place.line, place.pattern, to)).collect()
+    };
+    let known = names_of(&facts);
+    let used_before: BTreeSet<&str> = words(former.text).collect();
+    let words_now: BTreeSet<&str> = words(&text).collect();
+    let new = facts.uses.iter().filter(|it| {
+        matches!(it.of, None | Some(Shape::Name(_)))
+            && !known.contains(&*it.name)
+            && !used_before.contains(&*it.name)
+    });
+    let mut new = new.peekable();
+    if new.peek().is_none() {
+        return Vec::new();
+    }
+    let (now, then) = (resolved(world, file), resolved(&before, former_file));
+    let lines: Vec<&str> = text.lines().collect();
+    let former_lines = FormerLines::new(former.text);
+    let mut found: Vec<RenamedUse> = Vec::new();
+    for it in new.filter(|it| !is_resolved(&now, it.line, &it.name) && !is_defined(world, &it.name)) {
+        let Some(line) = lines.get((it.line as usize).saturating_sub(1)) else { continue };
+        let counterparts = former_lines.counterparts(line, &it.name, &words_now);
+        let was = counterparts.iter().find(|(at, was)| {
+            is_resolved(&then, *at, was) || is_member(&before, former.facts, &then, *at, was)
+        });
+        let is_listed = |other: &RenamedUse| other.line == it.line && other.name == *it.name;
+        if let Some((_, was)) = was
+            && !found.iter().any(is_listed)
+        {
+            found.push(RenamedUse { line: it.line, name: it.name.to_string(), was: (*was).to_owned() });
+        }
+    }
+    found
+}
+
+/// The references of a file to others: line, name, and the file that defines it.
+type Resolved = Vec<(u32, Box<str>, FileId)>;
+
+fn is_resolved(references: &Resolved, line: u32, name: &str) -> bool {
+    references.iter().any(|(at, pattern, _)| *at == line && **pattern == *name)
+}
+
+/// Returns true if a file of the project defines something of this name, whatever it is.
+fn is_defined(world: &dyn World, name: &str) -> bool {
+    world.containing(name).into_iter().filter_map(|file| world.facts(file)).any(|facts| defines(&facts, name))
+}
+
+fn defines(facts: &Facts, name: &str) -> bool {
+    facts.definitions.iter().any(|it| *it.name == *name)
+}
+
+/// Returns true if the name on a line stood behind a type of the project whose file defines it: `Text.strip`.
+fn is_member(world: &dyn World, facts: &Facts, references: &Resolved, line: u32, name: &str) -> bool {
+    let uses = facts.uses.iter().filter(|it| it.line == line && *it.name == *name);
+    uses.into_iter().any(|it| {
+        let Some(Shape::Name(path)) = &it.of else { return false };
+        let owner = path.rsplit(['.', ':', '\\']).next().unwrap_or(path);
+        let of_owner = |(at, pattern, _): &&(u32, Box<str>, FileId)| *at == line && **pattern == *owner;
+        let mut files = references.iter().filter(of_owner).filter_map(|(_, _, file)| world.facts(*file));
+        files.any(|facts| defines(&facts, name))
+    })
+}
+
+/// The names that a file defines or imports.
+fn names_of(facts: &Facts) -> BTreeSet<&str> {
+    let mut names: BTreeSet<&str> = facts.definitions.iter().map(|it| &*it.name).collect();
+    for import in &facts.imports {
+        names.extend(import.names.iter().map(|name| &*name.local));
+        names.extend(import.alias.as_deref());
+        names.extend(import.module.rsplit(['.', ':', '/', '\\']).next());
+    }
+    names
+}
+
+/// The lines of a text by their shape: everything but the words.
+struct FormerLines<'t> {
+    by_shape: BTreeMap<String, Vec<(u32, Vec<&'t str>)>>,
+}
+
+impl<'t> FormerLines<'t> {
+    fn new(text: &'t str) -> Self {
+        let mut by_shape: BTreeMap<String, Vec<(u32, Vec<&str>)>> = BTreeMap::new();
+        for (line, number) in text.lines().zip(1_u32..) {
+            let (shape, words) = split(line);
+            by_shape.entry(shape).or_default().push((number, words));
+        }
+        Self { by_shape }
+    }
+
+    /// The words that were in the place of `name`, with their lines: in lines that differ only in words that the file no longer has.
+    fn counterparts(&self, line: &str, name: &str, present: &BTreeSet<&str>) -> Vec<(u32, &'t str)> {
+        let (shape, words) = split(line);
+        let mut found = Vec::new();
+        for (number, former) in self.by_shape.get(&shape).into_iter().flatten() {
+            let changed: Vec<(&str, &str)> =
+                former.iter().copied().zip(words.iter().copied()).filter(|(was, is)| was != is).collect();
+            if changed.iter().all(|(was, is)| !present.contains(was) && is_alike(was, is)) {
+                found.extend(changed.iter().filter(|(_, is)| *is == name).map(|(was, _)| (*number, *was)));
+            }
+        }
+        found
+    }
+}
+
+/// Returns true if a name may be another one renamed in part: both begin or end with the same letters.
+fn is_alike(one: &str, other: &str) -> bool {
+    let begins = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
+    let ends = one.chars().rev().zip(other.chars().rev()).take_while(|(a, b)| a == b).count();
+    begins.max(ends) >= 3.min(one.chars().count()).min(other.chars().count())
+}
+
+/// The shape of a line, with a mark in the place of each word, and the words.
+fn split(line: &str) -> (String, Vec<&str>) {
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let (mut shape, mut words, mut start) = (String::new(), Vec::new(), None);
+    for (at, c) in line.char_indices() {
+        match (is_word(c), start) {
+            (true, None) => start = Some(at),
+            (false, Some(from)) => {
+                words.push(&line[from..at]);
+                shape.push('\u{1}');
+                start = None;
+            }
+            _ => {}
+        }
+        if !is_word(c) && !c.is_whitespace() {
+            shape.push(c);
+        }
+    }
+    if let Some(from) = start {
+        words.push(&line[from..]);
+        shape.push('\u{1}');
+    }
+    (shape, words)
+}

@@ -1,0 +1,236 @@
+//! The verdicts of cascades: renames in several languages, each given to agents that follow, rename too much, do nothing, or edit
+//! another file. A cascade has converged only if every reference in every touched file resolves as well as before.
+
+use std::fs;
+use std::process::Command;
+
+use lockstep_testkit::TestEnv;
+
+use crate::active;
+use crate::planted::{commit, list, run, status};
+
+/// Replaces whole words in the assigned files.
+const WHOLE_WORDS: &str = r"for f in $LOCKSTEP_FILES; do sed -i 's/\bstrip_ansi\b/strip_tty/g' $f; done";
+/// Replaces the old name inside other names too.
+const TOO_MUCH: &str = "for f in $LOCKSTEP_FILES; do sed -i 's/strip_ansi/strip_tty/g' $f; done";
+const NOTHING: &str = "true";
+const ANOTHER_FILE: &str = "echo done >> notes.txt";
+
+/// Files of a project that calls `strip_ansi` and `should_strip_ansi` in its second file.
+struct Project {
+    name: &'static str,
+    files: &'static [(&'static str, &'static str)],
+}
+
+const PROJECTS: [Project; 5] = [
+    Project {
+        name: "python",
+        files: &[
+            (
+                "pkg/text.py",
+                "def strip_ansi(s):\n    return s\n\n\ndef should_strip_ansi(s):\n    return bool(s)\n",
+            ),
+            (
+                "app.py",
+                "from pkg.text import should_strip_ansi, strip_ansi\n\nif should_strip_ansi(1):\n    strip_ansi(1)\n",
+            ),
+            ("pkg/__init__.py", ""),
+        ],
+    },
+    Project {
+        name: "typescript",
+        files: &[
+            ("src/text.ts", "export function strip_ansi() {}\nexport function should_strip_ansi() {}\n"),
+            (
+                "src/app.ts",
+                "import { should_strip_ansi, strip_ansi } from './text'\n\nshould_strip_ansi()\nstrip_ansi()\n",
+            ),
+        ],
+    },
+    Project {
+        name: "rust",
+        files: &[
+            ("src/text.rs", "pub fn strip_ansi() {}\npub fn should_strip_ansi() {}\n"),
+            (
+                "src/app.rs",
+                "use crate::text::{should_strip_ansi, strip_ansi};\n\npub fn run() {\n    should_strip_ansi();\n    strip_ansi();\n}\n",
+            ),
+            ("src/lib.rs", "mod app;\nmod text;\n"),
+            ("Cargo.toml", "[package]\nname = \"p\"\nversion = \"0.1.0\"\n"),
+        ],
+    },
+    Project {
+        name: "go",
+        files: &[
+            (
+                "text.go",
+                "package p\n\nfunc strip_ansi() {}\n\nfunc should_strip_ansi() bool { return true }\n",
+            ),
+            ("app.go", "package p\n\nfunc run() {\n\tif should_strip_ansi() {\n\t\tstrip_ansi()\n\t}\n}\n"),
+            ("go.mod", "module p\n"),
+        ],
+    },
+    Project {
+        name: "java",
+        files: &[
+            (
+                "src/p/Text.java",
+                "package p;\nclass Text {\n  static void strip_ansi() {}\n  static void should_strip_ansi() {}\n}\n",
+            ),
+            (
+                "src/p/App.java",
+                "package p;\nclass App {\n  void run() {\n    Text.should_strip_ansi();\n    Text.strip_ansi();\n  }\n}\n",
+            ),
+        ],
+    },
+];
+
+fn planted(project: &Project) -> TestEnv {
+    let env = active();
+    for (path, text) in project.files {
+        env.write(path, text);
+    }
+    commit(&env);
+    env
+}
+
+/// Renames the definition of `strip_ansi`, and nothing else.
+fn rename_definition(env: &TestEnv, path: &str) {
+    let file = env.project().join(path);
+    fs::write(&file, fs::read_to_string(&file).unwrap().replacen("strip_ansi", "strip_tty", 1)).unwrap();
+}
+
+/// The verdict of a cascade with this agent.
+fn verdict(env: &TestEnv, agent: &str) -> String {
+    let output = run(env, agent, &[]);
+    let status = status(env);
+    let verdict = status["status"].as_str().unwrap().to_owned();
+    assert_eq!(verdict == "converged", output.code == Some(0), "{}", output.snapshot());
+    verdict
+}
+
+#[test]
+fn a_rename_converges_only_with_the_agent_that_follows_it() {
+    let mut wrong = Vec::new();
+    for project in &PROJECTS {
+        for (agent, expected) in [
+            (WHOLE_WORDS, "converged"),
+            (TOO_MUCH, "partial"),
+            (NOTHING, "partial"),
+            (ANOTHER_FILE, "partial"),
+        ] {
+            let env = planted(project);
+            rename_definition(&env, project.files[0].0);
+            let verdict = verdict(&env, agent);
+            if verdict != expected {
+                wrong.push(format!(
+                    "{}: {verdict} instead of {expected} with {agent}\n{:#}",
+                    project.name,
+                    status(&env)
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn references_in_the_changed_file_itself_are_work_of_the_cascade() {
+    for (path, text) in [
+        ("a.py", "def strip_ansi(s):\n    return s\n\n\ndef main():\n    return strip_ansi(1)\n"),
+        ("a.ts", "export function strip_ansi() {}\n\nexport function main() {\n  strip_ansi()\n}\n"),
+        ("src/lib.rs", "fn strip_ansi() {}\n\npub fn main() {\n    strip_ansi()\n}\n"),
+        ("a.go", "package a\n\nfunc strip_ansi() {}\n\nfunc Main() {\n\tstrip_ansi()\n}\n"),
+    ] {
+        for (agent, expected) in [(WHOLE_WORDS, "converged"), (NOTHING, "partial"), (ANOTHER_FILE, "partial")]
+        {
+            let env = active();
+            env.write(path, text);
+            commit(&env);
+            rename_definition(&env, path);
+            assert_eq!(verdict(&env, agent), expected, "{path} with {agent}: {:#}", status(&env));
+            let prompt = fs::read_to_string(env.state().join("reports/cascade/1/1a-1.prompt.md")).unwrap();
+            assert!(prompt.contains("its own edit left references behind"), "{prompt}");
+            assert!(prompt.contains("`strip_ansi`, now `strip_tty`"), "{prompt}");
+            assert!(!prompt.contains("Never change the root cause"), "{prompt}");
+        }
+    }
+}
+
+#[test]
+fn a_class_renamed_together_with_its_file_converges() {
+    let env = active();
+    env.write("pkg/__init__.py", "");
+    env.write(
+        "pkg/old_shape.py",
+        "class OldShape:\n    def area(self):\n        return 1\n\n    def twice(self):\n        return 2\n",
+    );
+    env.write("app.py", "from pkg.old_shape import OldShape\n\nprint(OldShape().area())\n");
+    env.write("README.md", "See [the shape](pkg/old_shape.py), `OldShape`.\n");
+    commit(&env);
+    env.git(["mv", "pkg/old_shape.py", "pkg/new_shape.py"]);
+    let file = env.project().join("pkg/new_shape.py");
+    fs::write(&file, fs::read_to_string(&file).unwrap().replace("OldShape", "NewShape")).unwrap();
+    let agent =
+        "for f in $LOCKSTEP_FILES; do sed -i 's/old_shape/new_shape/g; s/OldShape/NewShape/g' $f; done";
+    assert_eq!(verdict(&env, agent), "converged", "{:#}", status(&env));
+    let python = Command::new("python3").arg("app.py").current_dir(env.project()).output();
+    assert!(python.is_ok_and(|output| output.status.success()), "the program runs again");
+    let prompt = fs::read_to_string(env.state().join("reports/cascade/1/1a-1.prompt.md")).unwrap();
+    for part in ["`pkg/old_shape.py` is now `pkg/new_shape.py`", "`OldShape` is now `NewShape`"] {
+        assert!(prompt.contains(part), "{part} is not in\n{prompt}");
+    }
+}
+
+#[test]
+fn a_renamed_skill_is_named_in_the_prompt_and_followed() {
+    let skill = "---\nname: exec-code\ndescription: x\n---\n# Execute\n";
+    let agent = "---\nname: impl\nskills: [exec-code]\n---\nUse /exec-code first.\n";
+    for (script, expected) in [
+        ("for f in $LOCKSTEP_FILES; do sed -i 's/exec-code/plan-execution/g' $f; done", "converged"),
+        ("for f in $LOCKSTEP_FILES; do sed -i 's/exec-code/plan-execute/g' $f; done", "partial"),
+        (NOTHING, "partial"),
+    ] {
+        let env = active();
+        env.write(".claude/skills/exec-code/SKILL.md", skill);
+        env.write(".claude/agents/impl.md", agent);
+        commit(&env);
+        env.git(["mv", ".claude/skills/exec-code", ".claude/skills/plan-execution"]);
+        env.write(".claude/skills/plan-execution/SKILL.md", skill.replace("exec-code", "plan-execution"));
+        assert_eq!(verdict(&env, script), expected, "{script}: {:#}", status(&env));
+        let prompt = fs::read_to_string(env.state().join("reports/cascade/1/1a-1.prompt.md")).unwrap();
+        assert!(prompt.contains("`exec-code` is now `plan-execution`"), "{prompt}");
+    }
+}
+
+#[test]
+fn a_moved_file_without_another_content_is_named_in_the_prompt() {
+    let env = active();
+    env.write("src/old.py", "def f():\n    return 1\n");
+    env.write("app.py", "from src.old import f\n\nf()\n");
+    commit(&env);
+    env.git(["mv", "src/old.py", "src/new.py"]);
+    let agent = "for f in $LOCKSTEP_FILES; do sed -i 's/src.old/src.new/g' $f; done";
+    assert_eq!(verdict(&env, agent), "converged", "{:#}", status(&env));
+    let prompt = fs::read_to_string(env.state().join("reports/cascade/1/1a-1.prompt.md")).unwrap();
+    assert!(prompt.contains("`src/old.py` is now `src/new.py`"), "{prompt}");
+    assert!(prompt.contains("`src/old.py`, now `src/new.py`"), "{prompt}");
+}
+
+#[test]
+fn a_failed_group_with_a_mention_is_retried_and_skipped() {
+    let env = active();
+    env.write("a.py", "def strip_ansi(s):\n    return s\n");
+    env.write("GUIDE.md", "Call `strip_ansi` from `a.py` first.\n");
+    commit(&env);
+    env.write("a.py", "def strip_tty(s):\n    return s\n");
+    assert_eq!(verdict(&env, "exit 1"), "partial", "{:#}", status(&env));
+    assert_eq!(list(&status(&env), "skipped"), ["GUIDE.md"]);
+    assert_eq!(status(&env)["iteration_details"][0]["implementers_spawned"], 2);
+    let env = active();
+    env.write("a.py", "def strip_ansi(s):\n    return s\n");
+    env.write("GUIDE.md", "Call `strip_ansi` from `a.py` first.\n");
+    commit(&env);
+    env.write("a.py", "def strip_tty(s):\n    return s\n");
+    assert_eq!(verdict(&env, WHOLE_WORDS), "converged", "{:#}", status(&env));
+}
