@@ -38,6 +38,30 @@ impl Repository {
     }
 }
 
+impl Repository {
+    /// The newest commits, at most `max` of those searched, that changed how often a text occurs, with the files they changed.
+    pub fn commits_touching(&self, text: &str, max: usize) -> Result<Vec<(String, Vec<String>)>, GitError> {
+        if text.is_empty() || self.head()?.is_none() {
+            return Ok(Vec::new());
+        }
+        // `--max-count` counts only matching commits: the range limits how many are searched.
+        let newest = self.tell(&["rev-list", &format!("--max-count={max}"), "--no-merges", "HEAD"])?;
+        let newest = String::from_utf8_lossy(&newest);
+        let mut arguments = vec!["log", "--no-walk", "--format=%x01%H", "--name-only", "-z", "--relative"];
+        let search = format!("-S{text}");
+        arguments.push(&search);
+        arguments.extend(newest.lines());
+        let log = self.tell(&arguments)?;
+        let log = String::from_utf8_lossy(&log).into_owned();
+        let commits = log.split('\u{1}').skip(1).filter_map(|commit| {
+            let mut fields = commit.split(['\0', '\n']).filter(|field| !field.is_empty());
+            let id = fields.next()?.to_owned();
+            Some((id, fields.map(str::to_owned).collect()))
+        });
+        Ok(commits.collect())
+    }
+}
+
 fn parse(log: &str) -> Vec<Removed> {
     let mut removed: BTreeMap<&str, &str> = BTreeMap::new();
     for commit in log.split('\u{1}').skip(1) {

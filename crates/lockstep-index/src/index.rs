@@ -38,6 +38,7 @@ mod world;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
+use std::time::{Duration, Instant};
 
 use lockstep_refs::facts::Facts;
 use lockstep_refs::slots::Slots;
@@ -57,6 +58,9 @@ pub use settings::{MAX_FILE_BYTES, Settings};
 pub use stats::Stats;
 pub use storage::{Holder, WriterLock};
 pub use verify::{Verdict, verify};
+
+/// How long after the deadline texts are still read.
+const TIME_FOR_TEXTS: Duration = Duration::from_millis(500);
 
 /// An index as of one moment.
 #[derive(Debug)]
@@ -78,6 +82,12 @@ pub struct Index {
     differing: Vec<u32>,
     /// How many files differ, are new or gone.
     behind: usize,
+    /// How many of them were not read because the time was over.
+    skipped: usize,
+    /// When the time for questions is over: afterwards no further file is read or parsed.
+    deadline: Option<Instant>,
+    /// Whether a question was left unanswered because of that.
+    expired: AtomicBool,
     /// Whether a file was found changed after the look at the disk.
     moved: AtomicBool,
     /// Whether the look that goes on while it is asked has found something changed.
@@ -132,6 +142,34 @@ impl Index {
     /// Whether the look that goes on while it is asked has found something changed: it will be asked again.
     pub fn is_outdated(&self) -> bool {
         self.outdated.load(Ordering::Relaxed)
+    }
+
+    /// How many files it does not have because the time was over before they were read.
+    pub fn skipped(&self) -> usize {
+        self.skipped
+    }
+
+    /// Whether the time was over before everything that was asked for could be read and parsed: answers may be incomplete.
+    pub fn has_expired(&self) -> bool {
+        self.expired.load(Ordering::Relaxed)
+    }
+
+    /// Whether no further text is read: a little later, so that the lines of places that were found can still be shown.
+    fn is_expired_for_texts(&self) -> bool {
+        let is_over = self.deadline.is_some_and(|deadline| Instant::now() >= deadline + TIME_FOR_TEXTS);
+        if is_over {
+            self.expired.store(true, Ordering::Relaxed);
+        }
+        is_over
+    }
+
+    /// Whether the time is over. Files that are not in memory yet are then treated as unreadable.
+    fn is_expired(&self) -> bool {
+        let is_over = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if is_over {
+            self.expired.store(true, Ordering::Relaxed);
+        }
+        is_over
     }
 
     /// What it is of.

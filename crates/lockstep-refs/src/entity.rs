@@ -327,6 +327,11 @@ impl Names {
         self.0.get(name).map_or(&[], Vec::as_slice)
     }
 
+    /// All names.
+    pub fn all(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(|name| &**name)
+    }
+
     /// Whether other names begin with this one and a `-`: then it may mean all of them together.
     pub fn is_family(&self, name: &str) -> bool {
         let start: Box<str> = format!("{name}-").into();

@@ -129,7 +129,11 @@ impl Index {
         let mut encoded: Vec<Encoded> = Vec::new();
         let (mut bytes, mut done, mut kept) = (0, 0, 0);
         for round in missing.chunks(ROUND) {
-            let parsed: Vec<Encoded> = round.par_iter().filter_map(|file| self.encoded(*file)).collect();
+            if progress.is_parsing_over() {
+                break;
+            }
+            let encode = |file: &u32| if progress.is_parsing_over() { None } else { self.encoded(*file) };
+            let parsed: Vec<Encoded> = round.par_iter().filter_map(encode).collect();
             bytes += parsed.iter().map(|(_, bytes)| bytes.len()).sum::<usize>();
             encoded.extend(parsed);
             done += round.len();

@@ -36,6 +36,8 @@ pub(crate) struct Harvest {
     pub(crate) files: Vec<Option<(Version, State)>>,
     /// Tables from words to documents.
     pub(crate) tables: Vec<Vec<u8>>,
+    /// How many files were not read because the time was over.
+    pub(crate) skipped: usize,
 }
 
 /// Reads the files at `paths` (sorted, relative to the root). They become the documents from `first` on.
@@ -53,6 +55,9 @@ pub(crate) fn harvest<P: AsRef<str> + Sync>(
         let first = first + u32::try_from(round * ROUND).map_err(io::Error::other)?;
         let read = |reader: &mut Reader, (at, chunk): (usize, &[P])| {
             let chunk = if progress.is_abandoned() { &[] } else { chunk };
+            if progress.is_out_of_time() {
+                return Batch::skipped(chunk.len());
+            }
             let batch = reader.read(root, chunk, first + u32::try_from(at * BATCH).unwrap_or(0), limit);
             let count = done.fetch_add(chunk.len(), Ordering::Relaxed) + chunk.len();
             progress.report(Phase::Words, count, paths.len());
@@ -67,6 +72,7 @@ pub(crate) fn harvest<P: AsRef<str> + Sync>(
             return Err(io::Error::new(io::ErrorKind::Interrupted, "nobody waits for it any more"));
         }
         for batch in read {
+            harvest.skipped += batch.skipped;
             harvest.files.extend(batch.files);
             batches.push(batch.heaps);
         }
@@ -93,6 +99,15 @@ impl Heaps {
 struct Batch {
     files: Vec<Option<(Version, State)>>,
     heaps: Heaps,
+    /// How many of the files were not read.
+    skipped: usize,
+}
+
+impl Batch {
+    /// A batch of files that were not read: the index does not have them.
+    fn skipped(files: usize) -> Self {
+        Self { files: vec![None; files], heaps: Heaps(vec![Vec::new(); HEAPS]), skipped: files }
+    }
 }
 
 /// What a thread keeps from file to file.
@@ -120,7 +135,7 @@ impl Reader {
                 }
             });
         }
-        Batch { files, heaps: Heaps(heaps) }
+        Batch { files, heaps: Heaps(heaps), skipped: 0 }
     }
 }
 

@@ -314,7 +314,13 @@ impl Opening<'_> {
     ) -> Result<Index, IndexError> {
         base.manifest.outside_rules = outside_rules;
         let is_small = building.is_none() && plan.read.len() + plan.dropped.len() <= FEW;
-        let (tables, amendment) = self.apply(&mut base, plan)?;
+        let (tables, amendment, skipped) = self.apply(&mut base, plan)?;
+        if skipped > 0 {
+            // What was not read must not be missing from the index on disk.
+            base.words.extend(tables.into_iter().map(|bytes| Table::new(Source::Memory(bytes))));
+            base.manifest.written_at = now();
+            return Ok(Index { behind: skipped, skipped, ..self.opened(base, false) });
+        }
         let amendment = is_small.then_some(amendment);
         if let Some(start) = building {
             base.manifest.build_micros = [u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX), 0];
@@ -330,16 +336,17 @@ impl Opening<'_> {
     }
 
     /// Reads what the plan says into new tables of words, and brings the file table up to date, by the amendment that is returned.
-    fn apply(&self, base: &mut Base, plan: Plan) -> Result<(Vec<Vec<u8>>, Amendment), IndexError> {
+    /// The last number is how many files were not read because the time was over.
+    fn apply(&self, base: &mut Base, plan: Plan) -> Result<(Vec<Vec<u8>>, Amendment, usize), IndexError> {
         let first = base.manifest.next_document;
         let limit = self.settings.max_file_bytes;
-        let Harvest { files, tables } = harvest(self.root, &plan.read, first, limit, self.progress)
+        let Harvest { files, tables, skipped } = harvest(self.root, &plan.read, first, limit, self.progress)
             .map_err(IndexError::io("index", self.root))?;
         base.replaced = base.facts_of(&plan);
         base.manifest.next_document += u32::try_from(plan.read.len()).unwrap_or(u32::MAX);
         let amendment = Amendment { plan, read: files, first };
         base.files = amendment.apply(std::mem::take(&mut base.files));
-        Ok((tables, amendment))
+        Ok((tables, amendment, skipped))
     }
 
     /// Writes the update down where nobody else is writing and nobody was faster. Whether it did or not, this process has it
@@ -396,6 +403,9 @@ impl Opening<'_> {
             documents: OnceLock::new(),
             differing: Vec::new(),
             behind: 0,
+            skipped: 0,
+            deadline: self.progress.deadline(),
+            expired: AtomicBool::new(false),
             moved: AtomicBool::new(false),
             outdated: AtomicBool::new(false),
             damaged: AtomicBool::new(false),

@@ -53,6 +53,9 @@ impl World for Index {
     }
 
     fn containing(&self, name: &str) -> Vec<FileId> {
+        if self.is_expired() {
+            return Vec::new();
+        }
         let mut found: Option<Vec<u32>> = None;
         for word in words(name) {
             let Ok(files) = self.files_with(number_of(word.as_bytes())) else {
@@ -71,11 +74,17 @@ impl World for Index {
 
     fn text(&self, file: FileId) -> Option<Arc<str>> {
         let at = file.0 as usize;
+        if self.texts.known(at).is_none() && self.is_expired_for_texts() {
+            return None;
+        }
         self.texts.get(at)?.get_or_init(|| self.read(file.0).0).clone()
     }
 
     fn facts(&self, file: FileId) -> Option<Arc<Facts>> {
         let at = file.0 as usize;
+        if self.known_facts.known(at).is_none() && self.is_expired() {
+            return None;
+        }
         self.known_facts.get(at)?.get_or_init(|| self.find_facts(file.0)).clone()
     }
 
@@ -88,7 +97,7 @@ impl World for Index {
     fn facts_once(&self, file: FileId) -> Option<Arc<Facts>> {
         self.files.records.get(file.0 as usize)?;
         let known = self.known_facts.known(file.0 as usize);
-        known.cloned().unwrap_or_else(|| self.find_facts_once(file.0))
+        known.cloned().unwrap_or_else(|| if self.is_expired() { None } else { self.find_facts_once(file.0) })
     }
 
     fn prepare(&self, files: &[FileId]) {

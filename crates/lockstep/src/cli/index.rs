@@ -1,31 +1,38 @@
 //! `lockstep index`.
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use lockstep_index::index::{
-    Built, Condition, Effort, Holder, Home, Index, Order, Stats, Unwatched, Verdict, build, verify,
+    Built, Condition, Effort, Holder, Home, Index, Order, Phase, Progress, Stats, Unwatched, Verdict, build,
+    verify,
 };
 use serde::Serialize;
 
 use super::{Answer, Context};
 use crate::error::{CommandError, Kind};
+use crate::impact::deadline::Deadline;
 use crate::progress_bar::ProgressBar;
 use crate::project::ActiveProject;
 
 /// Build or update the index of definitions and references
 ///
 /// The index stores each file's words, definitions, imports and uses. Commands update it automatically; building it in advance
-/// makes the first query faster. It is in `.lockstep/index/`; deleting it loses nothing.
+/// makes the first query fast. It is in `.lockstep/index/`; deleting it loses nothing.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  lockstep index                 bring the index up to date
-  lockstep index --stats         and count what it holds
-  lockstep index --check         see whether it is whole and up to date, without changing it
-  lockstep index --rebuild       build it from nothing")]
+  lockstep index                       build the index, or update it
+  lockstep index --stats               count files, definitions, imports and uses
+  lockstep index --stats --references  also resolve every file and count references; slow in a large project
+  lockstep index --check               check that it is complete and up to date, without changing it
+  lockstep index --rebuild             build it from scratch")]
 pub(crate) struct IndexArgs {
-    /// Count what it holds: files, entities, references by kind, what could not be resolved, bytes, build time
+    /// Count what it holds: files, definitions, imports, uses, bytes, build time
     #[arg(long, conflicts_with_all = ["check", "background"])]
     stats: bool,
+    /// With --stats: also resolve every file, and count references by kind and imports that lead to nothing
+    #[arg(long, requires = "stats")]
+    references: bool,
     /// Build it from nothing
     #[arg(long, conflicts_with = "check")]
     rebuild: bool,
@@ -43,6 +50,22 @@ pub(crate) struct IndexArgs {
     detached: bool,
 }
 
+/// How long `--stats` may parse files before it counts.
+const TIME_TO_PARSE: Duration = Duration::from_secs(5);
+
+/// A deadline for parsing only: reading is always completed, because an index that lacks files is not stored.
+struct ParsingLimit<'a>(Deadline<'a>);
+
+impl Progress for ParsingLimit<'_> {
+    fn report(&self, phase: Phase, done: usize, all: usize) {
+        self.0.report(phase, done, all);
+    }
+
+    fn is_parsing_over(&self) -> bool {
+        self.0.is_out_of_time()
+    }
+}
+
 pub(crate) fn run(args: &IndexArgs, context: &Context) -> Result<Answer, CommandError> {
     let project = ActiveProject::of_command(&context.directory)?;
     if args.check {
@@ -58,7 +81,10 @@ pub(crate) fn run(args: &IndexArgs, context: &Context) -> Result<Answer, Command
     let order = Order { anew: args.rebuild, facts: !args.words_only };
     let built = {
         let bar = ProgressBar::new(&context.terminal);
-        build(&project.root, &project.state, &project.index_settings(), order, &bar)?
+        // Counting must not wait until everything is parsed.
+        let limit = if args.stats { TIME_TO_PARSE } else { Duration::MAX };
+        let progress = ParsingLimit(Deadline::after(limit, &bar));
+        build(&project.root, &project.state, &project.index_settings(), order, &progress)?
     };
     match built {
         Built::Done(index) => show(args, context, &index),
@@ -127,7 +153,10 @@ struct Listing {
 }
 
 fn show(args: &IndexArgs, context: &Context, index: &Index) {
-    let stats = args.stats.then(|| index.stats());
+    let stats = args.stats.then(|| match args.references {
+        true => index.stats_with_references(&ProgressBar::new(&context.terminal)),
+        false => index.stats(),
+    });
     let listing = Listing { condition: index.condition(), stats };
     if let Some(data) = context.format.render(&listing) {
         return context.terminal.say(&data);
@@ -158,20 +187,43 @@ fn reasons(condition: &Condition) -> String {
     told.join(", ")
 }
 
+fn unresolved(stats: &Stats) -> String {
+    match (stats.unresolved, stats.external) {
+        (Some(unresolved), Some(external)) => {
+            format!("{unresolved} imports; {external} lead out of the project")
+        }
+        _ => "not counted".to_owned(),
+    }
+}
+
+/// How many files the counts of definitions, imports and uses are about.
+fn parsed(stats: &Stats) -> String {
+    let texts: usize = stats.languages.values().sum();
+    match stats.facts_kept {
+        kept if kept < texts => format!("{kept} of {texts} files; `lockstep index` parses the others"),
+        kept => format!("all {kept} files"),
+    }
+}
+
 fn table(stats: &Stats) -> String {
     let of = |counts: &mut dyn Iterator<Item = (&str, &usize)>| {
         counts.map(|(what, count)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
     };
     let languages = of(&mut stats.languages.iter().map(|(name, count)| (name.as_str(), count)));
-    let references = of(&mut stats.references.iter().map(|(kind, count)| (*kind, count)));
+    let not_counted = || "not counted; `--references` resolves every file and counts them".to_owned();
+    let references = stats.references.as_ref().map_or_else(not_counted, |references| {
+        of(&mut references.iter().map(|(kind, count)| (*kind, count)))
+    });
     let bytes = stats.bytes;
     let rows = [
         ("languages", languages),
-        ("entities", stats.entities.to_string()),
+        ("definitions", stats.definitions.to_string()),
+        ("imports", stats.imports.to_string()),
+        ("uses", stats.uses.to_string()),
         ("references", references),
-        ("unresolved", format!("{} imports; {} lead out of the project", stats.unresolved, stats.external)),
+        ("unresolved", unresolved(stats)),
         ("problems", format!("{} places that a parser could not make sense of", stats.problems)),
-        ("facts kept", format!("of {} files", stats.facts_kept)),
+        ("parsed", parsed(stats)),
         ("bytes", format!("{} files, {} words, {} facts", bytes.files, bytes.words, bytes.facts)),
         ("build", format!("{} ms words, {} ms facts", stats.build_ms.words, stats.build_ms.facts)),
     ];

@@ -11,6 +11,7 @@ use lockstep_git::{GitError, Repository};
 use lockstep_index::index::Index;
 use lockstep_refs::entity::Aliases;
 use lockstep_refs::impact::{After, Edit, Impact, Question, impact};
+use lockstep_refs::reference::Certainty;
 use lockstep_refs::report::{Basis, Report, Timings, Together};
 use lockstep_refs::world::World as _;
 
@@ -81,7 +82,14 @@ impl Analysis {
     ) -> Self {
         let started = Instant::now();
         let edits: Vec<Edit> = edits.iter().map(|edit| as_it_is(root, index, edit)).collect();
-        let impact = impact(index, &Question { edits: &edits, aliases, is_over });
+        let mut impact = impact(index, &Question { edits: &edits, aliases, is_over });
+        if index.has_expired() {
+            mark_incomplete(&mut impact, &edits);
+        }
+        if index.skipped() > 0 {
+            impact.truncated = true;
+            impact.files.iter_mut().for_each(|file| file.unanalysed |= file.dependents.is_empty());
+        }
         Self {
             root: root.to_string_lossy().into_owned(),
             impact,
@@ -198,6 +206,25 @@ impl Analysis {
     /// Returns true if no changed file was analysed.
     pub(crate) fn is_unanalysed(&self) -> bool {
         !self.impact.files.is_empty() && self.impact.files.iter().all(|file| file.unanalysed)
+    }
+}
+
+/// Weakens the findings about the file whose analysis was cut short: what a missing answer would have explained may look broken.
+fn mark_incomplete(impact: &mut Impact, edits: &[Edit]) {
+    impact.truncated = true;
+    let is_analysed = |path: &str| impact.files.iter().any(|file| file.path == path && !file.unanalysed);
+    let Some(last) = edits.iter().rev().find(|edit| is_analysed(&edit.path)).map(|edit| edit.path.clone())
+    else {
+        return;
+    };
+    for file in impact.files.iter_mut().filter(|file| file.path == last) {
+        file.unanalysed = file.dependents.is_empty();
+        for dependent in file.dependents.iter_mut().filter(|dependent| dependent.breaks) {
+            dependent.certainty = dependent.certainty.max(Certainty::Possible);
+            for place in dependent.evidence.iter_mut().filter(|place| place.breaks) {
+                place.certainty = place.certainty.max(Certainty::Possible);
+            }
+        }
     }
 }
 

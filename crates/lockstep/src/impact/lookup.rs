@@ -1,57 +1,70 @@
-//! A look at references: who references something, what it references, what leads to nothing.
+//! Answers to `lockstep refs`: the references to a name, from a name, and to names that no longer exist.
 
-use std::collections::BTreeSet;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use lockstep_index::index::{Index, Phase, Progress};
-use lockstep_refs::reference::Certainty;
+use lockstep_index::index::{Index, Progress};
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::deadline::Deadline;
 use super::gone::DanglingReferences;
-use super::references::{Found, Sought};
+use super::lookup_text;
+use super::references::{Found, Places};
+use super::suggestion::similar_names;
+use super::target::{Group, Sought};
 use super::tree::Tree;
+use super::undefined;
 use crate::error::{CommandError, Kind};
 use crate::reply::Reply;
 
-/// Which way to look.
+/// The default time limit of a search.
+pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(10);
+
+/// Which references are asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Direction {
-    /// Who references it.
+    /// Those to the name.
     #[default]
     In,
-    /// What it references.
+    /// Those that the file or the symbol makes.
     Out,
-    /// References to what no longer exists.
+    /// Those to something that no longer exists.
     Dangling,
 }
 
-/// Ends the building of an index when the time is over.
-struct Deadline<'a> {
-    progress: &'a dyn Progress,
-    is_over: &'a (dyn Fn() -> bool + Sync),
+/// A thing that has the name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct DefinitionGroup {
+    /// Where it is: `path:line`, or a path.
+    pub(crate) at: String,
+    /// The name that refers to this one only.
+    pub(crate) narrow: String,
+    /// How many places reference it.
+    pub(crate) references: usize,
 }
 
-impl Progress for Deadline<'_> {
-    fn report(&self, phase: Phase, done: usize, all: usize) {
-        self.progress.report(phase, done, all);
-    }
-
-    fn is_abandoned(&self) -> bool {
-        (self.is_over)() || self.progress.is_abandoned()
-    }
-}
-
-/// References that were found, and what the answer is worth.
+/// References that were found, and how reliable the answer is.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub(crate) struct References {
     /// What was asked for.
     pub(crate) sought: String,
     /// Where a symbol is defined, or the file itself.
     pub(crate) defined: Vec<String>,
+    /// The things that have the name, each with the number of its references.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) definitions: Vec<DefinitionGroup>,
+    /// Whether nothing in the project defines the name: `references` are then the places that use it all the same.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) undefined: bool,
+    /// Where git last saw an undefined name defined.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) formerly: Option<String>,
     /// The places, by file.
     pub(crate) references: Vec<Found>,
+    /// How many references between files of a directory that was asked about are left out.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub(crate) inside: usize,
     /// How many imports could not be resolved.
     pub(crate) unresolved: usize,
     /// Whether the files were looked at as they are now.
@@ -66,35 +79,50 @@ pub(crate) struct References {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) truncated: bool,
     #[serde(skip)]
-    direction: Direction,
+    pub(super) direction: Direction,
+}
+
+fn is_zero(n: &usize) -> bool {
+    *n == 0
+}
+
+/// What a search gave, before the index is asked how reliable it is.
+enum Search {
+    Defined(Vec<Group>, Places),
+    Undefined(Vec<Found>, bool),
+    Unknown(Vec<String>),
 }
 
 impl References {
-    /// Who references what is called `name` in the tree of `directory`, or what it references.
+    /// Finds the references to what is called `name` in the tree of `directory`, or those it makes.
     pub(crate) fn of(
         directory: &Path,
         name: &str,
         direction: Direction,
+        limit: Duration,
         progress: &dyn Progress,
     ) -> Result<Self, CommandError> {
+        let progress: &dyn Progress = &Deadline::after(limit, progress);
         let tree = Tree::of_command(directory)?;
-        let (index, found) = tree.ask_index(
+        let (index, search) = tree.ask_index(
             progress,
             |_| true,
             |index| {
-                let sought = tree.seek(index, directory, name);
-                let found = match direction {
-                    _ if sought.is_nothing() => return None,
-                    Direction::Out => sought.outgoing(index, &tree.aliases()),
-                    _ => sought.referrers(index),
-                };
-                Some((defined(&sought), found))
+                let is_over = || progress.is_out_of_time() || progress.is_abandoned() || index.is_outdated();
+                search(&tree, index, directory, name, direction, &is_over)
             },
         )?;
-        let (defined, (references, unresolved)) = found.ok_or_else(|| unknown(name))?;
-        let found =
-            Self { sought: name.to_owned(), defined, references, unresolved, direction, ..Self::default() };
-        Ok(found.by(index))
+        let found = Self { sought: name.to_owned(), direction, ..Self::default() };
+        let found = match search {
+            Search::Defined(groups, places) => found.with_places(&groups, places),
+            Search::Undefined(references, truncated) => {
+                let formerly = tree.former_definition(name);
+                Self { undefined: true, formerly, references, truncated, ..found }
+            }
+            Search::Unknown(similar) => return Err(unknown(name, &similar)),
+        };
+        let truncated = found.truncated || index.has_expired() || index.skipped() > 0;
+        Ok(Self { truncated, ..found.by(index) })
     }
 
     /// References to what no longer exists, as far as the time allows.
@@ -103,95 +131,99 @@ impl References {
         limit: Duration,
         progress: &dyn Progress,
     ) -> Result<Self, CommandError> {
-        let started = Instant::now();
-        let is_over = || started.elapsed() > limit || progress.is_abandoned();
+        let progress: &dyn Progress = &Deadline::after(limit, progress);
+        let is_over = || progress.is_out_of_time() || progress.is_abandoned();
         let tree = Tree::of_command(directory)?;
-        let sought = "what no longer exists".to_owned();
-        let empty = Self { sought, direction: Direction::Dangling, ..Self::default() };
-        let index = match tree.open_index(&Deadline { progress, is_over: &|| started.elapsed() > limit }) {
-            // The time was over before the index was there.
-            Err(_) if started.elapsed() > limit => return Ok(Self { truncated: true, ..empty }),
-            opened => opened?,
-        };
+        let index = tree.open_index(progress)?;
         let DanglingReferences { found, truncated } = tree.dangling(&index, &is_over)?;
-        Ok(Self { references: found, truncated, ..empty }.by(index))
+        let truncated = truncated || index.has_expired() || index.skipped() > 0;
+        let sought = "what no longer exists".to_owned();
+        let direction = Direction::Dangling;
+        Ok(Self { sought, direction, references: found, truncated, ..Self::default() }.by(index))
     }
 
-    /// With what the index says of itself, which is asked last.
+    fn with_places(self, groups: &[Group], places: Places) -> Self {
+        let Places { found, unresolved, inside, is_partial } = places;
+        let definitions = groups.iter().enumerate().map(|(at, group)| DefinitionGroup {
+            at: group.at.clone(),
+            narrow: group.narrow.clone(),
+            references: found.iter().filter(|it| it.definition.is_none_or(|which| which == at)).count(),
+        });
+        let line = |group: &Group| match group.at.contains(':') || group.at.ends_with('/') {
+            true => group.at.clone(),
+            false => format!("{}:1", group.at),
+        };
+        Self {
+            defined: groups.iter().map(line).collect(),
+            definitions: definitions.collect(),
+            references: found,
+            unresolved,
+            inside,
+            truncated: is_partial,
+            ..self
+        }
+    }
+
+    /// Adds what the index says about itself, which is asked last.
     fn by(self, mut index: Index) -> Self {
         let basis = super::index::basis(&index);
-        // The facts parsed for this answer are there for the next; that they could not be kept harms nobody.
+        // The facts that were parsed for this answer are saved for the next one, where that is possible.
         let _ = index.keep_parsed();
         let lockstep_refs::report::Basis { fresh, revision, time, unseen } = basis;
         Self { fresh, revision, time, unseen_files: unseen, ..self }
     }
+}
 
-    /// How much was found, and what could not be seen.
-    pub(crate) fn summary(&self) -> String {
-        let files: BTreeSet<_> = self.references.iter().map(|found| &found.file).collect();
-        if self.truncated {
-            return format!(
-                "{} in {} so far; not everything was checked: the time limit was reached\n",
-                count(self.references.len(), "reference"),
-                count(files.len(), "file")
-            ) + "hint: `lockstep index` builds the index once; `--time-limit SECONDS` allows more time\n";
-        }
-        let mut text = match (self.references.len(), self.direction) {
-            (0, Direction::Dangling) if self.revision.starts_with("none+") => {
-                "Nothing refers to what is known to be gone; without git, what once was is not known.\n"
-                    .to_owned()
-            }
-            (0, Direction::Dangling) => "Nothing refers to what no longer exists.\n".to_owned(),
-            (0, Direction::Out) => format!("{} references nothing in this tree.\n", self.sought),
-            (0, Direction::In) => format!("Nothing references {}.\n", self.sought),
-            (n, _) => format!("{} in {}\n", count(n, "reference"), count(files.len(), "file")),
+fn search(
+    tree: &Tree,
+    index: &Index,
+    directory: &Path,
+    name: &str,
+    direction: Direction,
+    is_over: &dyn Fn() -> bool,
+) -> Search {
+    let sought: Sought = tree.seek(index, directory, name);
+    if !sought.is_nothing() {
+        let places = match direction {
+            Direction::Out => sought.outgoing(index, &tree.aliases(), is_over),
+            _ => sought.referrers(index, is_over),
         };
-        if !self.defined.is_empty() {
-            text.push_str(&format!("defined in {}\n", self.defined.join(", ")));
-        }
-        if self.unresolved > 0 {
-            text.push_str(&format!("{} imports could not be resolved\n", self.unresolved));
-        }
-        if self.unseen_files > 0 {
-            text.push_str(&format!("{} files could not be looked into\n", self.unseen_files));
-        }
-        if !self.fresh {
-            text.push_str("the index is not up to date: files changed since are not reflected\n");
-        }
-        text
+        return Search::Defined(sought.groups, places);
+    }
+    if is_over() || index.skipped() > 0 {
+        let places = Places { is_partial: true, ..Places::default() };
+        return Search::Defined(Vec::new(), places);
+    }
+    let mut found = match direction {
+        Direction::Out => Vec::new(),
+        _ => undefined::uses(index, name, is_over),
+    };
+    undefined::sort(&mut found);
+    match found.is_empty() {
+        true => Search::Unknown(similar_names(index, name, &tree.aliases(), is_over)),
+        false => Search::Undefined(found, is_over()),
     }
 }
 
 impl Reply for References {
     fn text(&self) -> String {
-        let mut lines: Vec<String> = Vec::new();
-        let mut group = None;
-        for found in &self.references {
-            let key = (&found.file, found.kind);
-            if group.replace(key) != Some(key) {
-                lines.push(one_line(&format!("{} ({})", found.file, found.kind.word())));
-            }
-            let target = found.target.as_ref().map(|target| format!("  → {target}")).unwrap_or_default();
-            let doubt = if found.certainty == Certainty::Resolved { "" } else { "  (perhaps)" };
-            lines.push(one_line(&format!("  {}: {}{target}", found.line, found.text.trim())) + doubt);
-        }
-        // A line that names several things is shown once.
-        lines.dedup();
-        lines.iter().map(|line| format!("{line}\n")).collect::<String>() + &self.summary()
+        lookup_text::render(self, true, None)
     }
 }
 
-fn unknown(name: &str) -> CommandError {
-    CommandError::new(Kind::Usage, format!("nothing in this tree is called {name:?}"))
-        .hint("give a path, a module (`crate::a`, `pkg.mod`, `./x`), a symbol that some file defines (`Type.method` for a member), or the name of a skill or agent")
-}
-
-fn defined(sought: &Sought) -> Vec<String> {
-    sought.defined.iter().map(|(path, line)| format!("{path}:{line}")).collect()
-}
-
-fn count(n: usize, one: &str) -> String {
-    format!("{n} {one}{}", if n == 1 { "" } else { "s" })
+fn unknown(name: &str, similar: &[String]) -> CommandError {
+    let error = CommandError::new(Kind::Usage, format!("nothing in this tree is called {name:?}"));
+    let error = match similar {
+        [] => error,
+        names => {
+            let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            error.hint(format!("a similar name: {}", names.join(", ")))
+        }
+    };
+    error.hint(
+        "give a path, a place (`file:12`, `file.md#slug`, `file.py:NAME`), a module (`crate::a`, `pkg.mod`, `./x`), a symbol \
+         (`Type.method` for a member), a package of the project, or the name of a skill or agent",
+    )
 }
 
 /// On one line, whatever its characters.

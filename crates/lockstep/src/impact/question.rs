@@ -11,6 +11,7 @@ use lockstep_refs::report::Timings;
 
 use super::analysis::{Analysis, milliseconds};
 use super::awaited::Awaited;
+use super::deadline::Deadline;
 use super::edits::Edits;
 use super::tree::Tree;
 use crate::error::{CommandError, Kind};
@@ -39,7 +40,7 @@ pub(crate) struct Question {
     pub(crate) changed: Changed,
     /// Whether files that changed together in git are wanted too.
     pub(crate) history: bool,
-    /// How long the search for dependents may take.
+    /// How long the whole command may take.
     pub(crate) limit: Duration,
 }
 
@@ -57,6 +58,7 @@ impl Question {
     /// Asks it in `directory`. Whoever watches the progress can also end it.
     pub(crate) fn ask(&self, directory: &Path, progress: &dyn Progress) -> Result<Asked, CommandError> {
         let started = Instant::now();
+        let progress: &dyn Progress = &Deadline::after(self.limit, progress);
         let tree = Tree::of_command(directory)?;
         // Git is asked what changed while the index is opened, and the index who depends on it while the disk is looked at.
         let (asked, (edits, changes)) = std::thread::scope(|scope| {
@@ -66,7 +68,7 @@ impl Question {
             let is_worth_it = |index: &Index| edits().iter().all(|edit| index.knows(&edit.path));
             let asked = tree.ask_index(progress, is_worth_it, |index| {
                 let opened = milliseconds(started);
-                (opened, self.analyse(&tree, index, edits(), progress))
+                (opened, analyse(&tree, index, edits(), progress))
             });
             (asked, git.into_inner())
         });
@@ -89,13 +91,6 @@ impl Question {
         let Timings { impact, .. } = analysis.timings;
         analysis.timings = Timings { index: opened, changes, impact, total: milliseconds(started) };
         Ok(Asked { tree, analysis, origin, unchanged })
-    }
-
-    fn analyse(&self, tree: &Tree, index: &Index, edits: &[Edit], progress: &dyn Progress) -> Analysis {
-        let since = Instant::now();
-        // An answer that will be thrown away need not be finished.
-        let is_over = || since.elapsed() > self.limit || progress.is_abandoned() || index.is_outdated();
-        Analysis::of(&tree.root, index, &tree.aliases(), edits, &is_over)
     }
 
     fn edits(&self, tree: &Tree, directory: &Path) -> Result<Edits, CommandError> {
@@ -128,6 +123,12 @@ impl Asked {
         let store = self.tree.store()?;
         Ok(store.map(|store| store.active_cascades()).transpose()?.is_some_and(|active| !active.is_empty()))
     }
+}
+
+fn analyse(tree: &Tree, index: &Index, edits: &[Edit], progress: &dyn Progress) -> Analysis {
+    // An answer that will be discarded need not be finished.
+    let is_over = || progress.is_out_of_time() || progress.is_abandoned() || index.is_outdated();
+    Analysis::of(&tree.root, index, &tree.aliases(), edits, &is_over)
 }
 
 /// A revision alone names the changes since it; a range names those in it.

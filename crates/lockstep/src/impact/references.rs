@@ -1,20 +1,18 @@
-//! Who references what: a file, a symbol, a name.
+//! The places that reference a target, or that a target references.
 
-use std::path::Path;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use lockstep_index::index::Index;
-use lockstep_refs::entity::{Aliases, Entity, Names, entities};
-use lockstep_refs::facts::{Definition, Facts, Reach};
+use lockstep_refs::entity::{Aliases, Names};
 use lockstep_refs::language;
-use lockstep_refs::module;
 use lockstep_refs::reference::{Certainty, Kind, Target};
 use lockstep_refs::text::{self, Subject};
-use lockstep_refs::world::{FileId, World as _, parent};
+use lockstep_refs::world::{FileId, World as _};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::tree::Tree;
+use super::target::{Sought, SoughtTarget, is_below};
 
 /// A place that references something.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
@@ -35,106 +33,155 @@ pub(crate) struct Found {
     /// The file it leads to, where that is the question.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) target: Option<String>,
+    /// Which of `definitions` it references, where there are several: its position.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) definition: Option<usize>,
+    /// Whether it is in the file that defines what it references.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) same_file: bool,
 }
 
-/// What a name stands for.
+/// The places that were found for a target.
 #[derive(Default)]
-pub(crate) struct Sought {
-    /// Where it is defined: the path and the line.
-    pub(crate) defined: Vec<(String, u32)>,
-    files: Vec<SoughtFile>,
-}
-
-/// One file in which it is defined, or which it is.
-struct SoughtFile {
-    file: FileId,
-    symbols: Vec<Definition>,
-    entities: Vec<Entity>,
-    /// Whether the whole file is meant.
-    whole: bool,
+pub(crate) struct Places {
+    pub(crate) found: Vec<Found>,
+    /// How many imports in the referring files lead to nothing.
+    pub(crate) unresolved: usize,
+    /// How many places in a directory reference something in the same directory; they are left out.
+    pub(crate) inside: usize,
+    /// Whether the time was over before everything was searched.
+    pub(crate) is_partial: bool,
 }
 
 impl Sought {
-    pub(crate) fn is_nothing(&self) -> bool {
-        self.files.is_empty()
-    }
-
-    /// With what the name stands for besides.
-    fn add(&mut self, other: Self) {
-        self.defined.extend(other.defined);
-        self.files.extend(other.files);
-    }
-
-    /// Who references it, sorted by file, kind and line; and how many imports in those files lead to nothing.
-    pub(crate) fn referrers(&self, index: &Index) -> (Vec<Found>, usize) {
-        let mut found = Vec::new();
-        for sought in &self.files {
-            let target = Target {
-                file: sought.file,
-                symbols: &sought.symbols,
-                module: sought.whole,
-                now: None,
-                own_file: false,
-            };
-            let subject = Subject {
-                path: index.path(sought.file),
-                entities: &sought.entities,
-                symbols: &sought.symbols,
-                history: false,
-            };
-            let facts = index.facts(sought.file);
-            let by_rules = facts.map(|facts| language::rules(facts.language).referrers(index, &target));
-            let by_text = text::referrers(index, &subject);
-            for reference in by_rules.into_iter().flatten().chain(by_text) {
-                found.extend(place(
-                    index,
-                    reference.file,
-                    reference.line,
-                    reference.kind,
-                    &reference.pattern,
-                    reference.certainty,
-                ));
+    /// Finds the places that reference it, sorted by file, kind and line, each place once.
+    pub(crate) fn referrers(&self, index: &Index, is_over: &dyn Fn() -> bool) -> Places {
+        let mut places = Places::default();
+        for target in &self.targets {
+            if is_over() {
+                break;
             }
+            target.add_referrers(index, &mut places);
         }
-        let unresolved = unresolved(index, &mut found);
-        (found, unresolved)
+        for (group, package) in &self.packages {
+            let found = package.referrers(index, is_over);
+            places.found.extend(found.into_iter().map(|it| Found { definition: Some(*group), ..it }));
+        }
+        places.is_partial = is_over();
+        places.found = each_once(std::mem::take(&mut places.found));
+        if self.groups.len() < 2 {
+            places.found.iter_mut().for_each(|found| found.definition = None);
+        }
+        places.unresolved = unresolved(index, &places.found, is_over);
+        places
     }
 
-    /// What its files reference.
-    pub(crate) fn outgoing(&self, index: &Index, aliases: &Aliases) -> (Vec<Found>, usize) {
+    /// Finds what its files reference; for a symbol, what the lines of its definition reference.
+    pub(crate) fn outgoing(&self, index: &Index, aliases: &Aliases, is_over: &dyn Fn() -> bool) -> Places {
         let names = Names::of(index, aliases);
-        let (mut found, mut unresolved) = (Vec::new(), 0);
-        for sought in &self.files {
-            let by_rules = index
-                .facts(sought.file)
-                .map(|facts| language::rules(facts.language).outgoing(index, sought.file))
+        let mut places = Places::default();
+        for target in &self.targets {
+            if is_over() {
+                break;
+            }
+            let own = index
+                .facts(target.file)
+                .map(|facts| language::rules(facts.language).outgoing(index, target.file))
                 .unwrap_or_default();
-            unresolved += by_rules.unresolved.len();
-            let by_text = text::outgoing(index, &names, sought.file);
-            for (target, at) in by_rules.references.into_iter().chain(by_text.references) {
-                let place = place(index, sought.file, at.line, at.kind, &at.pattern, Certainty::Resolved);
-                let target = Some(index.path(target).to_owned());
-                found.extend(place.map(|place| Found { target, ..place }));
+            let in_text = text::outgoing(index, &names, target.file);
+            places.unresolved += own.unresolved.iter().filter(|at| target.covers(at.line)).count();
+            for (to, at) in own.references.into_iter().chain(in_text.references) {
+                let place = place(index, target.file, at.line, at.kind, &at.pattern, Certainty::Resolved);
+                let target_path = Some(index.path(to).to_owned());
+                let place = place.filter(|_| target.covers(at.line));
+                places.found.extend(place.map(|place| Found { target: target_path, ..place }));
             }
         }
-        found.sort();
-        found.dedup();
-        (found, unresolved)
+        places.is_partial = is_over();
+        places.found.sort();
+        places.found.dedup();
+        places
     }
 }
 
-/// Sorts and counts what the referring files could not resolve.
-fn unresolved(index: &Index, found: &mut Vec<Found>) -> usize {
+impl SoughtTarget {
+    fn add_referrers(&self, index: &Index, places: &mut Places) {
+        let target = Target {
+            file: self.file,
+            symbols: &self.symbols,
+            module: self.whole,
+            now: None,
+            own_file: false,
+        };
+        let path = index.path(self.file);
+        let subject = Subject { path, entities: &self.entities, symbols: &self.symbols, history: false };
+        let facts = index.facts(self.file);
+        let by_rules = facts.map(|facts| language::rules(facts.language).referrers(index, &target));
+        let by_text = text::referrers(index, &subject);
+        for reference in by_rules.into_iter().flatten().chain(by_text) {
+            let (kind, certainty) = (reference.kind, reference.certainty);
+            let found = place(index, reference.file, reference.line, kind, &reference.pattern, certainty);
+            let Some(found) = found else { continue };
+            if self.outside_of.as_deref().is_some_and(|directory| is_below(&found.file, directory)) {
+                places.inside += 1;
+                continue;
+            }
+            let definition = Some(self.group_of(reference.symbol));
+            places.found.push(Found { definition, ..found });
+        }
+        if !self.whole {
+            self.add_own_uses(index, places);
+        }
+    }
+
+    /// Adds the uses of its symbols in the file that defines them.
+    fn add_own_uses(&self, index: &Index, places: &mut Places) {
+        let target =
+            Target { file: self.file, symbols: &self.symbols, module: false, now: None, own_file: true };
+        let Some(facts) = index.facts(self.file) else { return };
+        for reference in language::rules(facts.language).referrers(index, &target) {
+            let (kind, certainty) = (reference.kind, reference.certainty);
+            let found = place(index, self.file, reference.line, kind, &reference.pattern, certainty);
+            let definition = Some(self.group_of(reference.symbol));
+            places.found.extend(found.map(|it| Found { definition, same_file: true, ..it }));
+        }
+    }
+
+    /// Whether a line belongs to the target.
+    fn covers(&self, line: u32) -> bool {
+        self.whole
+            || self.symbols.is_empty()
+            || self.symbols.iter().any(|symbol| symbol.line <= line && line <= symbol.end_line)
+    }
+}
+
+/// Keeps each place once, with its most certain and strongest reading.
+fn each_once(found: Vec<Found>) -> Vec<Found> {
+    let mut best: BTreeMap<(String, u32, String), Found> = BTreeMap::new();
+    for place in found {
+        let key = (place.file.clone(), place.line, place.pattern.clone());
+        let rank = |it: &Found| (it.certainty, it.kind);
+        match best.get_mut(&key) {
+            Some(known) if rank(&place) < rank(known) => *known = place,
+            Some(_) => {}
+            None => drop(best.insert(key, place)),
+        }
+    }
+    let mut found: Vec<Found> = best.into_values().collect();
     found.sort();
-    found.dedup_by(|a, b| (&a.file, a.line, a.kind, &a.pattern) == (&b.file, b.line, b.kind, &b.pattern));
+    found
+}
+
+/// Counts the imports in the referring files that lead to nothing.
+fn unresolved(index: &Index, found: &[Found], is_over: &dyn Fn() -> bool) -> usize {
     let mut files: Vec<&str> = found.iter().map(|found| &*found.file).collect();
     files.dedup();
-    let outgoing = |path: &&str| -> Option<usize> {
+    let outgoing = |path: &str| -> Option<usize> {
         let file = index.find(path)?;
         let facts = index.facts(file)?;
         Some(language::rules(facts.language).outgoing(index, file).unresolved.len())
     };
-    files.iter().filter_map(outgoing).sum()
+    files.into_iter().take_while(|_| !is_over()).filter_map(outgoing).sum()
 }
 
 pub(super) fn place(
@@ -155,94 +202,7 @@ pub(super) fn place(
         pattern: pattern.to_owned(),
         certainty,
         target: None,
+        definition: None,
+        same_file: false,
     })
-}
-
-impl Tree {
-    /// What a name that a person gave stands for: a file by its path or an end of it, else a module and a symbol, else the name of
-    /// an entity.
-    pub(crate) fn seek(&self, index: &Index, directory: &Path, name: &str) -> Sought {
-        let by_path = self.relative(directory, Path::new(name)).ok().and_then(|path| index.find(&path));
-        if let Some(file) = by_path.or_else(|| index.find(name)).or_else(|| by_end(index, name)) {
-            return whole_file(index, file, &self.aliases());
-        }
-        let here = self.relative(directory, Path::new(".")).unwrap_or_default();
-        let modules = module::named(index, &here, name);
-        // A word alone is a symbol's before it is a module's.
-        let is_word = !name.contains(['.', ':', '/']);
-        let mut sought = by_symbol(index, name);
-        if sought.is_nothing() || !is_word {
-            modules.into_iter().for_each(|file| sought.add(whole_file(index, file, &self.aliases())));
-        }
-        if !sought.is_nothing() {
-            return sought;
-        }
-        let names = Names::of(index, &self.aliases());
-        let mut sought = Sought::default();
-        for (file, kind) in names.get(name) {
-            let entity = Entity { kind: *kind, name: name.into() };
-            sought.defined.push((index.path(*file).to_owned(), 1));
-            sought.files.push(SoughtFile {
-                file: *file,
-                symbols: Vec::new(),
-                entities: vec![entity],
-                whole: false,
-            });
-        }
-        sought
-    }
-}
-
-fn whole_file(index: &Index, file: FileId, aliases: &Aliases) -> Sought {
-    let path = index.path(file);
-    let facts: Option<Arc<Facts>> = index.facts(file);
-    let reachable = |definition: &&Definition| definition.reach > Reach::File;
-    let symbols =
-        facts.iter().flat_map(|facts| facts.definitions.iter().filter(reachable)).cloned().collect();
-    let entities = entities(path, index.text(file).as_deref(), aliases);
-    Sought {
-        defined: vec![(path.to_owned(), 1)],
-        files: vec![SoughtFile { file, symbols, entities, whole: true }],
-    }
-}
-
-/// The one file whose path ends so.
-fn by_end(index: &Index, name: &str) -> Option<FileId> {
-    let base = lockstep_refs::world::base(name);
-    let mut fitting = index.named(base).into_iter().filter(|file| {
-        let path = index.path(*file);
-        path.strip_suffix(name).is_some_and(|before| before.ends_with('/'))
-    });
-    match (fitting.next(), fitting.next()) {
-        (Some(file), None) => Some(file),
-        _ => None,
-    }
-}
-
-/// Every definition of a symbol: `name`, `Type.name`, `a::b::name`.
-fn by_symbol(index: &Index, name: &str) -> Sought {
-    let parts: Vec<&str> = name.split(['.', ':', '#']).filter(|part| !part.is_empty()).collect();
-    let mut sought = Sought::default();
-    let Some((last, before)) = parts.split_last() else { return sought };
-    for file in index.containing(last) {
-        let Some(facts) = index.facts(file) else { continue };
-        let stem =
-            index.path(file).rsplit('/').next().and_then(|base| base.split('.').next()).unwrap_or_default();
-        let fits = |definition: &&Definition| {
-            let held = || {
-                let container = definition.container.iter().flat_map(|path| path.split('.'));
-                let folder = parent(index.path(file)).rsplit('/').next();
-                container.chain([stem]).chain(folder).any(|part| before.last() == Some(&part))
-            };
-            *definition.name == **last && (before.is_empty() || held())
-        };
-        let symbols: Vec<Definition> = facts.definitions.iter().filter(fits).cloned().collect();
-        if symbols.is_empty() {
-            continue;
-        }
-        let lines = symbols.iter().map(|symbol| (index.path(file).to_owned(), symbol.line));
-        sought.defined.extend(lines);
-        sought.files.push(SoughtFile { file, symbols, entities: Vec::new(), whole: false });
-    }
-    sought
 }

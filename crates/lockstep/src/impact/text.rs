@@ -16,8 +16,8 @@ use layout::{Columns, Row, count, count_verb};
 use severity::{AffectedFile, Severity, affected_files};
 
 /// The way out of an incomplete answer.
-const HINT_PARTIAL: &str = "\nhint: `lockstep index` builds the index once, and the next run is fast; `--time-limit SECONDS` \
-                            waits longer.\n";
+const HINT_PARTIAL: &str = "\nhint: `lockstep index` builds the index once, and the next run is fast; a project without \
+                            `lockstep.toml` needs `lockstep init` first. `--time-limit SECONDS` waits longer.\n";
 
 /// An answer and the options of its rendering.
 pub(crate) struct ImpactView<'a> {

@@ -179,3 +179,19 @@ fn a_check_says_what_is_the_matter() {
     env.lockstep(["index", "--rebuild"]).succeeded();
     assert_eq!(check(&env), verdict("fresh"));
 }
+
+#[test]
+fn stats_count_definitions_at_once_and_references_on_request() {
+    let env = configured("");
+    env.write("a.py", "def greet():\n    pass\n");
+    env.write("b.py", "from a import greet\n\ngreet()\n");
+    let stats = json(&env, &["index", "--stats", "--format", "json"]);
+    let stats = &stats["stats"];
+    assert_eq!((&stats["definitions"], &stats["imports"]), (&1.into(), &1.into()), "{stats}");
+    assert!(stats["references"].is_null() && stats["unresolved"].is_null(), "unknown is not none: {stats}");
+    let text = env.lockstep(["index", "--stats"]).succeeded();
+    assert!(text.contains("definitions 1\n") && text.contains("references  not counted"), "{text}");
+    let stats = json(&env, &["index", "--stats", "--references", "--format", "json"]);
+    assert_eq!(stats["stats"]["references"]["import"], 1, "{stats}");
+    assert_eq!(stats["stats"]["unresolved"], 0, "{stats}");
+}

@@ -52,6 +52,7 @@ mod plugin_setup;
 mod plugin_skills;
 mod projects;
 mod real_client;
+mod refs;
 mod sessions;
 mod setup;
 mod steps;

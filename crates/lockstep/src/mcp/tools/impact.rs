@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::{CommandError, Kind};
-use crate::impact::lookup::{Direction, References};
+use crate::impact::lookup::{Direction, References, TIME_LIMIT};
 use crate::impact::question::{Changed, Question};
 use crate::mcp::tool::{Effect, Tool, ToolError};
 use crate::mcp::work::Work;
@@ -165,7 +165,7 @@ impl Tool for FindReferences {
 
     fn call(input: ReferencesInput, work: &Work) -> Result<References, ToolError> {
         let direction = if input.out { Direction::Out } else { Direction::In };
-        Ok(References::of(&work.directory, &input.name, direction, work)?)
+        Ok(References::of(&work.directory, &input.name, direction, TIME_LIMIT, work)?)
     }
 }
 

@@ -1,0 +1,130 @@
+//! Names that nothing in the project defines: the places that still use them, and where git last saw them defined.
+
+use lockstep_git::{Between, Repository, Status};
+use lockstep_index::index::Index;
+use lockstep_refs::entity::{Entity, EntityKind, is_history};
+use lockstep_refs::facts::Facts;
+use lockstep_refs::language::{self, Language};
+use lockstep_refs::reference::{Certainty, Kind};
+use lockstep_refs::text::{self, Subject};
+use lockstep_refs::world::{FileId, World as _};
+
+use super::package::has_word;
+use super::references::{Found, place};
+use super::tree::Tree;
+
+/// Commits whose changed files are searched for a former definition.
+const MAX_COMMITS: usize = 200;
+
+/// Files of these commits that are parsed.
+const MAX_FILES: usize = 40;
+
+/// The last part of a qualified name.
+fn last_part(name: &str) -> &str {
+    name.rsplit(['.', ':', '#']).find(|part| !part.is_empty()).unwrap_or(name)
+}
+
+/// The places that use a name which nothing defines: imports and uses of it, paths, then its occurrences in text.
+pub(super) fn uses(index: &Index, name: &str, is_over: &dyn Fn() -> bool) -> Vec<Found> {
+    let mut found = Vec::new();
+    let entity = [Entity { kind: EntityKind::Path, name: name.into() }];
+    if name.contains(['/', '.']) {
+        let subject = Subject { path: name, entities: &entity, symbols: &[], history: false };
+        for reference in text::referrers(index, &subject) {
+            let (kind, certainty) = (reference.kind, reference.certainty);
+            found.extend(place(index, reference.file, reference.line, kind, &reference.pattern, certainty));
+        }
+    }
+    let last = if is_path(name) { name } else { last_part(name) };
+    for file in index.containing(last) {
+        if is_over() {
+            break;
+        }
+        uses_in(index, file, name, last, &mut found);
+    }
+    found
+}
+
+/// Whether a name is that of a file, so that its last part means nothing alone.
+fn is_path(name: &str) -> bool {
+    name.contains('/') || Language::of(name) != Language::Text
+}
+
+fn uses_in(index: &Index, file: FileId, name: &str, last: &str, found: &mut Vec<Found>) {
+    let mut lines: Vec<(u32, Kind)> = Vec::new();
+    let is_path = is_path(name);
+    if let Some(facts) = index.facts(file).filter(|_| !is_path) {
+        let imported = facts.imports.iter().flat_map(|import| &import.names);
+        lines.extend(imported.filter(|it| *it.name == *last).map(|it| (it.line, Kind::Import)));
+        lines.extend(facts.uses.iter().filter(|it| *it.name == *last).map(|it| (it.line, Kind::Symbol)));
+    }
+    let Some(text) = index.text(file) else { return };
+    let other = (1_u32..)
+        .zip(text.lines())
+        .filter(|(number, line)| has_word(line, last) && !lines.iter().any(|(known, _)| known == number));
+    let mentions: Vec<(u32, Kind)> = other.map(|(number, _)| (number, Kind::Mention)).collect();
+    for (line, kind) in lines.into_iter().chain(mentions) {
+        found.extend(place(index, file, line, kind, last, Certainty::Possible));
+    }
+}
+
+/// Sorts the places of an undefined name: code first, records of the past last.
+pub(super) fn sort(found: &mut Vec<Found>) {
+    let rank =
+        |it: &Found| (is_history(&it.file), it.kind >= Kind::Mention, it.file.clone(), it.line, it.kind);
+    found.sort_by_key(rank);
+    found.dedup_by(|a, b| (&a.file, a.line) == (&b.file, b.line));
+}
+
+impl Tree {
+    /// Says where a name was last defined, as far as git knows: `in src/a.py until commit 1a2b3c4`.
+    pub(super) fn former_definition(&self, name: &str) -> Option<String> {
+        let repository = self.repository.as_ref()?;
+        let last = last_part(name);
+        self.defined_in_last_commit(repository, name, last)
+            .or_else(|| self.defined_before(repository, last))
+            .or_else(|| removed_file(repository, name))
+    }
+
+    fn defined_in_last_commit(&self, repository: &Repository, name: &str, last: &str) -> Option<String> {
+        repository.head().ok()??;
+        for change in repository.changed(&Between::HeadAndFiles).ok()? {
+            let path = match change.status {
+                Status::Added => continue,
+                Status::Renamed { from } => from,
+                Status::Deleted | Status::Modified => change.path,
+            };
+            let is_file = path == name || path.ends_with(&format!("/{name}"));
+            if is_file || defines(repository, "HEAD", &path, last) {
+                return Some(format!("in {path}, in the last commit"));
+            }
+        }
+        None
+    }
+
+    fn defined_before(&self, repository: &Repository, last: &str) -> Option<String> {
+        let commits = repository.commits_touching(last, MAX_COMMITS).ok()?;
+        let files = commits.iter().flat_map(|(commit, paths)| paths.iter().map(move |path| (commit, path)));
+        files.take(MAX_FILES).find_map(|(commit, path)| {
+            let short = commit.get(..10).unwrap_or(commit);
+            defines(repository, &format!("{commit}^"), path, last)
+                .then(|| format!("in {path}, until commit {short}"))
+        })
+    }
+}
+
+fn defines(repository: &Repository, state: &str, path: &str, name: &str) -> bool {
+    let content =
+        repository.contents(state, &[path.to_owned()]).ok().and_then(|mut them| them.pop().flatten());
+    content.is_some_and(|bytes| {
+        let facts: Facts = language::facts(path, &String::from_utf8_lossy(&bytes));
+        facts.definitions.iter().any(|definition| *definition.name == *name)
+    })
+}
+
+fn removed_file(repository: &Repository, name: &str) -> Option<String> {
+    let removed = repository.removed().ok()?;
+    let named = removed.iter().find(|it| it.path == name || it.path.ends_with(&format!("/{name}")))?;
+    let short = named.commit.get(..10).unwrap_or(&named.commit);
+    Some(format!("as {}, until commit {short}", named.path))
+}
