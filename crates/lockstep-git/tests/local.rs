@@ -19,18 +19,18 @@ fn git(dir: &Path, arguments: &[&str]) -> String {
         .output()
         .expect("git runs");
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+    String::from_utf8(output.stdout).expect("text is UTF-8").trim_end().to_owned()
 }
 
 /// A repository with some history: a long file that changed a little in each of twenty commits, so that packs hold differences.
 fn repository(dir: &Path, arguments: &[&str]) {
-    fs::create_dir_all(dir.join("sub/deep")).unwrap();
+    fs::create_dir_all(dir.join("sub/deep")).expect("the file system works");
     git(dir, &[&["init", "-q"], arguments].concat());
     for round in 0..20 {
         let lines = (0..400).map(|n| format!("line {n} of {}\n", if n % 20 == round { round } else { 0 }));
-        fs::write(dir.join("sub/long.txt"), lines.collect::<String>()).unwrap();
-        fs::write(dir.join("sub/deep/ö.txt"), format!("{round}\n")).unwrap();
-        fs::write(dir.join("empty"), "").unwrap();
+        fs::write(dir.join("sub/long.txt"), lines.collect::<String>()).expect("the file system works");
+        fs::write(dir.join("sub/deep/ö.txt"), format!("{round}\n")).expect("the file system works");
+        fs::write(dir.join("empty"), "").expect("the file system works");
         git(dir, &["add", "-A"]);
         git(dir, &["commit", "-qm", "change"]);
     }
@@ -38,19 +38,20 @@ fn repository(dir: &Path, arguments: &[&str]) {
 
 /// Every file of every commit, as git shows it, is read.
 fn assert_equal_to_git(dir: &Path) {
-    let local = LocalRepository::discover(dir).unwrap();
-    assert_eq!(local.head().unwrap(), git(dir, &["rev-parse", "HEAD"]));
+    let local = LocalRepository::discover(dir).expect("git has it");
+    assert_eq!(local.head().expect("git has it"), git(dir, &["rev-parse", "HEAD"]));
     for commit in git(dir, &["rev-list", "HEAD"]).lines() {
         for path in ["sub/long.txt", "sub/deep/ö.txt", "empty"] {
             let shown = git(dir, &["show", &format!("{commit}:./{path}")]);
             let Blob::Content(read) = local.file(commit, path) else { panic!("{commit} {path}") };
-            assert_eq!(String::from_utf8(read).unwrap().trim_end(), shown);
+            assert_eq!(String::from_utf8(read).expect("text is UTF-8").trim_end(), shown);
         }
         for path in ["none", "sub", "empty/x", "sub/none"] {
             assert_eq!(local.file(commit, path), Blob::Absent, "{path}");
         }
     }
-    let tracked: Vec<String> = local.tracked().unwrap().into_iter().map(|file| file.path).collect();
+    let tracked: Vec<String> =
+        local.tracked().expect("git has it").into_iter().map(|file| file.path).collect();
     let listed = git(dir, &["-c", "core.quotePath=false", "ls-files"]);
     assert_eq!(tracked, listed.lines().collect::<Vec<_>>());
 }
