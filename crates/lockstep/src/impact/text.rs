@@ -152,6 +152,7 @@ fn summary(impact: &Impact, files: &[AffectedFile<'_>], dismissed: usize) -> Str
     };
     match impact.truncated || impact.files.iter().any(is_unknown) {
         true => "no dependents found".to_owned(),
+        false if impact.files.iter().all(|file| file.only_comments) => "only comments changed".to_owned(),
         false => "nothing depends on what changed".to_owned(),
     }
 }

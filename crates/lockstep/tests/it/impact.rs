@@ -721,3 +721,16 @@ fn verbose_names_the_files_that_could_not_be_read() {
     assert!(text.contains("1 file could not be read") && !text.contains("image.bin"), "{text}");
     assert!(env.lockstep(["impact", "-v"]).succeeded().contains("not read: image.bin (binary)\n"));
 }
+
+#[test]
+fn change_of_comments_only_is_named_as_such() {
+    let env = inactive();
+    repository(&env);
+    env.write(
+        "pkg/a.py",
+        "# A greeting.\ndef greet(name):\n    return name\n\n\ndef other():\n    return 1\n",
+    );
+    let text = env.lockstep(["impact"]).succeeded();
+    assert!(text.starts_with("1 file changed in the working tree; only comments changed\n"), "{text}");
+    assert!(text.contains("Only comments changed:\n  pkg/a.py"), "{text}");
+}

@@ -98,16 +98,19 @@ fn moved_directory(file: &FileImpact) -> Option<(String, String)> {
 enum Group {
     WithDependents,
     NotAnalysed,
+    OnlyComments,
     WithoutDependents,
 }
 
 impl Group {
-    const ALL: [Self; 3] = [Self::WithDependents, Self::NotAnalysed, Self::WithoutDependents];
+    const ALL: [Self; 4] =
+        [Self::WithDependents, Self::NotAnalysed, Self::OnlyComments, Self::WithoutDependents];
 
     fn of(file: &FileImpact) -> Self {
         match file {
             _ if !file.dependents.is_empty() || !file.broken_in_file.is_empty() => Self::WithDependents,
             _ if file.unanalysed || file.unparsed.is_some() || file.content_not_analysed => Self::NotAnalysed,
+            _ if file.only_comments => Self::OnlyComments,
             _ => Self::WithoutDependents,
         }
     }
@@ -116,6 +119,7 @@ impl Group {
         match self {
             Self::WithDependents => "Changed",
             Self::NotAnalysed => "Not analysed",
+            Self::OnlyComments => "Only comments changed",
             Self::WithoutDependents => "No dependents",
         }
     }
