@@ -343,6 +343,7 @@ fn files_are_shown_with_their_neighbours_in_any_language_and_anywhere() {
     let env = inactive();
     plant(&env);
     let one = env.lockstep(["map", "show", "store.rs"]).succeeded();
+    assert_eq!(env.lockstep(["map", "store.rs"]).succeeded(), one, "`map FILE` is `map show FILE`");
     assert_eq!(
         one,
         "src/store.rs\nhotspot low, updated 2026-02-14\n\nreferences 0 files\n\nis referenced by 3 files\n  \

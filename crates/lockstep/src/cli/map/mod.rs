@@ -16,8 +16,10 @@ use crate::map::{Order, Way};
 /// `.lockstep/codebase-map.md`. It is computed from the index and never edited by hand. Without a subcommand it is updated or,
 /// where there is none, built. `[map]` in lockstep.toml says where it is and what it is of.
 #[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "Examples:
   lockstep map                           update the map; build it where there is none
+  lockstep map src/store.rs              show one file, as `map show` does
   lockstep map build --scope .claude/    build it anew, of an agent framework's files only
   lockstep map check                     is it right? exit code 1 where it is not
   lockstep map show                      all files, the hottest first
@@ -27,6 +29,8 @@ use crate::map::{Order, Way};
 pub(crate) struct MapArgs {
     #[command(subcommand)]
     command: Option<MapCommand>,
+    /// Show this file, by its path or its short name, instead of updating the map
+    file: Option<String>,
 }
 
 #[derive(Debug, clap::Subcommand)]
@@ -39,6 +43,7 @@ enum MapCommand {
 
 pub(crate) fn run(args: &MapArgs, context: &Context) -> Result<Answer, CommandError> {
     match &args.command {
+        None if args.file.is_some() => show::run(&show::ShowArgs::for_file(args.file.clone()), context),
         None => make::bring(&Order { way: Way::Incremental, scope: None, files: HashSet::new() }, context),
         Some(MapCommand::Build(args)) => make::build(args, context),
         Some(MapCommand::Update(args)) => make::update(args, context),

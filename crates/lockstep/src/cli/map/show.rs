@@ -37,6 +37,12 @@ pub(crate) struct ShowArgs {
     graph: Option<Graph>,
 }
 
+impl ShowArgs {
+    pub(super) fn for_file(path: Option<String>) -> Self {
+        Self { path, graph: None }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Graph {
     /// For Graphviz
