@@ -20,6 +20,7 @@ mod concurrency;
 mod crashes;
 mod doctor;
 mod documents;
+mod everyday;
 mod first_stop;
 mod frameworks;
 mod gate_modes;
