@@ -123,6 +123,7 @@ fn registered_hooks_do_nothing_where_the_project_is_not_active() {
 fn doctor_proves_it_live() {
     let env = inactive();
     let Some(client) = Client::obtain_or_skip() else { return };
+    env.git(["init", "--quiet"]);
     env.lockstep(["init", "--client", "claude", "--quiet"]).succeeded();
     let mut doctor = env.command(["doctor", "--live", "--format", "json"]);
     let path = format!("{}:/usr/bin:/bin:/usr/sbin:/sbin", client.program().parent().unwrap().display());

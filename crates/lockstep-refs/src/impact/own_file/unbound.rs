@@ -30,6 +30,7 @@ pub(super) fn unbound_names(versions: &Versions<'_>) -> Vec<UnboundName> {
         return Vec::new();
     }
     let mut found = unbound_locals(versions, &old, &new);
+    found.extend(unbound_exports(&old, &new));
     if requires_imports(new.language) {
         found.extend(unbound_imports(&old, &new));
     }
@@ -105,10 +106,30 @@ fn unbound_imports(old: &Facts, new: &Facts) -> Vec<UnboundName> {
         .collect()
 }
 
+/// Names that a file exports and no longer defines: `export { a }`, `module.exports = { a }`.
+fn unbound_exports(old: &Facts, new: &Facts) -> Vec<UnboundName> {
+    let (was_known, known) = (names_of(old), names_of(new));
+    let exports = new.imports.iter().filter(|import| is_own_export(import)).flat_map(|import| &import.names);
+    exports
+        .filter(|export| was_known.contains(&*export.name) && !known.contains(&*export.name))
+        .map(|export| UnboundName {
+            line: export.line,
+            name: export.name.clone(),
+            role: Role::Reexport,
+            reason: format!("{} is exported, but no longer defined", export.name),
+        })
+        .collect()
+}
+
+/// Returns true if the statement exports names of its own file.
+fn is_own_export(import: &Import) -> bool {
+    import.reexport && import.module.is_empty()
+}
+
 /// The names that a file defines or imports, whatever their scope.
 fn names_of(facts: &Facts) -> BTreeSet<&str> {
     let defined = facts.definitions.iter().map(|definition| &*definition.name);
-    let imported = facts.imports.iter().flat_map(|import| {
+    let imported = facts.imports.iter().filter(|import| !is_own_export(import)).flat_map(|import| {
         let parts = import.module.split(['.', ':', '/', '\\']);
         bound_by(facts.language, import).chain(parts)
     });

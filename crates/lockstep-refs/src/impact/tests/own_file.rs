@@ -391,3 +391,22 @@ fn private_functions_of_a_file_with_unreadable_places_are_judged() {
     let text = "FOO(x;\n\nstatic int f(int a) { return a; }\n\nint g(void) {\n  return f(1);\n}\n";
     assert_eq!(edit("a.c", text, "f(int a)", "f(int a, int b)"), ["6: f now takes 2 arguments"]);
 }
+
+#[test]
+fn an_export_of_a_name_that_is_no_longer_defined_is_broken() {
+    for (path, text) in [
+        ("a.js", "function greet() {}\n\nmodule.exports = { greet }\n"),
+        ("b.js", "function greet() {}\n\nmodule.exports = greet\n"),
+        ("a.ts", "function greet() {}\n\nexport { greet }\n"),
+        ("b.ts", "function greet() {}\n\nexport default greet\n"),
+    ] {
+        assert_eq!(edit(path, text, "function greet", "function salute").len(), 1, "{path}");
+    }
+    let renamed = edit(
+        "a.ts",
+        "function greet() {}\n\nexport { greet }\n",
+        "greet() {}\n\nexport { greet }",
+        "f() {}\n\nexport { f }",
+    );
+    assert_eq!(renamed, NONE);
+}
