@@ -1,7 +1,5 @@
 //! The reader of git's files gives what the `git` program gives.
 
-#![expect(clippy::unwrap_used, reason = "a helper that panics fails its test")]
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;

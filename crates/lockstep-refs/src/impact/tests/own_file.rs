@@ -264,8 +264,8 @@ fn a_removed_import_is_missed_by_the_uses_of_its_name() {
         ),
         (
             "src/lib.rs",
-            "use std::fs;\n\npub fn run() -> Vec<u8> {\n    fs::read(\"x\").unwrap()\n}\n",
-            "use std::fs;\n",
+            "use std::mem;\n\npub fn run(x: &mut u8) -> u8 {\n    mem::take(x)\n}\n",
+            "use std::mem;\n",
         ),
         ("a.go", "package a\n\nimport \"fmt\"\n\nfunc Run() {\n\tfmt.Println(1)\n}\n", "import \"fmt\"\n"),
         (
