@@ -170,11 +170,16 @@ pub fn verify(files: &[TrailFile<'_>], known: Option<&Head>) -> Result<Vec<Entry
     let mut head = Head::default();
     let mut known_seen = known.is_none_or(|known| known.seq == 0);
     let mut last_place = (String::new(), 0);
-    for file in files {
+    for (position, file) in files.iter().enumerate() {
         let lines: Vec<&str> = file.text.split_inclusive('\n').collect();
         for (at, line) in lines.iter().enumerate() {
             let broken = |why: String| Broken { file: file.name.to_owned(), line: at + 1, why };
             let Some(line) = line.strip_suffix('\n') else {
+                // A writer that was killed inside its write leaves part of a line at the very end. It recorded nothing, and nothing
+                // that was recorded is missing.
+                if known.is_some() && known_seen && position + 1 == files.len() {
+                    break;
+                }
                 return Err(broken("it is cut off: the file was truncated".to_owned()));
             };
             // What a full disk left of a line is blanked; nothing is said in it.

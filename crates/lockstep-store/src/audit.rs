@@ -3,7 +3,7 @@
 //! A line is appended under a lock with one write. Where the chain ends is remembered in the state directory, so that lines cut off
 //! its end are missed. Nothing here takes a line away.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
@@ -64,7 +64,13 @@ impl Trail {
         let memory = self.memory()?;
         rustix::fs::flock(&memory, FlockOperation::LockExclusive)
             .map_err(|error| StoreError::io("lock", &self.memory_path())(error.into()))?;
-        let head = self.end(read_head(&memory))?;
+        let known = read_head(&memory);
+        let head = self.end(known.clone())?;
+        if known.is_some_and(|known| known.seq <= head.seq)
+            && let Some(newest) = self.names()?.pop()
+        {
+            blank_torn_line(&self.dir.join(newest))?;
+        }
         let (line, next) = record.line(&head);
         fs::create_dir_all(&self.dir).map_err(StoreError::io("create", &self.dir))?;
         let file = self.file(record)?;
@@ -183,6 +189,19 @@ fn read_head(mut file: &File) -> Option<Head> {
     Some(Head { seq: seq.parse().ok()?, hash: hash.to_owned() })
 }
 
+/// Replaces a line without an end, which a killed writer left, by empty lines. The caller holds the lock of the trail.
+fn blank_torn_line(path: &Path) -> Result<(), StoreError> {
+    let io = |what| StoreError::io(what, path);
+    let file = OpenOptions::new().read(true).write(true).open(path).map_err(io("open"))?;
+    let size = file.metadata().map_err(io("read the size of"))?.len();
+    let mut bytes = vec![0; usize::try_from(size.min(TAIL)).unwrap_or_default()];
+    let start = size - bytes.len() as u64;
+    file.read_exact_at(&mut bytes, start).map_err(io("read"))?;
+    let end = bytes.iter().rposition(|byte| *byte == b'\n').map(|at| at + 1);
+    let Some(end) = end.or((start == 0).then_some(0)).filter(|end| *end < bytes.len()) else { return Ok(()) };
+    file.write_all_at(&vec![b'\n'; bytes.len() - end], start + end as u64).map_err(io("write"))
+}
+
 /// The last whole line of a file.
 fn last_line(path: &Path) -> Result<Option<String>, StoreError> {
     for length in lengths() {
@@ -228,6 +247,22 @@ mod tests {
 
     fn trail(root: &Path) -> Trail {
         Trail::new(root.join("steps"), &StateDir::of(root))
+    }
+
+    #[test]
+    fn a_line_that_a_killed_writer_left_unfinished_is_no_entry() {
+        let root = tempfile::tempdir().unwrap();
+        let trail = trail(root.path());
+        let file = trail.append(&record("2026-02-14T10:00:00Z")).unwrap();
+        let complete = fs::read_to_string(&file).unwrap();
+        fs::write(&file, format!("{complete}{}", &complete[..complete.len() / 2])).unwrap();
+        assert_eq!(trail.verify().unwrap().unwrap().len(), 1);
+        trail.append(&record("2026-02-14T10:00:01Z")).unwrap();
+        assert_eq!(trail.verify().unwrap().unwrap().len(), 2);
+        // A recorded line that was cut is still missed.
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, &text[..text.len() - 5]).unwrap();
+        assert!(trail.verify().unwrap().is_err());
     }
 
     #[test]

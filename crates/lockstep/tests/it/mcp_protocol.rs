@@ -190,7 +190,7 @@ fn what_is_too_long_for_a_client_comes_in_pages() {
         arguments = json!({"cursor": cursor});
     }
     let expected: usize = env
-        .lockstep(["refs", "a.py", "--quiet"])
+        .lockstep(["refs", "a.py", "--quiet", "--all"])
         .succeeded()
         .lines()
         .filter(|line| line.starts_with("b.py:"))
