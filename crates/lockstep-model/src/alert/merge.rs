@@ -17,24 +17,21 @@ impl Alert {
         if alerts.iter().any(is_old) {
             return None;
         }
-        // Of a file in several alerts, the newest is true. An alert whose files all have a newer one says nothing more.
-        let mut newest_of: BTreeMap<PathBuf, (usize, ChangedFile)> = BTreeMap::new();
-        for (at, alert) in alerts.iter().enumerate() {
-            newest_of.extend(alert.files.iter().map(|file| (file.path.clone(), (at, file.clone()))));
+        // The newest alert describes a file. Earlier findings stay: each analysis covers the changes since the one before.
+        let mut newest_of: BTreeMap<PathBuf, ChangedFile> = BTreeMap::new();
+        for alert in alerts {
+            newest_of.extend(alert.files.iter().map(|file| (file.path.clone(), file.clone())));
         }
-        let is_current = |at: usize| newest_of.values().any(|(newest, _)| *newest == at);
-        let current: Vec<&Self> =
-            alerts.iter().enumerate().filter(|(at, _)| is_current(*at)).map(|(_, alert)| alert).collect();
-        let files: Vec<ChangedFile> = newest_of.into_values().map(|(_, file)| file).collect();
+        let files: Vec<ChangedFile> = newest_of.into_values().collect();
         if files.iter().all(|file| file.is_unanalysed) {
             let changed = display_names(&files.iter().map(|file| file.path.clone()).collect::<Vec<_>>());
             return Some(Self { changed, files, ..newest.clone() });
         }
-        Some(Self::analysed(files, merged(&current)))
+        Some(Self::analysed(files, merged(alerts)))
     }
 }
 
-fn merged(alerts: &[&Alert]) -> Findings {
+fn merged(alerts: &[Alert]) -> Findings {
     let mut found = Findings { dependents: Vec::new(), truncated: false, broken_in_file: Vec::new() };
     for findings in alerts.iter().filter_map(|alert| alert.findings.as_ref()) {
         found.truncated |= findings.truncated;
