@@ -17,23 +17,28 @@ impl Alert {
         if alerts.iter().any(is_old) {
             return None;
         }
-        // The newest alert describes a file. Earlier findings stay: each analysis covers the changes since the one before.
-        let mut newest_of: BTreeMap<PathBuf, ChangedFile> = BTreeMap::new();
-        for alert in alerts {
-            newest_of.extend(alert.files.iter().map(|file| (file.path.clone(), file.clone())));
+        // The newest alert describes a file. Earlier findings stay, because each analysis covers the changes since the one before;
+        // but an analysis that was cut off is replaced by a later one of the same files.
+        let mut newest_of: BTreeMap<PathBuf, (usize, ChangedFile)> = BTreeMap::new();
+        for (at, alert) in alerts.iter().enumerate() {
+            newest_of.extend(alert.files.iter().map(|file| (file.path.clone(), (at, file.clone()))));
         }
-        let files: Vec<ChangedFile> = newest_of.into_values().collect();
+        let is_truncated = |alert: &Self| alert.findings.as_ref().is_some_and(|findings| findings.truncated);
+        let is_newest = |at: usize| newest_of.values().any(|(newest, _)| *newest == at);
+        let valid = alerts.iter().enumerate().filter(|(at, alert)| !is_truncated(alert) || is_newest(*at));
+        let findings = merged(valid.map(|(_, alert)| alert));
+        let files: Vec<ChangedFile> = newest_of.into_values().map(|(_, file)| file).collect();
         if files.iter().all(|file| file.is_unanalysed) {
             let changed = display_names(&files.iter().map(|file| file.path.clone()).collect::<Vec<_>>());
             return Some(Self { changed, files, ..newest.clone() });
         }
-        Some(Self::analysed(files, merged(alerts)))
+        Some(Self::analysed(files, findings))
     }
 }
 
-fn merged(alerts: &[Alert]) -> Findings {
+fn merged<'a>(alerts: impl Iterator<Item = &'a Alert>) -> Findings {
     let mut found = Findings { dependents: Vec::new(), truncated: false, broken_in_file: Vec::new() };
-    for findings in alerts.iter().filter_map(|alert| alert.findings.as_ref()) {
+    for findings in alerts.filter_map(|alert| alert.findings.as_ref()) {
         found.truncated |= findings.truncated;
         for own in &findings.broken_in_file {
             found.broken_in_file.retain(|known| known.file != own.file);
