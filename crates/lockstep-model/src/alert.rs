@@ -1,7 +1,8 @@
 //! The alert: a report in at most 500 characters, for the Lead's context (boundaries B2, B3).
 //!
-//! Written as facts. Totals are always true; what does not fit is counted, never dropped silently. There are two forms of the same
-//! four lines: [`Alert::render`] is the documents' own, [`Alert::render_detailed`] also says what changed and where it is used.
+//! Written as facts. Totals are always complete; items that do not fit are counted. There are two forms of
+//! the same four lines: [`Alert::render`] is the original framework's, [`Alert::render_detailed`] also lists
+//! the changes and the lines that use them.
 
 mod detail;
 mod merge;
@@ -10,6 +11,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
+use lockstep_text::single_line;
 use serde::{Deserialize, Serialize};
 
 use crate::ids::SessionId;
@@ -17,7 +19,7 @@ use crate::ids::SessionId;
 /// The most characters (Unicode scalar values) an alert may have.
 pub const MAX_CHARS: usize = 500;
 
-/// File names that say nothing without their directory.
+/// File names that are ambiguous without their directory.
 const GENERIC_NAMES: [&str; 10] = [
     "SKILL.md",
     "README.md",
@@ -31,14 +33,15 @@ const GENERIC_NAMES: [&str; 10] = [
     "package.json",
 ];
 
-/// What an alert says, kept as data until it is delivered: how many waited with it is known only then.
+/// The content of an alert, stored as data until it is delivered, because the number of merged alerts is
+/// known only then.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Alert {
-    /// Names of all changed files, as [`display_names`] gives them.
+    /// Names of all changed files, formatted by [`display_names`].
     pub changed: Vec<String>,
-    /// Where the whole list is, where the dependents were not analysed.
+    /// The location of the full list, if the dependents were not analysed.
     pub action: String,
-    /// What depends on the files; `None` where that was not analysed.
+    /// The dependents of the files; `None` if they were not analysed.
     #[serde(default)]
     pub findings: Option<Findings>,
     /// More about the changed files, in the order of `changed`. Empty in an alert of an older version.
@@ -49,39 +52,40 @@ pub struct Alert {
 /// A changed file.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ChangedFile {
-    /// Absolute.
+    /// Absolute path.
     pub path: PathBuf,
-    /// What changed in it: `greet → salute`, `was executing-plans`.
+    /// A summary of the change: `greet → salute`, `was executing-plans`.
     #[serde(default)]
     pub note: Option<String>,
-    /// Whether something depends on what changed in it.
+    /// Set if something depends on its change.
     #[serde(default)]
     pub has_dependents: bool,
-    /// Whether its dependents were not analysed.
+    /// True if its dependents were not analysed.
     #[serde(default)]
     pub is_unanalysed: bool,
 }
 
-/// What was found to depend on the changed files.
+/// The dependents of the changed files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Findings {
     /// The strongest first.
     pub dependents: Vec<Finding>,
-    /// Whether the time was over before everything was analysed.
+    /// True if the time limit ended the analysis.
     pub truncated: bool,
-    /// The changed files that are broken themselves: they still use what the change removed or renamed.
+    /// The changed files that are broken themselves: they still use something that the change removed or
+    /// renamed.
     #[serde(default)]
     pub broken_in_file: Vec<BrokenInFile>,
 }
 
-/// A changed file with broken references of its own.
+/// A changed file that contains broken references.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BrokenInFile {
-    /// Its name, as [`display_names`] gives it.
+    /// The name from [`display_names`].
     pub file: String,
     /// The lines of the references, 1-based.
     pub lines: Vec<u32>,
-    /// Why the first of them is broken: `greet is now salute`.
+    /// The reason why the first of them is broken: `greet is now salute`.
     pub reason: String,
 }
 
@@ -89,7 +93,7 @@ impl BrokenInFile {
     fn render(&self) -> String {
         let lines: Vec<String> = self.lines.iter().take(5).map(u32::to_string).collect();
         let more = if self.lines.len() > 5 { ",..." } else { "" };
-        one_line(&format!("{}:{}{more} (same file: {})", self.file, lines.join(","), self.reason))
+        single_line(&format!("{}:{}{more} (same file: {})", self.file, lines.join(","), self.reason))
     }
 }
 
@@ -99,12 +103,11 @@ impl Findings {
     }
 }
 
-/// A dependent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     /// Relative to the root.
     pub dependent: String,
-    /// Names of the changed files it references, as [`display_names`] gives them.
+    /// Names of the changed files it references, formatted by [`display_names`].
     pub refs: Vec<String>,
     /// The names by which it references them, as they are written there.
     #[serde(default)]
@@ -112,19 +115,20 @@ pub struct Finding {
     /// The lines of the references, 1-based.
     #[serde(default)]
     pub lines: Vec<u32>,
-    /// Whether it no longer fits what changed.
+    /// Set if it no longer fits the change.
     #[serde(default)]
     pub breaks: bool,
 }
 
 impl Finding {
     fn render(&self) -> String {
-        one_line(&format!("{} (refs {})", self.dependent, self.refs.join(", ")))
+        single_line(&format!("{} (refs {})", self.dependent, self.refs.join(", ")))
     }
 }
 
 impl Alert {
-    /// The alert about `changed` files (absolute, unique) of a session whose dependents were not analysed.
+    /// Creates the alert about `changed` files (absolute, unique) of a session whose dependents were not
+    /// analysed.
     pub fn not_analysed(session: &SessionId, changed: &[PathBuf]) -> Self {
         Self {
             changed: display_names(changed),
@@ -137,13 +141,13 @@ impl Alert {
         }
     }
 
-    /// The alert about changed files (unique) and what depends on them.
+    /// Creates the alert about changed files (unique) and their dependents.
     pub fn analysed(files: Vec<ChangedFile>, findings: Findings) -> Self {
         let paths: Vec<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
         Self { changed: display_names(&paths), action: String::new(), findings: Some(findings), files }
     }
 
-    /// Whether it says something that the Lead should know: not that nothing depends on what changed.
+    /// Returns true if the alert should be delivered. An alert without dependents does not justify a turn.
     pub fn is_worth_a_turn(&self) -> bool {
         self.findings.as_ref().is_none_or(|findings| findings.truncated || !findings.is_empty())
     }
@@ -186,7 +190,7 @@ impl Alert {
         if chars(&whole) <= MAX_CHARS {
             return whole;
         }
-        // Dependents go first: the files themselves tell the Lead what to look at.
+        // Dependents are cut first, because the files themselves show the Lead what to check.
         (0..=items.len())
             .rev()
             .map(|kept| text(&all, &dependents(&items, kept, findings.truncated), CUT_ACTION))
@@ -199,13 +203,13 @@ impl Alert {
     }
 }
 
-/// What the Lead is told to consider where the alert says everything.
+/// The suggested action of an alert without cuts.
 const WHOLE_ACTION: &str = "Consider running /execution-impact for full analysis.";
 
-/// The same, where something was left out.
+/// The action if something was left out.
 const CUT_ACTION: &str = "Run /execution-impact for full list.";
 
-/// The first `kept` of the dependents, the rest counted.
+/// Lists the first `kept` dependents and counts the rest.
 fn dependents(items: &[String], kept: usize, truncated: bool) -> String {
     let mut parts: Vec<String> = items[..kept].to_vec();
     if kept < items.len() {
@@ -222,7 +226,7 @@ fn dependents(items: &[String], kept: usize, truncated: bool) -> String {
     line
 }
 
-/// `{file}` of the alert: the basename, with its parent where the basename alone says nothing or is not unique.
+/// Returns `{file}` of the alert: the basename, with its parent if the basename is generic or not unique.
 pub fn display_names(paths: &[PathBuf]) -> Vec<String> {
     let mut seen: BTreeMap<&OsStr, usize> = BTreeMap::new();
     for path in paths {
@@ -234,7 +238,7 @@ pub fn display_names(paths: &[PathBuf]) -> Vec<String> {
             let name = base(path);
             let alone = seen[name] == 1 && !is_generic_name(name);
             let parent = path.parent().and_then(Path::file_name);
-            one_line(&match (alone, parent) {
+            single_line(&match (alone, parent) {
                 (false, Some(parent)) => format!("{}/{}", parent.to_string_lossy(), name.to_string_lossy()),
                 _ => name.to_string_lossy().into_owned(),
             })
@@ -242,7 +246,7 @@ pub fn display_names(paths: &[PathBuf]) -> Vec<String> {
         .collect()
 }
 
-/// Returns true if a file name says nothing without its directory.
+/// Returns true if a file name is meaningless without its directory.
 pub fn is_generic_name(name: &OsStr) -> bool {
     GENERIC_NAMES.iter().any(|generic| *generic == name)
 }
@@ -251,12 +255,7 @@ fn base(path: &Path) -> &OsStr {
     path.file_name().unwrap_or(path.as_os_str())
 }
 
-/// A name is shown on one line, whatever its characters: control characters cannot open a line of their own.
-fn one_line(name: &str) -> String {
-    name.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
-}
-
-/// As many items as fit into `room`, cut at an item's boundary, the rest counted.
+/// Returns as many items as fit into `room`, and counts the rest.
 fn fitted(items: &[String], room: usize) -> String {
     let whole = items.join(", ");
     if chars(&whole) <= room {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::ids::{AgentId, ToolUseId};
 use crate::path::{escape_into, unescape};
 
-/// What made a change known.
+/// The source of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum ChangeTool {
     /// The client's `Edit` tool.
@@ -30,7 +30,7 @@ pub enum ChangeTool {
 impl ChangeTool {
     const ALL: [Self; 5] = [Self::Edit, Self::Write, Self::MultiEdit, Self::NotebookEdit, Self::Sweep];
 
-    /// The tool a client's tool name stands for, if that tool writes files.
+    /// Returns the tool of a client's tool name, if that tool writes files.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|tool| tool.as_str() == name)
     }
@@ -53,14 +53,14 @@ impl fmt::Display for ChangeTool {
     }
 }
 
-/// What happened to the file, as far as it is known.
+/// The kind of change, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChangeKind {
-    /// Its content was written. A tool event does not say whether the file is new.
+    /// The content was written. A tool event does not show whether the file is new.
     Written,
     /// The sweep found a file that was not there before.
     Created,
-    /// The sweep found a file gone.
+    /// The sweep found the file deleted.
     Deleted,
     /// The file now has another name.
     RenamedTo(PathBuf),
@@ -69,7 +69,7 @@ pub enum ChangeKind {
 }
 
 impl ChangeKind {
-    /// The word for it in reports and the store.
+    /// The name in reports and the store.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Written => "written",
@@ -88,7 +88,7 @@ impl ChangeKind {
         }
     }
 
-    /// Reads back what [`Self::word`] and [`Self::counterpart`] gave.
+    /// Parses the results of [`Self::word`] and [`Self::counterpart`].
     pub fn from_parts(word: &str, counterpart: Option<PathBuf>) -> Option<Self> {
         Some(match (word, counterpart) {
             ("written", None) => Self::Written,
@@ -101,20 +101,78 @@ impl ChangeKind {
     }
 }
 
+/// The certainty with which a change is attributed to an agent.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Attribution {
+    /// The agent of the line made it.
+    #[default]
+    Exact,
+    /// One or several of these agents made it; `None` is the Lead. Their shell commands overlapped.
+    Shared(Vec<Option<AgentId>>),
+    /// No shell command is known to have been running then. The change was found at an event of the line's
+    /// agent.
+    Unknown,
+}
+
+impl Attribution {
+    /// The name in output.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Shared(_) => "shared",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// The text of the journal's column and of the store; `None` for an exact one.
+    pub fn column(&self) -> Option<String> {
+        match self {
+            Self::Exact => None,
+            Self::Unknown => Some("unknown".to_owned()),
+            Self::Shared(agents) => {
+                let ids: Vec<&str> =
+                    agents.iter().map(|agent| agent.as_ref().map_or("-", AgentId::as_str)).collect();
+                Some(format!("shared:{}", ids.join(",")))
+            }
+        }
+    }
+
+    /// Parses the result of [`Self::column`]. An unknown text is an unknown attribution.
+    pub fn parse(column: Option<&str>) -> Self {
+        let Some(column) = column else { return Self::Exact };
+        match column.strip_prefix("shared:") {
+            Some(ids) => Self::Shared(ids.split(',').map(AgentId::new).collect()),
+            None => Self::Unknown,
+        }
+    }
+}
+
 /// One line of a session's journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalLine {
-    /// Local time with offset, to the second: `2026-02-14T15:30:42+09:00`. Text, because a reader shows what
-    /// another program wrote.
+    /// Local time with offset, to the second: `2026-02-14T15:30:42+09:00`. It is text, because a reader shows
+    /// what another program wrote.
     pub at: String,
-    /// The tool's name; a foreign program may write one we do not know.
+    /// The tool's name; a foreign program may write an unknown one.
     pub tool: String,
     /// Absolute path of the file.
     pub path: PathBuf,
     /// The subagent, `None` for the Lead.
     pub agent: Option<AgentId>,
-    /// The tool call, where there was one.
+    /// The tool call, if there was one.
     pub tool_use: Option<ToolUseId>,
+    /// The certainty of `agent`.
+    pub attribution: Attribution,
+}
+
+impl JournalLine {
+    /// Returns true if the agent (`None` is the Lead) made the change, or may have made it.
+    pub fn may_be_by(&self, agent: Option<&AgentId>) -> bool {
+        match &self.attribution {
+            Attribution::Shared(agents) => agents.iter().any(|one| one.as_ref() == agent),
+            Attribution::Exact | Attribution::Unknown => self.agent.as_ref() == agent,
+        }
+    }
 }
 
 /// The journal's spelling of a moment.
@@ -134,6 +192,10 @@ impl JournalLine {
         out.extend_from_slice(self.agent.as_ref().map_or("-", AgentId::as_str).as_bytes());
         out.push(b'\t');
         out.extend_from_slice(self.tool_use.as_ref().map_or("-", ToolUseId::as_str).as_bytes());
+        if let Some(column) = self.attribution.column() {
+            out.push(b'\t');
+            out.extend_from_slice(column.as_bytes());
+        }
         out.push(b'\n');
     }
 
@@ -152,6 +214,7 @@ impl JournalLine {
             path: unescape(path),
             agent: columns.next().and_then(text).and_then(|id| AgentId::new(&id)),
             tool_use: columns.next().and_then(text).and_then(|id| ToolUseId::new(&id)),
+            attribution: Attribution::parse(columns.next().and_then(text).as_deref()),
         })
     }
 }
@@ -178,6 +241,7 @@ mod tests {
             path: path.to_owned(),
             agent: AgentId::new("a0c6fe70d0852012e"),
             tool_use: ToolUseId::new("toolu_27"),
+            attribution: Attribution::Exact,
         }
     }
 
@@ -203,7 +267,19 @@ mod tests {
     }
 
     #[test]
-    fn three_columns_are_enough_and_more_than_five_are_ignored() {
+    fn an_attribution_that_is_not_exact_is_a_sixth_column() {
+        let shared = Attribution::Shared(vec![None, AgentId::new("a1"), AgentId::new("a2")]);
+        let line = JournalLine { attribution: shared, ..line(Path::new("/a")) };
+        assert!(bytes(&line).ends_with(b"\ttoolu_27\tshared:-,a1,a2\n"));
+        assert_eq!(JournalLine::parse(bytes(&line).trim_ascii_end()), Some(line.clone()));
+        assert!(line.may_be_by(None) && line.may_be_by(AgentId::new("a2").as_ref()));
+        assert!(!line.may_be_by(line.agent.as_ref()));
+        let unknown = JournalLine { attribution: Attribution::Unknown, ..line };
+        assert_eq!(JournalLine::parse(bytes(&unknown).trim_ascii_end()), Some(unknown));
+    }
+
+    #[test]
+    fn three_columns_are_enough_and_more_than_six_are_ignored() {
         let three = JournalLine::parse(b"2026-02-14T15:30:42+09:00\tEdit\t/a").unwrap();
         assert_eq!((three.path.as_path(), &three.agent), (Path::new("/a"), &None));
         assert!(JournalLine::parse(b"t\tEdit\t/a\tx\ty\tz\tmore").is_some());

@@ -1,38 +1,36 @@
-//! What a client told us happened, in our own words.
+//! Events of a client, in Lockstep's terms.
 //!
-//! A dialect in `lockstep-wire` makes an [`Event`] from bytes; everything behind it sees only this.
+//! A dialect in `lockstep-wire` creates an [`Event`] from bytes; all other code uses only this type.
 
 use std::path::PathBuf;
 
-use crate::change::ChangeTool;
+use crate::change::{ChangeKind, ChangeTool};
 use crate::ids::{AgentId, InvalidSessionId, SessionId, ToolUseId};
 use crate::task_list::ListCall;
 
 /// One event of a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event {
-    /// The session; a hostile or missing id is kept as the reason it was refused.
+    /// The session; an invalid or missing id is stored as the reason of its refusal.
     pub session: Result<SessionId, InvalidSessionId>,
     /// The client's working directory.
     pub cwd: Option<PathBuf>,
-    /// The transcript of whoever acts, where the client names or implies it. It need not be there yet.
+    /// The transcript of the actor, if the client names or implies it. It may not exist yet.
     pub transcript: Option<PathBuf>,
-    /// Who acts: the Lead or a subagent.
     pub actor: Actor,
-    /// What happened.
     pub kind: EventKind,
 }
 
-/// Who an event is about.
+/// The agent that an event is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Actor {
     /// The client's main agent.
     Lead,
     /// An agent the Lead started.
     Subagent {
-        /// Its id within the session.
+        /// Unique within the session.
         id: AgentId,
-        /// Its type (`implementer`), where the client says so.
+        /// The type (`implementer`), if the client sends it.
         agent_type: Option<String>,
     },
 }
@@ -47,10 +45,10 @@ impl Actor {
     }
 }
 
-/// The kinds of events Lockstep knows.
+/// The supported kinds of events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EventKind {
-    /// A session begins or goes on (`startup`, `resume`, `clear`, `compact`, or a source we do not know).
+    /// A session starts or continues (`startup`, `resume`, `clear`, `compact`, or an unknown source).
     SessionStart { source: String },
     /// A session ends.
     SessionEnd { reason: String },
@@ -60,6 +58,9 @@ pub enum EventKind {
     PreToolUse(ToolCall),
     /// A tool has run.
     PostToolUse { call: ToolCall, outcome: Outcome },
+    /// A tool has failed, such as a shell command with an exit code other than 0. It may nevertheless have
+    /// changed files.
+    PostToolUseFailure(ToolCall),
     /// A subagent begins.
     SubagentStart,
     /// A subagent wants to end.
@@ -81,6 +82,7 @@ impl EventKind {
             Self::UserPromptSubmit { .. } => "UserPromptSubmit",
             Self::PreToolUse(_) => "PreToolUse",
             Self::PostToolUse { .. } => "PostToolUse",
+            Self::PostToolUseFailure(_) => "PostToolUseFailure",
             Self::SubagentStart => "SubagentStart",
             Self::SubagentStop(_) => "SubagentStop",
             Self::Stop(_) => "Stop",
@@ -95,26 +97,35 @@ impl EventKind {
 pub struct ToolCall {
     /// The call's id.
     pub id: Option<ToolUseId>,
-    /// The tool and what we use of its input.
+    /// The tool and the relevant part of its input.
     pub tool: Tool,
 }
 
-/// The tools Lockstep looks at.
+/// The tools that Lockstep handles.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Tool {
     /// A tool that writes one file. The path is as the client gave it, perhaps relative.
     File {
         tool: ChangeTool,
         path: Option<PathBuf>,
-        /// What the file was before, where the client says so.
+        /// The original content, if the client sends it.
         former: Option<Former>,
-        /// What the tool changed in the file, by which the former content can be restored.
+        /// The tool's change of the file, from which the original content can be restored.
         undo: Undo,
     },
-    /// A shell command, and the files that it edited where the client lists them.
-    Bash { command: String, edited: Vec<EditedFile> },
-    /// The start of a subagent (`Agent`; older clients say `Task`).
+    /// A shell command.
+    Bash {
+        command: String,
+        edits: CommandEdits,
+        /// The id of the background task, if it continues after its call has ended.
+        background: Option<String>,
+    },
+    /// The start of a subagent (`Agent`; `Task` in older clients).
     Agent { agent_type: Option<String>, prompt: String, background: bool },
+    /// The start of a workflow: a script that starts agents.
+    Workflow(Workflow),
+    /// A message to an agent, which starts or continues its work.
+    Message { to: String, text: String },
     /// A tool of the client's own task list.
     TaskList(ListCall),
     /// Any other tool, by name.
@@ -128,22 +139,36 @@ impl Tool {
             Self::File { tool, .. } => tool.as_str(),
             Self::Bash { .. } => "Bash",
             Self::Agent { .. } => "Agent",
+            Self::Workflow(_) => "Workflow",
+            Self::Message { .. } => "SendMessage",
             Self::TaskList(call) => call.operation.tool(),
             Self::Other(name) => name,
         }
     }
 }
 
-/// What a file was before a tool wrote it.
+/// The sources of a workflow's script, and its arguments. A call may name several sources.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Workflow {
+    /// The script itself.
+    pub script: Option<String>,
+    /// The script's file, as the client gave it, perhaps relative.
+    pub script_path: Option<PathBuf>,
+    /// The name of a saved workflow.
+    pub name: Option<String>,
+    /// Every text in the arguments.
+    pub args: Vec<String>,
+}
+
+/// The content of a file before a tool wrote it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Former {
-    /// It did not exist.
+    /// The file did not exist.
     Absent,
-    /// This text.
     Text(String),
 }
 
-/// What a tool changed in a file.
+/// A tool's change of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Undo {
     /// The difference between the former and the new content.
@@ -166,22 +191,34 @@ pub struct EditHunk {
 pub struct Replacement {
     /// The former text.
     pub old: String,
-    /// The new text.
     pub new: String,
-    /// Whether every occurrence was replaced.
+    /// True if every occurrence was replaced.
     pub all: bool,
+}
+
+/// The files that a shell command edited, as far as the client lists them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CommandEdits {
+    /// The listed files.
+    pub files: Vec<EditedFile>,
+    /// True if the client lists every file with its difference.
+    pub is_complete: bool,
+    /// Set if another command ran at the same time, which may have made some of the edits.
+    pub is_shared: bool,
 }
 
 /// A file that a shell command edited.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EditedFile {
-    /// As the client gave it, perhaps relative.
+    /// As the client gave it; may be relative.
     pub path: PathBuf,
-    /// Empty where the client does not show what was changed.
+    /// Empty if the client does not show the changes.
     pub hunks: Vec<EditHunk>,
+    /// The kind of the edit: `Written`, `Created` or `Deleted`.
+    pub kind: ChangeKind,
 }
 
-/// How a tool call ended. Clients leave `success` out when all went well.
+/// The result of a tool call. Clients omit `success` if the call succeeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// Not reported as failed.

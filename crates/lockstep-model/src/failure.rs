@@ -1,21 +1,21 @@
-//! What happens when a hook cannot do its work: one type, resolved in one function.
+//! The reaction to a failing hook action: one type, resolved in one function.
 //!
-//! Observers never get in the way; gates never fail silently.
+//! Observers never block; gates never fail silently.
 
 use crate::decision::Decision;
 
 /// The part a route plays in the client's work, which decides how it fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Journal, sweep, delivery: fails open and silent. The log and `doctor` know.
+    /// Journal, sweep, delivery: fails open and silent. The fault is in the log and in `doctor`.
     Observer,
-    /// Session context: fails open, but says in one line that the session is degraded.
+    /// Session context: fails open, with a line that the session is degraded.
     Announcer,
-    /// A gate: what cannot be decided is blocked, with the reason.
+    /// A gate: if it cannot decide, it blocks, with the reason.
     Enforcer,
 }
 
-/// `[hooks] on_failure`: what an enforcer that cannot decide does.
+/// `[hooks] on_failure`: the action of an enforcer that cannot decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OnFailure {
     /// Block, with the reason.

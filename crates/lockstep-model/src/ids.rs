@@ -1,6 +1,6 @@
-//! Names that come from a client and are used as keys or inside file names.
+//! Names from a client that are used as keys or inside file names.
 //!
-//! A [`SessionId`] becomes part of a path, so it is checked on entry and nothing else can hold one.
+//! A [`SessionId`] becomes part of a path, so it is checked on creation.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ pub const MAX_ID_LEN: usize = 128;
 #[serde(transparent)]
 pub struct SessionId(String);
 
-/// Why a text is no [`SessionId`].
+/// The reason why a text is no [`SessionId`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidSessionId {
     /// The text is empty.
@@ -23,7 +23,7 @@ pub enum InvalidSessionId {
     /// The text is longer than [`MAX_ID_LEN`].
     #[error("the session id has {0} bytes, more than {MAX_ID_LEN}")]
     TooLong(usize),
-    /// A leading dot would make a hidden or a parent directory of it.
+    /// A leading dot would make it a hidden or a parent directory.
     #[error("the session id starts with a dot")]
     LeadingDot,
     /// A character outside `[A-Za-z0-9._-]`.
@@ -32,7 +32,7 @@ pub enum InvalidSessionId {
 }
 
 impl SessionId {
-    /// Checks `text` and takes it as an id.
+    /// Checks `text` and creates an id from it.
     pub fn new(text: &str) -> Result<Self, InvalidSessionId> {
         if text.is_empty() {
             return Err(InvalidSessionId::Empty);
@@ -73,10 +73,10 @@ fn is_id_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-')
 }
 
-/// A name a client gave to something, reduced to what is safe in a column or a key.
+/// Reduces a client's name to characters that are safe in a column or a key.
 ///
-/// Unlike a [`SessionId`] it never becomes a path, and losing it would attribute a subagent's change to
-/// the Lead: so a strange id is kept with its strange characters replaced instead of being refused.
+/// Unlike a [`SessionId`] it never becomes a path, and dropping it would attribute a subagent's change to the
+/// Lead. Unsafe characters are therefore replaced instead of refusing the id.
 fn reduced(text: &str) -> Option<String> {
     let kept: String = text.chars().take(MAX_ID_LEN).map(|c| if is_id_char(c) { c } else { '_' }).collect();
     (!kept.is_empty() && kept != "-").then_some(kept)
@@ -90,8 +90,8 @@ macro_rules! reduced_id {
         pub struct $name(String);
 
         impl $name {
-            /// Takes `text`, with characters outside `[A-Za-z0-9._-]` replaced by `_` and cut at 128;
-            /// `None` for an empty text and for `-`, which stands for "none" in the journal.
+            /// Creates an id from `text`, with characters outside `[A-Za-z0-9._-]` replaced by `_` and
+            /// truncated at 128. `None` for an empty text and for `-`, which means "none" in the journal.
             pub fn new(text: &str) -> Option<Self> {
                 reduced(text).map(Self)
             }

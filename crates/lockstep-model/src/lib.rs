@@ -1,8 +1,8 @@
-//! The words of Lockstep as types, and the pure functions over them.
+//! Lockstep's concepts as types, and the pure functions over them.
 //!
-//! Owns what every other crate must agree on: ids, events, changes and their journal line, decisions,
-//! the failure policy and the alert. Knows no client's wire format (that is `lockstep-wire`) and touches no
-//! disk, clock, environment or process.
+//! Defines what all other crates share: ids, events, changes and their journal line, decisions, the failure
+//! policy and the alert. It knows no client's wire format (that is `lockstep-wire`) and accesses no disk,
+//! clock, environment or process.
 
 pub mod alert;
 pub mod change;

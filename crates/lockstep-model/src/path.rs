@@ -19,8 +19,8 @@ pub fn escape_into(out: &mut Vec<u8>, path: &Path) {
     }
 }
 
-/// Restores what [`escape_into`] wrote. A backslash before any other byte stands for itself, so that a line
-/// by a program that does not escape is still read.
+/// Reverses [`escape_into`]. A backslash before any other byte is kept, so that lines of programs that do not
+/// escape can be read.
 pub fn unescape(bytes: &[u8]) -> PathBuf {
     let mut out = Vec::with_capacity(bytes.len());
     let mut rest = bytes.iter().copied().peekable();
@@ -40,7 +40,8 @@ pub fn unescape(bytes: &[u8]) -> PathBuf {
     PathBuf::from(OsString::from_vec(out))
 }
 
-/// `path` made absolute below `base`, with `.` and `..` resolved by name alone: the file may no longer exist.
+/// Makes `path` absolute below `base`. `.` and `..` are resolved by name alone, because the file may no
+/// longer exist.
 pub fn absolute(base: &Path, path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for component in base.join(path).components() {

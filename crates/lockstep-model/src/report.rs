@@ -1,11 +1,17 @@
-//! The report of a stop while there is no index yet: which files changed, and that nothing more is known.
+//! The report of a stop while there is no index yet: the changed files, and that nothing more is known.
 //!
-//! L1 is YAML for programs, with the keys and their order of boundary B4; what was not analysed is `null`, never zero.
+//! L1 is YAML for programs, with the keys and their order of boundary B4; values that were not analysed are
+//! `null`, never zero.
 
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// Why the dependents are not in the report.
+use lockstep_text::single_line;
+
+/// The first line of every report for people and models.
+pub const TITLE: &str = "# Execution Impact Analysis Report";
+
+/// The reason why the dependents are not in the report.
 const RATIONALE: &str = "Dependents not analysed: the index is still being built.";
 
 /// L1: the report for programs.
@@ -26,13 +32,13 @@ pub fn l1(changed: &[&Path]) -> String {
 /// L2: the report for people and models.
 pub fn l2(changed: &[&Path]) -> String {
     let mut out = format!(
-        "# Execution Impact Analysis Report\n\n## Summary\n\n- Files changed: {}\n\
+        "{TITLE}\n\n## Summary\n\n- Files changed: {}\n\
          - Impact candidates: not analysed\n- Confidence: low\n- Degradation level: degraded\n\
          - Cascade recommended: false\n\n## Per-File Analysis\n",
         changed.len()
     );
     for path in changed {
-        let _ = writeln!(out, "\n### {}\n\nDependents not analysed.", one_line(&path.to_string_lossy()));
+        let _ = writeln!(out, "\n### {}\n\nDependents not analysed.", single_line(&path.to_string_lossy()));
     }
     let _ = writeln!(out, "\n## Cascade Recommendation\n\n{RATIONALE}\n\n## Notes\n\nNone.");
     out
@@ -52,10 +58,6 @@ fn quoted(text: &str) -> String {
     }
     out.push('"');
     out
-}
-
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }
 
 #[cfg(test)]

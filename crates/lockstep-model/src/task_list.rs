@@ -1,24 +1,28 @@
-//! A client's own task list: the calls of its tools, and what their replies show.
+//! A client's own task list: the calls of its tools, and their replies.
 
 /// One call of a tool of the task list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListCall {
-    /// What it does.
     pub operation: ListOperation,
-    /// The tasks that the tool's reply shows; none before the tool has run.
+    /// The tasks in the tool's reply; none before the tool has run.
     pub shown: Vec<ListedTask>,
 }
 
-/// What a call does.
+/// The operation of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ListOperation {
-    /// `TaskCreate`.
-    Create { subject: String, description: String },
+    Create {
+        subject: String,
+        description: String,
+    },
     /// `TaskUpdate`; `None` stays as it is.
-    Update { task_id: String, subject: Option<String>, description: Option<String>, status: Option<String> },
-    /// `TaskGet`.
+    Update {
+        task_id: String,
+        subject: Option<String>,
+        description: Option<String>,
+        status: Option<String>,
+    },
     Get,
-    /// `TaskList`.
     List,
 }
 
@@ -37,10 +41,8 @@ impl ListOperation {
 /// A task as the list shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedTask {
-    /// Its id in the list.
     pub id: String,
-    /// Its subject.
     pub subject: String,
-    /// Its description, where the reply has it: `TaskList` shows subjects only.
+    /// The description, if the reply has it: `TaskList` shows subjects only.
     pub description: Option<String>,
 }

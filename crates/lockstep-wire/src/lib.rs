@@ -1,15 +1,15 @@
-//! Client dialects: bytes become an [`Event`](lockstep_model::event::Event), a
-//! [`Decision`](lockstep_model::decision::Decision) becomes bytes and an exit code.
+//! Client dialects: converts bytes to an [`Event`](lockstep_model::event::Event), and a
+//! [`Decision`](lockstep_model::decision::Decision) to bytes and an exit code.
 //!
-//! One folder per client. Tolerant on input (fields and values a client adds are ignored, fields it leaves out are
-//! absent), strict on output (exactly what the client takes). No I/O.
+//! There is one folder per client. Input is tolerant: additional fields and values are ignored, missing
+//! fields are absent. Output is strict: exactly what the client accepts. No I/O.
 
 pub mod claude;
 mod reply;
 
 pub use reply::Reply;
 
-/// Why bytes are no event.
+/// The reason why bytes are not an event.
 #[derive(Debug, thiserror::Error)]
 pub enum WireError {
     /// Nothing arrived on standard input.
@@ -21,7 +21,16 @@ pub enum WireError {
     /// Broken JSON or not UTF-8.
     #[error("the event is not a JSON object")]
     Json(#[source] serde_json::Error),
-    /// JSON without the field that says what happened.
+    /// JSON without the event's name.
     #[error("the event has no `hook_event_name`")]
     NoName,
+    /// Text behind the object: it may be another event.
+    #[error("the event is not a JSON object: there is text behind it")]
+    Trailing,
+    /// A call without the name of its tool.
+    #[error("the event has no `tool_name`")]
+    NoTool,
+    /// The input of a tool, in another form than its client sends.
+    #[error("the input of the tool {0} cannot be read")]
+    Input(String),
 }

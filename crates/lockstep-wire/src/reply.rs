@@ -1,4 +1,4 @@
-//! What a hook process gives back to its client.
+//! The reply of a hook process to its client.
 
 /// Bytes for standard output and standard error, and the exit code.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -12,7 +12,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// The client goes on as if no hook had run.
+    /// The client continues as if no hook had run.
     pub fn silent() -> Self {
         Self::default()
     }

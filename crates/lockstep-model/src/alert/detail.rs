@@ -1,11 +1,13 @@
-//! The detailed form: the same four lines, with what changed in each file, and where and by which name it is used.
+//! The detailed form: the same four lines, with the change of each file, and the lines and names of its uses.
 
-use super::{Alert, BrokenInFile, Finding, Findings, MAX_CHARS, chars, fitted, one_line};
+use lockstep_text::single_line;
 
-/// So many lines of a dependent are named.
+use super::{Alert, BrokenInFile, Finding, Findings, MAX_CHARS, chars, fitted};
+
+/// The maximum number of lines that are named for a dependent.
 const MAX_LINES: usize = 5;
 
-/// So many names by which a dependent references what changed.
+/// The maximum number of names by which a dependent references the change.
 const MAX_NAMES: usize = 3;
 
 /// Longer names are cut.
@@ -15,8 +17,8 @@ const MAX_NAME_CHARS: usize = 60;
 const BREAKS: &str = " [breaks]";
 
 impl Alert {
-    /// Returns the text in the detailed form, at most [`MAX_CHARS`] long. `command` gives the full list; `is_skill` says that it is a
-    /// skill of the client, not a shell command.
+    /// Renders the detailed form, at most [`MAX_CHARS`] long. `command` prints the full list; `is_skill`
+    /// marks it as a skill of the client instead of a shell command.
     pub fn render_detailed(&self, command: &str, is_skill: bool) -> String {
         match &self.findings {
             None => self.detailed_unanalysed(command),
@@ -75,14 +77,15 @@ impl Alert {
         }
         let action = format!("Run {command} for full list.");
         let room = MAX_CHARS.saturating_sub(chars(&text("", "", &action)) + chars(&tail).min(1));
-        // The dependents are what the Lead must know: the changed files take a third, or what the dependents leave.
+        // The Lead must see the dependents: the changed files take a third of the room, or what the
+        // dependents leave.
         let wanted = chars(&dependents.join(", "));
         let changed = fitted(&changed, (room / 3).max(room.saturating_sub(wanted)));
         let dependents = fitted_dependents(&dependents, findings, room.saturating_sub(chars(&changed)));
         text(&changed, &dependents, &action)
     }
 
-    /// The changed files: those with dependents first, each with what changed in it.
+    /// Returns the changed files: those with dependents first, each with its change.
     fn changed_items(&self) -> Vec<String> {
         let mut items: Vec<(bool, String)> = Vec::new();
         for (at, name) in self.changed.iter().enumerate() {
@@ -93,7 +96,7 @@ impl Alert {
                 None => None,
             };
             let item = note.map_or_else(|| name.clone(), |note| format!("{name} ({note})"));
-            items.push((!file.is_some_and(|file| file.has_dependents), one_line(&item)));
+            items.push((!file.is_some_and(|file| file.has_dependents), single_line(&item)));
         }
         items.sort_by_key(|(is_quiet, _)| *is_quiet);
         items.into_iter().map(|(_, item)| item).collect()
@@ -120,7 +123,7 @@ fn detailed(finding: &Finding) -> String {
     let names = if finding.names.is_empty() { &finding.refs } else { &finding.names };
     let names: Vec<String> = names.iter().take(MAX_NAMES).map(|name| short(name)).collect();
     let breaks = if finding.breaks { BREAKS } else { "" };
-    one_line(&format!("{}{lines} (refs {}){breaks}", finding.dependent, names.join(", ")))
+    single_line(&format!("{}{lines} (refs {}){breaks}", finding.dependent, names.join(", ")))
 }
 
 fn short(name: &str) -> String {
@@ -130,15 +133,16 @@ fn short(name: &str) -> String {
     name.chars().take(MAX_NAME_CHARS - 1).chain(['…']).collect()
 }
 
-/// As many dependents as fit, the rest counted. If not even one fits in full, their paths alone are tried.
+/// Returns as many dependents as fit, and counts the rest. If not even one fits in full, only the paths are
+/// shown.
 fn fitted_dependents(items: &[String], findings: &Findings, room: usize) -> String {
     let full = counted(items, room);
     if full.as_ref().is_some_and(|(kept, _)| *kept > 0) || items.is_empty() {
         return full.map_or_else(String::new, |(_, text)| text);
     }
-    let own = findings.broken_in_file.iter().map(|own| one_line(&own.file));
+    let own = findings.broken_in_file.iter().map(|own| single_line(&own.file));
     let paths: Vec<String> =
-        own.chain(ranked(findings).map(|finding| one_line(&finding.dependent))).collect();
+        own.chain(ranked(findings).map(|finding| single_line(&finding.dependent))).collect();
     counted(&paths, room).map_or_else(String::new, |(_, text)| text)
 }
 

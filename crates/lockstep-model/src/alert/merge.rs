@@ -1,4 +1,4 @@
-//! Several alerts that wait at the same time become one.
+//! Merges several waiting alerts into one.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use super::{Alert, ChangedFile, Finding, Findings, display_names};
 
 impl Alert {
-    /// Merges alerts, the oldest first, into one with true totals. Returns `None` without any, or where one of them is of an older
-    /// version and does not say which files it is about.
+    /// Merges alerts, oldest first, into one with correct totals. `None` if there are none, or if one of them
+    /// is of an older version and does not name its files.
     pub fn merge(alerts: &[Self]) -> Option<Self> {
         let (newest, earlier) = alerts.split_last()?;
         if earlier.is_empty() {

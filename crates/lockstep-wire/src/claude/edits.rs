@@ -1,12 +1,16 @@
-//! What a tool call changed in files: replaced texts, and differences.
+//! Changes that a tool call made in files: replaced texts, and diffs.
 
-use lockstep_model::event::{EditHunk, EditedFile, Replacement, Undo};
+use std::collections::HashSet;
+use std::path::PathBuf;
+
+use lockstep_model::change::ChangeKind;
+use lockstep_model::event::{CommandEdits, EditHunk, EditedFile, Replacement, Undo};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::input::{text, value};
 
-/// The replacements as a tool's input gives them.
+/// The replacements in a tool's input.
 pub(super) struct Given<'a> {
     pub(super) old: Option<&'a RawValue>,
     pub(super) new: Option<&'a RawValue>,
@@ -37,7 +41,7 @@ struct WrittenFile<'a> {
     structured_patch: Option<&'a RawValue>,
 }
 
-/// Reads what a file tool changed.
+/// Reads the changes that a file tool made.
 pub(super) fn undo(given: Given<'_>, response: Option<&RawValue>) -> Undo {
     let one = text(given.old).zip(text(given.new)).map(|(old, new)| Replacement {
         old,
@@ -65,6 +69,15 @@ fn hunks(hunks: Vec<Hunk>) -> Vec<EditHunk> {
 struct CommandOutput<'a> {
     #[serde(borrow, default)]
     bash_edit_diff: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    background_task_id: Option<&'a RawValue>,
+    /// The same field in the output of a monitor.
+    #[serde(borrow, default)]
+    task_id: Option<&'a RawValue>,
+}
+
+fn output<'a>(response: Option<&'a RawValue>) -> Option<CommandOutput<'a>> {
+    serde_json::from_str(response?.get()).ok()
 }
 
 #[derive(Deserialize)]
@@ -74,6 +87,12 @@ struct Difference<'a> {
     files: Option<&'a RawValue>,
     #[serde(borrow, default)]
     changed_files: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    more_files: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    shared: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    unavailable: Option<&'a RawValue>,
 }
 
 #[derive(Deserialize)]
@@ -82,28 +101,45 @@ struct Edited {
     file_path: String,
     #[serde(default)]
     hunks: Vec<Hunk>,
+    #[serde(default)]
+    created: bool,
+    #[serde(default)]
+    deleted: bool,
+}
+
+impl From<Edited> for EditedFile {
+    fn from(file: Edited) -> Self {
+        let kind = match (file.created, file.deleted) {
+            (_, true) => ChangeKind::Deleted,
+            (true, false) => ChangeKind::Created,
+            (false, false) => ChangeKind::Written,
+        };
+        Self { path: file.file_path.into(), hunks: hunks(file.hunks), kind }
+    }
+}
+
+/// Returns the id of the background task of a shell command that continues after its call has ended.
+pub(super) fn background_task(response: Option<&RawValue>) -> Option<String> {
+    output(response).and_then(|output| text(output.background_task_id).or_else(|| text(output.task_id)))
 }
 
 /// Reads which files a shell command edited. Not every client, and no client in every mode, lists them.
-pub(super) fn of_command(response: Option<&RawValue>) -> Vec<EditedFile> {
-    let output: Option<CommandOutput<'_>> =
-        response.and_then(|response| serde_json::from_str(response.get()).ok());
-    let difference: Option<Difference<'_>> = output
+pub(super) fn of_command(response: Option<&RawValue>) -> CommandEdits {
+    let difference: Option<Difference<'_>> = output(response)
         .and_then(|output| output.bash_edit_diff)
         .and_then(|difference| serde_json::from_str(difference.get()).ok());
-    let Some(difference) = difference else { return Vec::new() };
-    let files: Vec<Edited> = value(difference.files).unwrap_or_default();
-    let mut edited: Vec<EditedFile> = files
-        .into_iter()
-        .map(|file| EditedFile { path: file.file_path.into(), hunks: hunks(file.hunks) })
-        .collect();
+    let Some(difference) = difference else { return CommandEdits::default() };
+    let listed: Option<Vec<Edited>> = value(difference.files);
+    let is_available = difference.unavailable.is_none_or(|flag| matches!(flag.get(), "false" | "null"));
+    let mut is_complete = listed.is_some() && is_available && value(difference.more_files) == Some(0_u64);
+    let mut files: Vec<EditedFile> = listed.unwrap_or_default().into_iter().map(EditedFile::from).collect();
     let named: Vec<String> = value(difference.changed_files).unwrap_or_default();
-    for path in named {
-        if !edited.iter().any(|file| file.path.as_os_str() == path.as_str()) {
-            edited.push(EditedFile { path: path.into(), hunks: Vec::new() });
-        }
+    let listed: HashSet<PathBuf> = files.iter().map(|file| file.path.clone()).collect();
+    for path in named.into_iter().map(PathBuf::from).filter(|path| !listed.contains(path)) {
+        is_complete = false;
+        files.push(EditedFile { path, hunks: Vec::new(), kind: ChangeKind::Written });
     }
-    edited
+    CommandEdits { files, is_complete, is_shared: value(difference.shared).unwrap_or(false) }
 }
 
 #[cfg(test)]
@@ -121,18 +157,45 @@ mod tests {
                 "newStart":3,"newLines":1,"lines":["-a","+b"]}]}],"moreFiles":1,"changedFiles":["/r/a.py","/r/b.py"]}}"#,
         );
         let hunk = EditHunk { new_start: 3, lines: vec!["-a".to_owned(), "+b".to_owned()] };
+        let edits = of_command(Some(&response));
         assert_eq!(
-            of_command(Some(&response)),
+            edits.files,
             [
-                EditedFile { path: "/r/a.py".into(), hunks: vec![hunk] },
-                EditedFile { path: "/r/b.py".into(), hunks: Vec::new() }
+                EditedFile { path: "/r/a.py".into(), hunks: vec![hunk], kind: ChangeKind::Written },
+                EditedFile { path: "/r/b.py".into(), hunks: Vec::new(), kind: ChangeKind::Written }
             ]
         );
+        assert!(!edits.is_complete && !edits.is_shared);
         for none in
             [r#"{"stdout":""}"#, r#"{"bashEditDiff":{"unavailable":true}}"#, r#"{"bashEditDiff":7}"#, "[]"]
         {
-            assert_eq!(of_command(Some(&raw(none))), [], "{none}");
+            assert_eq!(of_command(Some(&raw(none))), CommandEdits::default(), "{none}");
         }
+    }
+
+    #[test]
+    fn a_list_is_complete_only_where_the_client_says_so() {
+        let file = r#"{"filePath":"/r/a","hunks":[{"newStart":1,"lines":["+b"]}],"created":true}"#;
+        for (difference, expected) in [
+            (format!(r#""files":[{file}],"moreFiles":0,"changedFiles":["/r/a"]"#), true),
+            (format!(r#""files":[{file}],"moreFiles":0,"changedFiles":["/r/a"],"unavailable":false"#), true),
+            (format!(r#""files":[{file}],"moreFiles":0,"changedFiles":["/r/a","/r/b"]"#), false),
+            (format!(r#""files":[{file}],"moreFiles":2,"changedFiles":["/r/a"]"#), false),
+            (format!(r#""files":[{file}],"changedFiles":["/r/a"]"#), false),
+            (format!(r#""files":[{file}],"moreFiles":0,"unavailable":"too many files""#), false),
+            (r#""files":[{"filePath":7}],"moreFiles":0"#.to_owned(), false),
+            (r#""moreFiles":0,"changedFiles":[]"#.to_owned(), false),
+        ] {
+            let edits = of_command(Some(&raw(&format!(r#"{{"bashEditDiff":{{{difference}}}}}"#))));
+            assert_eq!(edits.is_complete, expected, "{difference}");
+        }
+        let shared = format!(r#"{{"bashEditDiff":{{"files":[{file}],"moreFiles":0,"shared":true}}}}"#);
+        let edits = of_command(Some(&raw(&shared)));
+        assert!(edits.is_shared && edits.files[0].kind == ChangeKind::Created);
+        let task = |response| background_task(Some(&raw(response)));
+        assert_eq!(task(r#"{"backgroundTaskId":"b1"}"#).as_deref(), Some("b1"));
+        assert_eq!(task(r#"{"taskId":"b2","timeoutMs":5000}"#).as_deref(), Some("b2"));
+        assert_eq!(task(r#"{"stdout":""}"#), None);
     }
 
     #[test]

@@ -4,17 +4,18 @@
 use std::path::PathBuf;
 
 use lockstep_model::change::ChangeTool;
-use lockstep_model::event::{Actor, Event, EventKind, Former, Outcome, Stop, Tool, ToolCall, Undo};
+use lockstep_model::event::{Actor, Event, EventKind, Former, Outcome, Stop, Tool, ToolCall, Undo, Workflow};
 use lockstep_model::ids::{AgentId, InvalidSessionId, SessionId, ToolUseId};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{edits, task_list};
+use super::{edits, lenient, task_list};
 use crate::WireError;
 
-/// The fields Lockstep reads, still unparsed. What a tool took and gave can be megabytes: it is skipped over, and
-/// only the tools we look at have theirs parsed.
+/// The fields that Lockstep reads, still unparsed. Tool inputs and outputs can have megabytes, so they are
+/// skipped, and parsed only for the tools that Lockstep evaluates.
 #[derive(Deserialize)]
 struct Fields<'a> {
     #[serde(borrow, default)]
@@ -25,7 +26,7 @@ struct Fields<'a> {
     cwd: Option<&'a RawValue>,
     #[serde(borrow, default)]
     transcript_path: Option<&'a RawValue>,
-    #[serde(borrow, default)]
+    #[serde(borrow, default, deserialize_with = "even_null")]
     agent_id: Option<&'a RawValue>,
     #[serde(borrow, default)]
     agent_type: Option<&'a RawValue>,
@@ -51,16 +52,33 @@ struct Fields<'a> {
     stop_hook_active: Option<&'a RawValue>,
 }
 
-/// Reads one event.
+/// Reads one event. Flaws of the encoding are tolerated; an event that waits for a decision must be clear in all it is decided by.
 pub fn parse(bytes: &[u8]) -> Result<Event, WireError> {
-    match bytes.trim_ascii_start().first() {
+    let text = lenient::decode(bytes);
+    match text.trim_ascii_start().bytes().next() {
         None => return Err(WireError::Empty),
         Some(b'{') => {}
-        // serde would take an array as the fields in order.
+        // serde would accept an array as the fields in order.
         Some(_) => return Err(WireError::NotAnObject),
     }
-    let fields: Fields<'_> = serde_json::from_slice(bytes).map_err(WireError::Json)?;
+    parse_text(&text).or_else(|error| match lenient::escape_controls(&text) {
+        Some(escaped) => parse_text(&escaped),
+        None => Err(error),
+    })
+}
+
+fn parse_text(json: &str) -> Result<Event, WireError> {
+    let mut documents = serde_json::Deserializer::from_str(json).into_iter::<Fields<'_>>();
+    let fields = documents.next().ok_or(WireError::Empty)?.map_err(WireError::Json)?;
+    let has_more = !json[documents.byte_offset()..].trim_ascii().is_empty();
     let name = text(fields.hook_event_name).ok_or(WireError::NoName)?;
+    let name = known_name(name, &EVENTS);
+    if has_more {
+        return Err(WireError::Trailing);
+    }
+    if name == "PreToolUse" {
+        check_input(&fields)?;
+    }
     Ok(Event {
         session: text(fields.session_id).ok_or(InvalidSessionId::Empty).and_then(|id| SessionId::new(&id)),
         cwd: text(fields.cwd).map(PathBuf::from),
@@ -70,6 +88,54 @@ pub fn parse(bytes: &[u8]) -> Result<Event, WireError> {
     })
 }
 
+/// The names of events that are answered.
+const EVENTS: [&str; 10] = [
+    "SessionStart",
+    "SessionEnd",
+    "UserPromptSubmit",
+    "PreToolUse",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "SubagentStart",
+    "SubagentStop",
+    "Stop",
+    "PreCompact",
+];
+
+/// The names of tools whose calls gates decide.
+const DECIDED_TOOLS: [&str; 11] = [
+    "Bash",
+    "Monitor",
+    "PowerShell",
+    "Workflow",
+    "SendMessage",
+    "Agent",
+    "Task",
+    "Edit",
+    "Write",
+    "MultiEdit",
+    "NotebookEdit",
+];
+
+/// Returns the known name that differs from `name` only in case, or in characters that are no letters.
+fn known_name(name: String, known: &[&str]) -> String {
+    if known.contains(&name.as_str()) {
+        return name;
+    }
+    let letters: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+    // Other letters make another name.
+    let is_other =
+        name.chars().any(|c| c.is_alphanumeric() && !c.is_ascii() || matches!(c, '_' | '-' | ':' | '.'));
+    match known.iter().find(|one| one.eq_ignore_ascii_case(&letters)) {
+        Some(one) if !is_other => (*one).to_owned(),
+        _ => name,
+    }
+}
+
+fn tool_name(fields: &Fields<'_>) -> Option<String> {
+    text(fields.tool_name).map(|name| known_name(name, &DECIDED_TOOLS))
+}
+
 fn kind(name: String, fields: &Fields<'_>) -> EventKind {
     match name.as_str() {
         "SessionStart" => EventKind::SessionStart { source: text(fields.source).unwrap_or_default() },
@@ -77,6 +143,7 @@ fn kind(name: String, fields: &Fields<'_>) -> EventKind {
         "UserPromptSubmit" => EventKind::UserPromptSubmit { prompt: text(fields.prompt).unwrap_or_default() },
         "PreToolUse" => EventKind::PreToolUse(tool_call(fields)),
         "PostToolUse" => EventKind::PostToolUse { call: tool_call(fields), outcome: outcome(fields) },
+        "PostToolUseFailure" => EventKind::PostToolUseFailure(tool_call(fields)),
         "SubagentStart" => EventKind::SubagentStart,
         "SubagentStop" => EventKind::SubagentStop(stop(fields)),
         "Stop" => EventKind::Stop(stop(fields)),
@@ -85,27 +152,45 @@ fn kind(name: String, fields: &Fields<'_>) -> EventKind {
     }
 }
 
-/// What the client puts before the names of our plugin's agents.
+/// The client's prefix for the names of our plugin's agents.
 const OUR_PLUGIN: &str = "lockstep:";
 
 fn actor(fields: &Fields<'_>) -> Actor {
-    match text(fields.agent_id).and_then(|id| AgentId::new(&id)) {
+    match agent_id(fields) {
         Some(id) => Actor::Subagent { id, agent_type: agent_type(fields.agent_type) },
         None => Actor::Lead,
     }
 }
 
-/// An agent's type. The client calls an agent of a plugin `PLUGIN:NAME`; those of our own are known everywhere by their names, as
-/// the same agents in a project's `.claude/agents` are. Another plugin's keep their prefix: a name is no claim to its rights.
+/// Returns the id of the acting agent. Without the field it is the Lead, which may have its own type
+/// (`--agent`).
+///
+/// A field that is not a valid id does not belong to the Lead, because the client sends one for agents only.
+/// `null` without a type counts as absent.
+fn agent_id(fields: &Fields<'_>) -> Option<AgentId> {
+    let raw = fields.agent_id?;
+    let given = text(Some(raw)).or_else(|| value::<u64>(Some(raw)).map(|number| number.to_string()));
+    let is_absent = raw.get() == "null" && agent_type(fields.agent_type).is_none_or(|name| name.is_empty());
+    match given.and_then(|id| AgentId::new(&id)) {
+        None if is_absent => None,
+        None => AgentId::new("unnamed"),
+        known => known,
+    }
+}
+
+/// Returns an agent's type. The client names an agent of a plugin `PLUGIN:NAME`. The prefix of our own plugin
+/// is removed, so that its agents have the same names as those in a project's `.claude/agents`. Agents of
+/// other plugins keep their prefix, because a name alone must not grant rights.
 fn agent_type(raw: Option<&RawValue>) -> Option<String> {
     let name = text(raw)?;
     Some(name.strip_prefix(OUR_PLUGIN).map(str::to_owned).unwrap_or(name))
 }
 
-/// The transcript of whoever acts. Tool events name only the session's; a subagent's lies beside it.
+/// Returns the transcript of the acting agent. Tool events name only the session's transcript; a subagent's
+/// is next to it.
 fn transcript(fields: &Fields<'_>) -> Option<PathBuf> {
     let session = text(fields.transcript_path).map(PathBuf::from);
-    match text(fields.agent_id).and_then(|id| AgentId::new(&id)) {
+    match agent_id(fields) {
         None => session,
         Some(agent) => {
             let own = text(fields.agent_transcript_path).map(PathBuf::from);
@@ -118,7 +203,7 @@ fn stop(fields: &Fields<'_>) -> Stop {
     Stop { already_continued: value(fields.stop_hook_active).unwrap_or(false) }
 }
 
-/// What we use of the input of the tools we look at.
+/// The relevant fields of the inputs of the tools that Lockstep evaluates.
 #[derive(Deserialize)]
 struct ToolInput<'a> {
     #[serde(borrow, default)]
@@ -141,6 +226,18 @@ struct ToolInput<'a> {
     replace_all: Option<&'a RawValue>,
     #[serde(borrow, default)]
     edits: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    script: Option<&'a RawValue>,
+    #[serde(borrow, default, rename = "scriptPath")]
+    script_path: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    name: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    args: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    to: Option<&'a RawValue>,
+    #[serde(borrow, default)]
+    message: Option<&'a RawValue>,
 }
 
 impl<'a> ToolInput<'a> {
@@ -156,19 +253,59 @@ impl<'a> ToolInput<'a> {
 }
 
 fn tool_call(fields: &Fields<'_>) -> ToolCall {
-    let name = text(fields.tool_name).unwrap_or_default();
+    let name = tool_name(fields).unwrap_or_default();
     let id = text(fields.tool_use_id).and_then(|id| ToolUseId::new(&id));
-    if let Some(call) = task_list::call(&name, fields.tool_input, fields.tool_response) {
+    let inner = input_in_text(fields.tool_input);
+    let input = inner.as_deref().or(fields.tool_input);
+    if let Some(call) = task_list::call(&name, input, fields.tool_response) {
         return ToolCall { id, tool: Tool::TaskList(call) };
     }
-    let input: Option<ToolInput<'_>> = fields.tool_input.and_then(|raw| serde_json::from_str(raw.get()).ok());
+    let input: Option<ToolInput<'_>> = input.and_then(|raw| serde_json::from_str(raw.get()).ok());
     ToolCall { id, tool: tool(name, input.as_ref(), fields.tool_response) }
+}
+
+/// Returns a tool's input that is the text of a JSON object.
+fn input_in_text(input: Option<&RawValue>) -> Option<Box<RawValue>> {
+    serde_json::from_str(&text(input)?).ok()
+}
+
+/// Refuses a call if the fields that gates evaluate are ambiguous: a repeated key, or a value that is missing or of another
+/// type.
+fn check_input(fields: &Fields<'_>) -> Result<(), WireError> {
+    let name = tool_name(fields).ok_or(WireError::NoTool)?;
+    if !DECIDED_TOOLS.contains(&name.as_str()) {
+        return Ok(());
+    }
+    let unreadable = || WireError::Input(name.clone());
+    let inner = input_in_text(fields.tool_input);
+    let raw = inner.as_deref().or(fields.tool_input).ok_or_else(unreadable)?;
+    if !raw.get().starts_with('{') {
+        return Err(unreadable());
+    }
+    let input: ToolInput<'_> = serde_json::from_str(raw.get()).map_err(|_| unreadable())?;
+    let texts = [input.file_path, input.notebook_path, input.prompt, input.subagent_type];
+    let is_text = |raw: Option<&RawValue>| raw.is_none() || text(raw).is_some();
+    let decides = match name.as_str() {
+        "Bash" | "Monitor" | "PowerShell" => command(input.command).is_some(),
+        "Edit" | "Write" | "MultiEdit" | "NotebookEdit" => {
+            input.file_path.is_some() || input.notebook_path.is_some()
+        }
+        "Agent" | "Task" => input.prompt.is_some(),
+        _ => true,
+    };
+    if decides && texts.into_iter().all(is_text) { Ok(()) } else { Err(unreadable()) }
+}
+
+/// Returns a shell command: a text, or a list of words.
+fn command(raw: Option<&RawValue>) -> Option<String> {
+    text(raw).or_else(|| value::<Vec<String>>(raw).map(|words| words.join(" ")))
 }
 
 fn tool(name: String, input: Option<&ToolInput<'_>>, response: Option<&RawValue>) -> Tool {
     let of = |pick: fn(&ToolInput<'_>) -> Option<String>| input.and_then(pick);
     match (name.as_str(), ChangeTool::from_name(&name)) {
-        // `Sweep` is our own word for a change no tool reported; a client's tool of that name is not ours.
+        // `Sweep` is our name for changes that no tool reported. A client's tool with that name is something
+        // else.
         (_, Some(tool)) if tool != ChangeTool::Sweep => Tool::File {
             tool,
             path: of(|i| text(i.file_path).or_else(|| text(i.notebook_path)))
@@ -177,17 +314,49 @@ fn tool(name: String, input: Option<&ToolInput<'_>>, response: Option<&RawValue>
             former: former(response),
             undo: input.map_or_else(Undo::default, |input| edits::undo(input.edits(), response)),
         },
-        ("Bash", _) => Tool::Bash {
-            command: of(|i| text(i.command)).unwrap_or_default(),
-            edited: edits::of_command(response),
+        // A monitor is a shell command whose output is watched.
+        ("Bash" | "Monitor" | "PowerShell", _) => Tool::Bash {
+            command: of(|i| command(i.command)).unwrap_or_default(),
+            edits: edits::of_command(response),
+            background: edits::background_task(response),
         },
         ("Agent" | "Task", _) => Tool::Agent {
             agent_type: of(|i| agent_type(i.subagent_type)),
             prompt: of(|i| text(i.prompt)).unwrap_or_default(),
             background: input.and_then(|i| value(i.run_in_background)).unwrap_or(false),
         },
+        ("Workflow", _) => Tool::Workflow(Workflow {
+            script: of(|i| text(i.script)),
+            script_path: of(|i| text(i.script_path)).filter(|path| !path.is_empty()).map(PathBuf::from),
+            name: of(|i| text(i.name)).filter(|name| !name.is_empty()),
+            args: input.map_or_else(Vec::new, |i| all_texts(i.args)),
+        }),
+        ("SendMessage", _) => Tool::Message {
+            to: of(|i| text(i.to)).unwrap_or_default(),
+            text: input.map_or_else(String::new, |i| all_texts(i.message).join("\n")),
+        },
         _ => Tool::Other(name),
     }
+}
+
+/// Every text in a value, the names of its fields included.
+fn all_texts(raw: Option<&RawValue>) -> Vec<String> {
+    fn collect(value: &Value, texts: &mut Vec<String>) {
+        match value {
+            Value::String(text) => texts.push(text.clone()),
+            Value::Array(items) => items.iter().for_each(|item| collect(item, texts)),
+            Value::Object(fields) => fields.iter().for_each(|(name, field)| {
+                texts.push(name.clone());
+                collect(field, texts);
+            }),
+            _ => {}
+        }
+    }
+    let mut texts = Vec::new();
+    if let Some(value) = value::<Value>(raw) {
+        collect(&value, &mut texts);
+    }
+    texts
 }
 
 #[derive(Deserialize)]
@@ -202,12 +371,13 @@ struct WrittenFile<'a> {
     original: Option<&'a RawValue>,
 }
 
-/// A field that is there, even if it is `null`: serde takes that for a missing one.
+/// Deserialises a field that is present, even if it is `null`; serde would treat that as missing.
 fn even_null<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'a RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
 }
 
-/// What a file was before: `null` where it did not exist, nothing where the client does not say.
+/// Returns the file's previous content: `Absent` if it did not exist, `None` if the client does not report
+/// it.
 fn former(response: Option<&RawValue>) -> Option<Former> {
     let written: WrittenFile<'_> = serde_json::from_str(response?.get()).ok()?;
     let original: Option<String> = serde_json::from_str(written.original?.get()).ok()?;
@@ -411,13 +581,96 @@ mod tests {
             (b" \n", "empty"),
             (b"{", "not a JSON object"),
             (b"[]", "not a JSON object"),
-            (b"{\"hook_event_name\":\"\xff\"}", "not a JSON object"),
+            (b"{\"hook_event_name\":\"Stop\",\"cwd\":1,\"cwd\":2}", "not a JSON object"),
             (b"{}", "no `hook_event_name`"),
             (b"{\"hook_event_name\":3}", "no `hook_event_name`"),
         ] {
             let error = parse(bytes).unwrap_err().to_string();
             assert!(error.contains(why), "{error}");
         }
+    }
+
+    const COMMIT: &str = r#"{"hook_event_name":"PreToolUse","session_id":"s","tool_name":"Bash","tool_input":{"command":"git commit"}}"#;
+
+    fn command_of(bytes: &[u8]) -> Option<String> {
+        let EventKind::PreToolUse(call) = parse(bytes).ok()?.kind else { return None };
+        let Tool::Bash { command, .. } = call.tool else { return None };
+        Some(command)
+    }
+
+    #[test]
+    fn commands_are_read_in_every_encoding_and_form() {
+        let utf16: Vec<u8> = COMMIT.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        for bytes in [
+            COMMIT.as_bytes().to_vec(),
+            [b"\xef\xbb\xbf", COMMIT.as_bytes()].concat(),
+            [&b"\xff\xfe"[..], &utf16].concat(),
+            COMMIT.replace("\"git commit\"", r#"["git","commit"]"#).into_bytes(),
+            COMMIT.replace(r#"{"command":"git commit"}"#, r#""{\"command\":\"git commit\"}""#).into_bytes(),
+        ] {
+            assert_eq!(
+                command_of(&bytes).as_deref(),
+                Some("git commit"),
+                "{}",
+                String::from_utf8_lossy(&bytes)
+            );
+        }
+        for (name, other) in
+            [("Bash", "bash"), ("Bash", " Bash"), ("Bash", "Bash\\ud800"), ("PreToolUse", "pretooluse")]
+        {
+            assert_eq!(
+                command_of(COMMIT.replace(name, other).as_bytes()).as_deref(),
+                Some("git commit"),
+                "{other}"
+            );
+        }
+        for other in ["mcp__Bash", "BashOutput", "Bash:x", "Bäsh"] {
+            assert_eq!(command_of(COMMIT.replace("Bash", other).as_bytes()), None, "{other}");
+        }
+        let surrogate = COMMIT.replace("commit\"", r#"commit -m \ud800""#);
+        assert_eq!(command_of(surrogate.as_bytes()).as_deref(), Some("git commit -m \u{fffd}"));
+        let control = COMMIT.replace("git commit", "git\tcommit\u{1}");
+        assert_eq!(command_of(control.as_bytes()).as_deref(), Some("git\tcommit\u{1}"));
+    }
+
+    #[test]
+    fn unclear_calls_are_errors_and_not_other_calls() {
+        for json in [
+            COMMIT.replace("\"git commit\"", "7"),
+            COMMIT.replace("\"git commit\"", "null"),
+            COMMIT.replace("\"command\"", "\"Command\""),
+            COMMIT.replace("\"command\"", "\"comm\\ud800and\""),
+            COMMIT.replace(r#"{"command":"git commit"}"#, "null"),
+            COMMIT.replace(r#","tool_input":{"command":"git commit"}"#, ""),
+            COMMIT.replace("\"Bash\"", "null"),
+            COMMIT.replace("\"Bash\"", "[\"Bash\"]"),
+            COMMIT.replace("Bash", "Write"),
+            COMMIT.replace("Bash", "Agent"),
+            COMMIT.replace("\"git commit\"", r#"["git",1]"#),
+            COMMIT.replace("\"git commit\"", r#"{"x":"git commit"}"#),
+            COMMIT.replace("\"git commit\"", r#""git commit","command":"ls""#),
+            COMMIT.replace(r#"{"command":"git commit"}"#, r#""git commit""#),
+            COMMIT.replace(r#"{"command":"git commit"}"#, r#"["git commit"]"#),
+            COMMIT.replace("\"tool_name\"", "\"tool_name\":\"Read\",\"tool_name\""),
+            format!("{COMMIT} x"),
+            format!("{COMMIT}{COMMIT}"),
+            COMMIT[..COMMIT.len() - 9].to_owned(),
+        ] {
+            assert!(parse(json.as_bytes()).is_err(), "{json}");
+        }
+    }
+
+    #[test]
+    fn agents_without_a_proper_id_are_not_the_lead() {
+        let actor = |fields: &str| event(&format!(r#"{{"hook_event_name":"Stop",{fields}"x":1}}"#)).actor;
+        for id in ["\"\"", "7", "[]", "{}", "true", "\"\\ud800\""] {
+            assert!(actor(&format!("\"agent_id\":{id},")).agent_id().is_some(), "{id}");
+        }
+        let named = r#""agent_type":"implementer","#;
+        assert!(actor(&format!("\"agent_id\":null,{named}")).agent_id().is_some());
+        assert_eq!(actor("\"agent_id\":null,"), Actor::Lead);
+        assert_eq!(actor(named), Actor::Lead, "a session that was started with --agent");
+        assert_eq!(actor(""), Actor::Lead);
     }
 
     proptest! {

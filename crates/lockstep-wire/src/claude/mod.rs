@@ -2,6 +2,7 @@
 
 mod edits;
 mod input;
+mod lenient;
 mod output;
 pub mod samples;
 mod task_list;

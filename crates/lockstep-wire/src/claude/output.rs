@@ -1,14 +1,17 @@
-//! Claude Code's reply JSON: exactly the keys the client takes for the event, and nothing when there is nothing to say.
+//! Claude Code's reply JSON: exactly the keys that the client accepts for the event, and no output if there
+//! is nothing to report.
 
 use lockstep_model::decision::Decision;
 use lockstep_model::event::EventKind;
+use lockstep_text::printable;
 use serde_json::json;
 
 use crate::Reply;
 
-/// Whether the client puts a hook's `additionalContext` for this event into a context.
+/// Returns true if the client adds a hook's `additionalContext` to a context for this event.
 ///
-/// `SubagentStop` would take it too, but gives it to the stopping subagent and makes it go on: never wanted.
+/// `SubagentStop` accepts it too, but gives it to the stopping subagent, which then continues. That is never
+/// wanted.
 pub fn carries_context(kind: &EventKind) -> bool {
     matches!(
         kind,
@@ -20,31 +23,39 @@ pub fn carries_context(kind: &EventKind) -> bool {
     )
 }
 
-/// The reply to an event of `kind`.
+/// The reply to an event of `kind`. Characters from outside that control a terminal or hide text are replaced.
 pub fn render(kind: &EventKind, decision: &Decision) -> Reply {
     match decision {
         Decision::Silent => Reply::silent(),
         Decision::Context(text) if carries_context(kind) => Reply::json(&json!({
-            "hookSpecificOutput": {"hookEventName": kind.name(), "additionalContext": text}
+            "hookSpecificOutput": {"hookEventName": kind.name(), "additionalContext": printable(text)}
         })),
         Decision::Context(_) => Reply::silent(),
-        Decision::Block(reason) => block(kind, reason),
+        Decision::Ask(reason) if matches!(kind, EventKind::PreToolUse(_)) => permission("ask", reason),
+        // Only a tool call can be put before the user; anything else that waits for an answer is refused.
+        Decision::Ask(reason) | Decision::Block(reason) => block(kind, reason),
     }
+}
+
+fn permission(decision: &str, reason: &str) -> Reply {
+    Reply::json(&json!({
+        "hookSpecificOutput": {
+            "hookEventName": "PreToolUse",
+            "permissionDecision": decision,
+            "permissionDecisionReason": printable(reason),
+        }
+    }))
 }
 
 fn block(kind: &EventKind, reason: &str) -> Reply {
     match kind {
-        EventKind::PreToolUse(_) => Reply::json(&json!({
-            "hookSpecificOutput": {
-                "hookEventName": kind.name(),
-                "permissionDecision": "deny",
-                "permissionDecisionReason": reason,
-            }
-        })),
+        EventKind::PreToolUse(_) => permission("deny", reason),
         EventKind::Stop(_)
         | EventKind::SubagentStop(_)
         | EventKind::UserPromptSubmit { .. }
-        | EventKind::PostToolUse { .. } => Reply::json(&json!({"decision": "block", "reason": reason})),
+        | EventKind::PostToolUse { .. } => {
+            Reply::json(&json!({"decision": "block", "reason": printable(reason)}))
+        }
         // Events without a JSON form for it: exit code 2, with the reason on standard error.
         _ => Reply { stderr: format!("{reason}\n"), code: 2, ..Reply::silent() },
     }
@@ -57,7 +68,7 @@ mod tests {
     use super::*;
 
     fn call() -> ToolCall {
-        ToolCall { id: None, tool: Tool::Bash { command: "true".to_owned(), edited: Vec::new() } }
+        ToolCall { id: None, tool: Tool::Other("Read".to_owned()) }
     }
 
     fn stop() -> Stop {
@@ -71,6 +82,7 @@ mod tests {
             EventKind::UserPromptSubmit { prompt: String::new() },
             EventKind::PreToolUse(call()),
             EventKind::PostToolUse { call: call(), outcome: Outcome::Succeeded },
+            EventKind::PostToolUseFailure(call()),
             EventKind::SubagentStart,
             EventKind::SubagentStop(stop()),
             EventKind::Stop(stop()),
@@ -112,5 +124,36 @@ mod tests {
             "{\"hookSpecificOutput\":{\"hookEventName\":\"PreToolUse\",\"permissionDecision\":\"deny\",\
              \"permissionDecisionReason\":\"no\"}}\n"
         );
+    }
+
+    #[test]
+    fn nothing_from_outside_controls_a_terminal() {
+        let text = "a\u{1b}[2J\u{202e}b\nc".to_owned();
+        for kind in every_kind() {
+            for decision in
+                [Decision::Block(text.clone()), Decision::Ask(text.clone()), Decision::Context(text.clone())]
+            {
+                let reply = render(&kind, &decision);
+                assert!(
+                    !reply.stdout.contains("\\u001b") && !reply.stdout.contains('\u{202e}'),
+                    "{}",
+                    reply.stdout
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn only_a_tool_call_is_put_before_the_user() {
+        let asks = Decision::Ask("because".to_owned());
+        for kind in every_kind() {
+            let reply = render(&kind, &asks);
+            assert!(!reply.stdout.contains("allow"));
+            if matches!(kind, EventKind::PreToolUse(_)) {
+                assert!(reply.stdout.contains("\"permissionDecision\":\"ask\""), "{}", reply.stdout);
+            } else {
+                assert_eq!(reply, render(&kind, &Decision::Block("because".to_owned())));
+            }
+        }
     }
 }

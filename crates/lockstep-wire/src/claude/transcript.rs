@@ -1,4 +1,5 @@
-//! Claude Code's transcripts: the prompt an agent was given, and what its work took. A line that is none is passed over.
+//! Claude Code's transcripts: the prompts of an agent, and the tokens and turns it used. Invalid lines are
+//! skipped.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,7 +8,7 @@ use lockstep_model::ids::AgentId;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// What an agent's work took.
+/// The tokens and turns that an agent used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
     /// Answers of the model.
@@ -20,6 +21,8 @@ pub struct Usage {
 
 #[derive(Deserialize)]
 struct Line {
+    #[serde(default, rename = "type")]
+    kind: Option<String>,
     #[serde(default)]
     message: Option<Message>,
 }
@@ -48,22 +51,44 @@ struct TokenUsage {
     output_tokens: u64,
 }
 
-/// Where the transcript of a subagent is, by that of its session.
+/// Returns the path of a subagent's transcript, derived from that of its session.
 pub fn of_subagent(session: &Path, agent: &AgentId) -> PathBuf {
     session.with_extension("").join("subagents").join(format!("agent-{agent}.jsonl"))
 }
 
+/// The messages of a conversation. Records of requests repeat them under another type.
 fn messages(transcript: &[u8]) -> impl Iterator<Item = Message> {
     let lines = transcript.split(|byte| *byte == b'\n');
-    lines.filter_map(|line| serde_json::from_slice::<Line>(line).ok()?.message)
+    lines.filter_map(|line| {
+        let line: Line = serde_json::from_slice(line).ok()?;
+        let is_said = line.kind.is_none_or(|kind| kind == "user" || kind == "assistant");
+        line.message.filter(|_| is_said)
+    })
 }
 
-/// The first prompt in a transcript.
-pub fn first_prompt(transcript: &[u8]) -> Option<String> {
-    messages(transcript).find(|message| message.role == "user").map(|message| text(&message.content))
+/// The prompts of an agent in order: the one that started it, and the messages that continued it.
+pub fn prompts(transcript: &[u8]) -> impl Iterator<Item = String> {
+    let from_user = messages(transcript).filter(|message| message.role == "user");
+    let texts = from_user.map(|message| text(&message.content));
+    texts.filter(|text| !text.is_empty() && !text.starts_with(REMINDER)).map(|text| unwrap(&text))
 }
 
-/// What the work in a transcript took. A message that is written in several lines counts once, as it was at last.
+/// The prefix of texts that the client adds.
+const REMINDER: &str = "<system-reminder>";
+
+/// Returns the prompt of a workflow's script as the script wrote it: the client puts a line before it, and indents the rest.
+fn unwrap(text: &str) -> String {
+    match text.split_once('\n') {
+        Some((frame, computed)) if frame.starts_with("[Workflow harness") => {
+            let lines = computed.split('\n').map(|line| line.strip_prefix("  ").unwrap_or(line));
+            lines.collect::<Vec<_>>().join("\n")
+        }
+        _ => text.to_owned(),
+    }
+}
+
+/// Returns the usage in a transcript. A message that is written in several lines counts once, with its last
+/// state.
 pub fn usage(transcript: &[u8]) -> Usage {
     let mut answers: BTreeMap<String, Option<TokenUsage>> = BTreeMap::new();
     for (at, message) in messages(transcript).filter(|message| message.role == "assistant").enumerate() {
@@ -111,11 +136,27 @@ mod tests {
     );
 
     #[test]
-    fn the_prompt_is_the_first_thing_said_to_the_agent() {
-        assert_eq!(first_prompt(TRANSCRIPT.as_bytes()).as_deref(), Some("Do it\nnow"));
+    fn prompts_are_the_texts_said_to_the_agent() {
+        let prompts = |transcript: &[u8]| prompts(transcript).collect::<Vec<_>>();
+        assert_eq!(prompts(TRANSCRIPT.as_bytes()), ["Do it\nnow"], "the result of a tool is none");
         let blocks = r#"{"message":{"role":"user","content":[{"type":"text","text":"a"},{"type":"text","text":"b"}]}}"#;
-        assert_eq!(first_prompt(blocks.as_bytes()).as_deref(), Some("a\nb"));
-        assert_eq!(first_prompt(b"\xff\n{}"), None);
+        assert_eq!(prompts(blocks.as_bytes()), ["a\nb"]);
+        assert_eq!(prompts(b"\xff\n{}"), [""; 0]);
+    }
+
+    #[test]
+    fn messages_to_a_running_agent_and_tasks_of_a_workflow_are_prompts() {
+        let transcript = concat!(
+            r#"{"type":"user","message":{"role":"user","content":"[Workflow harness \u2014 computed task] The task follows:\n  a\n    b\n"}}"#,
+            "\n",
+            r#"{"type":"user","message":{"role":"user","content":"<system-reminder>\nOthers\n</system-reminder>"}}"#,
+            "\n",
+            r#"{"type":"api-request-blob","message":{"role":"user","content":"a copy"}}"#,
+            "\n",
+            r#"{"type":"user","isMeta":true,"message":{"role":"user","content":"The coordinator sent a message:\nc"}}"#,
+        );
+        let prompts: Vec<_> = prompts(transcript.as_bytes()).collect();
+        assert_eq!(prompts, ["a\n  b\n", "The coordinator sent a message:\nc"]);
     }
 
     #[test]
