@@ -1,5 +1,5 @@
-//! Computes what facts mean: a digest of the extractors' sources and the grammars' versions. Facts that were kept under
-//! another digest are not used, so that nobody has to remember to raise a number.
+//! Computes the version of the facts: a digest of the extractors' sources and the grammars' versions. Stored
+//! facts with another digest are not used, so no version number has to be raised by hand.
 
 use std::fs;
 use std::io;
@@ -38,7 +38,7 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> io::Result<()> {
     Ok(())
 }
 
-/// FNV-1a: the same on every machine.
+/// FNV-1a, which is the same on every machine.
 struct Fnv(u64);
 
 impl Default for Fnv {

@@ -1,5 +1,5 @@
-//! What changed in a file between two contents: which of its definitions vanished, got another name, other users' side or only
-//! another inside.
+//! Compares two contents of a file: the definitions that were removed or renamed, or whose signature or body
+//! changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,51 +10,51 @@ use crate::resolve::path_of;
 use crate::signature::{self, Effect, Fit};
 use crate::syntax::differs_by_name;
 
-/// A definition of the former content that is not what it was.
+/// A changed definition of the former content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SymbolChange {
-    /// As it was.
+    /// The former definition.
     pub was: Definition,
-    /// What became of it.
+    /// The kind of change.
     pub what: What,
 }
 
-/// What became of a definition.
+/// The kind of change of a definition.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum What {
-    /// Nobody can name it any more.
+    /// The definition can no longer be named.
     Removed,
-    /// It goes by another name.
+    /// The definition has another name.
     Renamed(Box<str>),
-    /// Its users must do something else: other parameters, another type, other members to implement.
+    /// The signature changed: other parameters, another type, or other members to implement.
     Resigned {
-        /// How many arguments a call takes now.
+        /// The number of arguments that a call takes now.
         arity: Option<Arity>,
-        /// Whether more than the number of arguments changed, as far as the text tells.
+        /// Set if more than the number of arguments changed, as far as the text shows.
         deeper: bool,
-        /// Whether a parameter of the type is used by nothing in it any more. The compiler then knows nothing of it wherever
-        /// a value of the type stands.
+        /// Set if the type no longer uses one of its parameters. The compiler then cannot infer that
+        /// parameter for values of the type.
         unfounded: bool,
-        /// The effect by the parts of both signatures, where they are known.
+        /// The effect by the parts of both signatures, if they are known.
         effect: Option<Box<Effect>>,
     },
-    /// The signature is another one, and every use still fits it.
+    /// The signature changed, and every use still fits it.
     Compatible,
-    /// Nothing is known about it: the new content does not parse where it was.
+    /// The change is unknown, because the new content does not parse at the definition.
     Unknown,
-    /// Its parameters go by other names: only who passes arguments by name must do something else.
+    /// Parameters were renamed: only calls that pass arguments by name are affected.
     Relabelled {
-        /// The names that are gone.
+        /// The removed names.
         gone: Vec<Box<str>>,
     },
-    /// Fewer can name it than before.
+    /// The visibility was reduced.
     Narrowed,
-    /// Only its inside changed.
+    /// Only the body changed.
     Body,
 }
 
 impl What {
-    /// The name it goes by now, where it has another one.
+    /// Returns the new name, if it changed.
     pub fn new_name(&self) -> Option<&str> {
         match self {
             Self::Renamed(name) => Some(name),
@@ -62,7 +62,7 @@ impl What {
         }
     }
 
-    /// One word for people and programs.
+    /// Returns one word for people and programs.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Removed => "removed",
@@ -77,20 +77,20 @@ impl What {
 }
 
 impl SymbolChange {
-    /// Whether a place that uses the definition no longer fits it.
+    /// Returns true if a use of the definition no longer fits it.
     ///
     /// `keywords` are the names by which a call passes arguments.
     pub fn breaks(&self, reference: &Reference, keywords: &[Box<str>]) -> bool {
-        // A dependent, but not one that is known to break: only types, another build, or running it, would tell.
+        // A dependent that is not known to break: only types, another build or a run would decide.
         if reference.certainty > Certainty::Possible {
             return false;
         }
         match &self.what {
-            // Where it was asked for, nothing is asked for any more.
+            // A removed requirement need not be met any more.
             What::Removed => {
                 !matches!(reference.role, Role::Redefine | Role::Covered | Role::Require | Role::Implement)
             }
-            // Where it was asked for, now something else is, that nobody has.
+            // A renamed requirement is not met by the old name.
             What::Renamed(_) if matches!(reference.role, Role::Require | Role::Implement) => {
                 !self.was.extends.iter().any(|it| &**it == OPTIONAL)
             }
@@ -100,7 +100,7 @@ impl SymbolChange {
             What::Body | What::Compatible | What::Unknown => false,
             _ if self.fit(reference, keywords) == Some(Fit::Fits) => false,
             _ if self.is_decided() && self.fit(reference, keywords).is_some() => true,
-            // Whether a call passes something by such a name is told by its own file.
+            // The call's own file shows whether it passes an argument by such a name.
             What::Relabelled { .. } => {
                 matches!(reference.role, Role::Call | Role::Covered | Role::Redefine | Role::Override)
             }
@@ -118,9 +118,11 @@ impl SymbolChange {
                         _ => true,
                     }
                 }
-                // How many arguments it passes is not known: what was enough, and not too many, still is where more fit than before.
+                // The number of arguments is unknown. If the function accepts more numbers than before, every
+                // call still fits.
                 Role::Call | Role::Covered => *deeper || !self.widens(*arity),
-                // A pattern says all that a variant or a constant is, takes a field as what it is, and a closed one says how many there are.
+                // A pattern names all fields of a variant and uses a constant or field as its type; a closed
+                // one depends on the number of fields.
                 Role::Pattern => match (reference.arguments, arity) {
                     (Some(fields), Some(arity)) if self.was.kind == DefinitionKind::Type => {
                         !arity.takes(fields)
@@ -130,11 +132,12 @@ impl SymbolChange {
                         matches!(self.was.kind, Variant | Value | Field)
                     }
                 },
-                // A type whose fields or variants changed still is a type, and what is left open may change.
+                // A type with other fields or variants is still a type, and an open pattern ignores them.
                 Role::Type | Role::Owner | Role::Partial | Role::Key => false,
                 Role::Construct | Role::Extend | Role::Override => true,
                 Role::Redefine | Role::Conform | Role::Implement => true,
-                // Passed on or read: its type is another one, of which only a function that takes more than before can be told to fit.
+                // Passed on or read: its type changed, and only a function that accepts more than before is
+                // known to fit.
                 Role::Value | Role::Quoted => *deeper || !self.widens(*arity),
             },
         }
@@ -142,7 +145,7 @@ impl SymbolChange {
 }
 
 impl SymbolChange {
-    /// Whether a place fits the new signature, by the parts of both signatures; `None` where these do not decide it.
+    /// Returns true if a place fits the new signature, by the parts of both signatures; `None` if these do not decide it.
     pub fn fit(&self, reference: &Reference, keywords: &[Box<str>]) -> Option<Fit> {
         let What::Resigned { arity, effect: Some(effect), unfounded: false, .. } = &self.what else {
             return None;
@@ -152,7 +155,7 @@ impl SymbolChange {
                 let counted = reference.arguments.zip(*arity);
                 let asks_more = self.was.arity.zip(*arity).is_some_and(|(was, is)| is.least > was.least);
                 if asks_more && !keywords.is_empty() {
-                    // The number does not tell which parameters are given.
+                    // The number alone does not show which parameters are passed.
                     return None;
                 }
                 let takes = counted.is_none_or(|(arguments, arity)| arity.takes(arguments));
@@ -168,7 +171,7 @@ impl SymbolChange {
         }
     }
 
-    /// Says of a signature which every call fits, and which nothing else notices, that it is compatible.
+    /// Marks a changed signature as compatible if every call fits it, and no other use is affected.
     pub(crate) fn settle(&mut self) {
         let What::Resigned { arity, effect: Some(effect), unfounded: false, .. } = &self.what else { return };
         if effect.fits_calls() && (self.was.arity == *arity || self.widens(*arity)) {
@@ -176,21 +179,28 @@ impl SymbolChange {
         }
     }
 
-    /// Whether the parts of the signatures also decide what breaks.
+    /// Says of a type with another inside that its users must do something else.
+    pub(crate) fn require(&mut self) {
+        if matches!(self.what, What::Body | What::Compatible) {
+            self.what = What::Resigned { arity: None, deeper: true, unfounded: false, effect: None };
+        }
+    }
+
+    /// Returns true if the parts of the signatures also decide which uses break.
     fn is_decided(&self) -> bool {
         matches!(&self.what, What::Resigned { effect: Some(effect), .. } if effect.is_decisive)
     }
 
-    /// Whether every number of arguments that was fitting still is.
+    /// Returns true if every previously valid number of arguments is still valid.
     fn widens(&self, arity: Option<Arity>) -> bool {
         let (Some(was), Some(now)) = (self.was.arity, arity) else { return false };
         let fits = |most: u16| was.most.is_some_and(|was| was <= most);
         now.least <= was.least && now.most.is_none_or(fits)
     }
 
-    /// Whether a call that still passes a fitting number of arguments passes them to other parameters: one that must be
-    /// given comes before those that need not, so it stands before what the call gives to them; and of one that had to be given
-    /// and is gone, every call has given something.
+    /// Returns true if a call with a valid number of arguments passes them to other parameters. A new
+    /// required parameter precedes the optional ones, so it takes an argument that was for one of them. If a
+    /// required parameter was removed, every call has passed an argument for it.
     fn shifts(&self, arity: Arity, arguments: u16) -> bool {
         let Some(was) = self.was.arity else { return false };
         let Some(most) = was.most else { return false };
@@ -199,7 +209,8 @@ impl SymbolChange {
     }
 }
 
-/// What changed between two contents of a file, for everyone who can name its definitions. In the order of the former text.
+/// Returns the changes between two contents of a file, for all definitions that other files can name. In the
+/// order of the former text.
 pub fn compare(old: &Facts, new: &Facts) -> Vec<SymbolChange> {
     compare_reaching(old, new, Reach::Package)
 }
@@ -210,7 +221,8 @@ pub(crate) fn compare_reaching(old: &Facts, new: &Facts, least: Reach) -> Vec<Sy
     let gone = Gone::new(old, new);
     let mut offered = imported(new);
     if old.language == Language::Rust {
-        // What was imported beside a definition of the same name is inside a function: no other scope has both.
+        // A name that was already imported next to a definition of the same name is inside a function: no
+        // other scope has both.
         let before = imported(old);
         offered.retain(|name| !before.contains(name));
     }
@@ -269,8 +281,8 @@ impl Renamed {
     }
 }
 
-/// Takes back changes that only another name for something else made: of a signature that names it, and of a type whose
-/// member it is.
+/// Removes changes that only follow from another rename: of a signature that contains the renamed name, and
+/// of a type whose member was renamed.
 fn settle_renames(changes: &mut Vec<SymbolChange>, touched: &[(usize, &Definition)]) {
     let renamed: Vec<Renamed> = changes.iter().filter_map(Renamed::of).collect();
     let mut settled = BTreeSet::new();
@@ -306,7 +318,33 @@ fn settle_renames(changes: &mut Vec<SymbolChange>, touched: &[(usize, &Definitio
     });
 }
 
-/// Headings of the same text are numbered: one more or one less gives the others another number and leaves them as they are.
+/// Takes back changes of signatures that only another name for a type of another file made. `new` is the present content.
+pub(crate) fn settle_foreign_renames(
+    changes: &mut [SymbolChange],
+    new: &Facts,
+    renamed: &[(Box<str>, Box<str>)],
+) {
+    let resigned =
+        changes.iter_mut().filter(|it| matches!(it.what, What::Resigned { .. } | What::Compatible));
+    for change in resigned {
+        let was = &change.was;
+        let same = |it: &&Definition| {
+            it.name == was.name
+                && it.kind == was.kind
+                && it.container == was.container
+                && it.arity == was.arity
+        };
+        let explains = |is: &Definition| {
+            renamed.iter().any(|(from, to)| differs_by_name(was.signature, is.signature, from, to))
+        };
+        if new.definitions.iter().filter(same).any(explains) {
+            change.what = What::Body;
+        }
+    }
+}
+
+/// Removes changes of numbered headings. Headings with the same text are numbered, so adding or removing one
+/// renumbers the others, but does not change them.
 fn settle_sections(changes: &mut Vec<SymbolChange>, new: &Facts) {
     let title = |name: &str| {
         let bare = name.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -327,7 +365,7 @@ fn settle_sections(changes: &mut Vec<SymbolChange>, new: &Facts) {
     }
 }
 
-/// The names that a file imports at its outermost.
+/// Returns the names that a file imports at its top level.
 fn imported(facts: &Facts) -> BTreeSet<&str> {
     let outermost = facts.imports.iter().filter(|import| import.container.is_none());
     outermost.flat_map(|import| &import.names).map(|name| &*name.local).collect()
@@ -344,8 +382,9 @@ fn group(facts: &Facts, path: impl Fn(Option<&str>) -> Option<String>) -> BTreeM
     groups
 }
 
-/// The definitions that reach at least as far as `least`, with where they should be found now. The members of a type that is gone are gone with it: their users
-/// are its users.
+/// The definitions that reach at least as far as `least`, with the key under which each is expected now.
+///
+/// Members of a removed type are left out: their users are users of the type.
 fn concerning<'a>(
     old: &'a Facts,
     least: Reach,
@@ -361,11 +400,12 @@ fn concerning<'a>(
     })
 }
 
-/// More of one name than this are taken in the order of the text: to compare all with all takes too long.
+/// The number of definitions with one name above which they are paired in the order of the text: comparing
+/// all pairs would take too long.
 const MANY: usize = 16;
 
-/// Which definition became which, where several have one name (overloads, conditional ones): those that changed least first,
-/// and of those the nearest. What is found is taken out of `now`.
+/// Pairs definitions of the same name (overloads, conditional ones): the least changed first, among those the
+/// nearest. Paired definitions are removed from `now`.
 fn paired<'a, 'b>(
     before: Vec<&'a Definition>,
     now: Option<&mut Vec<&'b Definition>>,
@@ -396,7 +436,7 @@ fn distance(was: &Definition, is: &Definition) -> (bool, bool, u32) {
     (is.signature != was.signature, is.body != was.body, is.line.abs_diff(was.line))
 }
 
-/// What became of a definition that is still there; `None` where nothing did.
+/// Returns the change of a definition that still exists. `None` if there is none.
 pub(crate) fn difference(language: Language, was: &Definition, is: &Definition) -> Option<What> {
     if is.reach < was.reach {
         Some(What::Narrowed)
@@ -417,7 +457,7 @@ pub(crate) fn difference(language: Language, was: &Definition, is: &Definition) 
     }
 }
 
-/// Whether a call that fitted no longer does, by the number of its arguments.
+/// Returns true if a call that fitted no longer does, by the number of its arguments.
 fn narrows(was: &Definition, is: &Definition) -> bool {
     match (was.arity, is.arity) {
         (Some(was), Some(is)) => {
@@ -427,12 +467,12 @@ fn narrows(was: &Definition, is: &Definition) -> bool {
     }
 }
 
-/// Whether a definition gives something else. Of a function, what it takes is kept there too, where that tells anything: parameters that
-/// only one of the two has are told by its arity.
+/// Returns true if a definition has another result. For a function, its parameter types are included if they
+/// are informative; additional or missing parameters are covered by its arity.
 fn gives_otherwise(was: &Definition, is: &Definition) -> bool {
     let named = !was.parameters.is_empty();
     match (&was.gives, &is.gives) {
-        // Where parameters have names, another one before them moves none of them.
+        // With named parameters, inserting one before them moves none.
         (Some(Shape::Function(_, before)), Some(Shape::Function(_, now))) if named => before != now,
         (Some(Shape::Function(before, was)), Some(Shape::Function(now, is))) => {
             was != is || before.iter().zip(now).any(|(before, now)| before != now)
@@ -441,10 +481,10 @@ fn gives_otherwise(was: &Definition, is: &Definition) -> bool {
     }
 }
 
-/// A changed signature beside others of the same name that did not change: a call may still fit one of those.
+/// Adjusts a changed signature for unchanged overloads, which a call may still fit.
 fn beside(what: What, was: &Definition, is: &Definition, old: &Facts, new: &Facts) -> What {
     let What::Resigned { arity: Some(mut arity), deeper, unfounded, effect } = what else { return what };
-    // Two of one name in Rust are of different types, or only one of them is there.
+    // Two definitions of one name in Rust have different types, or only one of them is compiled.
     if old.language == Language::Rust {
         return What::Resigned { arity: Some(arity), deeper, unfounded, effect };
     }
@@ -457,7 +497,8 @@ fn beside(what: What, was: &Definition, is: &Definition, old: &Facts, new: &Fact
     };
     let others = new.definitions.iter().filter(|it| of(it, is) && !std::ptr::eq(*it, is) && stayed(it));
     let mut any = false;
-    // Where it asks for more, and all others may give nothing, who got something before has not reckoned with that.
+    // If it requires more arguments, and all others may return nothing, callers that always got a value may
+    // now get none.
     let asks_more = was.arity.is_some_and(|was| arity.least > was.least);
     let mut may_fail = asks_more && !gives_nothing(was);
     for (other, taken) in others.filter_map(|it| Some((it, it.arity?))) {
@@ -466,19 +507,19 @@ fn beside(what: What, was: &Definition, is: &Definition, old: &Facts, new: &Fact
         arity.least = arity.least.min(taken.least);
         arity.most = arity.most.zip(taken.most).map(|(one, other)| one.max(other));
     }
-    // A call may fit another overload, whatever became of this one.
+    // A call may fit another overload, regardless of this one.
     let effect = effect.filter(|_| !any);
     What::Resigned { arity: Some(arity), deeper: (deeper && !any) || (any && may_fail), unfounded, effect }
 }
 
-/// Whether a function of Python may give `None` instead of something.
+/// Returns true if a Python function may return `None`.
 fn gives_nothing(function: &Definition) -> bool {
     let Some(Shape::Function(_, gives)) = &function.gives else { return false };
     let is_none = |shape: &Shape| matches!(shape, Shape::Of(name) if &**name == "None");
     matches!(&**gives, Shape::Either(parts) if parts.iter().any(is_none))
 }
 
-/// A type of Rust whose fields no longer use one of its parameters.
+/// Detects a Rust type whose fields no longer use one of its parameters.
 fn founded(what: What, was: &Definition, is: &Definition, old: &Facts, new: &Facts) -> What {
     if old.language != Language::Rust || was.kind != DefinitionKind::Type {
         return what;
@@ -491,10 +532,10 @@ fn founded(what: What, was: &Definition, is: &Definition, old: &Facts, new: &Fac
     What::Resigned { arity, deeper, unfounded, effect }
 }
 
-/// The positions of a type's parameters that its fields use; `None` where a field hides them.
+/// The positions of a type's parameters that its fields use; `None` if a field hides them.
 fn parameters<'f>(facts: &'f Facts, of: &Definition) -> Option<BTreeSet<&'f str>> {
     let mut used = BTreeSet::new();
-    // Two of one name stand under different conditions: those between its lines are its own.
+    // Two types with one name have different conditions: the fields between its lines are its own.
     let fields = facts
         .definitions
         .iter()
@@ -515,7 +556,7 @@ fn is_type(definition: &Definition) -> bool {
     matches!(definition.kind, Type | Interface | Module)
 }
 
-/// Types that were replaced by another one in their place, by their former names.
+/// Returns the types that were renamed in place, by their former names.
 pub(crate) fn renamed_types<'a>(old: &'a Facts, new: &'a Facts) -> BTreeMap<&'a str, &'a str> {
     let (lost, mut won) = (lost_types(old, new), lost_types(new, old));
     let mut renamed = BTreeMap::new();
@@ -536,7 +577,7 @@ pub(crate) fn renamed_types<'a>(old: &'a Facts, new: &'a Facts) -> BTreeMap<&'a 
     renamed
 }
 
-/// The types of one content that the other has neither in their place nor in another one.
+/// Returns the types of one content that the other does not have in any place.
 fn lost_types<'a>(from: &'a Facts, to: &Facts) -> Vec<&'a Definition> {
     let places = |facts: &'_ Facts| -> BTreeSet<(Option<Box<str>>, Box<str>)> {
         let types = facts.definitions.iter().filter(|d| is_type(d) || is_object(d));
@@ -547,16 +588,16 @@ fn lost_types<'a>(from: &'a Facts, to: &Facts) -> Vec<&'a Definition> {
     let remains =
         |d: &Definition| moved.contains(&*d.name) || after.contains(&(d.container.clone(), d.name.clone()));
     let owners: BTreeSet<&str> = from.definitions.iter().filter_map(|d| d.container.as_deref()).collect();
-    // An object is known by its members as a type is.
+    // An object is identified by its members, like a type.
     let holds = |d: &Definition| is_type(d) || (is_object(d) && owners.contains(&*d.name));
     from.definitions.iter().filter(|d| holds(d) && !remains(d)).collect()
 }
 
-/// The types that are no longer there.
+/// The removed types.
 struct Gone<'a> {
-    /// Those whose name no type has any more: whatever is a member of such a name is gone with it.
+    /// Names that no type has any more: all members of such a type are removed with it.
     names: BTreeSet<&'a str>,
-    /// All of them, by their paths: another type may have the name, as an associated type has that of its trait.
+    /// All paths: another type may have the same name, like an associated type and its trait.
     paths: BTreeSet<String>,
 }
 
@@ -569,7 +610,7 @@ impl<'a> Gone<'a> {
         Self { names: names.collect(), paths: lost.iter().map(|was| path_of(was)).collect() }
     }
 
-    /// Whether what stands at a path is, or is inside, one of them.
+    /// Returns true if a path is one of them, or inside one.
     fn holds(&self, path: &str) -> bool {
         let ends = path.match_indices('.').map(|(at, _)| at).chain([path.len()]);
         path.split('.').any(|part| self.names.contains(part))
@@ -577,18 +618,18 @@ impl<'a> Gone<'a> {
     }
 }
 
-/// Whether it may be an object whose properties are definitions of their own.
+/// Returns true if it may be an object whose properties are separate definitions.
 fn is_object(definition: &Definition) -> bool {
     definition.kind == DefinitionKind::Value && definition.container.is_none() && definition.gives.is_none()
 }
 
-/// The path of a container with each renamed type replaced by its new name.
+/// Returns the path of a container with the new names of renamed types.
 pub(crate) fn renamed_path(path: &str, renamed: &BTreeMap<&str, &str>) -> String {
     path.split('.').map(|part| *renamed.get(part).unwrap_or(&part)).collect::<Vec<_>>().join(".")
 }
 
-/// The added definition that took the place of one that is missing: the same inside or, where only one comes into question,
-/// the same kind in the same place.
+/// Returns the added definition that replaces a missing one: the same body or, if there is only one
+/// candidate, the same kind in the same container.
 fn successor(
     was: &Definition,
     added: &mut Vec<&Definition>,

@@ -1,4 +1,4 @@
-//! Facts while a tree is walked: where in the text the walk stands, and what it has found so far.
+//! Collects facts while a tree is walked: the position of the walk, and the facts found so far.
 
 use tree_sitter::Node;
 
@@ -11,13 +11,13 @@ use crate::syntax::{MAX_DEPTH, digest, end_line_of, header, line_of, text_of};
 pub(crate) struct Collector<'t> {
     /// The text of the file.
     pub(crate) text: &'t str,
-    /// What was found so far.
+    /// The facts found so far.
     pub(crate) facts: Facts,
     /// The names bound inside functions.
     pub(crate) scopes: Scopes,
-    /// The definition that the walk stands in.
+    /// The enclosing definition of the present position.
     pub(crate) within: Option<u32>,
-    /// The types, namespaces and functions that the walk stands in, joined with `.`.
+    /// The enclosing types, namespaces and functions, joined with `.`.
     container: String,
     depth: usize,
 }
@@ -39,7 +39,8 @@ impl<'t> Collector<'t> {
         text_of(node, self.text)
     }
 
-    /// Whether the walk may go one level deeper; where not, that is a problem. Pair it with [`ascend`](Self::ascend).
+    /// Returns true if the walk may go one level deeper. Otherwise, counts a problem. Pair it with
+    /// [`ascend`](Self::ascend).
     pub(crate) fn descend(&mut self) -> bool {
         if self.depth >= MAX_DEPTH {
             self.facts.problems += 1;
@@ -49,22 +50,22 @@ impl<'t> Collector<'t> {
         true
     }
 
-    /// Back from one level deeper.
+    /// Goes one level up.
     pub(crate) fn ascend(&mut self) {
         self.depth -= 1;
     }
 
-    /// What the walk stands in, as [`Definition::container`].
+    /// Returns the present container, as in [`Definition::container`].
     pub(crate) fn container(&self) -> Option<Box<str>> {
         (!self.container.is_empty()).then(|| self.container.as_str().into())
     }
 
-    /// The name of something defined here, with what it stands in.
+    /// Returns the path of a name that is defined here, including its container.
     pub(crate) fn path(&self, name: &str) -> String {
         if self.container.is_empty() { name.to_owned() } else { format!("{}.{name}", self.container) }
     }
 
-    /// Goes into one more container. What [`leave`](Self::leave) needs to get out again.
+    /// Enters a container. Returns the argument for [`leave`](Self::leave).
     pub(crate) fn enter(&mut self, name: &str) -> usize {
         let before = self.container.len();
         if before > 0 {
@@ -79,13 +80,13 @@ impl<'t> Collector<'t> {
         self.container.truncate(before);
     }
 
-    /// A definition at `node` that says nothing yet but its name and place.
+    /// Creates a definition at `node` with only its name and location.
     pub(crate) fn definition(&self, name: &str, kind: DefinitionKind, node: Node<'_>) -> Definition {
         let definition = Definition::new(name, kind, line_of(node), end_line_of(node));
         Definition { container: self.container(), ..definition }
     }
 
-    /// The digests of what a definition shows and of what it keeps to itself; neither says what it is called.
+    /// Returns the digests of the signature and of the body of a definition. Neither includes its name.
     pub(crate) fn digests(
         &self,
         whole: Node<'t>,
@@ -95,7 +96,7 @@ impl<'t> Collector<'t> {
         self.digests_without(whole, name.as_slice(), body)
     }
 
-    /// The same, of what shows neither these.
+    /// Like [`Self::digests`], without the tokens of `names`.
     pub(crate) fn digests_without(
         &self,
         whole: Node<'t>,
@@ -106,19 +107,19 @@ impl<'t> Collector<'t> {
         (signature, digest(body, self.text, |_| false))
     }
 
-    /// Returns the tokens of what a definition shows, see [`Definition::header`].
+    /// Returns the tokens of a definition's signature, see [`Definition::header`].
     pub(crate) fn header(&self, whole: Node<'t>, name: Option<Node<'t>>, body: Option<Node<'t>>) -> Box<str> {
         header(whole, name, body, self.text)
     }
 
-    /// Keeps a definition. Its position.
+    /// Records a definition. Returns its index.
     pub(crate) fn define(&mut self, definition: Definition) -> Option<u32> {
         let at = u32::try_from(self.facts.definitions.len()).ok()?;
         self.facts.definitions.push(definition);
         Some(at)
     }
 
-    /// Keeps the use of a name at `node`.
+    /// Records the use of a name at `node`.
     pub(crate) fn use_name(&mut self, node: Node<'_>, role: Role, of: Option<Shape>, arguments: Option<u16>) {
         let name = self.text(node);
         if !name.is_empty() {

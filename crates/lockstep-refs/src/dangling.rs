@@ -1,39 +1,39 @@
-//! References that lead to nothing: complete paths, names and imports of files that no longer exist, and paths in
+//! Unresolved references: complete paths, names and imports of files that no longer exist, and paths in
 //! structured places that no file has.
 //!
-//! The files that no longer exist come from the caller, who asks git.
+//! The caller provides the deleted files, from git.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::entity::{Aliases, Entity, Names, is_generic, is_history};
 use crate::language::{self, Language};
+use crate::overlay::Overlay;
 use crate::reference::{Certainty, Kind};
 use crate::text::{Subject, WrittenPath, referrers, written_paths};
 use crate::world::{FileId, World, base, join, parent, words};
 
-/// A file that was, with what it was known by.
+/// A deleted file, with its names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Former {
-    /// Where it was.
+    /// The former path.
     pub path: Box<str>,
-    /// Its entities then: see [`entities`](crate::entity::entities).
+    /// Its entities at that time: see [`entities`](crate::entity::entities).
     pub entities: Vec<Entity>,
 }
 
-/// A place that names what is gone.
+/// A reference to something that was deleted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dangling {
-    /// Where.
     pub file: FileId,
-    /// The line, counted from 1.
+    /// Line number, starting at 1.
     pub line: u32,
-    /// How it names it.
+    /// The kind of the reference.
     pub kind: Kind,
-    /// How sure it is that what is gone is meant.
+    /// The certainty that the deleted file is meant.
     pub certainty: Certainty,
-    /// As written there.
+    /// The text of the reference.
     pub pattern: Box<str>,
-    /// The path that it leads to.
+    /// The path that it resolves to.
     pub target: String,
 }
 
@@ -42,18 +42,20 @@ pub struct Dangling {
 pub struct Search {
     /// Sorted by path and line.
     pub found: Vec<Dangling>,
-    /// Whether the time was over first.
+    /// Set if the deadline passed first.
     pub truncated: bool,
 }
 
-/// Finds all places that reference former files which no present one replaces, and all links and hook commands that lead
-/// nowhere. Words alone, and paths that a present file may be meant by, do not count.
+/// Finds all references to former files that no present file replaces, and all links and hook commands with
+/// missing targets. Words alone, and paths that may mean a present file, do not count.
 pub fn dangling(
     world: &dyn World,
     former: &[Former],
     aliases: &Aliases,
     is_over: &dyn Fn() -> bool,
 ) -> Search {
+    // All files share the memo.
+    let world: &dyn World = &Overlay::empty(world);
     let names = Names::of(world, aliases);
     let places = FormerPaths::new(former);
     let folders = folders(world);
@@ -86,11 +88,12 @@ pub fn dangling(
     search
 }
 
-/// The paths of former files, by what they are found by.
+/// The paths of former files, with lookup tables.
 struct FormerPaths<'a> {
     paths: BTreeSet<&'a str>,
     by_name: HashMap<&'a str, Vec<&'a str>>,
-    /// The former files that an import may have meant, by their stem, or their directory where the name is generic.
+    /// Former files by the name that an import may use: their stem, or their directory if the name is
+    /// generic.
     by_module: BTreeMap<&'a str, Vec<&'a str>>,
 }
 
@@ -109,7 +112,7 @@ impl<'a> FormerPaths<'a> {
         all
     }
 
-    /// The complete paths to former files in a text.
+    /// Returns the complete paths to former files in a text.
     fn written_in(&self, world: &dyn World, folders: &BTreeSet<String>, file: FileId) -> Vec<Dangling> {
         let from = world.path(file);
         let Some(text) = world.text_once(file).filter(|_| !is_history(from)) else { return Vec::new() };
@@ -142,7 +145,7 @@ impl<'a> FormerPaths<'a> {
         written.into_iter().filter_map(place).collect()
     }
 
-    /// The only former file whose path ends as written, where no present file has such an end.
+    /// Returns the only former file whose path ends as written, if no present file has such a path.
     fn by_end(&self, world: &dyn World, path: &WrittenPath) -> Option<String> {
         let end = path.meanings.last().filter(|end| end.contains('/'))?;
         let fits = |it: &str| it.strip_suffix(&**end).is_some_and(|start| start.ends_with('/'));
@@ -152,7 +155,7 @@ impl<'a> FormerPaths<'a> {
         (!is_present).then(|| (*found).to_owned())
     }
 
-    /// The imports of former files that now lead nowhere.
+    /// Returns the unresolved imports of former files.
     fn imported_by(&self, world: &dyn World, file: FileId) -> Vec<Dangling> {
         let Some(facts) = world.facts_once(file) else { return Vec::new() };
         let is_known = |text: &str| words(text).any(|word| self.by_module.contains_key(word));
@@ -162,7 +165,7 @@ impl<'a> FormerPaths<'a> {
         if !facts.imports.iter().any(may_dangle) {
             return Vec::new();
         }
-        let unresolved = language::rules(facts.language).outgoing(world, file).unresolved;
+        let unresolved = language::rules(facts.language).unresolved_imports(world, file);
         let place = |place: crate::reference::Place| {
             let import = facts.imports.iter().find(|it| it.line == place.line);
             let module = import.map_or(&*place.pattern, |it| &*it.module);
@@ -175,7 +178,8 @@ impl<'a> FormerPaths<'a> {
         unresolved.into_iter().filter_map(place).collect()
     }
 
-    /// The former file of the same language whose name is the last word of a module's name that any has.
+    /// Returns the former file of the same language whose name is the last word of a module's name that any
+    /// file has.
     fn meant_by(&self, from: &str, language: Language, module: &str) -> Option<String> {
         let is_file = matches!(language, Language::C | Language::Cpp);
         let fits = |path: &&&str| {
@@ -201,7 +205,7 @@ fn is_script(language: Language) -> bool {
     matches!(language, Language::TypeScript | Language::Tsx | Language::JavaScript)
 }
 
-/// The places that use a name that no present file has.
+/// Returns the uses of a name that no present file has.
 fn former_names(world: &dyn World, names: &Names, former: &Former) -> Vec<Dangling> {
     let gone = |entity: &&Entity| entity.is_name() && names.get(&entity.name).is_empty();
     let entities: Vec<Entity> = former.entities.iter().filter(gone).cloned().collect();
@@ -232,7 +236,7 @@ fn folders(world: &dyn World) -> BTreeSet<String> {
     folders
 }
 
-/// The paths in a file's structured places that no file has.
+/// Returns the paths in a file's structured places that no file has.
 fn nowhere(world: &dyn World, folders: &BTreeSet<String>, file: FileId) -> Vec<Dangling> {
     let from = world.path(file);
     let markdown = Language::of(from) == Language::Markdown;
@@ -243,7 +247,7 @@ fn nowhere(world: &dyn World, folders: &BTreeSet<String>, file: FileId) -> Vec<D
     let (targets, origin) = if markdown { (links(&text), parent(from)) } else { (hook_paths(&text), "") };
     let leads = |path: &str| {
         let with = |end: &str| world.find(&format!("{path}{end}")).is_some();
-        // A page of a site may be made from the document beside it.
+        // A page of a site may be generated from the document next to it.
         let made = path.strip_suffix(".html").is_some_and(|stem| world.find(&format!("{stem}.md")).is_some());
         made || folders.contains(path) || ["", ".md", ".mdx", "/index.md", "/README.md"].into_iter().any(with)
     };
@@ -264,7 +268,7 @@ fn is_settings(path: &str) -> bool {
     matches!(base(path), "settings.json" | "settings.local.json") && base(parent(path)) == ".claude"
 }
 
-/// The targets of Markdown links that say which file they mean: relative, with an extension, outside code.
+/// Returns the targets of Markdown links that name a file: relative, with an extension, outside code.
 fn links(text: &str) -> Vec<(u32, &str)> {
     let mut found = Vec::new();
     let mut fenced = false;
@@ -289,7 +293,7 @@ fn links(text: &str) -> Vec<(u32, &str)> {
     found
 }
 
-/// What stands between backticks.
+/// Returns the ranges between backticks.
 fn code_spans(line: &str) -> Vec<std::ops::Range<usize>> {
     let ticks: Vec<usize> = line.match_indices('`').map(|(at, _)| at).collect();
     ticks.chunks_exact(2).map(|pair| pair[0]..pair[1]).collect()

@@ -1,5 +1,6 @@
-//! Entities: what a file is known by besides its symbols. Its path and every unambiguous end of it, its name in an agent
-//! framework, the aliases a project gives it. Where such names stand in other files is the business of [`text`](crate::text).
+//! Entities: the names of a file besides its symbols. These are its path and every unambiguous suffix of it,
+//! its name in an agent framework, and the project's aliases. [`text`](crate::text) finds such names in other
+//! files.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +8,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::world::{FileId, World, base, parent};
 
-/// One thing a file is known by.
+/// A name of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Entity {
-    /// What kind of thing.
     pub kind: EntityKind,
     /// The path, or the name.
     pub name: Box<str>,
 }
 
 impl Entity {
-    /// Whether it is a name, and no path.
+    /// Returns true if it is a name, and no path.
     pub fn is_name(&self) -> bool {
         !matches!(self.kind, EntityKind::Path | EntityKind::Directory)
     }
@@ -27,7 +27,7 @@ impl Entity {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EntityKind {
-    /// The file by its path: the whole, or an end that no other path has.
+    /// The file by its complete path, or by a suffix that no other path has.
     Path,
     /// `skills/NAME/SKILL.md`.
     Skill,
@@ -37,20 +37,25 @@ pub enum EntityKind {
     Command,
     /// The `name:` of another file of the framework.
     Named,
-    /// A name that the project's configuration gives.
+    /// An alias from the project's configuration.
     Alias,
-    /// The directory that the file stands for: `packages/a` for `packages/a/package.json`.
+    /// The directory that the file represents: `packages/a` for `packages/a/package.json`.
     Directory,
 }
 
-/// The aliases of a project: names with the paths they stand for.
+/// The aliases of a project: names with their paths.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Aliases(Vec<(Box<str>, Box<str>)>);
 
 impl Aliases {
-    /// From pairs of alias and path.
+    /// Creates the aliases from pairs of alias and path.
     pub fn new<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         Self(pairs.into_iter().map(|(alias, path)| (alias.into(), path.into())).collect())
+    }
+
+    /// Returns the pairs of alias and path, in their order.
+    pub fn pairs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(alias, path)| (&**alias, &**path))
     }
 
     fn of<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a str> {
@@ -58,7 +63,7 @@ impl Aliases {
     }
 }
 
-/// What a file is known by, without repetitions; its path comes first.
+/// Returns the names of a file without repetitions, its path first.
 pub fn entities(path: &str, text: Option<&str>, aliases: &Aliases) -> Vec<Entity> {
     let mut found = vec![Entity { kind: EntityKind::Path, name: path.into() }];
     let mut add = |kind, name: &str| {
@@ -85,7 +90,8 @@ pub fn entities(path: &str, text: Option<&str>, aliases: &Aliases) -> Vec<Entity
     found
 }
 
-/// The rank of a file name among those that stand for their directory, the first before the others; `None` for others.
+/// Returns the rank of a file name among those that represent their directory, lowest first. `None` for other
+/// files.
 pub fn directory_rank(basename: &str) -> Option<usize> {
     const NAMES: &[&str] = &[
         "action.yml",
@@ -116,8 +122,8 @@ pub fn directory_rank(basename: &str) -> Option<usize> {
     NAMES.iter().position(|name| *name == basename)
 }
 
-/// Whether a file describes a package or a build: its content defines things, such as the package's name, scripts and
-/// features, that are not analysed as definitions.
+/// Returns true if a file describes a package or a build. Its content defines the package's name, scripts and
+/// features, which are not analysed as definitions.
 pub fn is_manifest(path: &str) -> bool {
     const NAMES: &[&str] = &[
         "package.json",
@@ -179,8 +185,8 @@ pub fn is_manifest(path: &str) -> bool {
         || name.starts_with("Containerfile")
 }
 
-/// The directory of the framework or plugin that a skill, an agent or a command belongs to, with a `/` at its end; empty
-/// for the root. `None` for other files.
+/// Returns the directory of the framework or plugin that a skill, an agent or a command belongs to, with a
+/// `/` at its end; empty for the root. `None` for other files.
 pub(crate) fn framework_root(path: &str) -> Option<&str> {
     let mut at = 0;
     for part in path.split('/') {
@@ -192,7 +198,7 @@ pub(crate) fn framework_root(path: &str) -> Option<&str> {
     None
 }
 
-/// File names that many directories have: they say nothing about which file is meant.
+/// Returns true for file names that many directories have, so that the name alone is ambiguous.
 pub fn is_generic(basename: &str) -> bool {
     const STEMS: &[&str] = &[
         "skill",
@@ -241,8 +247,8 @@ pub fn is_generic(basename: &str) -> bool {
     STEMS.contains(&stem.as_str())
 }
 
-/// Whether a file tells what was: change logs, memories, archives, records of runs, documents that bear a date. They mention
-/// names without depending on them.
+/// Returns true if a file records the past: change logs, memories, archives, records of runs, dated
+/// documents. They mention names without depending on them.
 pub fn is_history(path: &str) -> bool {
     const STEMS: &[&str] =
         &["changes", "news", "releases", "release_notes", "release-notes", "l1-index", "l2-summary"];
@@ -265,7 +271,7 @@ pub fn is_history(path: &str) -> bool {
         || RUNS.iter().any(|run| path.contains(run))
 }
 
-/// Whether a name begins with a day: `2026-02-08-plan`.
+/// Returns true if a name begins with a date: `2026-02-08-plan`.
 fn has_date(stem: &str) -> bool {
     let pattern = b"0000-00-00";
     let bytes = stem.as_bytes();
@@ -276,7 +282,7 @@ fn has_date(stem: &str) -> bool {
             .all(|(byte, shape)| if *shape == b'0' { byte.is_ascii_digit() } else { byte == shape })
 }
 
-/// Whether a file tells agents what to do: skills with their resources, agents, commands, rules.
+/// Returns true if a file instructs agents: skills with their resources, agents, commands, rules.
 pub(crate) fn instructs(path: &str) -> bool {
     let prose = path.ends_with(".md");
     let folders = || parent(path).split('/');
@@ -287,7 +293,7 @@ pub(crate) fn instructs(path: &str) -> bool {
         && !base(path).starts_with("README")
 }
 
-/// Whether a file lies in the directory of a skill: `skills/NAME/…`.
+/// Returns true if a file is in the directory of a skill: `skills/NAME/…`.
 fn in_skill(path: &str) -> bool {
     path.split_once("skills/")
         .is_some_and(|(before, rest)| (before.is_empty() || before.ends_with('/')) && rest.contains('/'))
@@ -298,7 +304,7 @@ fn in_skill(path: &str) -> bool {
 pub struct Names(BTreeMap<Box<str>, Vec<(FileId, EntityKind)>>);
 
 impl Names {
-    /// Of every file in the world.
+    /// Returns the names of every file in the world.
     pub fn of(world: &dyn World, aliases: &Aliases) -> Self {
         let mut names = BTreeMap::<Box<str>, Vec<_>>::new();
         for file in world.files() {
@@ -313,7 +319,7 @@ impl Names {
         Self(names)
     }
 
-    /// From names that are known already: whose, of which kind, what.
+    /// Creates the table from known names: file, kind and name.
     pub fn from_entities(entities: impl IntoIterator<Item = (FileId, EntityKind, Box<str>)>) -> Self {
         let mut names = BTreeMap::<Box<str>, Vec<_>>::new();
         for (file, kind, name) in entities {
@@ -327,19 +333,19 @@ impl Names {
         self.0.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// All names.
+    /// Returns all names.
     pub fn all(&self) -> impl Iterator<Item = &str> {
         self.0.keys().map(|name| &**name)
     }
 
-    /// Whether other names begin with this one and a `-`: then it may mean all of them together.
+    /// Returns true if other names begin with this one and a `-`: then it may mean all of them together.
     pub fn is_family(&self, name: &str) -> bool {
         let start: Box<str> = format!("{name}-").into();
         self.0.range(start.clone()..).next().is_some_and(|(other, _)| other.starts_with(&*start))
     }
 }
 
-/// Whether a name cannot be taken for an ordinary word.
+/// Returns true if a name cannot be confused with an ordinary word.
 pub fn is_distinctive(name: &str) -> bool {
     let humps = name
         .as_bytes()
@@ -360,7 +366,7 @@ pub(crate) fn frontmatter(text: &str) -> Option<&str> {
     rest.get(..end)
 }
 
-/// The one-line value of a key at the margin.
+/// Returns the one-line value of an unindented key.
 fn value<'a>(front: &'a str, key: &str) -> Option<&'a str> {
     let line = front.lines().find_map(|line| line.strip_prefix(key)?.trim_start().strip_prefix(':'))?;
     let line = line.split(" #").next().unwrap_or(line).trim();
@@ -372,7 +378,7 @@ fn is_name(name: &str) -> bool {
         && name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ':' | '.'))
 }
 
-/// The name that a framework takes from where the file is.
+/// Returns the name that a framework derives from the file's path.
 fn by_place(path: &str) -> Option<(EntityKind, &str)> {
     let kind = declared_kind(path)?;
     match kind {
@@ -382,7 +388,7 @@ fn by_place(path: &str) -> Option<(EntityKind, &str)> {
     }
 }
 
-/// Which kind of thing a file's place makes it; `None` outside frameworks.
+/// Returns the kind that a file's path implies. `None` outside frameworks.
 fn declared_kind(path: &str) -> Option<EntityKind> {
     let file = base(path);
     let stem = file.strip_suffix(".md")?;

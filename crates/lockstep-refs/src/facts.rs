@@ -1,38 +1,40 @@
-//! Facts: what a parser sees in one file, without looking at any other. A pure function of the path and the text.
+//! Facts: the result of parsing one file, without reading any other. A pure function of the path and the
+//! text.
 
 use serde::{Deserialize, Serialize};
 
 use crate::language::Language;
 
-/// What one file defines, imports and uses.
+/// The definitions, imports and uses of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
-    /// By whose rules it was read.
+    /// The language whose rules were used.
     pub language: Language,
-    /// The package or namespace that the file declares for itself (`package a.b`, `namespace A\B`).
+    /// The package or namespace that the file declares (`package a.b`, `namespace A\B`).
     pub package: Option<Box<str>>,
-    /// What others can name, in the order of the text.
+    /// Definitions that other files can name, in the order of the text.
     pub definitions: Vec<Definition>,
-    /// What it brings in, in the order of the text.
+    /// Imports, in the order of the text.
     pub imports: Vec<Import>,
     /// Every other place where a name is used, in the order of the text.
     pub uses: Vec<Use>,
-    /// Which types get members or interfaces outside their own definition, in the order of the text.
+    /// Implementations that add members or interfaces to types outside their definitions, in the order of the
+    /// text.
     pub implementations: Vec<Implementation>,
-    /// What is only there under a condition, in the order of the text.
+    /// Conditional parts, in the order of the text.
     pub conditions: Vec<Condition>,
-    /// Names that it says it offers (`__all__`) and neither defines nor brings in.
+    /// Names that it exports (`__all__`) and neither defines nor imports.
     pub promised: Vec<Box<str>>,
-    /// Lines of which a type checker is told to say nothing.
+    /// Lines that a type checker is told to ignore.
     pub unchecked: Vec<u32>,
-    /// How many places the parser could not make sense of.
+    /// The number of places that could not be parsed.
     pub problems: u32,
-    /// The first and last lines of those places, in order; of many only the first.
+    /// The first and last lines of those places, in order. The list is truncated if there are many.
     pub unread: Vec<(u32, u32)>,
 }
 
 impl Facts {
-    /// Facts of a file in which nothing was found.
+    /// Returns empty facts.
     pub fn none(language: Language) -> Self {
         Self {
             language,
@@ -49,47 +51,53 @@ impl Facts {
         }
     }
 
-    /// Facts of a file whose text the parser could not read at all.
+    /// Returns the facts of a file whose text exceeds the budget of the parser.
     pub(crate) fn unparsable(language: Language) -> Self {
         Self { problems: 1, unread: vec![(1, u32::MAX)], ..Self::none(language) }
+    }
+
+    /// Returns true if the text exceeded the budget of the parser, so that nothing is known of it.
+    pub fn is_unparsable(&self) -> bool {
+        self.unread == [(1, u32::MAX)]
     }
 }
 
 /// Something with a name that other places can use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Definition {
-    /// Its name, as written.
+    /// The name, as written.
     pub name: Box<str>,
-    /// What it is.
     pub kind: DefinitionKind,
-    /// What it belongs to inside the file, outermost first and joined with `.`: a type, an inline module.
+    /// The enclosing types and inline modules in the file, outermost first and joined with `.`.
     pub container: Option<Box<str>>,
-    /// Who can name it.
+    /// The visibility.
     pub reach: Reach,
-    /// First line, counted from 1.
+    /// The first line, starting at 1.
     pub line: u32,
-    /// Last line of the whole definition.
+    /// The last line of the definition.
     pub end_line: u32,
     /// Digest of everything that users of the name depend on, without spaces and comments.
     pub signature: u64,
     /// Digest of the rest, without spaces and comments.
     pub body: u64,
-    /// The tokens of the signature, for a comparison by its parts ([`crate::signature`]); empty where they are not stored.
+    /// The tokens of the signature, for a comparison by its parts ([`crate::signature`]); empty if they are
+    /// not stored.
     pub header: Box<str>,
-    /// How many arguments a call takes, where it can be called.
+    /// The number of arguments that a call takes, if it can be called.
     pub arity: Option<Arity>,
-    /// The names by which a call may pass arguments, where a language goes by them. The signature does not say them.
+    /// The names by which a call may pass arguments, in languages with named arguments. The signature does
+    /// not include them.
     pub parameters: Vec<Box<str>>,
     /// The type of a value, the result of a call: as an expression that names a type.
     pub gives: Option<Shape>,
-    /// What a type extends or implements, as written; for a function, the type whose members it is called like;
-    /// for a module of Rust, `macro_use` where its macros reach beyond it; for an object, what is spread into it, the last first;
-    /// for a member, `OPTIONAL`, `STATIC` or `ABSTRACT`.
+    /// The types that a type extends or implements, as written. For a function, the type on whose members it
+    /// is called. For a module of Rust, `macro_use` if its macros are visible outside. For an object, the
+    /// objects spread into it, last first. For a member, `OPTIONAL`, `STATIC` or `ABSTRACT`.
     pub extends: Vec<Box<str>>,
 }
 
 impl Definition {
-    /// One that says nothing yet but its name and the lines it has.
+    /// Creates a definition with only its name and lines.
     pub(crate) fn new(name: &str, kind: DefinitionKind, line: u32, end_line: u32) -> Self {
         Self {
             name: name.into(),
@@ -109,10 +117,10 @@ impl Definition {
     }
 }
 
-/// What a definition is.
+/// The kind of a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum DefinitionKind {
-    /// A function of its own.
+    /// A function outside types.
     Function,
     /// A function of a type.
     Method,
@@ -126,7 +134,6 @@ pub enum DefinitionKind {
     Field,
     /// A variant of an enum.
     Variant,
-    /// A macro.
     Macro,
     /// A module or namespace inside the file.
     Module,
@@ -134,79 +141,79 @@ pub enum DefinitionKind {
     Section,
 }
 
-/// Who can name a definition, by the language's own rules or conventions.
+/// The visibility of a definition, by the language's rules or conventions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Reach {
     /// Only its own file.
     File,
-    /// Its package, crate or module.
+    /// Visible in its package, crate or module.
     Package,
-    /// Everyone.
+    /// Visible everywhere.
     Everyone,
 }
 
-/// How many arguments a call takes.
+/// The number of arguments that a call takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Arity {
-    /// At least so many.
+    /// The minimum.
     pub least: u16,
-    /// At most so many; `None` where there is no limit.
+    /// The maximum; `None` if there is no limit.
     pub most: Option<u16>,
 }
 
 impl Arity {
-    /// Whether a call with `arguments` fits.
+    /// Returns true if a call with this number of arguments fits.
     pub fn takes(self, arguments: u16) -> bool {
         arguments >= self.least && self.most.is_none_or(|most| arguments <= most)
     }
 }
 
-/// One statement that brings in names of other files, or hands them on.
+/// One statement that imports or re-exports names of other files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Import {
     /// The module as written, without quotes: `./x`, `crate::a::b`, `..pkg.mod`, `sys/stat.h`.
     pub module: Box<str>,
-    /// The names it takes from the module; empty where it takes the module as a whole.
+    /// The names it imports from the module; empty if it imports the module itself.
     pub names: Vec<ImportedName>,
-    /// What the module as a whole is called here (`import * as ns`, `import a.b as c`).
+    /// The local name of the module itself (`import * as ns`, `import a.b as c`).
     pub alias: Option<Box<str>>,
-    /// Whether it takes every name (`*`).
+    /// Set if it imports every name (`*`).
     pub glob: bool,
-    /// Whether others can take the names from here.
+    /// Set if other files can import the names from here.
     pub reexport: bool,
-    /// How it is written, where the language has several ways.
+    /// The syntactic form, if the language has several.
     pub form: ImportForm,
-    /// What it stands in inside the file, as [`Definition::container`].
+    /// The container of the statement, as in [`Definition::container`].
     pub container: Option<Box<str>>,
-    /// Its line, counted from 1.
+    /// Line number, starting at 1.
     pub line: u32,
 }
 
-/// The way an import is written, where resolution depends on it.
+/// The syntactic form of an import, if resolution depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ImportForm {
     /// The ordinary one.
     Plain,
-    /// For types only, gone at run time.
+    /// For types only, erased at run time.
     TypeOnly,
     /// A declaration that another file is part of this one: `mod x;`, `part`.
     Child,
     /// A file of the system or of a package: `#include <x>`.
     System,
-    /// Names of a namespace brought into sight, where files are brought in by another statement: C++'s `using`.
+    /// Names of a namespace made visible, if files are imported by another statement: C++'s `using`.
     Namespace,
-    /// Evaluated while running: `require(x)`, `import(x)`, `source x`.
+    /// Evaluated at run time: `require(x)`, `import(x)`, `source x`.
     Dynamic,
 }
 
-/// One name taken from a module.
+/// One name imported from a module.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ImportedName {
-    /// As the module calls it; `default` for a default export.
+    /// The name in the module; `default` for a default export.
     pub name: Box<str>,
-    /// As it is called here.
+    /// The local name.
     pub local: Box<str>,
-    /// Its line, counted from 1.
+    /// Line number, starting at 1.
     pub line: u32,
 }
 
@@ -215,30 +222,30 @@ pub struct ImportedName {
 pub struct Use {
     /// The last part of it: `c` of `a::b::c`, `m` of `x.m()`.
     pub name: Box<str>,
-    /// Its line, counted from 1.
+    /// Line number, starting at 1.
     pub line: u32,
-    /// What it is used for.
+    /// The kind of use.
     pub role: Role,
-    /// What stands before the name: the path or the receiver.
+    /// The path or the receiver before the name.
     pub of: Option<Shape>,
-    /// How many arguments a call passes, where that can be seen.
+    /// The number of arguments of a call, if it is visible.
     pub arguments: Option<u16>,
     /// The names by which it passes some of them.
     pub keywords: Vec<Box<str>>,
-    /// The definition it stands in, as a position in [`Facts::definitions`].
+    /// The enclosing definition, as an index into [`Facts::definitions`].
     pub within: Option<u32>,
 }
 
-/// A block that gives members to a type: `impl T`, `impl I for T`, an extension.
+/// A block that adds members to a type: `impl T`, `impl I for T`, an extension.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Implementation {
-    /// The type, as [`Shape::Of`] writes types; `*` where it stands for every type.
+    /// The type, in the notation of [`Shape::Of`]; `*` if it applies to every type.
     pub of: Box<str>,
     /// The interface that the type implements by it, as a path.
     pub interface: Option<Box<str>>,
-    /// The module inside the file that it stands in, as [`Definition::container`].
+    /// The enclosing inline module, as in [`Definition::container`].
     pub container: Option<Box<str>>,
-    /// Its line, counted from 1.
+    /// Line number, starting at 1.
     pub line: u32,
 }
 
@@ -247,26 +254,26 @@ pub struct Implementation {
 pub struct Condition {
     /// The condition as written, without spaces.
     pub text: Box<str>,
-    /// First line, counted from 1.
+    /// The first line, starting at 1.
     pub line: u32,
-    /// Last line.
+    /// The last line.
     pub end_line: u32,
 }
 
-/// What a name is used for. What a change breaks depends on it.
+/// The kind of use of a name. It decides whether a change breaks the use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Role {
-    /// Brought in by an import.
+    /// Imported.
     Import,
-    /// Handed on to others by an import.
+    /// Re-exported.
     Reexport,
     /// Called.
     Call,
     /// Built with its fields: a struct literal.
     Construct,
-    /// Taken apart or compared: a pattern.
+    /// Destructured or compared: a pattern.
     Pattern,
-    /// Built or taken apart with the rest left open: `S { a, ..base }`, `V { a, .. }`, `V(..)`.
+    /// Built or destructured with the rest left open: `S { a, ..base }`, `V { a, .. }`, `V(..)`.
     Partial,
     /// Named as a type.
     Type,
@@ -276,34 +283,37 @@ pub enum Role {
     Extend,
     /// Defined again for another type: a method of an implemented trait, an overridden method.
     Override,
-    /// Defined again for another type, without a word that says so: held against the signature, but not missed when the
-    /// other vanishes.
+    /// Redefined in another type without a keyword that says so: compared with the signature, but not broken
+    /// if the base definition is removed.
     Redefine,
-    /// A value of its type stands where another type is expected that has such a member too: it must still fit.
+    /// A value of its type is used where another type with such a member is expected: it must still fit.
     Conform,
-    /// The same the other way round: a value of another type stands where its type is expected, or a class says that it has all that
-    /// its type has. Missed under another name; but what the other has fits whatever this one takes.
+    /// The reverse of [`Role::Conform`]: a value of another type is used where its type is expected, or a
+    /// class declares that it implements its type. A rename breaks it; but a function that takes no
+    /// parameters fits any signature.
     Require,
-    /// The same, where what the other has takes something and is held against the signature too.
+    /// Like [`Role::Require`], if the other type's member takes parameters and is compared with the signature
+    /// too.
     Implement,
-    /// A member that a value only has because its type extends it: when the type vanishes, so does the member.
+    /// A member that a value only has because its type extends the owner: if the owner is removed, so is the
+    /// member.
     Inherited,
-    /// The same, where the type that extends it stands in the same file: a new name is given to both.
+    /// Inherited like the others, if the extending type is in the same file: a rename changes both.
     InheritedBeside,
     /// Read, passed on, or written.
     Value,
-    /// Looked up by its name in brackets, or given by it in braces, where the value is of a type that says which keys it has.
+    /// Looked up by its name in brackets, or set by it in braces, on a value whose type declares its keys.
     Key,
-    /// Called on a value that has a second one of that name behind the first: what its type leads to (`Deref`). When the first goes, that
-    /// one is called.
+    /// Called on a value that has a second member of that name behind the first, on the type it dereferences
+    /// to (`Deref`). If the first is removed, the second is called.
     Covered,
-    /// Named in a string, by the whole path from its outermost module (which is then the name of the use) or as a member of
-    /// something: only running it would tell.
+    /// Named in a string, by its full path from the outermost module (which is then the name of the use) or
+    /// as a member of something: only a run would decide.
     Quoted,
 }
 
-/// The shape of an expression, as far as it tells what it refers to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// The shape of an expression, as far as it shows what it refers to.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum Shape {
     /// A name or a path: `a`, `a::b`, `a.b` where it is a path of modules. Separated as the language does.
     Name(Box<str>),
@@ -313,27 +323,28 @@ pub enum Shape {
     Member(Box<Shape>, Box<str>),
     /// The result of a call.
     Call(Box<Shape>),
-    /// The value or type in whose definition it stands: `self`, `this`, `Self`.
+    /// The value or type of the enclosing definition: `self`, `this`, `Self`.
     Itself,
-    /// What that one extends: `super`.
+    /// The base of that type: `super`.
     Parent,
     /// A generic type with its arguments: `List[Foo]`, `Promise<Foo>`.
     Applied(Box<Shape>, Vec<Shape>),
-    /// Something that can be called, by what it takes and what it gives: a function type, or the parameters of a function
-    /// that takes callbacks.
+    /// A callable, by its parameters and its result: a function type, or the parameters of a function that
+    /// takes callbacks.
     Function(Vec<Shape>, Box<Shape>),
     /// One of several: a union, a variable with several assignments.
     Either(Vec<Shape>),
-    /// What iterating over it or indexing it gives.
+    /// The result of iterating over it or indexing it.
     Element(Box<Shape>),
-    /// What waiting for it gives.
+    /// The result of awaiting it.
     Awaited(Box<Shape>),
-    /// A parameter of a function written as an argument: `x` of `call(0, x => …)`. Which argument, then which parameter;
-    /// [`WHOLE`] for what the call takes as that argument, [`THIS`] for what the function is called on.
+    /// A parameter of a function that is written as an argument: `x` of `call(0, x => …)`. The index of the
+    /// argument, then of the parameter; [`WHOLE`] for the type of that argument, [`THIS`] for the receiver of
+    /// the function.
     Parameter(Box<Shape>, u16, u16),
-    /// A value that nothing in the text gives a type, not even for a type checker: a parameter without annotation.
+    /// A value without a type, even for a type checker: a parameter without annotation.
     Untyped,
-    /// Nothing that can be followed.
+    /// An unknown value.
     Unknown,
 }
 
@@ -341,36 +352,40 @@ pub enum Shape {
 pub const WHOLE: u16 = u16::MAX;
 /// See [`Shape::Parameter`].
 pub const THIS: u16 = u16::MAX - 1;
-/// The head of an [`Shape::Applied`] that holds what the decorators of a function may make of it, and last the function.
+/// The head of an [`Shape::Applied`] with the possible results of a function's decorators, and the function
+/// last.
 pub(crate) const DECORATED: &str = "@decorated";
-/// What a function declares that it is called on, as the head of an [`Shape::Applied`] behind its parameters.
+/// The declared receiver of a function, as the head of an [`Shape::Applied`] after its parameters.
 pub(crate) const THIS_PARAMETER: &str = "@this";
-/// The head of a [`Shape::Applied`] that stands for all further arguments of a function: it holds what each of them is.
+/// The head of a [`Shape::Applied`] for all further arguments of a function: it contains the type of each.
 pub(crate) const REST: &str = "@rest";
-/// The head of a [`Shape::Applied`] that holds what a call gives, then what it is given: a function, a component, types.
+/// The head of a [`Shape::Applied`] with the result of a call, then its arguments: a function, a component,
+/// types.
 pub(crate) const WRAPPED: &str = "@wrapped";
-/// The head of a [`Shape::Applied`] that is what a predicate gives: it holds the type of which it says that a value is.
+/// The head of a [`Shape::Applied`] for the result of a type predicate: it contains the asserted type.
 pub(crate) const PREDICATE: &str = "@is";
-/// The head of a [`Shape::Applied`] that holds what a call gives, which may be a predicate, and the value that it was asked about.
+/// The head of a [`Shape::Applied`] with the result of a call, which may be a predicate, and the tested
+/// value.
 pub(crate) const NARROWED: &str = "@narrowed";
-/// The head of a [`Shape::Applied`] that is an object by its properties: the name of one, as [`Shape::Of`], then what it is.
+/// The head of a [`Shape::Applied`] for an object by its properties: the name of each, as [`Shape::Of`], then
+/// its shape.
 pub(crate) const OBJECT: &str = "@object";
-/// Said of a member that a value of the type need not have.
+/// Marks an optional member.
 pub(crate) const OPTIONAL: &str = "@optional";
-/// Said of a member that the type has itself, not its values.
+/// Marks a static member.
 pub(crate) const STATIC: &str = "@static";
-/// Said of a member that a class must define before it can be built.
+/// Marks an abstract member.
 pub(crate) const ABSTRACT: &str = "@abstract";
-/// The head of an [`Shape::Applied`] that is what a name for a type stands for: values of that.
+/// The head of an [`Shape::Applied`] for the target of a type alias: values of that type.
 pub(crate) const ALIAS: &str = "@alias";
-/// The head of an [`Shape::Applied`] that is what a parameter without a type is in the method that is redefined.
+/// The head of an [`Shape::Applied`] for the type of an unannotated parameter in the overridden method.
 pub(crate) const REDEFINED: &str = "@redefined";
-/// The member of a type that stands for those of any name: `[key: string]: T`.
+/// The member that stands for all names of an index signature: `[key: string]: T`.
 pub(crate) const ANY_MEMBER: &str = "@any";
-/// The member of a component that stands for what its attributes are properties of.
+/// The member of a component that has the type of its attributes.
 pub(crate) const PROPERTIES: &str = "@properties";
 
-/// What a function takes as an argument, by what it takes together.
+/// Returns the type of an argument, from the parameters of a function.
 pub(crate) fn taken(takes: &[Shape], argument: usize) -> Option<&Shape> {
     let rest = takes.iter().take(argument + 1).find_map(|it| match it {
         Shape::Applied(head, held) if **head == Shape::Of(REST.into()) => held.first(),
@@ -379,12 +394,12 @@ pub(crate) fn taken(takes: &[Shape], argument: usize) -> Option<&Shape> {
     rest.or_else(|| takes.get(argument))
 }
 
-/// An argument of a generic type, by its position, where the type gives it back: said in what an alias stands for.
+/// Returns a reference to an argument of a generic type by its position, for use in the target of an alias.
 pub(crate) fn given_argument(at: usize) -> Shape {
     Shape::Of(format!("@{at}").into())
 }
 
-/// The position that such a name says.
+/// Returns the position in such a reference.
 pub(crate) fn argument_position(name: &str) -> Option<usize> {
     name.strip_prefix('@')?.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! Several files in one string, and what references a symbol of one of them: how languages are tested.
+//! Test fixtures: several files in one string, and the references to a symbol of one of them.
 
 use crate::entity::Aliases;
 use crate::facts::Definition;
@@ -8,14 +8,15 @@ use crate::reference::{Certainty, Target};
 use crate::resolve::path_of;
 use crate::world::{FileId, MemoryWorld, World};
 
-/// A world of files, each begun by a line `=== path`.
+/// Creates a world of files. Each begins with a line `=== path`.
 pub(crate) fn world(files: &str) -> MemoryWorld {
     let parts = files.split("=== ").skip(1).map(|part| part.split_once('\n').unwrap_or((part, "")));
     MemoryWorld::new(parts.map(|(path, text)| (path.trim(), text)))
 }
 
-/// Who references `symbol` of `path`, one per line: path, line, role; `?` where it is only possible, `??` where that is undecided, `~` where it has no
-/// type, `#` where no ordinary build has it, `via` where another file hands it on.
+/// Returns the references to `symbol` of `path`, one per line: path, line, role; `?` if it is only possible,
+/// `??` if that is undecided, `~` if it has no type, `#` if no ordinary build contains it, `via` if another
+/// file re-exports it.
 pub(crate) fn referrers(files: &str, path: &str, symbol: &str) -> Vec<String> {
     let world = world(files);
     let file = world.find(path).expect("the path is in the fixture");
@@ -44,7 +45,7 @@ pub(crate) fn referrers(files: &str, path: &str, symbol: &str) -> Vec<String> {
     lines
 }
 
-/// What a file references: target and line; then what is unresolved.
+/// Returns the references of a file: target and line; then the unresolved ones.
 pub(crate) fn outgoing(files: &str, path: &str) -> (Vec<String>, Vec<String>, u32) {
     let world = world(files);
     let file: FileId = world.find(path).expect("the path is in the fixture");
@@ -55,12 +56,12 @@ pub(crate) fn outgoing(files: &str, path: &str) -> (Vec<String>, Vec<String>, u3
     (references.collect(), unresolved.collect(), out.external)
 }
 
-/// Which files break when `from` becomes `to` in the text of `path`.
+/// Returns the files that break when `from` becomes `to` in the text of `path`.
 pub(crate) fn breaking(files: &str, path: &str, from: &str, to: &str) -> Vec<String> {
     concerned(files, path, from, to, |dependent| dependent.breaks)
 }
 
-/// Which files depend on it, when `from` becomes `to` in the text of `path`.
+/// Returns the dependents when `from` becomes `to` in the text of `path`.
 pub(crate) fn dependents(files: &str, path: &str, from: &str, to: &str) -> Vec<String> {
     concerned(files, path, from, to, |_| true)
 }
@@ -89,7 +90,7 @@ fn concerned(
     paths
 }
 
-/// Whether the change of `from` to `to` in the text of `path` breaks a file: `fits`, `possible` or `breaks`.
+/// Returns true if the change of `from` to `to` in the text of `path` breaks a file: `fits`, `possible` or `breaks`.
 pub(crate) fn verdict(files: &str, path: &str, from: &str, to: &str) -> &'static str {
     let world = world(files);
     let old = world.find(path).and_then(|file| world.text(file)).expect("the path is in the fixture");

@@ -1,6 +1,6 @@
-//! The impact of a change: which files reference what changed, at one hop and at two, and what that breaks.
+//! The impact of a change: the files that reference it, at one hop and at two, and the references that break.
 //!
-//! Pure. How a change became known, how an answer is shown and how fresh it is are not its concern.
+//! Pure. The source of the change, the output and its freshness belong to the callers.
 
 mod arrivals;
 mod broken_references;
@@ -12,17 +12,22 @@ mod edited;
 mod go_module;
 mod handed_on;
 mod hunks;
+mod importers;
 mod in_text;
 mod kept;
 mod loose;
+mod missing_paths;
 mod no_module;
+mod obligations;
 mod own_file;
 mod promised;
+mod renamed_types;
 mod renamed_uses;
 mod unparsed;
 
 pub use dependents::{Dependent, Evidence, Hop};
 pub use edit::{After, Before, Edit, FileChange};
+pub use importers::broken_importers;
 pub use own_file::BrokenReference;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +36,9 @@ use std::sync::Arc;
 use crate::change::{SymbolChange, What};
 use crate::entity::{Aliases, is_manifest};
 use crate::facts::{Definition, DefinitionKind, Facts, Reach, Role};
-use crate::language;
+use crate::language::{self, Language};
+use crate::limits::Limits;
+use crate::memo::Memo;
 use crate::overlay::Overlay;
 use crate::reference::{Certainty, Kind, Reference, Target};
 use crate::resolve::path_of;
@@ -43,18 +50,22 @@ use dependents::{Collector, Place};
 use directories::EmptiedDirectories;
 use edited::{Edited, keywords};
 use kept::Kept;
+use obligations::Obligations;
 use promised::Promised;
+use renamed_types::TypeRenames;
 use unparsed::Unparsed;
 
-/// What a set of edits means for other files.
+/// The effect of a set of edits on other files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Impact {
-    /// For each edit, in the order of its path.
+    /// One entry for each edit, sorted by path.
     pub files: Vec<FileImpact>,
-    /// Whether the time was over before everything was looked at.
+    /// Set if the deadline passed before the analysis was complete.
     pub truncated: bool,
-    /// Imports in the files that were looked at which should lead somewhere in the project and do not.
+    /// The number of imports in the analysed files that should resolve to the project and do not.
     pub unresolved: usize,
+    /// The limits of the search that were reached: dependents may be missing.
+    pub limits: Limits,
 }
 
 impl Impact {
@@ -74,49 +85,53 @@ impl Impact {
     }
 }
 
-/// What one edit means for other files.
+/// The effect of one edit on other files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileImpact {
-    /// The file, by its present path or, where it is gone, its last one.
+    /// The present path or, for a deleted file, the last one.
     pub path: String,
-    /// What happened to the file as a whole.
+    /// The change of the file itself.
     pub change: FileChange,
-    /// What happened to its definitions.
+    /// The changes of its definitions.
     pub symbols: Vec<SymbolChange>,
-    /// Whether its former content is unknown, so that everything in it counts as changed.
+    /// Set if its former content is unknown, so that everything in it counts as changed.
     pub whole_file: bool,
-    /// Who depends on it, the most affected first.
+    /// The dependents, the most affected first.
     pub dependents: Vec<Dependent>,
-    /// How many more files only use a member of a changed one's name, on values of which nothing is known.
+    /// The number of further files that only use a member of the same name on values of unknown type.
     pub undecided: usize,
     /// References in the file itself that the edit broke, in the order of the text.
     pub broken_in_file: Vec<BrokenReference>,
-    /// Whether the time was up before it was looked at: then nothing is known of its dependents.
+    /// Set if the deadline passed before it was analysed, so that its dependents are unknown.
     pub unanalysed: bool,
-    /// How many places in it, as it was or as it is, could not be read: what they define and use is not known.
+    /// The number of places in it, before or after, that could not be parsed. Their definitions and uses are
+    /// unknown.
     pub problems: u32,
-    /// The first line that could be read before the edit and does not parse after it. Nothing is known about the definitions
-    /// there, which [`What::Unknown`] says of each.
+    /// The first line that parsed before the edit and does not after it. Nothing is known about the
+    /// definitions there, which have [`What::Unknown`].
     pub unparsed: Option<u32>,
-    /// Whether nothing but comments and the space between tokens changed.
+    /// Set if only comments and whitespace changed.
     pub only_comments: bool,
-    /// Whether it is a manifest whose content changed: the names, scripts and settings that it defines are not analysed.
+    /// Set if it is a manifest whose content changed: the names, scripts and settings that it defines are not
+    /// analysed.
     pub content_not_analysed: bool,
 }
 
-/// What is asked.
+/// A query for the impact of edits.
 pub struct Question<'a> {
-    /// What changed.
     pub edits: &'a [Edit],
-    /// Names that the project gives to files.
+    /// The project's aliases of files.
     pub aliases: &'a Aliases,
-    /// Tells when the time is up.
+    /// Returns true when the deadline has passed.
     pub is_over: &'a dyn Fn() -> bool,
 }
 
-/// The impact of edits on the files of `world`, which are as they are now.
+/// Computes the impact of edits on the files of `world`, which has their present state.
 pub fn impact(world: &dyn World, question: &Question<'_>) -> Impact {
     let Question { edits, aliases, is_over } = *question;
+    // All searches in the present files share one memo.
+    let world: &dyn World = &Overlay::empty(world);
+    let limits_before = Limits::of_thread();
     let mut impact = Impact::default();
     let mut looked_at: BTreeSet<String> = BTreeSet::new();
     let after = after(world, edits);
@@ -126,6 +141,7 @@ pub fn impact(world: &dyn World, question: &Question<'_>) -> Impact {
         arrivals: Arrivals::new(world, &after, edits),
         edited: Edited::new(world, edits),
         emptied: EmptiedDirectories::new(world, edits),
+        renames: TypeRenames::new(edits),
     };
     for edit in edits {
         if is_over() {
@@ -141,33 +157,35 @@ pub fn impact(world: &dyn World, question: &Question<'_>) -> Impact {
     }
     impact.files.sort_by(|a, b| a.path.cmp(&b.path));
     impact.unresolved = unresolved(world, &looked_at, is_over);
+    impact.limits = Limits::of_thread().since(&limits_before);
     impact
 }
 
-/// The world with every file as the edits leave it.
+/// Returns the world after all edits.
 fn after<'w>(world: &'w dyn World, edits: &[Edit]) -> Overlay<'w> {
     let mut after = Overlay::empty(world);
+    let parses = Memo::parses(world);
     for edit in edits {
         if let After::Text(text) = &edit.after {
-            let facts = Arc::new(language::facts(&edit.path, text));
-            after.add(&edit.path, facts, Some(Arc::clone(text)));
+            after.add(&edit.path, parses.facts(&edit.path, text), Some(Arc::clone(text)));
         }
     }
     after
 }
 
-/// The same files at two moments.
+/// The files before and after the edits.
 struct Worlds<'a> {
-    /// As they are.
+    /// The present files.
     now: &'a dyn World,
-    /// As the edits leave them: another revision, a patch.
+    /// The files after the edits: another revision, a patch.
     after: &'a Overlay<'a>,
-    /// What the edits add.
+    /// The names that the edits add.
     arrivals: Arrivals<'a>,
     /// The lines that the edits change.
     edited: Edited<'a>,
     /// The directories in which the edits leave no file.
     emptied: EmptiedDirectories,
+    renames: TypeRenames<'a>,
 }
 
 fn unresolved(world: &dyn World, paths: &BTreeSet<String>, is_over: &dyn Fn() -> bool) -> usize {
@@ -177,7 +195,7 @@ fn unresolved(world: &dyn World, paths: &BTreeSet<String>, is_over: &dyn Fn() ->
             break;
         }
         let Some(facts) = world.facts(file) else { continue };
-        count += language::rules(facts.language).outgoing(world, file).unresolved.len();
+        count += language::rules(facts.language).unresolved_imports(world, file).len();
     }
     count
 }
@@ -207,19 +225,21 @@ fn file_impact(
 ) -> (FileImpact, bool) {
     let mut found = nothing_found(edit);
     let world = worlds.now;
-    // What did not exist before, nobody depends on.
+    // A file that did not exist before has no dependents.
     let Some((facts, text)) = edit.former_content(world) else {
-        found.broken_in_file = broken_references::introduced(worlds.after, edit, None, aliases);
+        found.broken_in_file =
+            broken_references::introduced(worlds.after, edit, None, (aliases, &worlds.renames));
         return (found, false);
     };
     let mut before = Overlay::empty(world);
     let file = before.add(edit.former_path(), Arc::clone(&facts), text.clone());
     let after = edit.present_facts(worlds.after);
     found.symbols = edit.symbol_changes(&facts, after.as_deref());
+    worlds.renames.settle(worlds.after, after.as_deref(), &mut found.symbols);
     found.unparsed =
         hide_unparsed(edit, &before, (&facts, text.as_deref()), after.as_deref(), &mut found.symbols);
     found.problems = facts.problems.max(after.as_deref().map_or(0, |after| after.problems));
-    // It is there, but too large, binary or unreadable.
+    // The file exists, but is too large, binary or unreadable.
     let unseen = after.is_none() && edit.after != After::Gone;
     found.problems = found.problems.max(u32::from(unseen));
     let known = (&*facts, text.as_deref());
@@ -240,31 +260,41 @@ fn file_impact(
         Kept::new(worlds.after, edit, (&facts, after.as_deref()), &found.symbols, &worlds.arrivals);
     let former = FormerFile { before: &before, file, facts: &facts, changes: &found.symbols, unread };
     let promised = Promised::new(world, edit, &former, after.as_deref());
-    let around = Around { handed_on: &handed_on, promised: &promised, edited: &worlds.edited };
-    let broken = collect_direct(&former, edit, after.as_deref(), &around, &mut kept, &mut collector);
-    let contents = own_file::Contents { facts: &facts, text: text.as_deref(), present: after.as_deref() };
-    found.broken_in_file = own_file::broken(worlds.after, edit, &contents, &found.symbols, &mut kept);
-    // Exports that are missing from content that does not parse may be there.
+    let obligations = Obligations::new(worlds.after, edit, known, after.as_deref(), &found.symbols);
+    let around = Around {
+        handed_on: &handed_on,
+        promised: &promised,
+        edited: &worlds.edited,
+        obligations: &obligations,
+    };
+    let mut broken = collect_direct(&former, edit, after.as_deref(), &around, &mut kept, &mut collector);
+    let contents = own_file::Contents { facts: &facts, text: text.as_ref(), present: after.as_deref() };
+    found.broken_in_file =
+        own_file::broken(worlds.after, edit, &contents, &found.symbols, &mut kept, &worlds.edited);
+    let unmet = obligations.add_to(worlds.after, &mut collector, &mut found);
+    broken.extend(unmet);
+    // Exports that are missing from content that does not parse may still exist.
     if found.unparsed.is_none() {
         handed_on::collect(world, &before, edit, (&facts, after.as_ref()), &mut collector);
         no_module::collect(&before, (&facts, after.as_deref()), file, &mut collector);
     }
     let former_content = Some((&facts, text.as_ref()));
-    let introduced = broken_references::introduced(worlds.after, edit, former_content, aliases);
+    let names = (aliases, &worlds.renames);
+    let introduced = broken_references::introduced(worlds.after, edit, former_content, names);
     own_file::merge(&mut found.broken_in_file, introduced);
     go_module::collect(&before, edit, text.as_deref(), &mut collector);
     let emptied = worlds.emptied.of(edit.former_path());
     in_text::collect((&before, emptied), edit, text.as_deref(), &found.symbols, aliases, &mut collector);
     found.content_not_analysed =
         is_manifest(edit.former_path()) && edit.is_other_text(&before, text.as_deref());
-    let truncated = is_over() || collect_transitive(world, &mut collector, is_over);
+    let truncated = is_over() || collect_transitive(&before, &mut collector, is_over);
     let unbroken = found.symbols.iter_mut().enumerate().filter(|(at, _)| !broken.contains(at));
     unbroken.for_each(|(_, change)| change.settle());
     (found.dependents, found.undecided) = collector.finish();
     (found, truncated)
 }
 
-/// Whether two contents of a file are the same code with other comments.
+/// Returns true if two contents of a file are the same code with other comments.
 fn is_same_code(edit: &Edit, former: &str, now: &str) -> bool {
     former != now && language::is_same_code(&edit.path, former, now)
 }
@@ -292,19 +322,20 @@ struct Around<'a> {
     handed_on: &'a BTreeSet<&'a str>,
     promised: &'a Promised,
     edited: &'a Edited<'a>,
+    obligations: &'a Obligations,
 }
 
-/// A file as it was, in a world that is otherwise as it is.
+/// A file's former content, in an otherwise present world.
 struct FormerFile<'a> {
     before: &'a Overlay<'a>,
     file: FileId,
     facts: &'a Facts,
     changes: &'a [SymbolChange],
-    /// Whether it is not known what changed in it.
+    /// Set if the change of the file is unknown.
     unread: bool,
 }
 
-/// Collects everything that references what changed. Returns the positions of the changes that break something.
+/// Collects all references to the change. Returns the positions of the changes that break something.
 fn collect_direct(
     former: &FormerFile<'_>,
     edit: &Edit,
@@ -313,91 +344,117 @@ fn collect_direct(
     kept: &mut Kept<'_>,
     collector: &mut Collector<'_>,
 ) -> BTreeSet<usize> {
-    let mut broken = BTreeSet::new();
     let FormerFile { before, file, facts, changes, unread } = *former;
     let moved = edit.is_moved();
-    // When the file is no longer where it was, every definition in it is affected, changed or not.
+    // If the file was moved, every definition in it is affected, changed or not.
     let symbols: Vec<Definition> = match moved {
         true => {
             facts.definitions.iter().filter(|definition| definition.reach > Reach::File).cloned().collect()
         }
         false => changes.iter().map(|change| change.was.clone()).collect(),
     };
+    // Without the former content the removed names are unknown: every importer may use one of them.
+    let module = moved || unread || matches!(edit.before, Before::Unknown);
+    let mut broken = BTreeSet::new();
+    if !module && symbols.is_empty() {
+        return broken;
+    }
     let now = edit.present_text(before);
-    // Without the former content it is not known which names are gone: every importer may use one of them.
-    let unknown = matches!(edit.before, Before::Unknown);
-    let target = Target {
-        file,
+    let target = Target { file, symbols: &symbols, module, now: now.as_deref(), own_file: false };
+    let references = language::rules(facts.language).referrers(before, &target);
+    let mut judge = ReferenceJudge {
+        former,
+        after,
+        around,
+        kept,
         symbols: &symbols,
-        module: moved || unread || unknown,
-        now: now.as_deref(),
-        own_file: false,
+        own_types: OwnTypes::new(former, edit),
+        hidden: changes.iter().map(|change| hides(former, change)).collect(),
+        declared: Declared::new(before, file, &symbols, &references),
     };
-    let own_types = OwnTypes::new(former, edit);
-    let hidden: Vec<bool> = changes.iter().map(|change| hides(former, change)).collect();
-    if moved || unread || unknown || !symbols.is_empty() {
-        let references = language::rules(facts.language).referrers(before, &target);
-        let declared = Declared::new(before, file, &references);
-        for mut reference in references {
-            let change = if moved { None } else { reference.symbol.and_then(|at| changes.get(at)) };
-            // A file that hands a name on shields others from its end, not from what it takes now.
-            if change.is_some_and(|change| takes_other(change) || is_missed(before, change, &reference)) {
-                reference.through = None;
-            }
-            // Nobody is told that something else does not fit there; that a name is gone shows when it runs.
-            if change.is_some_and(takes_other) && is_unchecked(before, &reference) {
-                reference.certainty = reference.certainty.max(Certainty::Untyped);
-            }
-            if change.is_some_and(|change| change.what == What::Unknown) {
-                reference.certainty = reference.certainty.max(Certainty::Possible);
-            }
-            let is_hidden = reference.symbol.and_then(|at| hidden.get(at)).is_some_and(|it| *it);
-            let breaks = match change {
-                _ if moved => {
-                    let was = reference.symbol.and_then(|at| symbols.get(at));
-                    let is_member = was.is_some_and(|was| own_types.contains(was.container.as_deref()));
-                    let found = is_member
-                        || kept.has(&reference)
-                        || was.is_some_and(|was| kept.has_moved(was, &reference));
-                    reference.certainty <= Certainty::Possible && !found
-                }
-                Some(change) => {
-                    let fits = loose::fits(before, change, after, &reference);
-                    let named = keywords(before, &reference);
-                    if change.fit(&reference, &named) == Some(Fit::Unknown) {
-                        reference.certainty = reference.certainty.max(Certainty::Possible);
-                    }
-                    ((change.breaks(&reference, &named) && !fits)
-                        || loose::misses(before, change, after, &reference))
-                        && !is_hidden
-                        && !around.edited.follows(change, after, &reference)
-                        && !declared.shields(change, &reference)
-                        && !kept.finds(change, &reference)
-                        && !passes_by_place(before, change, &reference)
-                        && !around.promised.keeps(change, &reference)
-                }
-                None => false,
-            };
-            // Where the file still hands the name on, it is itself that breaks.
-            let shielded = reference.through == Some(file) && around.handed_on.contains(&*reference.pattern);
-            let breaks = breaks && !shielded && !change.is_some_and(|change| kept.is_still_offered(change));
-            // Where nothing can break, it need not be told who may be meant.
-            if reference.certainty == Certainty::Undecided
-                && change.is_some_and(|change| {
-                    matches!(change.what, What::Body | What::Compatible | What::Unknown)
-                })
-            {
-                continue;
-            }
-            broken.extend(reference.symbol.filter(|_| breaks));
-            collector.add(Place { breaks, reference });
+    for mut reference in references {
+        let change = if moved { None } else { reference.symbol.and_then(|at| changes.get(at)) };
+        // A harmless change cannot break, so undecided references need not be reported.
+        let is_harmless =
+            |change: &SymbolChange| matches!(change.what, What::Body | What::Compatible | What::Unknown);
+        if reference.certainty == Certainty::Undecided && change.is_some_and(is_harmless) {
+            continue;
         }
+        let breaks = match change {
+            _ if moved => judge.misses_moved(&reference),
+            Some(change) => judge.misses_changed(change, &mut reference),
+            None => false,
+        };
+        let breaks = breaks && !judge.is_shielded(change, &reference);
+        broken.extend(reference.symbol.filter(|_| breaks));
+        collector.add(Place { breaks, reference });
     }
     broken
 }
 
-/// The types that only a moved or deleted file defines. With them their members are out of reach, and only the places that name
-/// the type can be mended.
+/// Decides which references to a changed file break.
+struct ReferenceJudge<'j, 'k> {
+    former: &'j FormerFile<'j>,
+    after: Option<&'j Facts>,
+    around: &'j Around<'j>,
+    kept: &'j mut Kept<'k>,
+    symbols: &'j [Definition],
+    own_types: OwnTypes,
+    /// For each change: true if callers do not see the function's parameters.
+    hidden: Vec<bool>,
+    declared: Declared,
+}
+
+impl ReferenceJudge<'_, '_> {
+    /// Returns true if a reference no longer finds the moved or deleted file, or the definition in it.
+    fn misses_moved(&mut self, reference: &Reference) -> bool {
+        let was = reference.symbol.and_then(|at| self.symbols.get(at));
+        let is_member = was.is_some_and(|was| self.own_types.contains(was.container.as_deref()));
+        let found = is_member
+            || self.kept.has(reference)
+            || was.is_some_and(|was| self.kept.has_moved(was, reference));
+        reference.certainty <= Certainty::Possible && !found
+    }
+
+    /// Returns true if a reference does not fit a changed definition. Lowers the certainty of a reference that only types would decide.
+    fn misses_changed(&mut self, change: &SymbolChange, reference: &mut Reference) -> bool {
+        let (before, after) = (self.former.before, self.after);
+        // A re-exporting file shields its users from a removed name, not from a changed signature.
+        if takes_other(change) || is_missed(before, change, reference) {
+            reference.through = None;
+        }
+        // A checker does not report a wrong argument there; a removed name fails at run time.
+        if takes_other(change) && is_unchecked(before, reference) {
+            reference.certainty = reference.certainty.max(Certainty::Untyped);
+        }
+        if self.around.obligations.decides(change, reference) {
+            return false;
+        }
+        let named = keywords(before, reference);
+        if change.what == What::Unknown || change.fit(reference, &named) == Some(Fit::Unknown) {
+            reference.certainty = reference.certainty.max(Certainty::Possible);
+        }
+        let is_hidden = reference.symbol.and_then(|at| self.hidden.get(at)).is_some_and(|it| *it);
+        let is_misfit = change.breaks(reference, &named) && !loose::fits(before, change, after, reference);
+        (is_misfit && !passes_by_place(before, change, reference)
+            || loose::misses(before, change, after, reference))
+            && !is_hidden
+            && !self.around.edited.follows(change, after, reference)
+            && !self.declared.shields(change, reference)
+            && !self.kept.finds(change, reference)
+            && !self.around.promised.keeps(change, reference)
+    }
+
+    /// Returns true if the file still re-exports or provides the name: then the file itself breaks.
+    fn is_shielded(&self, change: Option<&SymbolChange>, reference: &Reference) -> bool {
+        let is_handed_on = reference.through == Some(self.former.file)
+            && self.around.handed_on.contains(&*reference.pattern);
+        is_handed_on || change.is_some_and(|change| self.kept.is_still_offered(change))
+    }
+}
+
+/// The types that only a moved or deleted file defines. Their members become unreachable with them, and only
+/// the places that name the type can be fixed.
 struct OwnTypes(BTreeSet<String>);
 
 impl OwnTypes {
@@ -431,8 +488,8 @@ fn takes_other(change: &SymbolChange) -> bool {
     matches!(change.what, What::Resigned { .. } | What::Relabelled { .. })
 }
 
-/// Whether an import misses a name that is gone, although it takes it from a file that only hands it on; or a call gets from there what
-/// cannot be called.
+/// Returns true if an import fails because its name was removed, although it imports from a re-exporting
+/// file; or if a call gets something from there that cannot be called.
 fn is_missed(world: &dyn World, change: &SymbolChange, reference: &Reference) -> bool {
     let gone = matches!(change.what, What::Removed | What::Renamed(_));
     let handing = reference.through.filter(|_| gone).and_then(|file| world.facts(file));
@@ -445,13 +502,13 @@ fn is_missed(world: &dyn World, change: &SymbolChange, reference: &Reference) ->
     })
 }
 
-/// Whether a function takes something else, and nobody sees what it takes.
+/// Returns true if a function's parameters changed, and callers do not see them.
 fn hides(former: &FormerFile<'_>, change: &SymbolChange) -> bool {
     let rules = language::rules(former.facts.language);
     takes_other(change) && rules.hides(former.before, former.file, &change.was)
 }
 
-/// Whether parameters only have other names, and a call names none of those that are gone.
+/// Returns true if parameters were only renamed, and a call names none of the removed names.
 fn passes_by_place(world: &dyn World, change: &SymbolChange, reference: &Reference) -> bool {
     let What::Relabelled { gone } = &change.what else { return false };
     if !matches!(reference.role, Role::Call | Role::Covered) {
@@ -462,28 +519,37 @@ fn passes_by_place(world: &dyn World, change: &SymbolChange, reference: &Referen
     !here.into_iter().any(|call| call.keywords.iter().any(|name| gone.contains(name)))
 }
 
-/// The dependents of dependents: who uses the definitions in which a direct dependent uses what changed.
+/// Collects the dependents of dependents: the users of the definitions in which a direct dependent uses the
+/// change. One search finds them for all direct dependents of a language. Returns true if the time is over.
 fn collect_transitive(world: &dyn World, collector: &mut Collector<'_>, is_over: &dyn Fn() -> bool) -> bool {
+    let mut groups: BTreeMap<Language, Vec<(FileId, Vec<Definition>)>> = BTreeMap::new();
     for (file, within) in collector.reached() {
-        if is_over() {
-            return true;
-        }
         let Some(facts) = world.facts(file) else { continue };
         let symbols = reached_symbols(&facts, &within);
-        if symbols.is_empty() {
-            continue;
-        }
-        let target = Target { file, symbols: &symbols, module: false, now: None, own_file: false };
-        for reference in language::rules(facts.language).referrers(world, &target) {
-            if reference.certainty != Certainty::Undecided {
-                collector.add_transitive(file, reference);
-            }
+        if !symbols.is_empty() {
+            groups.entry(language::family(facts.language)).or_default().push((file, symbols));
         }
     }
-    false
+    let mut found = Vec::new();
+    for (language, reached) in &groups {
+        let mut targets = Vec::new();
+        for (file, symbols) in reached {
+            targets.push(Target { file: *file, symbols, module: false, now: None, own_file: false });
+        }
+        let users = language::rules(*language).users(world, &targets, is_over);
+        let of_file = |(at, it): (usize, Reference)| Some((targets.get(at)?.file, it));
+        found.extend(users.into_iter().filter_map(of_file));
+    }
+    found.sort_by_key(|(via, _)| *via);
+    for (via, reference) in found {
+        if reference.certainty != Certainty::Undecided {
+            collector.add_transitive(via, reference);
+        }
+    }
+    is_over()
 }
 
-/// The definitions at these positions that other files can name, and what they belong to.
+/// Returns the definitions at these positions that other files can name, and their containers.
 fn reached_symbols(facts: &Facts, within: &BTreeSet<u32>) -> Vec<Definition> {
     let mut symbols: BTreeMap<u32, Definition> = BTreeMap::new();
     for at in within {
@@ -495,7 +561,7 @@ fn reached_symbols(facts: &Facts, within: &BTreeSet<u32>) -> Vec<Definition> {
     symbols.into_values().collect()
 }
 
-/// Whether a reference hands a change on to those who reference its file.
+/// Returns true if a reference propagates a change to the users of its file.
 fn hands_on(reference: &Reference) -> bool {
     reference.kind <= Kind::Name && reference.certainty != Certainty::Undecided
 }

@@ -1,7 +1,7 @@
-//! The languages: which file is read by which rules, and what each set of rules can do.
+//! The languages: the rules for each file, and the interface of the rules.
 //!
-//! One module per language or family. To add one: a variant of [`Language`], its extensions in [`Language::of`], a module
-//! that implements [`Rules`], a line in [`rules`].
+//! There is one module per language or family. To add one: a variant of [`Language`], its extensions in
+//! [`Language::of`], a module that implements [`Rules`], and a line in [`rules`].
 
 mod bash;
 mod c;
@@ -21,14 +21,18 @@ mod typescript;
 pub(crate) use go::{inside_module, module_name};
 pub(crate) use rust::library_of;
 
+use std::ops::Range;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
+use crate::budget::with_budget;
 use crate::facts::{Definition, Facts};
-use crate::reference::{MissingName, Outgoing, Reference, Target};
+use crate::reference::{MissingName, Outgoing, Place, Reference, Target};
 use crate::syntax::{is_same_tree, parse};
 use crate::world::{FileId, World, base};
 
-/// By whose rules a file is read.
+/// The language of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "each is what its name says")]
 pub enum Language {
@@ -52,7 +56,7 @@ pub enum Language {
     Json,
     Toml,
     Html,
-    /// Any other text: it takes part by paths, names and mentions.
+    /// Any other text, which is searched for paths, names and mentions.
     Text,
 }
 
@@ -71,7 +75,7 @@ impl Language {
             "java" => Self::Java,
             "kt" | "kts" => Self::Kotlin,
             "c" => Self::C,
-            // A header may be either: C++ reads nearly all of C.
+            // A header may be either: the C++ grammar parses nearly all of C.
             "h" | "cc" | "cpp" | "cxx" | "hh" | "hpp" | "hxx" | "inl" | "ipp" => Self::Cpp,
             "cs" => Self::CSharp,
             "rb" | "rake" | "gemspec" => Self::Ruby,
@@ -88,9 +92,9 @@ impl Language {
     }
 }
 
-/// What a language's rules can do.
+/// The rules of a language.
 pub trait Rules: Sync {
-    /// The facts of a file. Broken text gives what can be seen, and counts problems.
+    /// Returns the facts of a file. Broken text yields partial facts and counts problems.
     fn facts(&self, path: &str, text: &str) -> Facts;
 
     /// The facts of a file with the uses of names that it neither defines nor imports. [`facts`](Self::facts) may leave them
@@ -99,35 +103,90 @@ pub trait Rules: Sync {
         self.facts(path, text)
     }
 
+    /// Returns true if [`facts_with_unbound_names`](Self::facts_with_unbound_names) has more than [`facts`](Self::facts).
+    fn notes_unbound_names(&self) -> bool {
+        false
+    }
+
+    /// Drops the uses that [`facts`](Self::facts) leaves out.
+    fn drop_unbound_names(&self, _facts: &mut Facts) {}
+
     /// The places in other files that reference the target, by this language's imports and symbols. Sorted by path and line.
     fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference>;
 
-    /// What a file references by this language's imports and symbols.
+    /// Returns the places in other files that reference a definition of one of several targets, each with the
+    /// position of the target, in no order. The list is incomplete if the time is over.
+    fn users(
+        &self,
+        world: &dyn World,
+        targets: &[Target<'_>],
+        is_over: &dyn Fn() -> bool,
+    ) -> Vec<(usize, Reference)> {
+        let in_time = targets.iter().enumerate().take_while(|_| !is_over());
+        let users = |(at, target)| self.referrers(world, target).into_iter().map(move |it| (at, it));
+        in_time.flat_map(users).collect()
+    }
+
+    /// Returns the references of a file by this language's imports and symbols.
     fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing;
 
-    /// The names that a file takes from modules of the project that certainly do not have them. Empty if the rules cannot tell.
+    /// Returns the imports of a file that should resolve to the project and do not.
+    fn unresolved_imports(&self, world: &dyn World, file: FileId) -> Vec<Place> {
+        self.outgoing(world, file).unresolved
+    }
+
+    /// Returns the names that a file imports from modules of the project that certainly do not have them.
+    /// Empty if the rules cannot decide.
     fn missing_names(&self, _world: &dyn World, _file: FileId) -> Vec<MissingName> {
         Vec::new()
     }
 
-    /// Whether who takes a name from a file that hands it on, and has lost it itself, still gets something.
+    /// Returns the members on these lines that the types of their values certainly do not have. Empty if the
+    /// rules cannot decide.
+    fn missing_members(&self, _world: &dyn World, _file: FileId, _lines: &[Range<u32>]) -> Vec<MissingName> {
+        Vec::new()
+    }
+
+    /// The places where a value is used for an interface of a file, and the value's type lacks a method. Empty if types declare which
+    /// interfaces they implement.
+    fn unfit_conversions(
+        &self,
+        _world: &dyn World,
+        _interface: (FileId, &Definition),
+        _method: &str,
+    ) -> Vec<Reference> {
+        Vec::new()
+    }
+
+    /// Returns true if importers of a re-exported name still get something after the re-exporting file has
+    /// lost it.
     fn shields(&self, _handing: &Facts) -> bool {
         true
     }
 
-    /// Whether two texts say the same, but for spaces and comments, where not all of them can be read. `false` where that is not known.
+    /// Returns true if two texts are equal but for spaces and comments, for texts that cannot be parsed
+    /// completely. `false` if unknown.
     fn reads_alike(&self, _one: &str, _other: &str) -> bool {
         false
     }
 
-    /// Whether what a file gives for a name that it has not is known to be nothing that can be called.
+    /// Returns true if the value that a file provides for a missing name is known not to be callable.
     fn stands_in_uncallable(&self, _handing: &Facts) -> bool {
         false
     }
 
-    /// Whether nobody sees what a function of a file takes, because something else is called in its place.
+    /// Returns true if callers do not see the parameters of a function, because something else is called in
+    /// its place.
     fn hides(&self, _world: &dyn World, _file: FileId, _function: &Definition) -> bool {
         false
+    }
+}
+
+/// The language by whose rules a file of a language is read: one for all that share rules.
+pub(crate) fn family(language: Language) -> Language {
+    match language {
+        Language::Tsx | Language::JavaScript => Language::TypeScript,
+        language => language,
     }
 }
 
@@ -152,7 +211,7 @@ pub fn rules(language: Language) -> &'static dyn Rules {
     }
 }
 
-/// Whether two contents of a file differ in comments and spaces only. `false` where that is not known.
+/// Returns true if two contents of a file differ in comments and spaces only. `false` if unknown.
 pub(crate) fn is_same_code(path: &str, one: &str, other: &str) -> bool {
     let Some(grammar) = grammar(Language::of(path)) else { return false };
     let (Some(one_tree), Some(other_tree)) = (parse(&grammar, one), parse(&grammar, other)) else {
@@ -163,7 +222,7 @@ pub(crate) fn is_same_code(path: &str, one: &str, other: &str) -> bool {
 }
 
 /// The grammar that reads a language.
-fn grammar(language: Language) -> Option<tree_sitter::Language> {
+pub(crate) fn grammar(language: Language) -> Option<tree_sitter::Language> {
     Some(match language {
         Language::Rust => tree_sitter_rust::LANGUAGE.into(),
         Language::TypeScript => tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
@@ -187,13 +246,26 @@ fn grammar(language: Language) -> Option<tree_sitter::Language> {
 /// The facts of a file.
 pub fn facts(path: &str, text: &str) -> Facts {
     let language = Language::of(path);
-    Facts { language, ..rules(language).facts(path, text) }
+    let read = || rules(language).facts(path, text);
+    Facts { language, ..with_budget(text, read) }
 }
 
 /// The facts of a file with the uses of names that it neither defines nor imports.
-pub(crate) fn facts_with_unbound_names(path: &str, text: &str) -> Facts {
+pub fn facts_with_unbound_names(path: &str, text: &str) -> Facts {
     let language = Language::of(path);
-    Facts { language, ..rules(language).facts_with_unbound_names(path, text) }
+    let read = || rules(language).facts_with_unbound_names(path, text);
+    Facts { language, ..with_budget(text, read) }
+}
+
+/// The facts of a file, from those with the uses of names that it neither defines nor imports.
+pub(crate) fn without_unbound_names(facts: &Arc<Facts>) -> Arc<Facts> {
+    let rules = rules(facts.language);
+    if !rules.notes_unbound_names() {
+        return Arc::clone(facts);
+    }
+    let mut bound = Facts::clone(facts);
+    rules.drop_unbound_names(&mut bound);
+    Arc::new(bound)
 }
 
 /// Text without imports and symbols.

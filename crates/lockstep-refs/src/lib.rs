@@ -1,12 +1,13 @@
-//! From text to facts, from facts to references, from references to the impact of a change.
+//! Extracts facts from text, resolves references from facts, and computes the impact of a change.
 //!
-//! Pure: what other files hold is asked of a [`World`](world::World), which the index answers from disk and tests from
-//! memory. Nothing here reads a file, a clock or the environment.
+//! Pure: other files are read through a [`World`](world::World), which the index implements from disk and
+//! tests from memory. Nothing here reads a file, a clock or the environment.
 //!
-//! References are not kept, they are found when asked for: a file can use a name only if the name stands in its text, so the
-//! index of words gives few candidates, and only their facts are resolved. Hence a file that comes, goes or gets another
-//! name needs no bookkeeping elsewhere.
+//! References are not stored, but resolved on demand: a file can use a name only if its text contains the
+//! name, so the index of words provides few candidates, and only their facts are resolved. An added, deleted
+//! or renamed file therefore needs no bookkeeping elsewhere.
 
+pub mod budget;
 pub mod change;
 mod collect;
 pub mod dangling;
@@ -16,9 +17,12 @@ pub mod facts;
 mod fixture;
 pub mod impact;
 pub mod language;
+pub mod limits;
+pub mod memo;
 pub mod module;
 pub mod overlay;
 mod package;
+mod parses;
 pub mod reference;
 pub mod report;
 mod resolve;
@@ -30,8 +34,9 @@ mod syntax;
 pub mod text;
 mod unread;
 mod walk;
+pub mod work;
 pub mod world;
 
-/// What facts mean: changes with every change to the extractors or their grammars, so that kept facts of another meaning are
-/// not used.
+/// The version of the facts. It changes with every change of the extractors or their grammars, so that stored
+/// facts of another version are not used.
 pub const SEMANTICS: &str = env!("LOCKSTEP_SEMANTICS");

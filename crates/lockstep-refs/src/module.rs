@@ -1,11 +1,11 @@
-//! Modules by the names that people give them: `crate::a::b`, `pkg.mod`, `./x/y`. What an import in a file means is the
-//! business of its language; here nobody says in which file the name stands.
+//! Looks up modules by their names: `crate::a::b`, `pkg.mod`, `./x/y`. Imports are resolved by the languages;
+//! here the importing file is unknown.
 
 use crate::language::{self, Language};
 use crate::world::{FileId, World, base, join, parent};
 
-/// The files that a module of this name may be, as said in a directory; sorted by path. Empty where the name is none of a
-/// module.
+/// Returns the files that a module name may mean in a directory, sorted by path. Empty if the text is not a
+/// module name.
 pub fn named(world: &dyn World, directory: &str, name: &str) -> Vec<FileId> {
     if name.contains("::") {
         return rust(world, directory, name);
@@ -16,7 +16,7 @@ pub fn named(world: &dyn World, directory: &str, name: &str) -> Vec<FileId> {
     python(world, name)
 }
 
-/// `pkg.mod`, from whatever directory is nearest to the root.
+/// Resolves `pkg.mod`, from the directory nearest to the root.
 fn python(world: &dyn World, name: &str) -> Vec<FileId> {
     if name.split('.').any(|part| !is_word(part)) {
         return Vec::new();
@@ -28,7 +28,7 @@ fn python(world: &dyn World, name: &str) -> Vec<FileId> {
     nearest(world, files.filter(|file| ends_with(&module_path(world.path(*file)), &wanted)).collect())
 }
 
-/// `crate::a::b`, `package::a::b`, or an end of either.
+/// Resolves `crate::a::b`, `package::a::b`, or a suffix of either.
 fn rust(world: &dyn World, directory: &str, name: &str) -> Vec<FileId> {
     let mut parts: Vec<&str> = name.split("::").filter(|part| !part.is_empty()).collect();
     if parts.is_empty() || parts.iter().any(|part| !is_word(part)) {
@@ -54,7 +54,7 @@ fn rust(world: &dyn World, directory: &str, name: &str) -> Vec<FileId> {
         let inside = |root: &String| path == with(&with(root, "src"), inside_source);
         if own || is_package { roots.iter().any(inside) } else { ends_with(&path, &wanted) }
     });
-    // What is the own package's is that of the package one stands in.
+    // `crate` means the package that contains the directory.
     let around = |file: &FileId| {
         let path = world.path(*file);
         let root = roots.iter().filter(|root| is_below(path, root)).max_by_key(|root| root.len());
@@ -66,7 +66,7 @@ fn rust(world: &dyn World, directory: &str, name: &str) -> Vec<FileId> {
     sorted(world, found)
 }
 
-/// The directories of packages, of this name where one is given.
+/// Returns the directories of packages, optionally only those with this name.
 fn roots(world: &dyn World, name: Option<&str>) -> Vec<String> {
     let mut roots = Vec::new();
     for manifest in world.named("Cargo.toml") {
@@ -79,7 +79,8 @@ fn roots(world: &dyn World, name: Option<&str>) -> Vec<String> {
     roots
 }
 
-/// `./x/y`, `../x`, `x/y`: a path without its ending, or of a directory that a file in it stands for.
+/// Resolves `./x/y`, `../x`, `x/y`: a path without its extension, or a directory that is represented by a
+/// file in it.
 fn by_path(world: &dyn World, directory: &str, name: &str) -> Vec<FileId> {
     let Some(wanted) = join(directory, name).filter(|path| !path.is_empty()) else { return Vec::new() };
     let of = |folder: &str| world.directory(folder);
@@ -88,7 +89,7 @@ fn by_path(world: &dyn World, directory: &str, name: &str) -> Vec<FileId> {
         let path = world.path(*file);
         is_code(path) && module_path(path) == wanted
     });
-    // Of what is both written and built beside it, the source is meant.
+    // If both a source and its build output exist, the source is meant.
     let is_typed =
         |file: &FileId| matches!(Language::of(world.path(*file)), Language::TypeScript | Language::Tsx);
     if found.iter().any(is_typed) {
@@ -97,7 +98,8 @@ fn by_path(world: &dyn World, directory: &str, name: &str) -> Vec<FileId> {
     sorted(world, found)
 }
 
-/// The path of the module that a file is: without its ending, and without the name of a file that stands for its directory.
+/// Returns the module path of a file: without its extension, and without the name of a file that represents
+/// its directory.
 fn module_path(path: &str) -> String {
     let stem = stem_of(path);
     match (stem, Language::of(path)) {
@@ -111,7 +113,7 @@ fn stem_of(path: &str) -> &str {
     base(path).split('.').next().unwrap_or_default()
 }
 
-/// Those that lie highest.
+/// Returns the files with the shortest paths.
 fn nearest(world: &dyn World, mut files: Vec<FileId>) -> Vec<FileId> {
     let depth = |file: &FileId| world.path(*file).matches('/').count();
     let least = files.iter().map(depth).min();

@@ -1,46 +1,50 @@
-//! A world in which some files are otherwise: as they were when others were written against them, or as a change makes them.
+//! A world with replaced files: as they were when others were written against them, or as a change leaves
+//! them.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::facts::Facts;
+use crate::memo::Memo;
 use crate::world::{FileId, World, base, parent, words};
 
-/// Another world, with other contents of some files in the place of its own. The files need not be in that world.
+/// Another world with replaced contents of some files. The files need not be in that world.
 pub struct Overlay<'w> {
     world: &'w dyn World,
     layers: Vec<Layer>,
-    /// The positions of the layers by what they are in the world.
+    /// The positions of the layers by their files.
     files: HashMap<FileId, usize>,
+    memo: Memo,
 }
 
-/// One file that is otherwise.
+/// One replaced file.
 struct Layer {
     file: FileId,
     path: String,
-    /// `None` where only the facts are known.
+    /// `None` if only the facts are known.
     text: Option<Arc<str>>,
     facts: Arc<Facts>,
     is_new: bool,
 }
 
 impl<'w> Overlay<'w> {
-    /// `world` as it is.
+    /// Returns `world` without replaced files.
     pub fn empty(world: &'w dyn World) -> Self {
-        Self { world, layers: Vec::new(), files: HashMap::new() }
+        Self { world, layers: Vec::new(), files: HashMap::new(), memo: Memo::above(world) }
     }
 
-    /// `world` with the file at `path` having these facts, and this text if it is known.
+    /// Returns `world` with these facts for the file at `path`, and its text if it is known.
     pub fn new(world: &'w dyn World, path: &str, facts: Arc<Facts>, text: Option<Arc<str>>) -> Self {
         let mut overlay = Self::empty(world);
         overlay.add(path, facts, text);
         overlay
     }
 
-    /// One more file that is otherwise. What it is in this world.
+    /// Adds a replaced file. Returns its id in this world.
     pub fn add(&mut self, path: &str, facts: Arc<Facts>, text: Option<Arc<str>>) -> FileId {
         let present = self.find(path);
-        // No world is so large that its last numbers are taken.
+        self.memo = Memo::above(self.world);
+        // No world is large enough to use the last ids.
         let spare = || FileId(u32::MAX - u32::try_from(self.layers.len()).unwrap_or(u32::MAX));
         let file = present.unwrap_or_else(spare);
         self.files.insert(file, self.layers.len());
@@ -48,7 +52,7 @@ impl<'w> Overlay<'w> {
         file
     }
 
-    /// The present text of a file, be it one that is otherwise here.
+    /// Returns the present text of a file, even if it is replaced here.
     pub fn present_text(&self, path: &str) -> Option<Arc<str>> {
         self.world.text(self.world.find(path)?)
     }
@@ -57,7 +61,7 @@ impl<'w> Overlay<'w> {
         self.layers.get(*self.files.get(&file)?)
     }
 
-    /// Takes a file into a list that is sorted by path, where it belongs there.
+    /// Inserts a file into a list that is sorted by path if it `belongs` there; otherwise removes it.
     fn put(&self, files: &mut Vec<FileId>, layer: &Layer, belongs: bool) {
         let at = files.binary_search_by(|file| self.path(*file).cmp(&layer.path));
         match (at, belongs) {
@@ -67,7 +71,7 @@ impl<'w> Overlay<'w> {
         }
     }
 
-    /// With the files that the world does not have, where they belong.
+    /// Adds the files that the world does not have, if they belong there.
     fn with_new(&self, mut files: Vec<FileId>, belongs: impl Fn(&str) -> bool) -> Vec<FileId> {
         for layer in self.layers.iter().filter(|layer| layer.is_new) {
             self.put(&mut files, layer, belongs(&layer.path));
@@ -82,7 +86,7 @@ impl Layer {
             Some(text) => {
                 words(name).all(|word| text.contains(word) && words(text).any(|other| other == word))
             }
-            // Unknown, hence perhaps.
+            // Unknown, hence possible.
             None => true,
         }
     }
@@ -135,9 +139,27 @@ impl World for Overlay<'_> {
         }
     }
 
+    fn text_once(&self, file: FileId) -> Option<Arc<str>> {
+        match self.layer(file) {
+            Some(layer) => layer.text.clone(),
+            None => self.world.text_once(file),
+        }
+    }
+
+    fn facts_once(&self, file: FileId) -> Option<Arc<Facts>> {
+        match self.layer(file) {
+            Some(layer) => Some(Arc::clone(&layer.facts)),
+            None => self.world.facts_once(file),
+        }
+    }
+
     fn prepare(&self, files: &[FileId]) {
         let others: Vec<FileId> = files.iter().copied().filter(|it| !self.files.contains_key(it)).collect();
         self.world.prepare(&others);
+    }
+
+    fn memo(&self) -> Option<&Memo> {
+        Some(&self.memo)
     }
 }
 

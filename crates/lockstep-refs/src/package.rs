@@ -1,10 +1,11 @@
-//! Resolution for languages in which files share names by package, namespace, include or program: nobody hands names on one
-//! by one, a full name says which definition is meant.
+//! Resolution for languages in which files share names by package, namespace, include or program: names are
+//! not re-exported one by one, and a full name identifies a definition.
 //!
-//! A language says what a file's package is and what its imports bind ([`Packages`]). The rest is the same for all: [`names`]
-//! turns what is written into full names, [`types`] follows values to their types, [`search`] asks about every candidate
-//! whether its uses [mean](meaning) the definition that is [wanted].
+//! A language defines the package of a file and the bindings of its imports ([`Packages`]). The rest is
+//! shared: [`names`] converts written names to full names, [`types`] finds the types of values, and
+//! [`search`] checks for every candidate whether its uses [mean](meaning) the [wanted] definition.
 
+mod conversions;
 mod meaning;
 mod names;
 mod packaged;
@@ -16,56 +17,84 @@ use crate::facts::{Definition, DefinitionKind, Facts, Import};
 use crate::language::Language;
 use crate::world::{FileId, World};
 
+pub(crate) use conversions::unfit_conversions;
 pub(crate) use names::{Query, full_name};
 pub(crate) use packaged::Packaged;
-pub(crate) use search::{outgoing, referrers};
+pub(crate) use search::{outgoing, referrers, unresolved_imports};
+pub(crate) use wanted::MAX_FILES;
 
-/// How a language shares names among files. Full names have `.` between their parts.
+/// The rules by which a language shares names among files. Full names have `.` between their parts.
 pub(crate) trait Packages: Sync {
-    /// Whether files of this language take part.
+    /// The language by which the results of a query are kept.
+    fn language(&self) -> Language;
+
+    /// Returns true if files of this language take part.
     fn speaks(&self, language: Language) -> bool;
 
-    /// The package of a file: what the full names of its definitions begin with. Empty where there is none.
+    /// Returns the package of a file, the prefix of the full names of its definitions. Empty if there is
+    /// none.
     fn package(&self, world: &dyn World, file: FileId, facts: &Facts) -> String;
 
-    /// What the imports of a file bind.
+    /// Returns the bindings of a file's imports.
     fn bindings(&self, world: &dyn World, file: FileId, facts: &Facts) -> Bindings;
 
-    /// The files that an import leads to.
+    /// Returns the files that an import resolves to.
     fn leads(&self, query: &Query<'_>, file: FileId, import: &Import) -> Leads;
 
-    /// Whether a file sees what the packages around its own hold.
+    /// Returns true if a file sees the names of the enclosing packages.
     fn sees_around(&self) -> bool {
         false
     }
 
-    /// Whether imports name files: then what is not imported, by whatever way, is not seen.
+    /// Returns true if imports name files: then only names of directly or indirectly imported files are
+    /// visible.
     fn includes(&self) -> bool {
         false
     }
 
-    /// Whether several functions may share a name.
+    /// Returns true if several functions may share a name.
     fn overloads(&self) -> bool {
         true
     }
 
-    /// Whether a method makes objects of its type: it is called by the type's name.
+    /// Returns true if a method is a constructor: it is called by the type's name.
     fn constructs(&self, method: &Definition) -> bool {
         method.container.as_deref().and_then(|path| path.rsplit('.').next()) == Some(&method.name)
     }
 
-    /// Whether a type that has no constructor of its own has that of the type it extends.
+    /// Returns true if a type without its own constructor inherits that of its base.
     fn inherits_constructors(&self) -> bool {
         false
     }
 
-    /// Whether a type fits an interface by having its methods, without saying so.
+    /// Returns true if a type satisfies an interface by having its methods, without a declaration.
     fn is_structural(&self) -> bool {
         false
     }
 
-    /// File names that a type of this name may be in, where the language has such a custom. They are looked into where too many
-    /// files write the name to look into all.
+    /// Returns true if members of a type of another module give no type of the project, unless the type has it as an
+    /// argument.
+    fn keeps_outside(&self) -> bool {
+        false
+    }
+
+    /// Returns the methods of a standard library interface, by its full name.
+    fn standard_methods(&self, _interface: &str) -> Option<&'static [&'static str]> {
+        None
+    }
+
+    /// Returns the interface of a parameter of a standard library function, by full names.
+    fn standard_parameter(&self, _function: &str, _at: usize) -> Option<&'static str> {
+        None
+    }
+
+    /// The interface that a field of a type of the standard library holds, by full names.
+    fn standard_field(&self, _field: &str) -> Option<&'static str> {
+        None
+    }
+
+    /// Returns the file names that conventionally contain a type of this name. They are searched if too many
+    /// files contain the name to search them all.
     fn homes(&self, _name: &str) -> Vec<String> {
         Vec::new()
     }
@@ -76,16 +105,15 @@ pub(crate) trait Packages: Sync {
     }
 }
 
-/// What a file's imports bind.
+/// The bindings of a file's imports.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Bindings {
-    /// Local names, with the full names they stand for.
+    /// Local names, with their full names.
     pub(crate) names: Vec<Bound>,
-    /// Packages and types whose names are all there.
+    /// Packages and types whose names are all visible.
     pub(crate) globs: Vec<String>,
 }
 
-/// A local name.
 #[derive(Debug, Clone)]
 pub(crate) struct Bound {
     pub(crate) local: Box<str>,
@@ -93,23 +121,23 @@ pub(crate) struct Bound {
     pub(crate) line: u32,
 }
 
-/// Where an import leads.
+/// The targets of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Leads {
-    /// To files of the project.
+    /// Files of the project.
     To(Vec<FileId>),
-    /// Out of the project.
+    /// Outside the project.
     Outside,
-    /// Nowhere, although it should lead into the project.
+    /// Unresolved, although it should be in the project.
     Missing,
 }
 
-/// Whether a definition is a type of any kind.
+/// Returns true if a definition is a type of any kind.
 pub(crate) fn is_type(definition: &Definition) -> bool {
     matches!(definition.kind, DefinitionKind::Type | DefinitionKind::Interface)
 }
 
-/// Whether a definition belongs to a type.
+/// Returns true if a definition is a member of a type.
 pub(crate) fn is_member(definition: &Definition) -> bool {
     matches!(definition.kind, DefinitionKind::Method | DefinitionKind::Field | DefinitionKind::Variant)
         && definition.container.is_some()

@@ -1,5 +1,5 @@
-//! The impact report (boundary B4): one set of facts, shown as L1 for programs, L2 for people and models, and JSON with
-//! everything. The same facts give the same bytes.
+//! The impact report (boundary B4): L1 for programs, L2 for people and models, and JSON with everything.
+//! Rendering is deterministic.
 
 mod json;
 mod l1;
@@ -16,19 +16,19 @@ use crate::impact::{Dependent, Evidence, FileImpact, Hop, Impact};
 use crate::language::Language;
 use crate::reference::{Certainty, Kind};
 
-/// Lines of evidence are cut to so many characters around the name.
+/// The maximum length of a line of evidence, truncated around the name.
 const MAX_EVIDENCE_CHARS: usize = 200;
 
-/// How much the answer can be relied on, as far as the index tells.
+/// The reliability of the answer, as far as the index knows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Basis {
-    /// Whether every file was looked at as it is now.
+    /// Set if every file was read in its present state.
     pub fresh: bool,
     /// The revision and generation of the index.
     pub revision: String,
-    /// When the index was last brought up to date.
+    /// The time of the last update of the index.
     pub time: String,
-    /// How many files in scope it could not see into: binary, too large, unreadable.
+    /// The number of files in scope that could not be read: binary, too large, unreadable.
     pub unseen: usize,
 }
 
@@ -37,13 +37,11 @@ pub struct Basis {
 pub struct Report<'a> {
     /// The project's root, absolute.
     pub root: &'a str,
-    /// What was found.
     pub impact: &'a Impact,
-    /// By what it was found.
     pub basis: &'a Basis,
-    /// What else a reader must know.
+    /// Further notes for the reader.
     pub notes: &'a [String],
-    /// Files that changed together with changed ones, where that was asked: no dependents, but worth a look.
+    /// Files that changed together with the changed ones, if requested: no dependents, but possibly relevant.
     pub history: &'a [Together],
 }
 
@@ -52,38 +50,38 @@ pub struct Report<'a> {
 pub struct Together {
     /// The changed file.
     pub changed_file: String,
-    /// The other one.
+    /// The other file.
     pub file: String,
-    /// In how many commits both changed.
+    /// The number of commits in which both changed.
     pub commits: usize,
-    /// The share of the changed file's commits that this is, newer ones counting more: from 0 to 1.
+    /// The share of the changed file's commits, weighted by age: from 0 to 1.
     pub confidence: f64,
 }
 
-/// `status`.
+/// `status` of the L1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// Everything was analysed.
     Complete,
-    /// The time was over before.
+    /// The deadline passed before.
     Partial,
     /// There was nothing to analyse.
     Skipped,
 }
 
-/// What the Lead should do next (boundary B3).
+/// The recommended next action of the Lead (boundary B3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// Look at the dependents.
+    /// Inspect the dependents.
     Impact,
-    /// Go on to the review.
+    /// Continue with the review.
     Review,
-    /// Go on with the cascade that is under way.
+    /// Continue the active cascade.
     ContinueCascade,
 }
 
 impl Next {
-    /// The route after an analysis; `None` where no alert was received.
+    /// Returns the route after an analysis; `None` if no alert was received.
     pub fn route(report: Option<&Report<'_>>, active_cascade: bool) -> Self {
         match report {
             _ if active_cascade => Self::ContinueCascade,
@@ -92,7 +90,7 @@ impl Next {
         }
     }
 
-    /// The word of the contract.
+    /// Returns the value in the report.
     pub fn word(self) -> &'static str {
         match self {
             Self::Impact => "execution-impact",
@@ -103,7 +101,7 @@ impl Next {
 }
 
 impl Report<'_> {
-    /// How far the analysis came.
+    /// Returns the completeness of the analysis.
     pub fn status(&self) -> Status {
         match self.impact {
             impact if impact.truncated => Status::Partial,
@@ -121,11 +119,11 @@ impl Report<'_> {
     }
 
     fn confidence(&self) -> &'static str {
-        // Of a language without rules only words are looked for.
+        // In a language without rules, only words are searched.
         let text_only = |file: &FileImpact| {
             Language::of(&file.path) == Language::Text || file.problems > 0 || file.content_not_analysed
         };
-        // Without the former content, users of a name that is gone are found by what they import only.
+        // Without the former content, users of a removed name are found only by their imports.
         let doubtful = |file: &FileImpact| text_only(file) || file.whole_file;
         let doubtful = self.impact.files.iter().any(doubtful);
         match (self.impact.truncated, self.basis.fresh && !doubtful) {
@@ -139,7 +137,7 @@ impl Report<'_> {
         if self.basis.fresh { "full" } else { "degraded" }
     }
 
-    /// Returns true if a file depends on what changed, or a changed file is broken itself.
+    /// Returns true if a file depends on the change, or a changed file is broken itself.
     fn has_findings(&self) -> bool {
         !self.impact.candidates().is_empty() || self.impact.broken_in_files().next().is_some()
     }
@@ -148,7 +146,7 @@ impl Report<'_> {
         self.impact.dependents().filter(|(_, dependent)| dependent.hop == Hop::Direct).count()
     }
 
-    /// Whether the dependents should be brought up to date now.
+    /// Returns true if the dependents should be updated now.
     pub fn cascade_recommended(&self) -> bool {
         match self.status() {
             Status::Partial => true,
@@ -218,7 +216,7 @@ impl Report<'_> {
         }
     }
 
-    /// Everything a reader must know besides the dependents.
+    /// Returns all notes besides the dependents.
     fn all_notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         for file in self.impact.files.iter().filter(|file| file.unanalysed) {
@@ -238,7 +236,7 @@ impl Report<'_> {
         notes
     }
 
-    /// What a reader must know about the answer as a whole.
+    /// Returns the notes about the complete answer.
     pub fn notes_on_the_whole(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.impact.truncated {
@@ -257,6 +255,12 @@ impl Report<'_> {
             notes.push(format!(
                 "{} in the files looked at could not be resolved.",
                 count(self.impact.unresolved, "import")
+            ));
+        }
+        if !self.impact.limits.is_empty() {
+            notes.push(format!(
+                "Limits of the search were reached, so dependents may be missing: {}.",
+                self.impact.limits
             ));
         }
         for file in self.impact.files.iter().filter(|file| file.content_not_analysed) {
@@ -329,7 +333,8 @@ fn count_verb(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
-/// `file:line:text`, with the line as it stands in the file, cut around the name where it is long.
+/// Formats evidence as `file:line:text`, with the line as in the file, truncated around the name if it is
+/// long.
 fn evidence_line(path: &str, evidence: &Evidence) -> String {
     format!("{path}:{}:{}", evidence.line, cut_around(&evidence.text, &evidence.pattern))
 }
@@ -349,12 +354,12 @@ fn absolute(root: &str, path: &str) -> String {
     format!("{}/{path}", root.trim_end_matches('/'))
 }
 
-/// A dependent of the whole change, whichever of the changed files it depends on.
+/// A dependent of the complete change, with all changed files that it depends on.
 #[derive(Debug, Clone)]
 pub struct Ranked<'a> {
-    /// Its strongest entry.
+    /// The strongest entry.
     pub dependent: &'a Dependent,
-    /// Whether any of the changes breaks it.
+    /// Set if any of the changes breaks it.
     pub breaks: bool,
     /// The changed files it depends on.
     pub refs: Vec<&'a str>,

@@ -1,8 +1,8 @@
-//! Resolution for languages in which names come from imports: what a name in one file means in the others.
+//! Resolution for languages in which names come from imports.
 //!
-//! A language says where its modules are ([`Scheme`]); the rest is the same for all: [`names`] follows names through imports
-//! and re-exports, [`types`] follows values through what the text says about their types, [`search`] asks both about every
-//! candidate for a target.
+//! A language locates its modules ([`Scheme`]); the rest is shared: [`names`] follows names through imports
+//! and re-exports, [`types`] infers the types of values, and [`search`] uses both for every candidate of a
+//! target.
 
 mod built;
 mod conform;
@@ -12,6 +12,7 @@ mod hidden;
 mod keys;
 mod members;
 mod missing;
+mod missing_members;
 mod names;
 mod outside;
 mod redefined;
@@ -28,37 +29,40 @@ use crate::world::{FileId, World, base, parent};
 
 pub(crate) use hidden::is_hidden;
 pub(crate) use missing::missing_names;
-pub(crate) use search::{outgoing, referrers};
+pub(crate) use missing_members::missing_members;
+pub(crate) use search::{outgoing, referrers, unresolved_imports, users};
 
-/// What names are taken from.
+/// The source of imported names.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) enum Module {
-    /// A file.
     File(FileId),
-    /// A directory that is a module without having a file of its own.
+    /// A directory that is a module without its own file.
     Folder(Rc<str>),
 }
 
-/// Where an import leads.
+/// The target of an import.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// Into the project.
+    /// A module of the project.
     Here(Module),
-    /// Out of the project: a package, the standard library.
+    /// Outside the project: a package, the standard library.
     Outside,
-    /// Nowhere, although it should lead into the project.
+    /// Unresolved, although it should be in the project.
     Missing,
 }
 
-/// How a language of imports finds modules and names.
-pub(crate) trait Scheme: Sync {
-    /// Whether files of this language take part.
+/// The rules by which a language finds modules and names.
+pub(crate) trait Scheme {
+    /// The language by which the results of its resolver are kept.
+    fn language(&self) -> Language;
+
+    /// Returns true if files of this language take part.
     fn speaks(&self, language: Language) -> bool;
 
     /// The module that an import of a file names.
     fn module(&self, world: &dyn World, from: FileId, module: &str) -> Found;
 
-    /// What the import of a module as a whole binds, where it gives it no name: `a` for `import a.b`.
+    /// Returns the module that an import without an alias binds: `a` for `import a.b`.
     fn bound(&self, world: &dyn World, from: FileId, module: &str) -> Found {
         self.module(world, from, module)
     }
@@ -68,10 +72,10 @@ pub(crate) trait Scheme: Sync {
         None
     }
 
-    /// Whether a name that a file imports can be imported from there: otherwise only what it re-exports.
+    /// Returns true if names that a file imports can be imported from there; otherwise only its re-exports.
     fn hands_on_what_it_imports(&self) -> bool;
 
-    /// Whether an import is there for others: what it takes is handed on.
+    /// Returns true if an import is a re-export.
     fn is_for_others(&self, _path: &str, import: &Import) -> bool {
         import.reexport
     }
@@ -79,35 +83,37 @@ pub(crate) trait Scheme: Sync {
     /// The methods that a call of a type calls.
     fn constructors(&self) -> &[&'static str];
 
-    /// What separates the parts of a name in [`Shape::Name`](crate::facts::Shape::Name).
+    /// The separator between the parts of a name in [`Shape::Name`](crate::facts::Shape::Name).
     fn separator(&self) -> char;
 
-    /// Words of which one stands in every file that imports the module under any name: for what is imported without being
-    /// named, such as a default export.
+    /// Returns words of which every file that imports the module contains at least one, for names that are
+    /// imported implicitly, such as a default export.
     fn module_words(&self, world: &dyn World, file: FileId) -> Vec<String> {
-        // A file that stands for its directory is imported by the directory's name.
+        // A file that represents its directory is imported by the directory's name.
         let path = world.path(file);
         let stem = base(path).split('.').next().unwrap_or_default();
         let folder = if is_generic(base(path)) { base(parent(path)) } else { "" };
         [stem, folder].into_iter().filter(|word| !word.is_empty()).map(str::to_owned).collect()
     }
 
-    /// Whether a file in which one of the [`module_words`](Self::module_words) of another stands may import that one.
+    /// Returns true if a file that contains one of the [`module_words`](Self::module_words) of another may
+    /// import that one.
     fn may_import(&self, _world: &dyn World, _from: FileId, _file: FileId, _word: &str) -> bool {
         true
     }
 
-    /// Whether a value fits a type by its members, whatever it is declared as.
+    /// Returns true if a value fits a type by its members, regardless of its declaration.
     fn is_structural(&self) -> bool {
         false
     }
 
-    /// Whether values of the language's own types have such a member: then its name says nothing about whose it is.
+    /// Returns true if values of the language's own types have such a member, so that its name does not
+    /// identify an owner.
     fn is_everybodys(&self, _member: &str) -> bool {
         false
     }
 
-    /// Whether redefining a method of a base without saying so is held against its signature.
+    /// Returns true if an override without a keyword is checked against the signature of the base method.
     fn compares_redefinition(&self, name: &str) -> bool {
         !self.constructors().contains(&name)
     }
@@ -120,7 +126,7 @@ pub(crate) struct Symbol {
     pub(crate) at: u32,
 }
 
-/// What a definition is called inside its file, with what it belongs to.
+/// Returns the path of a definition in its file, including its container.
 pub(crate) fn path_of(definition: &Definition) -> String {
     match &definition.container {
         Some(container) => format!("{container}.{}", definition.name),
@@ -128,7 +134,7 @@ pub(crate) fn path_of(definition: &Definition) -> String {
     }
 }
 
-/// The position of a definition among the facts it was taken from.
+/// Returns the index of a definition in its facts.
 pub(crate) fn position_of(facts: &Facts, definition: &Definition) -> Option<u32> {
     let same = |it: &Definition| {
         it.name == definition.name && it.container == definition.container && it.kind == definition.kind

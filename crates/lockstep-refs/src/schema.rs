@@ -7,7 +7,8 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![("impact", impact())]
 }
 
-/// What was not analysed is `null`, which is not none. The JSON form has more fields, so they are allowed.
+/// Returns the schema of the report. Values that were not analysed are `null`, which does not mean none. The
+/// JSON form has more fields, so additional ones are allowed.
 fn impact() -> Value {
     let dependent = json!({
         "type": "object",

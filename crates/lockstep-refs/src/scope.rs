@@ -1,6 +1,7 @@
-//! Names that are bound inside functions, while a tree is walked: what a local variable is worth at this place of the text.
+//! Local names of functions while a tree is walked: the shapes of local variables at the present position.
 //!
-//! Names of the file itself (imports, definitions) stay out: what is not found here is one of those.
+//! Names of the file itself (imports, definitions) are not included: a name that is not found here is one of
+//! those.
 
 use std::collections::HashMap;
 
@@ -8,12 +9,12 @@ use crate::facts::Shape;
 
 /// Shapes longer than this are followed no further.
 const MAX_LINKS: usize = 12;
-/// More alternatives than this say nothing.
+/// The maximum number of alternatives that are tracked.
 const MAX_ALTERNATIVES: usize = 6;
-/// Of what is declared as one of several, more are followed.
+/// The maximum number of alternatives of a declared union.
 const MAX_DECLARED: usize = 48;
 
-/// What the local names are worth, by name.
+/// The shapes of local names.
 pub(crate) type Names = HashMap<Box<str>, Shape>;
 
 /// The open scopes, outermost first.
@@ -25,9 +26,9 @@ pub(crate) struct Scopes {
 #[derive(Debug, Default)]
 struct Scope {
     names: Names,
-    /// What names are declared to be, whatever they are given later.
+    /// The declared types of names, regardless of later assignments.
     declared: Names,
-    /// Whether functions inside do not see its names, as with the body of a class in Python.
+    /// Set if inner functions do not see its names, as with the body of a class in Python.
     closed: bool,
 }
 
@@ -47,7 +48,7 @@ impl Scopes {
         self.stack.pop();
     }
 
-    /// Whether any scope is open: otherwise names are those of the file.
+    /// Returns true if any scope is open; otherwise names are those of the file.
     pub(crate) fn is_inside(&self) -> bool {
         !self.stack.is_empty()
     }
@@ -59,7 +60,7 @@ impl Scopes {
         }
     }
 
-    /// Binds a name in the innermost scope that says what it is.
+    /// Binds a name in the innermost scope, with a declared type.
     pub(crate) fn declare(&mut self, name: &str, shape: Shape) {
         if let Some(scope) = self.stack.last_mut() {
             scope.declared.insert(name.into(), shape.clone());
@@ -67,19 +68,19 @@ impl Scopes {
         self.bind(name, shape);
     }
 
-    /// What the innermost scope says that a name is.
+    /// Returns the declared type of a name in the innermost scope.
     pub(crate) fn declared(&self, name: &str) -> Option<&Shape> {
         self.stack.last()?.declared.get(name)
     }
 
-    /// Gives a name that is bound already another worth, where it is bound.
+    /// Changes the shape of a bound name in its scope.
     pub(crate) fn rebind(&mut self, name: &str, shape: Shape) {
         if let Some(bound) = self.stack.iter_mut().rev().find_map(|scope| scope.names.get_mut(name)) {
             *bound = shape;
         }
     }
 
-    /// What a name is worth here.
+    /// Returns the shape of a name.
     pub(crate) fn get(&self, name: &str) -> Option<&Shape> {
         let innermost = self.stack.len().checked_sub(1)?;
         self.stack.iter().enumerate().rev().find_map(|(at, scope)| {
@@ -95,7 +96,7 @@ impl Scopes {
         self.stack.last().map(|scope| scope.names.clone()).unwrap_or_default()
     }
 
-    /// Replaces the names of the innermost scope, and returns what they were.
+    /// Replaces the names of the innermost scope, and returns the previous ones.
     pub(crate) fn replace(&mut self, names: Names) -> Names {
         match self.stack.last_mut() {
             Some(scope) => std::mem::replace(&mut scope.names, names),
@@ -103,7 +104,7 @@ impl Scopes {
         }
     }
 
-    /// Where two ways meet: a name may be what it is on either.
+    /// Joins two control flow paths: a name may have either shape.
     pub(crate) fn join(&mut self, other: Names) {
         let Some(scope) = self.stack.last_mut() else { return };
         for (name, shape) in other {
@@ -124,7 +125,7 @@ pub(crate) fn either(shapes: impl IntoIterator<Item = Shape>) -> Shape {
     one_of(shapes, MAX_ALTERNATIVES)
 }
 
-/// The same, of what a declared type says a value may be.
+/// Like [`join`](Scopes::join), for the alternatives of a declared type.
 pub(crate) fn union(shapes: impl IntoIterator<Item = Shape>) -> Shape {
     one_of(shapes, MAX_DECLARED)
 }
@@ -168,7 +169,7 @@ pub(crate) fn position(of: Shape, at: usize) -> Shape {
     }
 }
 
-/// What iterating over a shape gives.
+/// Returns the shape of an element of an iterable.
 pub(crate) fn element(of: Shape) -> Shape {
     match of {
         Shape::Untyped => Shape::Untyped,
@@ -176,7 +177,7 @@ pub(crate) fn element(of: Shape) -> Shape {
     }
 }
 
-/// What waiting for a shape gives.
+/// Returns the shape of an awaited value.
 pub(crate) fn awaited(of: Shape) -> Shape {
     match of {
         Shape::Untyped => Shape::Untyped,
@@ -193,7 +194,7 @@ fn link(of: Shape, make: impl FnOnce(Box<Shape>) -> Shape) -> Shape {
     }
 }
 
-/// How many links the longest chain of a shape has.
+/// Returns the length of the longest chain of a shape.
 fn links(shape: &Shape) -> usize {
     match shape {
         Shape::Member(of, _)

@@ -1,8 +1,9 @@
-//! Signatures compared by their parts: parameters, result, modifiers.
+//! Compares signatures by their parts: parameters, result, modifiers.
 //!
-//! A signature that reads differently is not a break by itself. A call breaks if its arguments no longer fit, an override if it
-//! no longer matches, a function passed as a value if its type is no longer accepted. The comparison works on the tokens that
-//! [`Definition::header`] holds and knows no other file, so a relation between two named types is [`Fit::Unknown`].
+//! A different signature is not a break by itself. A call breaks if its arguments no longer fit, an override
+//! if it no longer matches, a function passed as a value if its type is no longer accepted. The comparison
+//! uses the tokens in [`Definition::header`] and no other file, so a relation between two named types is
+//! [`Fit::Unknown`].
 
 mod effect;
 mod header;
@@ -16,18 +17,16 @@ use serde::{Deserialize, Serialize};
 use crate::facts::{Definition, DefinitionKind};
 use crate::language::Language;
 
-/// Whether a use of a definition still fits it.
+/// True if a use of a definition still fits it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Fit {
-    /// It does.
     Fits,
     /// The text does not decide it: types of other files would.
     Unknown,
-    /// It does not.
     Breaks,
 }
 
-/// The consequences of a changed signature, for each way to use the definition.
+/// The consequences of a changed signature, for each kind of use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Effect {
     /// For each parameter of the former signature that a call can pass.
@@ -38,10 +37,10 @@ pub struct Effect {
     pub overrides: Fit,
     /// For the definition passed or read as a value.
     pub values: Fit,
-    /// Whether the definition could be overridden before and cannot be now.
+    /// True if the definition could be overridden before and cannot be now.
     pub forbids_overrides: bool,
-    /// Whether a use that does not fit breaks. In Python a checker knows more than the signature says: there it only tells
-    /// what fits.
+    /// Set if a use that does not fit breaks. In Python a checker knows more than the signature shows, so the
+    /// comparison only decides which uses fit.
     pub is_decisive: bool,
 }
 
@@ -71,30 +70,30 @@ impl Effect {
         }
     }
 
-    /// Raises what concerns every use.
+    /// Raises the results that affect every use.
     fn raise(&mut self, (calls, overrides, values): Fits) {
         self.every_call = self.every_call.max(calls);
         self.overrides = self.overrides.max(overrides);
         self.values = self.values.max(values);
     }
 
-    /// Whether no use can notice the change.
+    /// Returns true if no use can notice the change.
     pub fn is_compatible(&self) -> bool {
         self.fits_calls() && self.overrides.max(self.values) == Fit::Fits
     }
 
-    /// Whether every call fits that passes a fitting number of arguments.
+    /// Returns true if every call fits that passes a fitting number of arguments.
     pub(crate) fn fits_calls(&self) -> bool {
         let fits = |it: &ParameterEffect| it.by_place.unwrap_or(Fit::Fits).max(it.by_name) == Fit::Fits;
         self.every_call == Fit::Fits && self.parameters.iter().all(fits)
     }
 
-    /// Whether an argument that is passed by this name no longer fits.
+    /// Returns true if an argument that is passed by this name no longer fits.
     pub(crate) fn misses(&self, name: &str) -> bool {
         self.parameters.iter().any(|it| *it.name == *name && it.by_name == Fit::Breaks)
     }
 
-    /// Whether a call fits, by the types and names of its parameters; their number is not considered.
+    /// Returns true if a call fits, by the types and names of its parameters; their number is not considered.
     ///
     /// `arguments` is `None` if some of them are unpacked, so that their number is unknown.
     pub fn call(&self, arguments: Option<u16>, keywords: &[Box<str>]) -> Fit {
@@ -113,7 +112,7 @@ impl Effect {
 /// The fit of calls, of overrides and of values.
 type Fits = (Fit, Fit, Fit);
 
-/// Returns the effect of a changed signature; `None` if its parts are not known.
+/// Returns the effect of a changed signature. `None` if its parts are unknown.
 pub(crate) fn compare(language: Language, was: &Definition, is: &Definition) -> Option<Effect> {
     use DefinitionKind::{Field, Function, Interface, Method, Type, Value};
     if was.header.is_empty() || is.header.is_empty() || was.kind != is.kind || was.header == is.header {
@@ -141,15 +140,15 @@ pub(crate) fn compare(language: Language, was: &Definition, is: &Definition) -> 
 
 /// The agreement of two functions: a declaration and its definition, a method and its override.
 pub(crate) enum Agreement {
-    /// They take and give the same types.
+    /// The parameter and result types are equal.
     Types,
-    /// They take the same number of arguments.
+    /// The numbers of parameters are equal.
     Number,
-    /// They do not.
+    /// Neither is equal.
     None,
 }
 
-/// Compares two functions that should have the same signature; `None` if their parts are not known.
+/// Compares two functions that should have the same signature. `None` if their parts are unknown.
 pub(crate) fn agreement(language: Language, one: &Definition, other: &Definition) -> Option<Agreement> {
     let (a, b) = (header::tokens(&one.header), header::tokens(&other.header));
     let is_bound = one.kind == DefinitionKind::Method && language == Language::Python;
@@ -161,6 +160,18 @@ pub(crate) fn agreement(language: Language, one: &Definition, other: &Definition
         true => Agreement::Number,
         false => Agreement::None,
     })
+}
+
+/// Returns the type of a parameter, if it is a plain name or path, or a pointer to one.
+pub(crate) fn parameter_type(language: Language, function: &Definition, at: usize) -> Option<String> {
+    let tokens = header::tokens(&function.header);
+    let parsed = header::Header::parse(language, &tokens, false)?;
+    let is_rest = |it: &parameter::Parameter<'_>| it.takes == parameter::Takes::Rest;
+    let last = parsed.parameters.last().filter(|it| is_rest(it));
+    let parameter = parsed.parameters.get(at).or(last)?;
+    let path: String = parameter.type_.iter().filter(|it| !matches!(**it, "*" | "...")).copied().collect();
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.');
+    (!path.is_empty() && path.chars().all(is_plain)).then_some(path)
 }
 
 #[cfg(test)]

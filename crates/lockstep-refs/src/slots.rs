@@ -1,12 +1,11 @@
-//! A place for something about each of many files, of which few are ever asked about: memory is taken for those and their
-//! neighbours.
+//! A sparse table of values per file: memory is allocated in pages for the files that are queried.
 
 use std::sync::OnceLock;
 
-/// So many places are made at a time.
+/// The number of slots per page.
 const PAGE: usize = 256;
 
-/// A page that is made when one of its places is asked for.
+/// A page that is allocated when one of its slots is used.
 type Page<T> = OnceLock<Box<[OnceLock<T>]>>;
 
 /// Places that are filled once.
@@ -17,19 +16,19 @@ pub struct Slots<T> {
 }
 
 impl<T> Slots<T> {
-    /// So many places, all empty.
+    /// Creates this many empty slots.
     pub fn new(count: usize) -> Self {
         Self { count, pages: std::iter::repeat_with(OnceLock::new).take(count.div_ceil(PAGE)).collect() }
     }
 
-    /// The place at `at`; `None` where there are fewer.
+    /// The place at `at`; `None` if there are fewer.
     pub fn get(&self, at: usize) -> Option<&OnceLock<T>> {
         let page = self.pages.get(at / PAGE).filter(|_| at < self.count)?;
         let page = page.get_or_init(|| std::iter::repeat_with(OnceLock::new).take(PAGE).collect());
         page.get(at % PAGE)
     }
 
-    /// What is at `at`, where that was filled.
+    /// Returns the value at `at`, if it is set.
     pub fn known(&self, at: usize) -> Option<&T> {
         self.pages.get(at / PAGE)?.get()?.get(at % PAGE)?.get()
     }

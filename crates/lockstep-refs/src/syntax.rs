@@ -6,37 +6,100 @@ use std::ops::{ControlFlow, Range};
 
 use tree_sitter::{Language, Node, ParseOptions, ParseState, Parser, Tree};
 
-/// Deeper than this nobody writes by hand: what lies below is a problem, not a fact. Keeps recursion off the stack's end:
-/// the deepest walk takes about two thirds of a thread's 2 MiB, unoptimised.
+use crate::budget::{Budget, Spender, is_too_deep};
+use crate::work::Work;
+
+/// The maximum nesting, which hand-written code does not reach; deeper nodes are counted as a problem. It
+/// protects the stack: the deepest walk takes about two thirds of a thread's 2 MiB, unoptimised.
 pub(crate) const MAX_DEPTH: usize = 240;
 
-/// The tree of a text. `None` where the parser gives up: some grammars do not come to an end on some texts that are not
-/// theirs, so the work is bounded by the length of the text. Work is counted, not timed: facts depend on the text alone.
+/// Texts up to this length are parsed on the caller's stack.
+const MAX_SHORT_TEXT: usize = 8 << 10;
+
+/// An upper bound of the parser's stack use per byte of text.
+const STACK_PER_BYTE: usize = 256;
+
+/// The maximum stack that is reserved; memory is used only as far as the recursion goes.
+const MAX_STACK: usize = 96 << 20;
+
+/// The number of bytes passed to the lexer at a time, so that the bytes it reads can be counted.
+const CHUNK: usize = 128;
+
+/// Operations of the parser between two calls of the progress callback.
+const OPERATIONS_PER_CALL: usize = 100;
+
+/// Returns the tree of a text; `None` if the text nests too deep or its parse exceeds the budget.
 pub(crate) fn parse(language: &Language, text: &str) -> Option<Tree> {
+    parse_until(language, text, Until::End)
+}
+
+/// Returns the tree of a text without errors. At the first error the parse ends, before the parser tries to recover from it.
+pub(crate) fn parse_without_error(language: &Language, text: &str) -> Option<Tree> {
+    parse_until(language, text, Until::Error).filter(|tree| !tree.root_node().has_error())
+}
+
+/// The point up to which a text is parsed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Until {
+    End,
+    Error,
+}
+
+fn parse_until(language: &Language, text: &str, until: Until) -> Option<Tree> {
     thread_local! {
         // A parser keeps its buffers: making one for every file costs more than many a file.
         static PARSER: RefCell<Parser> = RefCell::new(Parser::new());
     }
-    PARSER.with_borrow_mut(|parser| {
-        parser.set_language(language).ok()?;
-        // One step is about a hundred operations; sound code takes a few operations a byte.
-        let mut left = 200 + text.len() / 8;
-        let mut progress = |_: &ParseState| match left.checked_sub(1) {
-            Some(less) => {
-                left = less;
-                ControlFlow::Continue(())
-            }
-            None => ControlFlow::Break(()),
-        };
-        let options = ParseOptions::new().progress_callback(&mut progress);
-        let mut read = |at: usize, _| text.as_bytes().get(at..).unwrap_or_default();
-        let tree = parser.parse_with_options(&mut read, None, Some(options));
-        if tree.is_none() {
-            // Otherwise the next text would be taken for the rest of this one.
-            parser.reset();
+    if is_too_deep(text) {
+        return None;
+    }
+    Work::count_parse();
+    let budget = Budget::current(text);
+    let (tree, rest) = if text.len() <= MAX_SHORT_TEXT {
+        PARSER.with_borrow_mut(|parser| parse_within(parser, language, text, budget, until))
+    } else {
+        // The parser merges its stacks by recursion, which may go as deep as the text nests.
+        let stack = (MAX_STACK).min((2 << 20) + text.len() * STACK_PER_BYTE);
+        std::thread::scope(|scope| {
+            let work = || parse_within(&mut Parser::new(), language, text, budget, until);
+            let thread = std::thread::Builder::new().stack_size(stack).spawn_scoped(scope, work).ok()?;
+            thread.join().ok()
+        })?
+    };
+    rest.keep();
+    tree
+}
+
+fn parse_within(
+    parser: &mut Parser,
+    language: &Language,
+    text: &str,
+    budget: Budget,
+    until: Until,
+) -> (Option<Tree>, Budget) {
+    let spender = RefCell::new(Spender::new(budget));
+    let is_set = parser.set_language(language).is_ok();
+    let mut progress = |state: &ParseState| {
+        let goes_on = until == Until::End || !state.has_error();
+        match goes_on && spender.borrow_mut().spend(OPERATIONS_PER_CALL, 0) {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
         }
-        tree
-    })
+    };
+    let options = ParseOptions::new().progress_callback(&mut progress);
+    let mut read = |at: usize, _| {
+        let end = text.len().min(at.saturating_add(CHUNK));
+        let chunk = text.as_bytes().get(at..end).unwrap_or_default();
+        // Over budget the text ends here, so that a lexer that searches for an end finds it.
+        if spender.borrow_mut().spend(0, chunk.len()) { chunk } else { &[] }
+    };
+    let tree = if is_set { parser.parse_with_options(&mut read, None, Some(options)) } else { None };
+    if tree.is_none() {
+        // Otherwise the next text would be treated as a continuation of this one.
+        parser.reset();
+    }
+    let spender = spender.into_inner();
+    (tree.filter(|_| !spender.is_over()), spender.rest())
 }
 
 /// The text of a node.
@@ -59,10 +122,11 @@ pub(crate) fn children(node: Node<'_>) -> Vec<Node<'_>> {
     node.named_children(&mut node.walk()).collect()
 }
 
-/// A digest of the tokens below `nodes`, so that neither spaces nor comments count. What `skip` names is left out.
+/// Returns a digest of the tokens below `nodes`, without spaces and comments. Nodes for which `skip` returns
+/// true are left out.
 ///
-/// Its upper half depends on the order of the tokens; its lower half is their sum, so that it can be told what another name
-/// for something makes of it: see [`differs_by_name`].
+/// Its upper half depends on the order of the tokens. Its lower half is their sum, so that the effect of a
+/// rename can be computed: see [`differs_by_name`].
 pub(crate) fn digest<'t>(
     nodes: impl IntoIterator<Item = Node<'t>>,
     text: &str,
@@ -93,7 +157,7 @@ pub(crate) fn digest<'t>(
 pub(crate) const TOKEN_END: char = '\u{1f}';
 /// Stands for the definition's own name in a [`header`].
 pub(crate) const OWN_NAME: &str = "\u{b6}";
-/// A longer header is not stored: its changes are compared by digest alone.
+/// Longer headers are not stored: their changes are compared by digest alone.
 const MAX_HEADER_BYTES: usize = 2000;
 
 /// Returns the tokens below `node` without comments and without `left_out`, for a comparison by their parts.
@@ -129,7 +193,7 @@ pub(crate) fn header<'t>(
     out.into()
 }
 
-/// Whether two trees have the same nodes and tokens, comments left out.
+/// Returns true if two trees have the same nodes and tokens, ignoring comments.
 pub(crate) fn is_same_tree((one, text): (&Tree, &str), (other, other_text): (&Tree, &str)) -> bool {
     let mut stack = vec![(one.root_node(), other.root_node())];
     while let Some((a, b)) = stack.pop() {
@@ -148,12 +212,12 @@ fn code_children(node: Node<'_>) -> Vec<Node<'_>> {
     node.children(&mut node.walk()).filter(|it| !it.kind().contains("comment")).collect()
 }
 
-/// Whether it is the digest of no tokens at all: of the inside of something that is only declared.
+/// Returns true for the digest of no tokens: the body of something that is only declared.
 pub(crate) fn is_nothing(known: u64) -> bool {
     known == digest([], "", |_| false)
 }
 
-/// A digest of the words of a text, so that spaces do not count.
+/// Returns a digest of the words of a text, ignoring spaces.
 pub(crate) fn digest_words<'a>(words: impl IntoIterator<Item = &'a str>) -> u64 {
     let mut hasher = Fnv::default();
     for word in words {
@@ -163,7 +227,7 @@ pub(crate) fn digest_words<'a>(words: impl IntoIterator<Item = &'a str>) -> u64 
     hasher.finish()
 }
 
-/// Whether one digest is the other with `from` called `to`, wherever it stood.
+/// Returns true if the digests differ only by renaming `from` to `to`.
 pub(crate) fn differs_by_name(old: u64, new: u64, from: &str, to: &str) -> bool {
     /// In one signature nothing is named more often.
     const MOST: u32 = 64;
@@ -183,12 +247,12 @@ fn fold(digest: u64) -> u32 {
     ((digest >> 32) ^ (digest & u64::from(u32::MAX))) as u32
 }
 
-/// How many places the parser could not make sense of.
+/// Returns the number of places that could not be parsed.
 pub(crate) fn problems(tree: &Tree) -> u32 {
     u32::try_from(unread(tree).len()).unwrap_or(u32::MAX)
 }
 
-/// The places that the parser could not make sense of; empty where it missed something.
+/// Returns the ranges that could not be parsed. A missing token is an empty range.
 pub(crate) fn unread(tree: &Tree) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut stack = vec![tree.root_node()];
@@ -205,12 +269,26 @@ pub(crate) fn unread(tree: &Tree) -> Vec<Range<usize>> {
     found
 }
 
+/// The places at which the lines of a text begin.
+#[derive(Debug)]
+pub(crate) struct LineStarts(Vec<usize>);
+
+impl LineStarts {
+    pub(crate) fn of(text: &str) -> Self {
+        Self(std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect())
+    }
+
+    /// Returns the line of a byte, counted from 1.
+    pub(crate) fn line_at(&self, at: usize) -> u32 {
+        u32::try_from(self.0.partition_point(|start| *start <= at)).unwrap_or(u32::MAX)
+    }
+}
+
 /// Returns the first and last line of each place that the parser could not read, at most `MOST` of them, in order.
 pub(crate) fn unread_lines(tree: &Tree, text: &str) -> Vec<(u32, u32)> {
     const MOST: usize = 64;
-    let starts: Vec<usize> =
-        std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-    let line = |at: usize| u32::try_from(starts.partition_point(|start| *start <= at)).unwrap_or(u32::MAX);
+    let starts = LineStarts::of(text);
+    let line = |at: usize| starts.line_at(at);
     let range = |it: Range<usize>| {
         let part = text.get(it.clone()).unwrap_or_default();
         let blank = part.len() - part.trim_start().len();
@@ -223,7 +301,7 @@ pub(crate) fn unread_lines(tree: &Tree, text: &str) -> Vec<(u32, u32)> {
     lines
 }
 
-/// FNV-1a: the same on every machine and in every version, as kept digests must be.
+/// FNV-1a, which is the same on every machine and in every version, as stored digests require.
 struct Fnv(u64);
 
 impl Default for Fnv {

@@ -1,7 +1,8 @@
-//! References in text of any kind: paths that lead to a file, names of entities, mentions of both and of symbols. What a
-//! language's own imports and symbols reference is found by its rules; here every file takes part, code included.
+//! References in text of any kind: paths to a file, names of entities, mentions of both and of symbols. A
+//! language's own imports and symbols are resolved by its rules; here every file takes part, including code.
 //!
-//! Read [`Subject`] first: what is asked about. [`referrers`] finds who names it, [`outgoing`] what a file names.
+//! Read [`Subject`] first: the target of a query. [`referrers`] finds references to it, [`outgoing`] the
+//! references of a file.
 
 mod anchor;
 mod directory;
@@ -24,21 +25,22 @@ use path_place::holds_paths;
 use place::{Document, Spot};
 use spelling::{enclosed, spellings};
 
-/// A file as others name it in text. It need not be in the world: it may be gone, or have had this path before.
+/// A file as others name it in text. It need not be in the world: it may be deleted, or have had this path
+/// before.
 #[derive(Debug, Clone, Copy)]
 pub struct Subject<'a> {
-    /// Its path, the former one where it was renamed.
+    /// The path; for a renamed file, the former one.
     pub path: &'a str,
-    /// What it is known by, as far as that is asked about: see [`entities`](crate::entity::entities).
+    /// The queried names: see [`entities`](crate::entity::entities).
     pub entities: &'a [Entity],
-    /// Symbols it defines, as far as they are asked about.
+    /// The queried symbols that it defines.
     pub symbols: &'a [Definition],
-    /// Whether files that only tell what was are asked too. They give mentions at most.
+    /// Set if files that record the past are searched too. They yield mentions at most.
     pub history: bool,
 }
 
-/// The places in text that reference the subject: kinds path, name and mention. Sorted by path and line, each line once for
-/// the same entity or symbol.
+/// Returns the references to the subject in text: kinds path, name and mention. Sorted by path and line, each
+/// line once for the same entity or symbol.
 pub fn referrers(world: &dyn World, subject: &Subject<'_>) -> Vec<Reference> {
     let mut found = Vec::new();
     for entity in subject.entities {
@@ -62,7 +64,8 @@ pub fn referrers(world: &dyn World, subject: &Subject<'_>) -> Vec<Reference> {
     found
 }
 
-/// In files that record the past, only links are references. Everything else is a mention where that is asked for.
+/// Restricts references in files that record the past to links. Everything else becomes a mention, if those
+/// are requested.
 fn only_links_of_history(world: &dyn World, subject: &Subject<'_>, found: &mut Vec<Reference>) {
     let is_told = |r: &Reference| r.kind != Kind::Path && is_history(world.path(r.file));
     match subject.history {
@@ -71,7 +74,7 @@ fn only_links_of_history(world: &dyn World, subject: &Subject<'_>, found: &mut V
     }
 }
 
-/// What a file names in its text, as far as it leads to files of the world.
+/// Returns the references in a file's text to files of the world.
 pub fn outgoing(world: &dyn World, names: &Names, file: FileId) -> Outgoing {
     let mut outgoing = Outgoing::default();
     let from = world.path(file);
@@ -122,7 +125,7 @@ fn tokens(text: &str) -> impl Iterator<Item = Run<'_>> {
     })
 }
 
-/// The file that a run of characters leads to as a path, or the one that stands for the directory.
+/// Returns the file that a run of characters resolves to as a path, or the one that represents the directory.
 fn named_by_path(
     paths: &Paths<'_>,
     document: &Document<'_>,
@@ -147,7 +150,7 @@ fn named_by_path(
     Some((target, Place { line, kind, pattern: whole.into() }))
 }
 
-/// The files whose names occur in a run of characters.
+/// Returns the files whose names occur in a run of characters.
 fn named_by_name(
     world: &dyn World,
     names: &Names,
@@ -178,15 +181,16 @@ fn named_by_name(
 
 /// A path that is written in a text.
 pub(crate) struct WrittenPath {
-    /// The line, counted from 1.
+    /// Line number, starting at 1.
     pub(crate) line: u32,
-    /// As written.
+    /// The text as written.
     pub(crate) written: Box<str>,
     /// The paths from the root that it may mean, the most likely first; the last one may be only the end of a path.
     pub(crate) meanings: Vec<String>,
 }
 
-/// The complete paths in a text whose last part is `is_wanted`. Words alone are no paths unless they are link targets.
+/// Returns the complete paths in a text whose last part is `is_wanted`. Words alone are no paths unless they
+/// are link targets.
 pub(crate) fn written_paths(path: &str, text: &str, is_wanted: &dyn Fn(&str) -> bool) -> Vec<WrittenPath> {
     let document = Document::new(path, text);
     let mut found = Vec::new();
@@ -241,7 +245,7 @@ fn path_referrers(world: &dyn World, subject: &Subject<'_>, path: &str, found: &
     }
 }
 
-/// The files that may hold a path to this one, or to the directory that it stands for.
+/// Returns the files that may contain a path to this one, or to the directory that it represents.
 pub fn path_candidates(world: &dyn World, path: &str) -> Vec<FileId> {
     let mut files = path_files(world, path);
     if directory_rank(base(path)).is_some() && !parent(path).is_empty() {
@@ -271,7 +275,8 @@ fn path_files(world: &dyn World, path: &str) -> Vec<FileId> {
     files
 }
 
-/// How a string that leads to a file is meant; `None` where it is not a path. In a document of the past only links count.
+/// Returns the kind of reference of a string that resolves to a file. `None` if it is not a path. In a change
+/// log only links count.
 fn path_meaning(document: &Document<'_>, token: &Token<'_>, history: bool) -> Option<Kind> {
     if history && !is_link(document, token) {
         return None;
@@ -288,14 +293,15 @@ fn path_meaning(document: &Document<'_>, token: &Token<'_>, history: bool) -> Op
     Some(path_kind(document, &spot, token))
 }
 
-/// Whether a path is the target of a link.
+/// Returns true if a path is the target of a link.
 fn is_link(document: &Document<'_>, token: &Token<'_>) -> bool {
     let before = document.text.get(..token.start).unwrap_or_default();
     let before = before.trim_end_matches(['"', '\'']);
     token.enclosure == Enclosure::Link || before.ends_with("href=") || before.ends_with("src=")
 }
 
-/// `#include <name.h>`: the language's rules find what it means, and it is seldom a file of this name elsewhere.
+/// Returns true for `#include <name.h>`: it is resolved by the language's rules, and is seldom another file
+/// of this name.
 fn is_system_include(document: &Document<'_>, spot: &Spot<'_>) -> bool {
     let line = spot.line().trim_start();
     matches!(document.language, Language::C | Language::Cpp)
@@ -303,7 +309,7 @@ fn is_system_include(document: &Document<'_>, spot: &Spot<'_>) -> bool {
         && spot.before.ends_with('<')
 }
 
-/// A path in a comment is a mention; elsewhere it is meant.
+/// Returns the kind of a path reference. In a comment it is a mention.
 fn path_kind(document: &Document<'_>, spot: &Spot<'_>, token: &Token<'_>) -> Kind {
     match document.language {
         Language::Markdown | Language::Text | Language::Html | Language::Json => Kind::Path,
@@ -329,7 +335,7 @@ fn name_referrers(world: &dyn World, subject: &Subject<'_>, entity: &Entity, fou
     }
 }
 
-/// How a name at a spot references the file at `path`; `None` where it does not.
+/// Returns the kind of reference of a name at a spot to the file at `path`. `None` if it is none.
 fn name_kind(
     world: &dyn World,
     document: &Document<'_>,
@@ -380,7 +386,7 @@ fn part_of_path(
     .then_some(Kind::Name)
 }
 
-/// Whether a path that goes through the directory of a skill leads to it.
+/// Returns true if a path through the directory of a skill resolves to that skill.
 fn is_skill_path(world: &dyn World, from: &str, (lead, rest): (&str, &str), path: &str) -> bool {
     let directory = parent(path);
     let (lead, origin) = path::origin(lead);
@@ -398,7 +404,7 @@ fn is_skill_path(world: &dyn World, from: &str, (lead, rest): (&str, &str), path
         }
 }
 
-/// Whether a name begins other skills' names: then it may mean their domain.
+/// Returns true if other skills' names begin with this name: then it may mean their domain.
 fn is_family(world: &dyn World, name: &str) -> bool {
     let start = format!("{name}-");
     world.named("SKILL.md").iter().any(|file| base(parent(world.path(*file))).starts_with(&start))

@@ -1,31 +1,31 @@
-//! Names in text that a parser could not make sense of: what they are used for is not known, but that they stand there is.
+//! Names in text that could not be parsed: their use is unknown, but not their presence.
 //!
-//! A grammar that stumbles over one line may lose the rest of a file. Whoever is named there still depends.
+//! A grammar that fails at one line may lose the rest of a file. Its names are still references.
 
 use tree_sitter::Tree;
 
 use crate::facts::{Role, Shape, Use};
-use crate::syntax::unread;
+use crate::syntax::{LineStarts, unread};
 
-/// More names than this are not taken from one file: it is no text of that language.
+/// The maximum number of names from one file; with more, it is not a text of that language.
 const MOST: usize = 20_000;
 
-/// How a language writes what is no code.
+/// The syntax of comments and strings of a language.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Script {
-    /// What begins a comment that ends with its line.
+    /// The start of a line comment.
     pub(crate) comment: &'static str,
-    /// What begins and ends a string within a line.
+    /// The delimiters of a string within a line.
     pub(crate) quotes: &'static [char],
 }
 
-/// The names that are used where the tree has only an error.
+/// Returns the names that are used where the tree has only an error.
 pub(crate) fn uses(tree: &Tree, text: &str, script: Script) -> Vec<Use> {
     let mut found = Vec::new();
+    let starts = LineStarts::of(text);
     for range in unread(tree) {
         let Some(part) = text.get(range.clone()) else { continue };
-        let before = text.get(..range.start).map_or(0, |before| before.matches('\n').count());
-        let mut line = u32::try_from(before).unwrap_or(u32::MAX).saturating_add(1);
+        let mut line = starts.line_at(range.start);
         for words in part.lines() {
             names_of(words, line, script, &mut found);
             line = line.saturating_add(1);
@@ -78,7 +78,7 @@ fn names_of(text: &str, line: u32, script: Script, found: &mut Vec<Use>) {
     }
 }
 
-/// What a name is probably used for.
+/// Returns the probable kind of use of a name.
 fn role_of(name: &str, after: &str) -> Role {
     if after.trim_start().starts_with(['(', '!']) {
         Role::Call

@@ -1,7 +1,7 @@
-//! Reading code by a table: what most languages write alike (calls, members, names, types, locals) is walked here, and a
-//! language only says what its tree calls them, and what is its own ([`Grammar::special`]).
+//! Reads code by a table: common constructs (calls, members, names, types, locals) are handled here, and a
+//! language defines the names of its nodes and its own constructs ([`Grammar::special`]).
 //!
-//! Paths of names are kept with `.` between their parts, whatever the language writes.
+//! Paths of names have `.` between their parts in all languages.
 
 use std::collections::HashSet;
 
@@ -14,8 +14,8 @@ use crate::package::is_type;
 use crate::scope;
 use crate::syntax::{children, digest, header, line_of, parse, problems, unread, unread_lines};
 
-/// What a language's tree calls things. Kinds of nodes, and the fields of what they hold; an empty field means the first
-/// child, or for arguments the last.
+/// The node kinds of a language, and the names of their fields. An empty field means the first child, or for
+/// arguments the last.
 pub(crate) struct Grammar {
     pub(crate) language: Language,
     pub(crate) parser: fn() -> Parser,
@@ -29,35 +29,35 @@ pub(crate) struct Grammar {
     pub(crate) paths: &'static [&'static str],
     /// Calls: the callee and the arguments.
     pub(crate) calls: &'static [(&'static str, &'static str, &'static str)],
-    /// Calls of members: the object, where there is one, the name and the arguments.
+    /// Calls of members: the object, if there is one, the name and the arguments.
     pub(crate) invocations: &'static [(&'static str, &'static str, &'static str, &'static str)],
     /// Members: the object and the name.
     pub(crate) members: &'static [(&'static str, &'static str, &'static str)],
-    /// Objects made: the type and the arguments.
+    /// Object creations: the type and the arguments.
     pub(crate) creations: &'static [(&'static str, &'static str, &'static str)],
     pub(crate) itself: &'static [&'static str],
     pub(crate) parent: &'static [&'static str],
-    /// Elements of something: the object.
+    /// Subscripts: the object.
     pub(crate) elements: &'static [(&'static str, &'static str)],
-    /// Values said to be of a type: the type.
+    /// Casts: the type.
     pub(crate) casts: &'static [(&'static str, &'static str)],
-    /// Expressions that are worth what they hold: parentheses, `&x`, `x!!`.
+    /// Expressions with the value of their content: parentheses, `&x`, `x!!`.
     pub(crate) transparent: &'static [&'static str],
-    /// What is not looked into.
+    /// Nodes that are skipped.
     pub(crate) skipped: &'static [&'static str],
-    /// Functions, whose inside does not belong to the type around them.
+    /// Functions, whose bodies do not belong to the enclosing type.
     pub(crate) functions: &'static [&'static str],
-    /// Whether a file is itself like a function: a script.
+    /// Set if a file is like a function body: a script.
     pub(crate) script: bool,
-    /// What only this language has in expressions: what a node is worth, which stands that deep in the expression. What it
-    /// holds is asked with [`Walk::shape_within`], so that the depth stays counted.
+    /// Returns the shape of expressions that only this language has. The last argument is the depth in the
+    /// expression. Inner expressions are evaluated with [`Walk::shape_within`], so that the depth is counted.
     pub(crate) worth: fn(&Walk<'_>, Node<'_>, usize) -> Option<Shape>,
-    /// What only this language has. `true` where the node is done with.
+    /// Handles constructs that only this language has. Returns true if the node is finished.
     pub(crate) special: fn(&mut Walk<'_>, Node<'_>) -> bool,
 }
 
 impl Grammar {
-    /// A grammar of a language that names nothing yet.
+    /// Returns an empty grammar of a language.
     pub(crate) const fn of(
         language: Language,
         parser: fn() -> Parser,
@@ -104,7 +104,8 @@ pub(crate) fn facts(grammar: &'static Grammar, text: &str) -> Facts {
     facts
 }
 
-/// Whether two texts have the same tokens, and the same words where there are none to be seen, but for lines that are comments.
+/// Returns true if two texts have the same tokens, and in unparsed parts the same words, ignoring comment
+/// lines.
 pub(crate) fn reads_alike(grammar: &Grammar, one: &str, other: &str) -> bool {
     let tokens = |text: &str| {
         let tree = parse(&(grammar.parser)(), text)?;
@@ -120,11 +121,11 @@ pub(crate) fn reads_alike(grammar: &Grammar, one: &str, other: &str) -> bool {
 pub(crate) struct Walk<'t> {
     pub(crate) grammar: &'static Grammar,
     pub(crate) collector: Collector<'t>,
-    /// Nodes that were kept already and are not to be looked at again.
+    /// Nodes that are already handled and must be skipped.
     seen: HashSet<usize>,
 }
 
-/// A function to be kept.
+/// A function to record.
 pub(crate) struct Function<'n> {
     pub(crate) node: Node<'n>,
     pub(crate) name: Node<'n>,
@@ -143,7 +144,7 @@ pub(crate) struct Parameter<'n> {
     pub(crate) rest: bool,
 }
 
-/// A type to be kept.
+/// A type to record.
 pub(crate) struct Type<'n> {
     pub(crate) node: Node<'n>,
     pub(crate) name: Node<'n>,
@@ -158,7 +159,7 @@ impl<'t> Walk<'t> {
         self.collector.text(node)
     }
 
-    /// Looks at a node and what it holds.
+    /// Visits a node and its children.
     pub(crate) fn visit(&mut self, node: Node<'_>) {
         if self.seen.contains(&node.id()) || !self.collector.descend() {
             return;
@@ -169,12 +170,12 @@ impl<'t> Walk<'t> {
         self.collector.ascend();
     }
 
-    /// Looks at what a node holds.
+    /// Visits the children of a node.
     pub(crate) fn children(&mut self, node: Node<'_>) {
         self.children_but(node, None);
     }
 
-    /// Looks at what a node holds, but for one. What stands in a place for types names types.
+    /// Visits the children of a node, except one. Children in type positions are visited as types.
     pub(crate) fn children_but(&mut self, node: Node<'_>, left_out: Option<Node<'_>>) {
         let mut cursor = node.walk();
         let mut more = cursor.goto_first_child();
@@ -190,7 +191,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// Looks at a node that stands for a type.
+    /// Visits a node in a type position.
     pub(crate) fn visit_type(&mut self, node: Node<'_>) {
         if self.seen.contains(&node.id()) || !self.collector.descend() {
             return;
@@ -201,7 +202,7 @@ impl<'t> Walk<'t> {
         self.collector.ascend();
     }
 
-    /// Looks at a type as all languages do.
+    /// Visits a type in the common way.
     pub(crate) fn usual_type(&mut self, node: Node<'_>) {
         let (grammar, kind) = (self.grammar, node.kind());
         if grammar.paths.contains(&kind) {
@@ -213,7 +214,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// Looks at a node as all languages do.
+    /// Visits a node in the common way.
     pub(crate) fn usual(&mut self, node: Node<'_>) {
         let (grammar, kind) = (self.grammar, node.kind());
         if grammar.skipped.contains(&kind) || kind.contains("comment") {
@@ -239,7 +240,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// A call of `callee`.
+    /// Records a call of `callee`.
     pub(crate) fn call(&mut self, callee: Node<'_>, arguments: Option<Node<'_>>) {
         let count = arguments.and_then(argument_count);
         let grammar = self.grammar;
@@ -262,7 +263,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// Says of the call among the uses from `first` on by which names it passes arguments.
+    /// Sets the argument names of the call among the uses from `first` on.
     fn name_arguments(&mut self, first: usize, arguments: Node<'_>) {
         let named: Vec<Box<str>> = children(arguments)
             .into_iter()
@@ -275,7 +276,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// A member of what an object is worth.
+    /// Records the use of a member of an object.
     pub(crate) fn member(&mut self, object: Node<'_>, name: Node<'_>, role: Role, arguments: Option<u16>) {
         self.visit(object);
         let of = self.shape(object);
@@ -289,7 +290,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// A call of a member, or of a name.
+    /// Records a call of a member, or of a name.
     pub(crate) fn invocation(
         &mut self,
         object: Option<Node<'_>>,
@@ -308,7 +309,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// An object made of the type at `made`: a call of the type.
+    /// Records the creation of an object of the type at `made`: a call of the type.
     pub(crate) fn creation(&mut self, made: Node<'_>, arguments: Option<Node<'_>>) {
         let count = arguments.and_then(argument_count);
         let first = self.collector.facts.uses.len();
@@ -329,7 +330,22 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// A call of the constructor of the type that the one around extends, where constructors go by the names of types.
+    /// Records the creation of an object of the enclosing type: `new self`.
+    pub(crate) fn own_creation(&mut self, node: Node<'_>, arguments: Option<Node<'_>>) {
+        let count = arguments.map_or(Some(0), argument_count);
+        let first = self.collector.facts.uses.len();
+        if let Some(around) = self.collector.container() {
+            let name = around.rsplit('.').next().unwrap_or(&around);
+            self.used(node, name, Role::Call, None, count);
+        }
+        if let Some(arguments) = arguments {
+            self.name_arguments(first, arguments);
+            self.children(arguments);
+        }
+    }
+
+    /// Records a call of the base type's constructor, in languages whose constructors have the names of their
+    /// types.
     pub(crate) fn parent_made(&mut self, node: Node<'_>, arguments: Option<Node<'_>>) {
         let count = arguments.and_then(argument_count);
         let around = self.collector.container();
@@ -347,14 +363,14 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// A name that stands alone; one of a local variable is nobody else's.
+    /// Records the use of a bare name, unless it is a local variable.
     pub(crate) fn named(&mut self, node: Node<'_>, role: Role, arguments: Option<u16>) {
         if role == Role::Type || self.collector.scopes.get(self.text(node)).is_none() {
             self.collector.use_name(node, role, None, arguments);
         }
     }
 
-    /// A path of names: the last is used, the ones before say of what; the first is used too.
+    /// Records a path of names: the last is used, the preceding ones qualify it, and the first is used too.
     pub(crate) fn path(&mut self, node: Node<'_>, role: Role, arguments: Option<u16>) {
         let path = dotted(self.text(node));
         let Some((before, name)) = path.rsplit_once('.') else {
@@ -371,7 +387,7 @@ impl<'t> Walk<'t> {
         self.used(node, name, role, Some(Shape::Name(before.into())), arguments);
     }
 
-    /// The parts of a path that come before its last: namespaces and types.
+    /// Records the parts of a path before its last: namespaces and types.
     pub(crate) fn prefix(&mut self, node: Node<'_>, before: &str) {
         let mut prefix = String::new();
         for part in before.split('.').filter(|part| !part.is_empty()) {
@@ -384,12 +400,12 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// Leaves a node out of the rest of the walk.
+    /// Excludes a node from the rest of the walk.
     pub(crate) fn leave_out(&mut self, node: Node<'_>) {
         self.seen.insert(node.id());
     }
 
-    /// Keeps the use of a name that is not written so at the node.
+    /// Records the use of a name that differs from the node's text.
     pub(crate) fn used(
         &mut self,
         node: Node<'_>,
@@ -406,12 +422,12 @@ impl<'t> Walk<'t> {
         self.collector.facts.uses.push(Use { name, line, role, of, arguments, keywords, within });
     }
 
-    /// What an expression is worth.
+    /// Returns the shape of an expression.
     pub(crate) fn shape(&self, node: Node<'_>) -> Shape {
         self.shape_at(node, 0)
     }
 
-    /// What a part of an expression is worth, whose whole stands that deep.
+    /// Returns the shape of a part of an expression at this depth.
     pub(crate) fn shape_within(&self, node: Node<'_>, depth: usize) -> Shape {
         self.shape_at(node, depth + 1)
     }
@@ -477,7 +493,7 @@ impl<'t> Walk<'t> {
         Shape::Unknown
     }
 
-    /// A value of the type that is written at a node.
+    /// Returns the shape of values of the type at a node.
     pub(crate) fn type_shape(&self, node: Node<'_>) -> Shape {
         self.type_shape_at(node, 0)
     }
@@ -488,7 +504,7 @@ impl<'t> Walk<'t> {
         }
         let head = self.head(node);
         let grammar = self.grammar;
-        // What C++ puts around a type where it is an argument of another.
+        // The C++ node around a type argument.
         let node =
             node.child_by_field_name("type").filter(|_| node.kind() == "type_descriptor").unwrap_or(node);
         let shape = match head.kind() {
@@ -529,7 +545,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// The name that a written type begins with.
+    /// Returns the first name of a written type.
     pub(crate) fn head<'n>(&self, node: Node<'n>) -> Node<'n> {
         let grammar = self.grammar;
         let is_name = |kind| {
@@ -551,7 +567,7 @@ impl<'t> Walk<'t> {
         node
     }
 
-    /// Keeps a function and walks through it.
+    /// Records a function and walks it.
     pub(crate) fn function(&mut self, function: &Function<'_>) {
         let mut definition =
             self.collector.definition(self.text(function.name), function.kind, function.node);
@@ -562,7 +578,7 @@ impl<'t> Walk<'t> {
         definition.signature = digest([function.node], text, |node| Some(node) == body || node == name);
         definition.body = digest(body, text, |_| false);
         definition.header = header(function.node, Some(name), body, text);
-        // Annotations may come first; whoever looks for the definition looks for its name.
+        // Annotations may come first, but the line of a definition is that of its name.
         definition.line = line_of(name);
         definition.arity = arity(&function.parameters);
         definition.gives = function.result.clone();
@@ -580,7 +596,7 @@ impl<'t> Walk<'t> {
         self.collector.within = before;
     }
 
-    /// Keeps a type and walks through it.
+    /// Records a type and walks it.
     pub(crate) fn type_(&mut self, type_: &Type<'_>) {
         let text = self.collector.text;
         let grammar = self.grammar;
@@ -620,7 +636,7 @@ impl<'t> Walk<'t> {
         self.collector.within = before;
     }
 
-    /// Keeps a variable, constant or field.
+    /// Records a variable, constant or field.
     pub(crate) fn value(
         &mut self,
         node: Node<'_>,
@@ -640,7 +656,7 @@ impl<'t> Walk<'t> {
         self.collector.define(definition)
     }
 
-    /// Walks through a node as a part of the definition at `within`.
+    /// Walks a node as a part of the definition at `within`.
     pub(crate) fn inside(&mut self, within: Option<u32>, node: Node<'_>) {
         let before = self.collector.within;
         if within.is_some() {
@@ -650,7 +666,7 @@ impl<'t> Walk<'t> {
         self.collector.within = before;
     }
 
-    /// Binds a local variable by its type, else by what it begins as.
+    /// Binds a local variable with its type, otherwise with its initial value.
     pub(crate) fn local(&mut self, name: Node<'_>, type_: Option<Node<'_>>, initial: Option<Node<'_>>) {
         let shape = match (type_, initial) {
             (Some(type_), _) => self.type_shape(type_),
@@ -660,12 +676,12 @@ impl<'t> Walk<'t> {
         self.collector.scopes.bind(self.text(name), shape);
     }
 
-    /// Whether the walk is inside a function.
+    /// Returns true inside a function.
     pub(crate) fn is_inside_function(&self) -> bool {
         self.collector.scopes.is_inside()
     }
 
-    /// Keeps an import of `module`.
+    /// Records an import of `module`.
     pub(crate) fn import(&mut self, node: Node<'_>, import: ImportOf<'_>) {
         let line = line_of(node);
         let name =
@@ -683,11 +699,11 @@ impl<'t> Walk<'t> {
     }
 }
 
-/// An import to be kept.
+/// An import to record.
 #[derive(Clone, Copy)]
 pub(crate) struct ImportOf<'a> {
     pub(crate) module: &'a str,
-    /// One name of it, and what it is called here.
+    /// One name of it, and its local name.
     pub(crate) name: Option<(&'a str, &'a str)>,
     pub(crate) alias: Option<&'a str>,
     pub(crate) glob: bool,
@@ -700,7 +716,7 @@ impl<'a> ImportOf<'a> {
     }
 }
 
-/// The object, name and arguments of a call of a member.
+/// Returns the object, name and arguments of a call of a member.
 fn invocation<'n>(
     grammar: &Grammar,
     node: Node<'n>,
@@ -710,7 +726,7 @@ fn invocation<'n>(
     Some((field(object), field(name)?, field(arguments)))
 }
 
-/// The two parts of a node that a table names.
+/// Returns the two parts of a node that a table names.
 fn parts<'n>(table: &[(&str, &str, &str)], node: Node<'n>) -> Option<(Node<'n>, Node<'n>)> {
     let (_, first, second) = table.iter().find(|(kind, ..)| *kind == node.kind())?;
     let last = || node.named_child(u32::try_from(node.named_child_count()).ok()?.checked_sub(1)?);
@@ -719,7 +735,7 @@ fn parts<'n>(table: &[(&str, &str, &str)], node: Node<'n>) -> Option<(Node<'n>, 
     (first != second).then_some((first, second))
 }
 
-/// Whether a member of an interface must be implemented: it is no type, no constant, and has no body.
+/// Returns true if a member of an interface must be implemented: it is no type, no constant, and has no body.
 fn is_asked(member: Node<'_>) -> bool {
     const OTHERS: &[&str] =
         &["class", "interface", "enum", "record", "struct", "object", "const", "annotation"];
@@ -739,7 +755,7 @@ fn demand<'n>(member: Node<'n>, grammar: &Grammar) -> Node<'n> {
     member.child_by_field_name("name").filter(|_| is_function).or(declared).unwrap_or(member)
 }
 
-/// Whether a member has no inside, so that whoever extends its type must give it one: `abstract`, `= 0`.
+/// Returns true if a member has no body, so that subtypes must implement it: `abstract`, `= 0`.
 fn is_demanded(member: Node<'_>, text: &str) -> bool {
     let written = |node: Node<'_>| text.get(node.byte_range()).unwrap_or_default();
     let is_abstract = |part: Node<'_>| {
@@ -753,7 +769,7 @@ fn is_demanded(member: Node<'_>, text: &str) -> bool {
     member.children(&mut member.walk()).any(is_abstract) || pure()
 }
 
-/// How many arguments are written; `None` where some stand for any number.
+/// Returns the number of written arguments. `None` if some of them expand to any number.
 pub(crate) fn argument_count(arguments: Node<'_>) -> Option<u16> {
     const MANY: &[&str] = &["spread", "variadic", "splat", "unpack", "block_argument"];
     let all = children(arguments);
@@ -765,7 +781,7 @@ pub(crate) fn argument_count(arguments: Node<'_>) -> Option<u16> {
     u16::try_from(count).ok()
 }
 
-/// The name by which an argument is passed: `name = value`, `name: value`.
+/// Returns the name by which an argument is passed: `name = value`, `name: value`.
 fn argument_name(argument: Node<'_>) -> Option<Node<'_>> {
     match argument.kind() {
         "value_argument" => {
@@ -777,7 +793,7 @@ fn argument_name(argument: Node<'_>) -> Option<Node<'_>> {
     }
 }
 
-/// How many arguments parameters take.
+/// Returns the number of arguments that the parameters accept.
 pub(crate) fn arity(parameters: &[Parameter<'_>]) -> Option<Arity> {
     let needed = parameters.iter().filter(|parameter| !parameter.optional && !parameter.rest).count();
     let rest = parameters.iter().any(|parameter| parameter.rest);
@@ -785,7 +801,7 @@ pub(crate) fn arity(parameters: &[Parameter<'_>]) -> Option<Arity> {
     Some(Arity { least: u16::try_from(needed).ok()?, most: (!rest).then_some(all) })
 }
 
-/// A path with `.` between its parts, without spaces and arguments of types: `a::b<c>::d` is `a.b.d`.
+/// Returns a path with `.` between its parts, without spaces and type arguments: `a::b<c>::d` is `a.b.d`.
 pub(crate) fn dotted(path: &str) -> String {
     let mut out = String::with_capacity(path.len());
     let mut depth = 0_u32;
@@ -806,7 +822,7 @@ pub(crate) fn dotted(path: &str) -> String {
     out
 }
 
-/// The name that a file of a type has by custom: `HTTPServer` is in `http_server`.
+/// Returns the conventional file name of a type: `HTTPServer` is in `http_server`.
 pub(crate) fn snake(name: &str) -> String {
     let letters: Vec<char> = name.chars().collect();
     let mut out = String::new();

@@ -1,23 +1,24 @@
-//! What resolution may ask about the files of a project.
+//! The interface to the files of a project for resolution.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::facts::Facts;
 use crate::language;
+use crate::memo::Memo;
 
 /// A file of the world; meaningless outside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FileId(pub u32);
 
-/// The files in scope. Paths are relative to the root and separated by `/`; the root itself is the empty path.
+/// The files in scope. Paths are relative to the root and separated by `/`; the root itself is the empty
+/// path.
 ///
-/// Answers are those of one moment: what changes on disk meanwhile is not seen.
-pub trait World: Sync {
+/// Answers are of one moment: later changes on disk are not visible.
+pub trait World {
     /// The file at a path.
     fn find(&self, path: &str) -> Option<FileId>;
 
-    /// Where a file is.
     fn path(&self, file: FileId) -> &str;
 
     /// All files, sorted by path.
@@ -29,16 +30,17 @@ pub trait World: Sync {
     /// The files with this basename, sorted by path.
     fn named(&self, basename: &str) -> Vec<FileId>;
 
-    /// The files in whose text all [`words`] of `name` stand, sorted by path; possibly some more, never fewer.
+    /// Returns the files that contain all [`words`] of `name`, sorted by path. There may be false positives,
+    /// but never false negatives.
     fn containing(&self, name: &str) -> Vec<FileId>;
 
-    /// The text of a file; `None` where it is no text, too large or gone.
+    /// Returns the text of a file. `None` if it is not text, too large or deleted.
     fn text(&self, file: FileId) -> Option<Arc<str>>;
 
     /// The facts of a file; `None` as for [`text`](Self::text).
     fn facts(&self, file: FileId) -> Option<Arc<Facts>>;
 
-    /// The same text, for who goes through all files and asks once for each: a world need not keep it.
+    /// Returns the text without caching it, for callers that read every file once.
     fn text_once(&self, file: FileId) -> Option<Arc<str>> {
         self.text(file)
     }
@@ -48,11 +50,18 @@ pub trait World: Sync {
         self.facts(file)
     }
 
-    /// Says that the facts of all these files will be asked for: a world that has to parse them can do so at once.
+    /// Announces that the facts of all these files will be needed, so that a world that has to parse them can
+    /// do so in parallel.
     fn prepare(&self, _files: &[FileId]) {}
+
+    /// The results that searches in this world share. Without a memo, each search begins with nothing.
+    fn memo(&self) -> Option<&Memo> {
+        None
+    }
 }
 
-/// The words of a text: runs of letters, digits and `_`. Every character beyond ASCII counts as a letter.
+/// Returns the words of a text: runs of letters, digits and `_`. Every character beyond ASCII counts as a
+/// letter.
 pub fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| c.is_ascii() && !c.is_ascii_alphanumeric() && c != '_')
         .filter(|word| !word.is_empty())
@@ -62,7 +71,7 @@ pub fn words(text: &str) -> impl Iterator<Item = &str> {
 #[derive(Debug, Clone, Default)]
 pub struct MemoryWorld {
     files: Vec<(String, Arc<str>, Arc<Facts>)>,
-    /// In which files each word stands, in the order of their paths.
+    /// The files that contain each word, in the order of their paths.
     words: BTreeMap<Box<str>, Vec<FileId>>,
 }
 
@@ -143,7 +152,7 @@ pub fn base(path: &str) -> &str {
     path.rsplit_once('/').map_or(path, |(_, base)| base)
 }
 
-/// A path from a directory: `.` and `..` followed, `None` where it leads out of the root.
+/// A path from a directory: `.` and `..` followed, `None` if it leads out of the root.
 pub fn join(directory: &str, relative: &str) -> Option<String> {
     let mut parts: Vec<&str> = directory.split('/').filter(|part| !part.is_empty()).collect();
     for part in relative.split('/') {

@@ -1,4 +1,5 @@
-//! What a change adds to files: a definition that one file lost and another one won has only moved.
+//! Definitions that a change adds to files: a definition that one file lost and another gained has only
+//! moved.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashMap};
@@ -7,7 +8,7 @@ use super::edit::Edit;
 use crate::facts::{Definition, DefinitionKind, Facts};
 use crate::world::World;
 
-/// The definitions that a set of edits adds, by their names. Looked for when the first one is asked for.
+/// The definitions that a set of edits adds, by name. Computed on first use.
 pub(super) struct Arrivals<'a> {
     now: &'a dyn World,
     after: &'a dyn World,
@@ -26,7 +27,7 @@ impl<'a> Arrivals<'a> {
         Self { now, after, edits, found: OnceCell::new() }
     }
 
-    /// Where else a definition of a file may be now.
+    /// Returns the other locations where a definition of a file may be now.
     pub(super) fn of(&self, path: &str, was: &Definition) -> impl Iterator<Item = &Arrival> {
         let found = self.found.get_or_init(|| self.search());
         let same = |it: &Definition| key(it) == key(was) && it.reach >= was.reach;
@@ -36,7 +37,7 @@ impl<'a> Arrivals<'a> {
 
     fn search(&self) -> HashMap<Box<str>, Vec<Arrival>> {
         let mut found: HashMap<Box<str>, Vec<Arrival>> = HashMap::new();
-        // What one file lost it cannot have won.
+        // A single edited file cannot both lose and gain a definition.
         for edit in self.edits.iter().filter(|_| self.edits.len() > 1) {
             let Some(after) = edit.present_facts(self.after) else { continue };
             let before = edit.former_content(self.now).map(|(facts, _)| facts);

@@ -1,14 +1,17 @@
-//! References that an edit introduced and that lead to nothing: an import of a name that its module does not have, a link to a
-//! missing file or heading, the name of an agent or skill that does not exist.
+//! Unresolved references that an edit introduced: an import of a name that its module does not have, a link
+//! to a missing file or heading, the name of an agent or skill that does not exist.
 //!
-//! A reference that led to nothing before the edit is not reported.
+//! A reference that was already unresolved before the edit is not reported.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::dependents::Evidence;
 use super::edit::{Before, Edit};
+use super::hunks::Hunks;
+use super::missing_paths::missing_paths;
 use super::own_file::BrokenReference;
+use super::renamed_types::TypeRenames;
 use super::renamed_uses::{Former, RenamedUse, renamed_uses};
 use crate::entity::{Aliases, EntityKind, entities, frontmatter};
 use crate::facts::{Facts, Import};
@@ -21,7 +24,7 @@ use crate::world::{FileId, World, base, join, parent, words};
 const BUILT_IN_AGENTS: [&str; 5] =
     ["general-purpose", "Explore", "Plan", "statusline-setup", "output-style-setup"];
 
-/// A reference that leads to nothing.
+/// An unresolved reference.
 struct Missing {
     line: u32,
     kind: Kind,
@@ -29,21 +32,23 @@ struct Missing {
     reason: String,
 }
 
-/// Returns the references of the edited file that lead to nothing since the edit. `world` has the file as it is after the edit.
+/// Returns the references of the edited file that are unresolved since the edit. `world` has the file after
+/// the edit.
 pub(super) fn introduced(
     world: &dyn World,
     edit: &Edit,
     former: Option<(&Arc<Facts>, Option<&Arc<str>>)>,
-    aliases: &Aliases,
+    (aliases, renames): (&Aliases, &TypeRenames<'_>),
 ) -> Vec<BrokenReference> {
     let Some(text) = world.find(&edit.path).and_then(|file| world.text(file)) else { return Vec::new() };
     if matches!(edit.before, Before::Unknown) {
         return Vec::new();
     }
     let mut now = missing(world, &edit.path, aliases);
-    if let Some((facts, Some(text))) = former {
-        let former = Former { path: edit.former_path(), facts, text };
-        now.extend(renamed_uses(world, &edit.path, &former).into_iter().map(missing_use));
+    if let Some((facts, Some(former))) = former {
+        let former = Former { path: edit.former_path(), facts, text: former };
+        now.extend(renamed_uses(world, &edit.path, &former, renames).into_iter().map(missing_use));
+        now.extend(missing_in_new_lines(world, &edit.path, &text, former.text));
     }
     if now.is_empty() {
         return Vec::new();
@@ -76,18 +81,36 @@ pub(super) fn introduced(
         .collect()
 }
 
+/// Returns the unresolved members and paths on changed lines.
+fn missing_in_new_lines(world: &dyn World, path: &str, text: &str, former: &str) -> Vec<Missing> {
+    let Some(file) = world.find(path) else { return Vec::new() };
+    let Some(facts) = world.facts(file).filter(|facts| facts.problems == 0) else { return Vec::new() };
+    let mut found = Vec::new();
+    let lines = Hunks::between(former, text).new_lines();
+    for member in language::rules(facts.language).missing_members(world, file, &lines) {
+        let (pattern, reason) =
+            (member.name.to_string(), format!("{} has no {}", member.module, member.name));
+        found.push(Missing { line: member.line, kind: member.kind, pattern, reason });
+    }
+    for it in missing_paths(world, path, text, former) {
+        let reason = format!("{} does not exist", it.path);
+        found.push(Missing { line: it.line, kind: Kind::Path, pattern: it.path, reason });
+    }
+    found
+}
+
 fn missing_use(it: RenamedUse) -> Missing {
     let reason = format!("nothing is called {}; it was {}", it.name, it.was);
     Missing { line: it.line, kind: Kind::Symbol, pattern: it.name, reason }
 }
 
-/// Every reference of a file that leads to nothing.
+/// Returns every unresolved reference of a file.
 fn missing(world: &dyn World, path: &str, aliases: &Aliases) -> Vec<Missing> {
     let Some(file) = world.find(path) else { return Vec::new() };
     let Some(facts) = world.facts(file).filter(|facts| facts.problems == 0) else { return Vec::new() };
     let rules = language::rules(facts.language);
     let mut found = Vec::new();
-    for place in rules.outgoing(world, file).unresolved {
+    for place in rules.unresolved_imports(world, file) {
         if may_be_generated(world, &facts, &place) {
             continue;
         }
@@ -110,7 +133,7 @@ fn missing(world: &dyn World, path: &str, aliases: &Aliases) -> Vec<Missing> {
     found
 }
 
-/// Returns true if a macro of a Rust module may define an imported name: the module's text has the word.
+/// Returns true if a macro of a Rust module may define an imported name: the module's text contains the word.
 fn may_be_generated(world: &dyn World, facts: &Facts, place: &Place) -> bool {
     if facts.language != Language::Rust {
         return false;
@@ -130,7 +153,7 @@ fn may_be_generated(world: &dyn World, facts: &Facts, place: &Place) -> bool {
     })
 }
 
-/// The targets of the inline links of a Markdown text that lead into the project, with their lines.
+/// Returns the targets of a Markdown text's inline links into the project, with their lines.
 fn links(text: &str) -> Vec<(u32, &str)> {
     let mut found = Vec::new();
     let mut is_code = false;

@@ -1,29 +1,77 @@
-//! Functions of C that other files know by their declaration: a caller is compiled against that, not against the definition.
+//! Functions of C that other files know by their declaration: a caller is compiled against that, not against
+//! the definition.
 
 use std::collections::BTreeSet;
 
 use crate::change::{SymbolChange, What};
-use crate::facts::Role;
+use crate::facts::{Definition, DefinitionKind, Facts, Reach, Role};
 use crate::reference::Reference;
-use crate::world::{FileId, World};
+use crate::syntax::is_nothing;
+use crate::world::{FileId, World, base};
 
-/// The changed definitions of a source file that another file declares, by their positions.
-pub(super) struct Declared(BTreeSet<usize>);
+/// The changed definitions of a source file, by their positions.
+pub(super) struct Declared {
+    /// Definitions that another file declares.
+    declared: BTreeSet<usize>,
+    /// Functions that another source file defines too: each belongs to a separate program.
+    defined_again: BTreeSet<usize>,
+}
 
 impl Declared {
-    pub(super) fn new(world: &dyn World, file: FileId, references: &[Reference]) -> Self {
-        let extension = world.path(file).rsplit('.').next().unwrap_or_default();
-        if !matches!(extension, "c" | "cc" | "cpp" | "cxx") {
-            return Self(BTreeSet::new());
+    pub(super) fn new(
+        world: &dyn World,
+        file: FileId,
+        symbols: &[Definition],
+        references: &[Reference],
+    ) -> Self {
+        if !is_source(world.path(file)) {
+            return Self { declared: BTreeSet::new(), defined_again: BTreeSet::new() };
         }
         let declares = |it: &&Reference| it.role == Role::Override && it.file != file;
-        Self(references.iter().filter(declares).filter_map(|it| it.symbol).collect())
+        let mut defined_again = BTreeSet::new();
+        for (at, symbol) in symbols.iter().enumerate() {
+            let of_it = references.iter().filter(declares).filter(|it| it.symbol == Some(at));
+            let headers: Vec<&str> = of_it.map(|it| base(world.path(it.file))).collect();
+            if is_defined_again(world, file, symbol, &headers) {
+                defined_again.insert(at);
+            }
+        }
+        Self {
+            declared: references.iter().filter(declares).filter_map(|it| it.symbol).collect(),
+            defined_again,
+        }
     }
 
-    /// Whether a use fits the declaration, which a changed signature of the definition leaves as it is.
+    /// Returns true if a use fits the declaration, which a changed signature of the definition leaves as it is, or if another
+    /// definition is there for it.
     pub(super) fn shields(&self, change: &SymbolChange, reference: &Reference) -> bool {
+        let Some(at) = reference.symbol else { return false };
         let uses = matches!(reference.role, Role::Call | Role::Covered | Role::Value);
-        let declared = reference.symbol.is_some_and(|at| self.0.contains(&at));
-        uses && declared && matches!(change.what, What::Resigned { .. })
+        self.defined_again.contains(&at)
+            || uses && self.declared.contains(&at) && matches!(change.what, What::Resigned { .. })
     }
+}
+
+fn is_source(path: &str) -> bool {
+    matches!(path.rsplit('.').next(), Some("c" | "cc" | "cpp" | "cxx"))
+}
+
+/// Returns true if another source file that includes a header with the declaration has a function of the same
+/// name with a body.
+fn is_defined_again(world: &dyn World, file: FileId, own: &Definition, headers: &[&str]) -> bool {
+    if own.kind != DefinitionKind::Function || headers.is_empty() {
+        return false;
+    }
+    let is_same = |it: &Definition| {
+        it.kind == DefinitionKind::Function
+            && it.name == own.name
+            && it.container.is_none()
+            && it.reach != Reach::File
+            && !is_nothing(it.body)
+    };
+    let includes = |facts: &Facts| facts.imports.iter().any(|import| headers.contains(&base(&import.module)));
+    let others =
+        world.containing(&own.name).into_iter().filter(|it| *it != file && is_source(world.path(*it)));
+    let mut others = others.filter_map(|it| world.facts(it));
+    others.any(|facts| includes(&facts) && facts.definitions.iter().any(is_same))
 }

@@ -9,7 +9,8 @@ use crate::entity::is_history;
 use crate::reference::{Certainty, Kind, Reference};
 use crate::world::{FileId, World};
 
-/// More undecided dependents of one file than this are counted and not listed: a name like `get` stands everywhere.
+/// The maximum number of undecided dependents of one file that are listed; the others are counted. A name
+/// like `get` occurs everywhere.
 const MAX_UNDECIDED: usize = 25;
 
 /// A file that depends on a changed one.
@@ -17,13 +18,12 @@ const MAX_UNDECIDED: usize = 25;
 pub struct Dependent {
     /// Relative to the root.
     pub path: String,
-    /// How far it is away.
+    /// The distance from the change.
     pub hop: Hop,
-    /// How its strongest reference was found.
+    /// The kind of its strongest reference.
     pub kind: Kind,
-    /// Whether it no longer fits what it references.
+    /// Set if it no longer fits what it references.
     pub breaks: bool,
-    /// How sure that is.
     pub certainty: Certainty,
     /// The name in its strongest reference.
     pub pattern: String,
@@ -32,33 +32,34 @@ pub struct Dependent {
 }
 
 impl Dependent {
-    /// The key that dependents are ranked by, the strongest first. Change logs and other records of the past come last.
+    /// Returns the key by which dependents are ranked, strongest first. Change logs and other records of the
+    /// past come last.
     pub fn strength(&self) -> impl Ord + use<> {
         let places = Reverse(self.evidence.len());
         let is_history = is_history(&self.path);
         (self.is_undecided(), is_history, self.hop.count(), !self.breaks, self.kind, self.certainty, places)
     }
 
-    /// Whether it has nothing but members of that name, which may be those of other types.
+    /// Returns true if it only uses members of that name, which may belong to other types.
     pub fn is_undecided(&self) -> bool {
         self.certainty == Certainty::Undecided
     }
 }
 
-/// How far a dependent is away from the change.
+/// The distance of a dependent from the change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Hop {
-    /// It references something changed.
+    /// It references the change.
     Direct,
-    /// It references something that does.
+    /// It references a direct dependent.
     Transitive {
-        /// The direct dependent between.
+        /// The direct dependent in between.
         via: String,
     },
 }
 
 impl Hop {
-    /// One or two.
+    /// Returns the distance: 1 or 2.
     pub fn count(&self) -> u8 {
         match self {
             Self::Direct => 1,
@@ -66,7 +67,7 @@ impl Hop {
         }
     }
 
-    /// The word of the report.
+    /// Returns the name in reports.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Direct => "DIRECT",
@@ -78,15 +79,13 @@ impl Hop {
 /// A line that shows a dependency.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Evidence {
-    /// Counted from 1.
+    /// Starts at 1.
     pub line: u32,
-    /// The line as it stands in the file, without its end.
+    /// The line in the file, without its end.
     pub text: String,
-    /// How it was found.
     pub kind: Kind,
-    /// Whether it no longer fits.
+    /// Set if it no longer fits.
     pub breaks: bool,
-    /// How sure that is.
     pub certainty: Certainty,
     /// The name as written there.
     pub pattern: String,
@@ -98,7 +97,7 @@ pub(super) struct Place {
     pub(super) breaks: bool,
 }
 
-/// Gathers references by file.
+/// Collects references by file.
 pub(super) struct Collector<'w> {
     world: &'w dyn World,
     /// Files that are no dependents: the changed one itself, under each of its names.
@@ -119,7 +118,7 @@ impl<'w> Collector<'w> {
             return;
         }
         match through {
-            // Behind a file that hands the name on, it is that file which breaks.
+            // If another file re-exports the name, that file breaks instead.
             Some(via) if !self.own.contains(&via) && via != file => {
                 self.transitive
                     .entry(file)
@@ -141,7 +140,8 @@ impl<'w> Collector<'w> {
         }
     }
 
-    /// The direct dependents that hand the change on, with the positions of the definitions that do.
+    /// Returns the direct dependents that propagate the change, with the positions of the definitions that
+    /// do.
     pub(super) fn reached(&self) -> Vec<(FileId, BTreeSet<u32>)> {
         let within = |places: &[Place]| -> BTreeSet<u32> {
             let handing = places.iter().filter(|place| hands_on(&place.reference));
@@ -150,7 +150,7 @@ impl<'w> Collector<'w> {
         self.direct.iter().map(|(file, places)| (*file, within(places))).collect()
     }
 
-    /// The dependents, the most affected first; and how many undecided ones there are besides.
+    /// Returns the dependents, the most affected first, and the number of further undecided ones.
     pub(super) fn finish(self) -> (Vec<Dependent>, usize) {
         let world = self.world;
         let transitive = self.transitive.into_iter().filter(|(file, _)| !self.direct.contains_key(file));
@@ -171,7 +171,7 @@ impl<'w> Collector<'w> {
     }
 }
 
-/// `None` where no line of the file shows it any more: the file changed meanwhile.
+/// Returns the dependent. `None` if the file changed meanwhile, so that no line shows it any more.
 fn dependent(world: &dyn World, file: FileId, hop: Hop, places: &[Place]) -> Option<Dependent> {
     let text: Arc<str> = world.text(file)?;
     let lines: Vec<&str> = text.lines().collect();

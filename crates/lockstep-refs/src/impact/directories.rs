@@ -1,4 +1,4 @@
-//! Directories that the edits empty: a path to such a directory leads nowhere any more.
+//! Directories that the edits empty: a path to such a directory no longer resolves.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,8 +6,8 @@ use super::{After, Edit};
 use crate::entity::directory_rank;
 use crate::world::{World, base, parent};
 
-/// The directories that the edits leave without files, each with one of the files that were in it: the one that stood for the
-/// directory, or else the first.
+/// The directories that the edits leave without files, each with one of its former files: the one that
+/// represented the directory, or else the first.
 #[derive(Debug, Default)]
 pub(super) struct EmptiedDirectories(BTreeMap<String, Vec<String>>);
 
@@ -41,7 +41,7 @@ impl EmptiedDirectories {
         Self(found)
     }
 
-    /// The directories for which a file answers.
+    /// Returns the emptied directories that a file represents.
     pub(super) fn of(&self, path: &str) -> &[String] {
         self.0.get(path).map_or(&[], Vec::as_slice)
     }

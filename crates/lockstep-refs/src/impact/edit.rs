@@ -6,65 +6,61 @@ use crate::change::{SymbolChange, What, compare};
 use crate::entity::{Aliases, Entity, entities};
 use crate::facts::{Definition, Facts, Reach};
 use crate::language::{self, Language};
+use crate::memo::Memo;
 use crate::overlay::Overlay;
 use crate::world::World;
 
 /// One changed file.
 #[derive(Debug, Clone)]
 pub struct Edit {
-    /// Where it is; where it is gone, where it was.
+    /// The present path; for a deleted file, the former one.
     pub path: String,
-    /// Where it was before, if that is another place.
+    /// The former path, if it differs.
     pub former: Option<String>,
-    /// What it was.
+    /// The former content.
     pub before: Before,
-    /// What it is, where that is not what the world has: another revision, a patch. `None` where it is gone, or the world
-    /// has it.
+    /// The present content, if it is not that of the world: another revision, a patch.
     pub after: After,
 }
 
-/// What a file is after an edit.
+/// The content of a file after an edit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum After {
-    /// As the world has it.
+    /// The world's content.
     Present,
-    /// This.
     Text(Arc<str>),
-    /// Gone.
+    /// The file was deleted.
     Gone,
 }
 
-/// What a file was before an edit.
+/// The content of a file before an edit.
 #[derive(Debug, Clone)]
 pub enum Before {
-    /// It did not exist.
+    /// The file did not exist.
     Absent,
-    /// This text.
     Text(Arc<str>),
     /// These facts; the text is no longer known.
     Facts(Arc<Facts>),
-    /// Nobody knows. Everything in the file counts as changed.
+    /// Unknown. Everything in the file counts as changed.
     Unknown,
 }
 
-/// What happened to a file as a whole.
+/// The kind of change of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileChange {
-    /// It is new.
     Created,
-    /// It is gone.
     Deleted,
-    /// It is in another place.
+    /// The file was moved.
     Renamed {
-        /// Where it was.
+        /// The former path.
         from: String,
     },
-    /// Its content is another one.
+    /// The content changed.
     Modified,
 }
 
 impl FileChange {
-    /// One word for people and programs.
+    /// Returns one word for people and programs.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Created => "created",
@@ -76,7 +72,7 @@ impl FileChange {
 }
 
 impl Edit {
-    /// What happened to the file as a whole.
+    /// Returns the kind of change of the file.
     pub fn change(&self) -> FileChange {
         match (&self.former, &self.before, &self.after) {
             (_, _, After::Gone) => FileChange::Deleted,
@@ -90,31 +86,31 @@ impl Edit {
         self.former.as_deref().unwrap_or(&self.path)
     }
 
-    /// Whether the file is no longer where others look for it.
+    /// Returns true if the file is no longer at its former path.
     pub(super) fn is_moved(&self) -> bool {
         self.former.is_some() || self.after == After::Gone
     }
 
-    /// The facts of the former content, and the content where it is known; `None` where there was no file.
+    /// Returns the facts of the former content, and the content if it is known. `None` if there was no file.
     pub(super) fn former_content(&self, world: &dyn World) -> Option<(Arc<Facts>, Option<Arc<str>>)> {
         match &self.before {
             Before::Absent => None,
             Before::Text(text) => {
-                let facts = Arc::new(language::facts(self.former_path(), text));
+                let facts = Memo::parses(world).facts(self.former_path(), text);
                 Some((facts, Some(Arc::clone(text))))
             }
             Before::Facts(facts) => Some((Arc::clone(facts), None)),
-            // What is gone and was never seen is still missed by who leads to it.
+            // A deleted file with an unknown content may still be referenced.
             Before::Unknown if self.after == After::Gone => {
                 Some((Arc::new(Facts::none(Language::of(self.former_path()))), None))
             }
             Before::Unknown => match &self.after {
                 After::Text(text) => {
-                    Some((Arc::new(language::facts(&self.path, text)), Some(Arc::clone(text))))
+                    Some((Memo::parses(world).facts(&self.path, text), Some(Arc::clone(text))))
                 }
                 _ => {
                     let file = world.find(&self.path)?;
-                    // What nobody can look into is still led to.
+                    // An unreadable file may still be referenced.
                     let unseen = || Arc::new(Facts::none(Language::of(&self.path)));
                     Some((world.facts(file).unwrap_or_else(unseen), world.text(file)))
                 }
@@ -122,15 +118,15 @@ impl Edit {
         }
     }
 
-    pub(super) fn present_facts(&self, world: &dyn World) -> Option<Arc<Facts>> {
+    /// The facts of the present content. `after` has every file as the edits leave it.
+    pub(super) fn present_facts(&self, after: &dyn World) -> Option<Arc<Facts>> {
         match &self.after {
             After::Gone => None,
-            After::Text(text) => Some(Arc::new(language::facts(&self.path, text))),
-            After::Present => world.facts(world.find(&self.path)?),
+            After::Present | After::Text(_) => after.facts(after.find(&self.path)?),
         }
     }
 
-    /// What the file is known by now. `before` is the world with its former content.
+    /// Returns the present names of the file. `before` is the world with its former content.
     pub(super) fn present_entities(&self, before: &Overlay<'_>, aliases: &Aliases) -> Vec<Entity> {
         match &self.after {
             After::Gone => Vec::new(),
@@ -139,7 +135,7 @@ impl Edit {
         }
     }
 
-    /// What it says now, where that can be known. `before` is the world with its former content.
+    /// Returns the present text, if it is known. `before` is the world with its former content.
     pub(super) fn present_text(&self, before: &Overlay<'_>) -> Option<Arc<str>> {
         match &self.after {
             After::Gone => None,
@@ -148,13 +144,13 @@ impl Edit {
         }
     }
 
-    /// Whether the content is another one. What is unknown may be.
+    /// Returns true if the content changed. An unknown content counts as changed.
     pub(super) fn is_other_text(&self, before: &Overlay<'_>, former: Option<&str>) -> bool {
         let present = self.present_text(before);
         matches!(self.before, Before::Unknown) || former.is_none() || present.as_deref() != former
     }
 
-    /// What happened to the definitions of the former content.
+    /// Returns the changes of the former content's definitions.
     pub(super) fn symbol_changes(&self, old: &Facts, new: Option<&Facts>) -> Vec<SymbolChange> {
         let removed = |change: SymbolChange| SymbolChange { what: What::Removed, ..change };
         match (&self.before, new) {
@@ -162,14 +158,15 @@ impl Edit {
             (_, None) if self.after == After::Gone => {
                 Self::everything_inside(old).into_iter().map(removed).collect()
             }
-            // It is there, but nobody can look into it.
+            // The file exists, but cannot be read.
             (_, None) => Self::everything_inside(old),
             (_, Some(new)) if is_repackaged(old, new) => repackaged(compare(old, new), old, new),
             (_, Some(new)) => compare(old, new),
         }
     }
 
-    /// Whether the content is another one that could not be read in whole, before or after, so that what changed is not known.
+    /// Returns true if the content changed and could not be parsed completely, before or after, so that the
+    /// change is unknown.
     pub(super) fn is_unread(
         &self,
         before: &Overlay<'_>,
@@ -182,19 +179,19 @@ impl Edit {
         present.is_some_and(|text| !language::rules(new.language).reads_alike(former, &text))
     }
 
-    /// Every definition that others can name, with only its inside changed.
+    /// Returns every visible definition, as if only its body had changed.
     pub(super) fn everything_inside(old: &Facts) -> Vec<SymbolChange> {
         let reachable = old.definitions.iter().filter(|definition| definition.reach > Reach::File);
         reachable.map(|was| SymbolChange { was: was.clone(), what: What::Body }).collect()
     }
 }
 
-/// Whether a file says that it belongs to another package than before: then everything in it has another full name.
+/// Returns true if a file declares another package than before: then everything in it has another full name.
 pub(super) fn is_repackaged(old: &Facts, new: &Facts) -> bool {
     old.language == new.language && old.package != new.package
 }
 
-/// What a file defines outside types goes by another full name, whatever else became of it.
+/// Marks the definitions outside types as renamed, because their full names changed.
 fn repackaged(mut changes: Vec<SymbolChange>, old: &Facts, new: &Facts) -> Vec<SymbolChange> {
     let known = |changes: &[SymbolChange], was: &Definition| {
         changes.iter().position(|it| it.was.line == was.line && it.was.name == was.name)

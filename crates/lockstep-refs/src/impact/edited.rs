@@ -24,8 +24,9 @@ impl<'a> Edited<'a> {
         Self { world, edits: known.collect(), hunks: RefCell::default() }
     }
 
-    /// Whether a place was written for the new signature: it is on a changed line and passes a fitting number of arguments, or
-    /// it is a definition that takes and gives the same as the changed one. `after` has that one as it is now.
+    /// Returns true if a place was written for the new signature: it is on a changed line and passes a
+    /// fitting number of arguments, or it is a definition with the same parameters and result as the changed
+    /// one. `after` has the changed definition as it is now.
     pub(super) fn follows(
         &self,
         change: &SymbolChange,
@@ -57,7 +58,8 @@ impl<'a> Edited<'a> {
         takes && !keywords.iter().any(|name| gone(name))
     }
 
-    /// Compares the definition at a place with the changed one as it is now; `None` where one of them is not known.
+    /// Compares the definition at a place with the present state of the changed one. `None` if one of them is
+    /// unknown.
     fn agreement(
         &self,
         change: &SymbolChange,
@@ -94,13 +96,13 @@ pub(super) fn keywords(world: &dyn World, reference: &Reference) -> Vec<Box<str>
     named.cloned().collect()
 }
 
-/// What a definition is now, under the same name.
+/// Returns the present definition of the same name.
 fn present<'f>(after: &'f Facts, was: &Definition) -> Option<&'f Definition> {
     let same = |it: &&Definition| it.name == was.name && it.kind == was.kind && it.container == was.container;
     after.definitions.iter().find(same)
 }
 
-/// The last line of the parentheses behind a name on `line`; that line where there are none.
+/// Returns the last line of the parentheses after a name on `line`; that line if there are none.
 fn last_line(text: &str, line: u32, name: &str) -> u32 {
     const MAX_LINES: usize = 60;
     let mut depth = 0_i32;

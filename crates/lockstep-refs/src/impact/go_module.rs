@@ -1,4 +1,4 @@
-//! A module of Go that goes by another name: every import of its packages says the former one.
+//! A renamed module of Go: every import of its packages contains the former name.
 
 use super::dependents::{Collector, Place};
 use super::edit::Edit;
@@ -8,7 +8,7 @@ use crate::overlay::Overlay;
 use crate::reference::{Certainty, Kind, Reference};
 use crate::world::{World, base};
 
-/// Who imports packages of the module by its former name.
+/// Collects the imports of the module's packages by its former name.
 pub(super) fn collect(
     before: &Overlay<'_>,
     edit: &Edit,

@@ -1,4 +1,5 @@
-//! Names that a file no longer hands on: what they lead to is still there, but not for those who took it from here.
+//! Names that a file no longer re-exports: their definitions still exist, but not for files that imported
+//! them from here.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,23 +13,24 @@ use crate::overlay::Overlay;
 use crate::reference::{Certainty, Kind, Reference, Target};
 use crate::world::{FileId, World};
 
-/// The names that a file hands on.
+/// Returns the names that a file re-exports.
 pub(super) fn names(facts: &Facts) -> BTreeSet<&str> {
     handing(facts).flat_map(names_of).collect()
 }
 
-/// Something that a file handed on and does not any more.
+/// Something that a file no longer re-exports.
 struct Lost<'a> {
-    /// Its name where it comes from; `None` where everything was handed on.
+    /// The name in its source; `None` if everything was re-exported.
     name: Option<&'a str>,
-    /// The name under which it was handed on, where it had one.
+    /// The name under which it was re-exported, if it had one.
     local: Option<&'a str>,
-    /// Whether it is the file's own.
+    /// Set if it is the file's own definition.
     own: bool,
     line: u32,
 }
 
-/// Who found something by way of a file and does not any more. `world` is as it is now, `before` has the file as it was.
+/// Collects the users that imported something through a file and no longer can. `world` is the present state,
+/// `before` has the file's former content.
 pub(super) fn collect(
     world: &dyn World,
     before: &Overlay<'_>,
@@ -44,12 +46,12 @@ pub(super) fn collect(
     let Some(file) = before.find(edit.former_path()) else { return };
     let text = edit.present_text(before);
     collect_foreign(before, file, was, &lost, collector);
-    // Of all edits only this one is looked at: what the others do is theirs.
+    // Only this edit is considered here; the others are evaluated separately.
     let after = Overlay::new(world, &edit.path, Arc::clone(is), text);
     let rules = language::rules(was.language);
     for (from, mut symbols) in targets(before, file, was, &lost) {
         if from == file {
-            // What became of a definition that is not there any more is told with its change.
+            // A definition that no longer exists is reported with its change.
             let remains =
                 |it: &Definition| is.definitions.iter().any(|now| now.name == it.name && now.kind == it.kind);
             symbols.retain(remains);
@@ -68,8 +70,9 @@ pub(super) fn collect(
     }
 }
 
-/// Who took something from a file that has it from outside the project. Nothing defines it here, so what is asked is who would use it if the file had defined
-/// it itself.
+/// Collects the users of names that a file re-exported and that no file defines: they come from outside the
+/// project, or the same change renamed their definitions. The users are found as if the file had defined the
+/// names itself.
 fn collect_foreign(
     before: &Overlay<'_>,
     file: FileId,
@@ -78,9 +81,12 @@ fn collect_foreign(
     collector: &mut Collector<'_>,
 ) {
     let rules = language::rules(was.language);
-    let led: BTreeSet<u32> =
-        rules.outgoing(before, file).references.iter().map(|(_, place)| place.line).collect();
-    let foreign = lost.iter().filter(|it| !it.own && !led.contains(&it.line));
+    let outgoing = rules.outgoing(before, file).references;
+    let is_found = |it: &&Lost<'_>| {
+        let mut sources = outgoing.iter().filter(|(_, place)| place.line == it.line);
+        sources.any(|(from, _)| it.name.is_none_or(|name| offers(before, *from, name)))
+    };
+    let foreign = lost.iter().filter(|it| !it.own && !is_found(it));
     let stand_in = |it: &Lost<'_>| Some(Definition::new(it.local?, DefinitionKind::Value, it.line, it.line));
     let symbols: Vec<Definition> = foreign.filter_map(stand_in).collect();
     if symbols.is_empty() {
@@ -102,8 +108,21 @@ fn collect_foreign(
     }
 }
 
-/// The file that a file takes a lost name from, where that is not the one that lost it: that one breaks, and those behind it
-/// only follow.
+/// Returns true if a file defines a name, re-exports it, or is the module of that name.
+fn offers(world: &dyn World, file: FileId, name: &str) -> bool {
+    let Some(facts) = world.facts(file) else { return true };
+    let path = world.path(file);
+    let stem = |part: &str| part.split('.').next() == Some(name);
+    let is_module = path.rsplit('/').take(2).any(stem);
+    let defines = |it: &Definition| it.container.is_none() && *it.name == *name && it.reach > Reach::File;
+    name == "default"
+        || is_module
+        || facts.definitions.iter().any(defines)
+        || handing(&facts).any(|import| is_open(import) || names_of(import).any(|other| other == name))
+}
+
+/// Returns the file from which a lost name is imported, if that is not the file that lost it: that one
+/// breaks, and its users only follow.
 fn behind(world: &dyn World, from: FileId, lost: FileId, handing: &BTreeSet<FileId>) -> Option<FileId> {
     let facts = world.facts(from)?;
     let outgoing = language::rules(facts.language).outgoing(world, from);
@@ -114,7 +133,7 @@ fn behind(world: &dyn World, from: FileId, lost: FileId, handing: &BTreeSet<File
     handing.iter().copied().find(|other| *other != from && leads(*other))
 }
 
-/// What was handed on and is not.
+/// Returns the names that are no longer re-exported.
 fn lost<'a>(was: &'a Facts, is: &Facts) -> Vec<Lost<'a>> {
     let offered = names(is);
     let defined = |name: &str| {
@@ -148,12 +167,12 @@ fn names_of(import: &Import) -> impl Iterator<Item = &str> {
     import.names.iter().map(|name| &*name.local).chain(import.alias.as_deref())
 }
 
-/// Whether everything is handed on under its own name.
+/// Returns true if everything is re-exported under its own name.
 fn is_open(import: &Import) -> bool {
     import.glob && import.alias.is_none()
 }
 
-/// The definitions that were handed on, by the files that they are in.
+/// Returns the definitions that were re-exported, by file.
 fn targets(
     world: &dyn World,
     file: FileId,
@@ -176,7 +195,7 @@ fn targets(
         let named = |it: &&Definition| everything || names.contains(&*it.name);
         let mut symbols: Vec<Definition> =
             facts.definitions.iter().filter(reachable).filter(named).cloned().collect();
-        // What goes by another name there may be any of them.
+        // A name that is renamed there may be any of them.
         if symbols.is_empty() {
             symbols = facts.definitions.iter().filter(reachable).cloned().collect();
         }
@@ -187,7 +206,10 @@ fn targets(
 
 #[cfg(test)]
 mod tests {
-    use crate::fixture::breaking;
+    use crate::entity::Aliases;
+    use crate::fixture::{breaking, world};
+    use crate::impact::{After, Before, Edit, Question, impact};
+    use crate::world::World as _;
 
     #[test]
     fn what_came_from_outside_the_project_is_missed_by_who_took_it_here() {
@@ -209,6 +231,85 @@ ui.night();
         assert_eq!(breaking(files, "ui.ts", "Theme, ", "Theme as Look, "), ["theme.ts"]);
         assert_eq!(breaking(files, "ui.ts", "dark as night", "dark"), ["night.ts"]);
         assert_eq!(breaking(files, "ui.ts", "make as default", "made as default"), [""; 0]);
+    }
+
+    /// The definition and the file that re-exports it were renamed by one change; the user still has the old name.
+    #[test]
+    fn users_behind_a_reexport_that_follows_a_rename_break() {
+        let broken = |files: &str, changes: &[(&str, &str, &str)]| -> Vec<String> {
+            let old = world(files);
+            let edits: Vec<Edit> = changes
+                .iter()
+                .map(|(path, from, to)| {
+                    let text = old.text(old.find(path).unwrap()).unwrap();
+                    assert!(text.contains(from), "{from} is not in {path}");
+                    let after = After::Text(text.replace(from, to).into());
+                    Edit { path: (*path).to_owned(), former: None, before: Before::Text(text), after }
+                })
+                .collect();
+            let now = changes.iter().fold(files.to_owned(), |text, (path, from, to)| {
+                let (head, rest) = text.split_once(&format!("=== {path}\n")).unwrap();
+                let end = rest.find("=== ").unwrap_or(rest.len());
+                format!("{head}=== {path}\n{}{}", rest[..end].replace(from, to), &rest[end..])
+            });
+            let question = Question { edits: &edits, aliases: &Aliases::default(), is_over: &|| false };
+            let impact = impact(&world(&now), &question);
+            let mut paths: Vec<String> =
+                impact.dependents().filter(|(_, it)| it.breaks).map(|(_, it)| it.path.clone()).collect();
+            paths.sort();
+            paths
+        };
+        let files = "\
+=== text.ts
+export function parse() {}
+export function reparse() {}
+=== index.ts
+export { parse, reparse } from './text'
+=== app.ts
+import { parse, reparse } from './index'
+parse(); reparse()
+=== other.ts
+import { reparse } from './index'
+reparse()
+";
+        let changes = [("text.ts", "function parse", "function read"), ("index.ts", "{ parse", "{ read")];
+        assert_eq!(broken(files, &changes), ["app.ts"]);
+        let files = "\
+=== Cargo.toml
+[package]
+name = \"p\"
+=== src/lib.rs
+mod text;
+pub use text::{parse, reparse};
+=== src/text.rs
+pub fn parse() {}
+pub fn reparse() {}
+=== tests/it.rs
+use p::{parse, reparse};
+fn f() { parse(); reparse(); }
+=== examples/e.rs
+fn main() { p::parse(); }
+=== examples/other.rs
+fn main() { p::reparse(); }
+";
+        let changes = [("src/text.rs", "fn parse", "fn read"), ("src/lib.rs", "{parse", "{read")];
+        assert_eq!(broken(files, &changes), ["examples/e.rs", "tests/it.rs"]);
+        let files = "\
+=== pkg/__init__.py
+from .text import parse, reparse
+=== pkg/text.py
+def parse(): pass
+def reparse(): pass
+=== app.py
+import pkg
+from pkg import reparse
+pkg.parse()
+=== other.py
+from pkg import reparse
+";
+        let changes =
+            [("pkg/text.py", "def parse", "def read"), ("pkg/__init__.py", "import parse", "import read")];
+        assert_eq!(broken(files, &changes), ["app.py"]);
     }
 
     #[test]

@@ -39,17 +39,22 @@ impl Hunks {
         Self(changed.iter().filter_map(|op| hunk(op.as_tag_tuple())).collect())
     }
 
-    /// Whether one of the lines from `first` to `last` of the new content was changed or added.
+    /// Returns true if one of the lines from `first` to `last` of the new content was changed or added.
     pub(super) fn touches_new(&self, first: u32, last: u32) -> bool {
         self.0.iter().any(|hunk| hunk.new.start <= last && first < hunk.new.end)
     }
 
-    /// Whether one of the lines from `first` to `last` of the old content was changed or removed.
+    /// The changed or added lines of the new content.
+    pub(super) fn new_lines(&self) -> Vec<Range<u32>> {
+        self.0.iter().map(|hunk| hunk.new.clone()).collect()
+    }
+
+    /// Returns true if one of the lines from `first` to `last` of the old content was changed or removed.
     pub(super) fn touches_old(&self, first: u32, last: u32) -> bool {
         self.0.iter().any(|hunk| hunk.old.start <= last && first < hunk.old.end)
     }
 
-    /// Whether changed lines of the new content end directly before `line`.
+    /// Returns true if changed lines of the new content end directly before `line`.
     pub(super) fn ends_before(&self, line: u32) -> bool {
         self.0.iter().any(|hunk| hunk.new.end == line && !hunk.new.is_empty())
     }
@@ -59,12 +64,12 @@ impl Hunks {
         self.0.first().map(|hunk| hunk.new.start)
     }
 
-    /// The lines of the new content that took the place of these of the old one.
+    /// Returns the new lines that correspond to these old ones.
     pub(super) fn to_new(&self, (first, last): (u32, u32)) -> (u32, u32) {
         mapped(self.0.iter().map(|it| (&it.old, &it.new)), first, last)
     }
 
-    /// The lines of the old content whose place these of the new one took.
+    /// Returns the old lines that correspond to these new ones.
     pub(super) fn to_old(&self, (first, last): (u32, u32)) -> (u32, u32) {
         mapped(self.0.iter().map(|it| (&it.new, &it.old)), first, last)
     }

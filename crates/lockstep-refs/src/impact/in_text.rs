@@ -1,4 +1,4 @@
-//! Dependents by text: paths and names that lead to a file, mentions of it and of its symbols.
+//! Dependents by text: paths and names that resolve to a file, mentions of it and of its symbols.
 
 use super::dependents::{Collector, Place};
 use super::edit::Edit;
@@ -67,7 +67,7 @@ fn split_directories(entities: Vec<Entity>) -> (Vec<Entity>, Vec<Entity>) {
     entities.into_iter().partition(|entity| entity.kind == EntityKind::Directory)
 }
 
-/// Whether the place of a reference is in a file that tools read, and not in a document.
+/// Returns true if the place of a reference is in a file that tools read, and not in a document.
 fn is_configuration(before: &Overlay<'_>, reference: &Reference) -> bool {
     let path = before.path(reference.file);
     match Language::of(path) {

@@ -1,4 +1,4 @@
-//! Places that a change does not break, because they find what they mean all the same: asked of the world as it is now.
+//! Places that a change does not break, because they still resolve in the present world.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -7,12 +7,13 @@ use super::edit::{Edit, is_repackaged};
 use crate::change::{SymbolChange, What, difference};
 use crate::facts::{Definition, Facts, Reach};
 use crate::language::{self, Language};
+use crate::package::is_type;
 use crate::reference::{Reference, Target};
-use crate::world::{FileId, World};
+use crate::world::{FileId, World, base, parent};
 
 /// A place that references something: the file, the line, and the name there.
 pub(super) type Spot = (FileId, u32, Box<str>);
-/// A place that finds what moved, and what became of that on the way.
+/// A place that resolves to the moved definition, and the change of that definition on the way.
 type MovedSpot = (Spot, Option<What>);
 
 /// The places that an edit leaves as they are.
@@ -21,20 +22,21 @@ pub(super) struct Kept<'a> {
     edit: &'a Edit,
     after: Option<&'a Facts>,
     changes: &'a [SymbolChange],
-    /// Whether the file belongs to another package than before.
+    /// Set if the file's package changed.
     repackaged: bool,
-    /// For the file in its new place, or for what fewer can name now.
+    /// Places that resolve to the moved file, or to definitions with reduced visibility.
     spots: BTreeSet<Spot>,
-    /// For what goes by another name now: asked when the first such place is found.
+    /// Places that resolve to renamed definitions. Computed on first use.
     renamed: Option<BTreeSet<Spot>>,
-    /// What other files won by the same change.
+    /// The definitions that other files gained by the same change.
     arrivals: &'a Arrivals<'a>,
-    /// For what moved to another file, by the line where it was: where it is found there, and what became of it.
+    /// Places that resolve to definitions moved to another file, by the former line, with the change of the
+    /// definition.
     moved: HashMap<(u32, Box<str>), Vec<MovedSpot>>,
 }
 
 impl<'a> Kept<'a> {
-    /// `world` has the file as `after` says, where that is anywhere.
+    /// Creates the check. `world` has the file as in `after`, if it exists.
     pub(super) fn new(
         world: &'a dyn World,
         edit: &'a Edit,
@@ -58,7 +60,7 @@ impl<'a> Kept<'a> {
         kept
     }
 
-    /// Whether a place still leads to what it means, whatever became of that.
+    /// Returns true if a place still resolves to its definition, regardless of the definition's change.
     pub(super) fn finds(&mut self, change: &SymbolChange, reference: &Reference) -> bool {
         match change.what {
             What::Narrowed => self.has(reference),
@@ -72,7 +74,8 @@ impl<'a> Kept<'a> {
         }
     }
 
-    /// Whether the file still says that it offers what it does not have any more: then it is itself that breaks.
+    /// Returns true if the file still exports a definition that it no longer has: then the file itself
+    /// breaks.
     pub(super) fn is_still_offered(&self, change: &SymbolChange) -> bool {
         let gone = matches!(change.what, What::Removed | What::Renamed(_)) && change.was.container.is_none();
         let imports = self.after.iter().flat_map(|it| &it.imports);
@@ -80,15 +83,33 @@ impl<'a> Kept<'a> {
         gone && own.flat_map(|it| &it.names).any(|it| it.name == change.was.name)
     }
 
-    /// Whether a place finds a definition in the file that it moved to, and fits it there: in the same package, or handed on
-    /// by the same module.
+    /// Returns true if a class of PHP is not loaded from the new place of its file: autoloading derives the path from its name.
+    fn is_unloadable(&self, definition: &Definition) -> bool {
+        let Some(former) = self.edit.former.as_deref().filter(|_| !self.repackaged) else { return false };
+        let stem = |path: &'_ str| base(path).strip_suffix(".php").map(str::to_owned);
+        let is_class = definition.container.is_none() && is_type(definition);
+        let is_named_so = |path: &str| stem(path).as_deref() == Some(&*definition.name);
+        let is_moved = !is_named_so(&self.edit.path) || parent(former) != parent(&self.edit.path);
+        is_class && is_named_so(former) && is_moved && self.has_autoload()
+    }
+
+    fn has_autoload(&self) -> bool {
+        let says = |file: FileId| self.world.text(file).is_some_and(|text| text.contains("psr-4"));
+        self.world.named("composer.json").into_iter().any(says)
+    }
+
+    /// Returns true if a place resolves to a definition in the file that it moved to, and fits it there: in
+    /// the same package, or re-exported by the same module.
     pub(super) fn has_moved(&mut self, was: &Definition, reference: &Reference) -> bool {
+        if self.is_unloadable(was) {
+            return false;
+        }
         let key = (was.line, was.name.clone());
         if !self.moved.contains_key(&key) {
             let places = self.places_of_moved(was);
             self.moved.insert(key.clone(), places);
         }
-        // In the file that has it now it is its own.
+        // In its new file it is a local definition.
         let mut homes = self.arrivals.of(&self.edit.path, was);
         if homes.any(|arrival| self.world.find(&arrival.path) == Some(reference.file)) {
             return true;
@@ -115,15 +136,16 @@ impl<'a> Kept<'a> {
         places
     }
 
-    /// Whether a place still leads to the file, or to what it means in it.
+    /// Returns true if a place still resolves to the file, or to its definition in it.
     pub(super) fn has(&self, reference: &Reference) -> bool {
         self.spots.contains(&spot(reference))
     }
 
-    /// Whether a place that does not say the former name leads to what goes by a new one: who takes the default of a module
-    /// says nothing of what the module calls it.
+    /// Returns true if a place that does not contain the former name resolves to a renamed definition: an
+    /// import of a module's default does not depend on the name in the module.
     fn has_renamed(&mut self, change: &SymbolChange, reference: &Reference) -> bool {
-        // Who says the former name found it by that, unless it took the default and calls it so itself.
+        // A place with the former name resolved by it, unless it imported the default and uses the same local
+        // name.
         if reference.pattern == change.was.name && !self.is_default(change) {
             return false;
         }
@@ -133,25 +155,27 @@ impl<'a> Kept<'a> {
         self.renamed.as_ref().is_some_and(|spots| spots.contains(&spot(reference)))
     }
 
-    /// Whether the file offers, without a name, what goes by a new one.
+    /// Returns true if the file exports the renamed definition as its default.
     fn is_default(&self, change: &SymbolChange) -> bool {
         let (Some(after), Some(name)) = (self.after, change.what.new_name()) else { return false };
         let own = after.imports.iter().filter(|it| it.module.is_empty()).flat_map(|it| &it.names);
         own.into_iter().any(|it| &*it.local == "default" && *it.name == *name)
     }
 
-    /// The places that lead to a file in its new place as well, because its place says nothing to them: it is in the same package as before,
-    /// or `a.rs` became `a/mod.rs`.
+    /// Returns the places that also resolve to a file at its new path, because they do not depend on it: it
+    /// is in the same package as before, or `a.rs` became `a/mod.rs`.
     fn in_new_place(&self) -> BTreeSet<Spot> {
         match (&self.edit.former, self.after) {
-            (Some(_), Some(after)) => self.ask(after, |it| it.reach > Reach::File, true),
+            (Some(_), Some(after)) => {
+                self.ask(after, |it| it.reach > Reach::File && !self.is_unloadable(it), true)
+            }
             (None, Some(after)) if self.repackaged => self.ask(after, |it| it.reach > Reach::File, false),
             _ => BTreeSet::new(),
         }
     }
 
-    /// The places that can still name what fewer can name than before. In Python that is everybody who says the name: what is not in `__all__`
-    /// only no longer comes with a star.
+    /// Returns the places that can still name definitions with reduced visibility. In Python these are all
+    /// places that contain the name: a name that is not in `__all__` is only excluded from star imports.
     fn still_named(&self) -> BTreeSet<Spot> {
         let narrowed = self.changes.iter().filter(|change| change.what == What::Narrowed);
         let narrowed: BTreeSet<&str> = narrowed.map(|change| &*change.was.name).collect();
@@ -172,12 +196,17 @@ impl<'a> Kept<'a> {
         }
     }
 
-    /// Who references these definitions of the file as it is now, and where asked for the file itself.
+    /// Returns the references to these present definitions of the file and, if `module` is set, to the file
+    /// itself.
     fn ask(&self, after: &Facts, wanted: impl Fn(&Definition) -> bool, module: bool) -> BTreeSet<Spot> {
         let Some(file) = self.world.find(&self.edit.path) else { return BTreeSet::new() };
         let symbols: Vec<Definition> = after.definitions.iter().filter(|it| wanted(it)).cloned().collect();
+        let rules = language::rules(after.language);
         let target = Target { file, symbols: &symbols, module, now: None, own_file: false };
-        language::rules(after.language).referrers(self.world, &target).iter().map(spot).collect()
+        let mut spots: BTreeSet<Spot> = rules.referrers(self.world, &target).iter().map(spot).collect();
+        let own = Target { own_file: true, module: false, ..target };
+        spots.extend(rules.referrers(self.world, &own).iter().map(spot));
+        spots
     }
 }
 

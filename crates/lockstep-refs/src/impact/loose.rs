@@ -1,5 +1,5 @@
-//! Calls in Python, where arguments are also passed by name, and a parameter without a type takes anything: what a checker lets pass although
-//! their number says otherwise, and what it does not.
+//! Calls in Python, where arguments can be passed by name, and a parameter without a type accepts anything:
+//! calls that a checker accepts although their number of arguments differs, and calls that it rejects.
 
 use crate::change::{SymbolChange, What};
 use crate::facts::{Definition, Facts, Role, Shape, Use};
@@ -7,7 +7,8 @@ use crate::language::Language;
 use crate::reference::{Certainty, Reference};
 use crate::world::World;
 
-/// Whether a call still fits a function with another signature, as far as a checker can tell. `after` has the function as it is now.
+/// Returns true if a call still fits a function with another signature, as far as a checker can tell. `after`
+/// has the present function.
 pub(super) fn fits(
     world: &dyn World,
     change: &SymbolChange,
@@ -20,9 +21,9 @@ pub(super) fn fits(
         return false;
     }
     match reference.arguments {
-        // What is unpacked may be as much as is taken, unless nothing is.
+        // Unpacked arguments may have any number, unless the function takes none.
         None => arity.most != Some(0),
-        // Those that are passed to other parameters now fit them, where these have no types.
+        // Arguments that are passed to other parameters now fit them if these have no types.
         Some(arguments) => {
             let by_name = uses(world, reference).iter().any(|it| !it.keywords.is_empty());
             let now = after.and_then(|it| present(it, &change.was));
@@ -33,14 +34,14 @@ pub(super) fn fits(
     }
 }
 
-/// What a definition is now, under the same name.
+/// Returns the present definition of the same name.
 fn present<'f>(after: &'f Facts, was: &Definition) -> Option<&'f Definition> {
     let same = |it: &&Definition| it.name == was.name && it.kind == was.kind && it.container == was.container;
     after.definitions.iter().find(same)
 }
 
-/// Whether arguments that were taken by the first parameters are still taken by them: those without a type take anything. Of a constructor that
-/// nobody wrote the parameters are fields, of which nothing is known here.
+/// Returns true if the first parameters still accept their arguments: those without a type accept anything.
+/// The parameters of a generated constructor are fields, whose types are unknown here.
 fn is_taken(was: &Definition, now: &Definition, arguments: usize) -> bool {
     if was.gives.is_none() {
         return false;
@@ -51,7 +52,7 @@ fn is_taken(was: &Definition, now: &Definition, arguments: usize) -> bool {
         .all(|at| matches!(taken(after, at), Shape::Untyped) || taken(after, at) == taken(before, at))
 }
 
-/// The types that a function takes, where it says any.
+/// Returns the parameter types of a function, if it declares any.
 fn takes(of: &Definition) -> &[Shape] {
     let gives = match &of.gives {
         Some(Shape::Applied(_, parts)) => parts.last(),
@@ -63,30 +64,40 @@ fn takes(of: &Definition) -> &[Shape] {
     }
 }
 
-/// Whether a call passes something by a name that no parameter has any more, whatever the number of its arguments.
+/// Returns true if a call passes an argument by a removed name, or by the name of a parameter that already
+/// takes another argument.
 pub(super) fn misses(
     world: &dyn World,
     change: &SymbolChange,
     after: Option<&Facts>,
     reference: &Reference,
 ) -> bool {
-    let resigned = matches!(change.what, What::Resigned { .. }) && reference.role == Role::Call;
-    if !resigned || reference.certainty > Certainty::Possible {
+    let is_other = matches!(change.what, What::Resigned { .. } | What::Relabelled { .. });
+    if !is_other || reference.role != Role::Call || reference.certainty > Certainty::Possible {
         return false;
     }
     let was = &change.was;
     let Some(now) = after.and_then(|it| present(it, was)) else { return false };
-    // What takes any name takes those too.
+    // A function with arbitrary keyword arguments accepts those too.
     if now.arity.is_none_or(|it| it.most.is_none()) {
         return false;
     }
     let gone = |name: &str| {
         was.parameters.iter().any(|it| **it == *name) && !now.parameters.iter().any(|it| **it == *name)
     };
-    uses(world, reference).iter().any(|it| it.keywords.iter().any(|name| gone(name)))
+    let calls = uses(world, reference);
+    calls.iter().any(|it| it.keywords.iter().any(|name| gone(name)) || passes_twice(now, it))
 }
 
-/// What the file of a reference uses at its place by its name.
+/// Returns true if a Python call passes an argument by the name of a parameter that also takes a positional
+/// one.
+fn passes_twice(now: &Definition, call: &Use) -> bool {
+    let Some(arguments) = call.arguments.filter(|_| !call.keywords.is_empty()) else { return false };
+    let by_place = usize::from(arguments).saturating_sub(call.keywords.len());
+    now.parameters.iter().take(by_place).any(|name| call.keywords.contains(name))
+}
+
+/// Returns the uses of the reference's name at its place.
 fn uses(world: &dyn World, reference: &Reference) -> Vec<Use> {
     let here = |it: &&Use| it.line == reference.line && it.name == reference.pattern;
     let facts = world.facts(reference.file);

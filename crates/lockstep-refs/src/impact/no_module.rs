@@ -1,5 +1,5 @@
-//! Files of TypeScript that are no modules any more: without an import or an export a file is a script, and nobody can take
-//! anything from it, not even everything.
+//! Files of TypeScript that are no longer modules: without an import or an export a file is a script, from
+//! which nothing can be imported.
 
 use super::dependents::{Collector, Place};
 use crate::facts::{Facts, Import, Reach};
@@ -8,7 +8,7 @@ use crate::overlay::Overlay;
 use crate::reference::{Certainty, Kind, Target};
 use crate::world::{FileId, World};
 
-/// Who takes something from a file that was a module and is none. `before` has the file as it was.
+/// Collects the imports of a file that was a module and no longer is. `before` has the file's former content.
 pub(super) fn collect(
     before: &Overlay<'_>,
     (was, is): (&Facts, Option<&Facts>),
@@ -31,13 +31,13 @@ pub(super) fn collect(
     }
 }
 
-/// Whether a file imports or exports anything.
+/// Returns true if a file imports or exports anything.
 fn is_module(facts: &Facts) -> bool {
     let exports = facts.definitions.iter().any(|it| it.container.is_none() && it.reach > Reach::File);
     exports || !facts.imports.is_empty()
 }
 
-/// A script can be imported for what it does.
+/// Returns true if an import binds a name. A script can only be imported for its side effects.
 fn takes_something(import: &Import) -> bool {
     import.glob || import.alias.is_some() || !import.names.is_empty()
 }

@@ -2,25 +2,32 @@
 //! longer fit.
 //!
 //! The file's present facts are extended by the definitions that it no longer has. A use that resolves to one of those is broken.
-//! Names that were bound inside a function or by an import, and members that overrode another one, are checked by [`unbound`] and
-//! [`overrides`].
+//! Names that were bound inside a function or by an import, members that overrode another one, and definitions of C with a declaration are
+//! checked by [`unbound`], [`overrides`] and [`declarations`].
 
+mod declarations;
 mod overrides;
 mod unbound;
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::dependents::Evidence;
 use super::edit::{Before, Edit};
-use super::edited::keywords;
+use super::edited::{Edited, keywords};
 use super::kept::Kept;
+use super::loose;
 use super::passes_by_place;
 use crate::change::{SymbolChange, What, compare_reaching, renamed_path, renamed_types};
 use crate::facts::{Arity, Definition, DefinitionKind, Facts, Import, Reach, Role, Use};
 use crate::language::{self, Language};
+use crate::memo::Memo;
 use crate::overlay::Overlay;
+use crate::parses::Parses;
 use crate::reference::{Certainty, Kind, Reference, Target};
+use crate::signature::Fit;
+use crate::syntax::is_nothing;
 use crate::world::{FileId, World};
 use unbound::Versions;
 
@@ -32,16 +39,16 @@ const NO_LINE: u32 = u32::MAX;
 pub struct BrokenReference {
     /// The line that shows it.
     pub evidence: Evidence,
-    /// Why it is broken, as a clause: `greet is now salute`.
+    /// The reason, as a clause: `greet is now salute`.
     pub reason: String,
-    /// The name that the reference should have now, if that is known.
+    /// The new name for the reference, if it is known.
     pub new_name: Option<String>,
 }
 
 /// A changed file before and after.
 pub(super) struct Contents<'a> {
     pub(super) facts: &'a Facts,
-    pub(super) text: Option<&'a str>,
+    pub(super) text: Option<&'a Arc<str>>,
     pub(super) present: Option<&'a Facts>,
 }
 
@@ -53,31 +60,34 @@ pub(super) fn broken(
     contents: &Contents<'_>,
     public: &[SymbolChange],
     kept: &mut Kept<'_>,
+    edited: &Edited<'_>,
 ) -> Vec<BrokenReference> {
     let (Some(present), Some(file)) = (contents.present, world.find(&edit.path)) else { return Vec::new() };
     let Some(text) = world.text(file).filter(|_| !matches!(edit.before, Before::Unknown)) else {
         return Vec::new();
     };
-    // A definition in a place that does not parse is not known to be gone.
+    // A definition at a place that does not parse is not known to be removed.
     if present.problems > contents.facts.problems {
         return Vec::new();
     }
     let suspects = Suspects::new(contents.facts, present, public);
     let rules = language::rules(present.language);
-    let elsewhere: BTreeSet<(u32, Box<str>)> = rules
-        .outgoing(world, file)
-        .references
-        .into_iter()
-        .map(|(_, place)| (place.line, place.pattern))
-        .collect();
+    let elsewhere: LazyCell<BTreeSet<(u32, Box<str>)>, _> = LazyCell::new(|| {
+        let references = rules.outgoing(world, file).references;
+        references.into_iter().map(|(_, place)| (place.line, place.pattern)).collect()
+    });
     let mut broken = Broken { lines: text.lines().collect(), found: BTreeMap::new() };
     for reference in left_behind(world, file, &suspects, (&edit.path, &text, present)) {
         let Some(change) = reference.symbol.and_then(|at| suspects.changes.get(at)) else { continue };
-        let is_broken = misfits(present.language, change, &reference, &keywords(world, &reference))
+        let named = keywords(world, &reference);
+        let is_broken = (misfits(present.language, change, &reference, &named)
+            && !passes_by_place(world, change, &reference)
+            || present.language == Language::Python
+                && loose::misses(world, change, Some(present), &reference))
             && !elsewhere.contains(&(reference.line, reference.pattern.clone()))
             && !is_imported(change, present, &reference)
             && !kept.finds(change, &reference)
-            && !passes_by_place(world, change, &reference);
+            && !edited.follows(change, Some(present), &reference);
         if is_broken {
             broken.add(reference.line, reference.kind, reference.certainty, &reference.pattern, || {
                 reason(change)
@@ -89,13 +99,16 @@ pub(super) fn broken(
     }
     if let Some(former) = contents.text {
         let versions = Versions { former: (edit.former_path(), former), present: (&edit.path, &text) };
-        for it in unbound::unbound_names(&versions) {
+        for it in unbound::unbound_names(&Memo::parses(world), &versions) {
             if !elsewhere.contains(&(it.line, it.name.clone())) {
                 broken.add(it.line, Kind::Symbol, Certainty::Resolved, &it.name, || it.reason);
             }
         }
     }
     for it in overrides::unmatched_overrides(world, (&text, present), &suspects.changed) {
+        broken.add(it.line, Kind::Symbol, Certainty::Resolved, &it.name, || it.reason);
+    }
+    for it in declarations::conflicting_definitions(world, present, &suspects.changed) {
         broken.add(it.line, Kind::Symbol, Certainty::Resolved, &it.name, || it.reason);
     }
     broken.found.into_values().collect()
@@ -124,7 +137,7 @@ fn left_behind(
     if suspects.symbols.is_empty() {
         return Vec::new();
     }
-    let facts = Arc::new(suspects.extended(path, text, present));
+    let facts = Arc::new(suspects.extended(&Memo::parses(world), path, text, present));
     let extended = Overlay::new(world, path, facts, Some(Arc::clone(text)));
     let target = Target { file, symbols: &suspects.symbols, module: false, now: None, own_file: true };
     language::rules(present.language).referrers(&extended, &target)
@@ -161,14 +174,20 @@ impl Broken<'_> {
     }
 }
 
-/// Returns true if a reference no longer fits. A changed signature breaks a call, or a function passed as a value, only if the number
-/// of parameters no longer fits: the file was edited as a whole, and anything else a signature says needs types.
+/// Returns true if a reference no longer fits. A changed signature breaks a call, or a function passed as a
+/// value, if the number of parameters no longer fits, or if the signatures alone show that the types do not.
 ///
 /// `keywords` are the names by which a call passes arguments.
 fn misfits(language: Language, change: &SymbolChange, reference: &Reference, keywords: &[Box<str>]) -> bool {
     let What::Resigned { arity, effect, .. } = &change.what else {
         return change.breaks(reference, keywords);
     };
+    // The expected type of a value is unknown here.
+    let decides = effect.as_ref().is_some_and(|it| it.is_decisive) && reference.role != Role::Value;
+    let fit = change.fit(reference, keywords);
+    if decides && reference.certainty <= Certainty::Possible && fit == Some(Fit::Breaks) {
+        return true;
+    }
     let misses = effect.as_ref().is_some_and(|it| keywords.iter().any(|name| it.misses(name)));
     let (Some(arity), Some(was)) = (*arity, change.was.arity) else { return false };
     let is_misfit = match (reference.role, reference.arguments) {
@@ -179,8 +198,8 @@ fn misfits(language: Language, change: &SymbolChange, reference: &Reference, key
     is_misfit && reference.certainty <= Certainty::Possible
 }
 
-/// Returns true if a function with another number of parameters no longer has the type it is expected to have. TypeScript accepts a
-/// function that takes fewer arguments.
+/// Returns true if a function with another number of parameters no longer has its expected type. TypeScript
+/// accepts a function with fewer parameters.
 fn misfits_as_value(language: Language, was: Arity, is: Arity) -> bool {
     use Language::{C, CSharp, Cpp, Go, Java, Kotlin, Rust, Swift, Tsx, TypeScript};
     match language {
@@ -190,7 +209,7 @@ fn misfits_as_value(language: Language, was: Arity, is: Arity) -> bool {
     }
 }
 
-/// Returns true if a reference to a definition that is gone is a bare name that an import of the file binds.
+/// Returns true if a reference to a removed definition is a bare name that an import of the file binds.
 fn is_imported(change: &SymbolChange, facts: &Facts, reference: &Reference) -> bool {
     if !matches!(change.what, What::Removed | What::Renamed(_)) {
         return false;
@@ -217,15 +236,17 @@ fn reason(change: &SymbolChange) -> String {
             };
             format!("{name} now takes {takes} argument{}", if arity.most == Some(1) { "" } else { "s" })
         }
-        What::Relabelled { gone } => format!("{name} has no parameter called {}", gone.join(" or ")),
-        What::Resigned { .. } => format!("the signature of {name} changed"),
+        What::Relabelled { gone } if !gone.is_empty() => {
+            format!("{name} has no parameter called {}", gone.join(" or "))
+        }
+        What::Resigned { .. } | What::Relabelled { .. } => format!("the signature of {name} changed"),
         _ => format!("{name} was removed"),
     }
 }
 
 /// The definitions whose users in the same file may be broken.
 struct Suspects {
-    /// As resolution finds them in the extended facts, in the order of `changes`.
+    /// The definitions in the extended facts, in the order of `changes`.
     symbols: Vec<Definition>,
     changes: Vec<SymbolChange>,
     /// Every changed definition of the file, private ones included.
@@ -251,10 +272,10 @@ impl Suspects {
     }
 
     /// The facts of the file with the definitions that it no longer has behind its own.
-    fn extended(&self, path: &str, text: &str, present: &Facts) -> Facts {
+    fn extended(&self, parses: &Parses, path: &str, text: &Arc<str>, present: &Facts) -> Facts {
         let mut gone = self.symbols.iter().filter(|it| it.line == NO_LINE).peekable();
         let mut facts = match gone.peek() {
-            Some(_) => language::facts_with_unbound_names(path, text),
+            Some(_) => Facts::clone(&parses.facts_with_unbound_names(path, text)),
             None => present.clone(),
         };
         facts.definitions.extend(gone.cloned());
@@ -262,27 +283,37 @@ impl Suspects {
     }
 }
 
-/// Returns the definition that users of a changed one resolve to in the extended facts; `None` if none of them can be broken.
+/// Returns the definition that users of a changed one resolve to in the extended facts. `None` if none of
+/// them can be broken.
 fn suspect(new: &Facts, change: &SymbolChange, container: Option<Box<str>>) -> Option<Definition> {
     let same_path = |it: &&Definition| it.name == change.was.name && it.container == container;
     match &change.what {
         What::Removed | What::Renamed(_) => {
-            let is_there = new.definitions.iter().any(|it| same_path(&it) && !is_apart(new, it, &change.was));
+            let is_there = new.definitions.iter().any(|it| {
+                same_path(&it) && !is_apart(new, it, &change.was) && !is_only_declared(it, &change.was)
+            });
             let gone = Definition { container, line: NO_LINE, end_line: NO_LINE, ..change.was.clone() };
             (!is_there).then_some(gone)
         }
         What::Resigned { .. } | What::Relabelled { .. } => {
             let mut present =
                 new.definitions.iter().filter(same_path).filter(|it| it.kind == change.was.kind);
-            present
-                .find(|it| it.signature != change.was.signature || it.parameters != change.was.parameters)
-                .cloned()
+            let present = present
+                .find(|it| it.signature != change.was.signature || it.parameters != change.was.parameters)?;
+            // A call with the former number of arguments meant this one.
+            Some(Definition { arity: change.was.arity, ..present.clone() })
         }
         What::Narrowed | What::Body | What::Compatible | What::Unknown => None,
     }
 }
 
-/// Returns true if two definitions may share a path and are told apart by their use: a field and a method of Rust.
+/// Returns true if a function of C that had a body is only declared.
+fn is_only_declared(is: &Definition, was: &Definition) -> bool {
+    is.kind == DefinitionKind::Function && is_nothing(is.body) && !is_nothing(was.body)
+}
+
+/// Returns true if two definitions may share a path and are distinguished by their use: a field and a method
+/// of Rust.
 fn is_apart(facts: &Facts, one: &Definition, other: &Definition) -> bool {
     let is_field = |it: &Definition| it.kind == DefinitionKind::Field;
     facts.language == Language::Rust && is_field(one) != is_field(other)

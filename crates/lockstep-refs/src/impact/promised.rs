@@ -1,5 +1,5 @@
-//! Names that a module still says it offers and no longer has, as in `__all__` of Python. Who takes such a name with a star gets something,
-//! as far as a checker knows: it is the module itself that breaks.
+//! Names that a module still exports and no longer has, as in `__all__` of Python. For a checker, a star
+//! import of such a name succeeds: the module itself breaks.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,15 +14,15 @@ use crate::overlay::Overlay;
 use crate::reference::{Kind, Reference, Target};
 use crate::world::World;
 
-/// What an edit left promised.
+/// The names that an edit left exported without a definition.
 pub(super) struct Promised {
     names: BTreeSet<Box<str>>,
-    /// The places that come by such a name without a star.
+    /// The places that get such a name without a star import.
     by_name: BTreeSet<Spot>,
 }
 
 impl Promised {
-    /// `world` has the file as it is now, which `after` says.
+    /// Creates the check. `world` has the present file, whose facts are `after`.
     pub(super) fn new(
         world: &dyn World,
         edit: &Edit,
@@ -40,7 +40,7 @@ impl Promised {
         Self { names, by_name }
     }
 
-    /// Whether a place gets by a star what is only promised. Who imports it by its name misses it, wherever that is from.
+    /// Returns true if a place gets an undefined name by a star import. An import by name fails.
     pub(super) fn keeps(&self, change: &SymbolChange, reference: &Reference) -> bool {
         is_gone(change)
             && reference.kind != Kind::Import
@@ -53,13 +53,13 @@ fn is_gone(change: &SymbolChange) -> bool {
     matches!(change.what, What::Removed | What::Renamed(_))
 }
 
-/// The outermost name that must be there to reach a definition.
+/// Returns the outermost name through which a definition is accessed.
 fn owner(definition: &Definition) -> &str {
     let container = definition.container.as_deref().and_then(|path| path.split('.').next());
     container.unwrap_or(&definition.name)
 }
 
-/// Who references these names where no star brings them.
+/// Returns the references to these names without a star import.
 fn named(world: &dyn World, edit: &Edit, facts: &Facts, names: &BTreeSet<Box<str>>) -> BTreeSet<Spot> {
     let mut facts = facts.clone();
     let wanted = |it: &&mut Definition| names.contains(owner(it)) && it.reach > Reach::Package;

@@ -1,19 +1,22 @@
-//! Uses that an edit renamed to a name that nothing has: the place on the same line meant something of the project before.
+//! Uses and imports that an edit renamed to an undefined name: the corresponding place on the line resolved to
+//! something of the project before.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::renamed_types::TypeRenames;
 use crate::facts::{Facts, Shape};
 use crate::language;
+use crate::memo::Memo;
 use crate::overlay::Overlay;
 use crate::world::{FileId, World, words};
 
-/// A use that resolves to nothing.
+/// An unresolved use.
 pub(super) struct RenamedUse {
-    /// 1-based.
+    /// Line number, starting at 1.
     pub(super) line: u32,
     pub(super) name: String,
-    /// The name in its place before.
+    /// The former name.
     pub(super) was: String,
 }
 
@@ -24,11 +27,22 @@ pub(super) struct Former<'a> {
     pub(super) text: &'a Arc<str>,
 }
 
-/// Returns the uses in the file at `path` whose names resolve to nothing although those in their place before resolved.
-pub(super) fn renamed_uses(world: &dyn World, path: &str, former: &Former<'_>) -> Vec<RenamedUse> {
+/// Returns the uses in the file at `path` whose names are unresolved although the corresponding former ones
+/// resolved, or named a definition that the same edits renamed.
+pub(super) fn renamed_uses(
+    world: &dyn World,
+    path: &str,
+    former: &Former<'_>,
+    renames: &TypeRenames<'_>,
+) -> Vec<RenamedUse> {
     let Some(file) = world.find(path) else { return Vec::new() };
     let Some(text) = world.text(file) else { return Vec::new() };
-    let facts = language::facts_with_unbound_names(path, &text);
+    let facts = Memo::parses(world).facts_with_unbound_names(path, &text);
+    let mut new = new_names(&facts, former.text);
+    new.retain(|it| !is_defined(world, it.name));
+    if new.is_empty() {
+        return Vec::new();
+    }
     let before = Overlay::new(world, former.path, Arc::clone(former.facts), Some(Arc::clone(former.text)));
     let Some(former_file) = before.find(former.path) else { return Vec::new() };
     let rules = language::rules(facts.language);
@@ -36,36 +50,74 @@ pub(super) fn renamed_uses(world: &dyn World, path: &str, former: &Former<'_>) -
         let references = rules.outgoing(world, file).references.into_iter();
         references.map(|(to, place)| (place.line, place.pattern, to)).collect()
     };
-    let known = names_of(&facts);
-    let used_before: BTreeSet<&str> = words(former.text).collect();
-    let words_now: BTreeSet<&str> = words(&text).collect();
-    let new = facts.uses.iter().filter(|it| {
-        matches!(it.of, None | Some(Shape::Name(_)))
-            && !known.contains(&*it.name)
-            && !used_before.contains(&*it.name)
-    });
-    let mut new = new.peekable();
-    if new.peek().is_none() {
-        return Vec::new();
-    }
     let (now, then) = (resolved(world, file), resolved(&before, former_file));
+    let renames = renames.definitions(world);
+    let words_now: BTreeSet<&str> = words(&text).collect();
     let lines: Vec<&str> = text.lines().collect();
     let former_lines = FormerLines::new(former.text);
     let mut found: Vec<RenamedUse> = Vec::new();
-    for it in new.filter(|it| !is_resolved(&now, it.line, &it.name) && !is_defined(world, &it.name)) {
+    for it in new.into_iter().filter(|it| !is_resolved(&now, it.line, it.name)) {
         let Some(line) = lines.get((it.line as usize).saturating_sub(1)) else { continue };
-        let counterparts = former_lines.counterparts(line, &it.name, &words_now);
+        // The definition in this place has another name now, and not this one.
+        let is_misnamed =
+            |was: &str| renames.get(was).is_some_and(|to| **to != *it.name) && !is_defined(world, was);
+        let is_rename = |was: &str, is: &str| {
+            !words_now.contains(was) && (is_alike(was, is) || is_defined(world, is) || is_misnamed(was))
+        };
+        let is_counterpart = |was: &str| is_alike(was, it.name) || is_misnamed(was);
+        let counterparts = former_lines.counterparts(line, it.name, is_rename, is_counterpart);
         let was = counterparts.iter().find(|(at, was)| {
-            is_resolved(&then, *at, was) || is_member(&before, former.facts, &then, *at, was)
+            names_at(former.facts, *at, was) && is_misnamed(was)
+                || !it.is_import && is_resolved(&then, *at, was)
+                || it.is_named && is_member(&before, former.facts, &then, *at, was)
         });
-        let is_listed = |other: &RenamedUse| other.line == it.line && other.name == *it.name;
+        let is_listed = |other: &RenamedUse| other.line == it.line && other.name == it.name;
         if let Some((_, was)) = was
             && !found.iter().any(is_listed)
         {
-            found.push(RenamedUse { line: it.line, name: it.name.to_string(), was: (*was).to_owned() });
+            found.push(RenamedUse { line: it.line, name: it.name.to_owned(), was: (*was).to_owned() });
         }
     }
     found
+}
+
+/// A name that a file uses or imports.
+struct NewName<'f> {
+    name: &'f str,
+    line: u32,
+    is_import: bool,
+    /// True if it is a bare name, or a member of something that a path names.
+    is_named: bool,
+}
+
+/// The names in use that the former text did not have. Names that the file defines are left out, as are uses of names that it imports.
+fn new_names<'f>(facts: &'f Facts, former: &str) -> Vec<NewName<'f>> {
+    let known = names_of(facts);
+    let used_before: BTreeSet<&str> = words(former).collect();
+    let uses = facts.uses.iter().filter(|it| !known.contains(&*it.name)).map(|it| NewName {
+        name: &it.name,
+        line: it.line,
+        is_import: false,
+        is_named: matches!(it.of, None | Some(Shape::Name(_))),
+    });
+    let imports =
+        imported_names(facts).map(|(name, line)| NewName { name, line, is_import: true, is_named: false });
+    uses.chain(imports).filter(|it| !used_before.contains(it.name)).collect()
+}
+
+/// The last part of each imported module, and each imported name.
+fn imported_names(facts: &Facts) -> impl Iterator<Item = (&str, u32)> {
+    facts.imports.iter().flat_map(|import| {
+        let last = import.module.rsplit(['.', ':', '/', '\\']).next().unwrap_or_default();
+        let names = import.names.iter().map(|name| (&*name.name, name.line));
+        names.chain((!last.is_empty()).then_some((last, import.line)))
+    })
+}
+
+/// Returns true if a line of a file uses or imports a name.
+fn names_at(facts: &Facts, line: u32, name: &str) -> bool {
+    facts.uses.iter().any(|it| it.line == line && *it.name == *name)
+        || imported_names(facts).any(|(imported, at)| at == line && imported == name)
 }
 
 /// The references of a file to others: line, name, and the file that defines it.
@@ -84,7 +136,7 @@ fn defines(facts: &Facts, name: &str) -> bool {
     facts.definitions.iter().any(|it| *it.name == *name)
 }
 
-/// Returns true if the name on a line stood behind a type of the project whose file defines it: `Text.strip`.
+/// Returns true if the name on a line followed a type of the project whose file defines it: `Text.strip`.
 fn is_member(world: &dyn World, facts: &Facts, references: &Resolved, line: u32, name: &str) -> bool {
     let uses = facts.uses.iter().filter(|it| it.line == line && *it.name == *name);
     uses.into_iter().any(|it| {
@@ -122,29 +174,37 @@ impl<'t> FormerLines<'t> {
         Self { by_shape }
     }
 
-    /// The words that were in the place of `name`, with their lines: in lines that differ only in words that the file no longer has.
-    fn counterparts(&self, line: &str, name: &str, present: &BTreeSet<&str>) -> Vec<(u32, &'t str)> {
+    /// Returns the words at the position of `name` that may be its former name, with their lines: in lines that
+    /// differ only by renames.
+    fn counterparts(
+        &self,
+        line: &str,
+        name: &str,
+        is_rename: impl Fn(&str, &str) -> bool,
+        is_counterpart: impl Fn(&str) -> bool,
+    ) -> Vec<(u32, &'t str)> {
         let (shape, words) = split(line);
         let mut found = Vec::new();
         for (number, former) in self.by_shape.get(&shape).into_iter().flatten() {
             let changed: Vec<(&str, &str)> =
                 former.iter().copied().zip(words.iter().copied()).filter(|(was, is)| was != is).collect();
-            if changed.iter().all(|(was, is)| !present.contains(was) && is_alike(was, is)) {
-                found.extend(changed.iter().filter(|(_, is)| *is == name).map(|(was, _)| (*number, *was)));
+            if changed.iter().all(|(was, is)| is_rename(was, is)) {
+                let own = changed.iter().filter(|(was, is)| *is == name && is_counterpart(was));
+                found.extend(own.map(|(was, _)| (*number, *was)));
             }
         }
         found
     }
 }
 
-/// Returns true if a name may be another one renamed in part: both begin or end with the same letters.
+/// Returns true if a name may be a partial rename of another: both begin or end with the same letters.
 fn is_alike(one: &str, other: &str) -> bool {
     let begins = one.chars().zip(other.chars()).take_while(|(a, b)| a == b).count();
     let ends = one.chars().rev().zip(other.chars().rev()).take_while(|(a, b)| a == b).count();
     begins.max(ends) >= 3.min(one.chars().count()).min(other.chars().count())
 }
 
-/// The shape of a line, with a mark in the place of each word, and the words.
+/// Returns the shape of a line, with a mark for each word, and the words.
 fn split(line: &str) -> (String, Vec<&str>) {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let (mut shape, mut words, mut start) = (String::new(), Vec::new(), None);

@@ -1,10 +1,12 @@
-//! Whom a change concerns, in small worlds; and what every report promises.
+//! The dependents of changes in small worlds, and the invariants of every report.
 
 mod broken_references;
 mod complete;
 mod half_written;
 mod own_file;
+mod second_hop;
 mod unread;
+mod work;
 
 use proptest::prelude::*;
 
@@ -105,7 +107,7 @@ fn who_imports_a_deleted_file_is_broken_whatever_it_took_from_it() {
     );
     let impact = ask(&world, &[deleted("p/d.py", "")]);
     assert_eq!(shown(&impact), ["DIRECT breaks import p/c.py:1:from . import d"]);
-    // What it was is not even known.
+    // The former content is unknown.
     let edit = Edit { before: Before::Unknown, ..deleted("a.py", "") };
     assert_eq!(shown(&ask(&world, &[edit])), ["DIRECT breaks import b.py:1:from a import greet"]);
 }
@@ -176,7 +178,7 @@ fn a_changed_skill_concerns_who_names_it_and_a_renamed_one_breaks_them() {
     assert_eq!(shown(&ask(&world, &[edit])), [format!("DIRECT breaks name {review}:6:| execution-code |")]);
 }
 
-/// A small project in which every name is used somewhere, and what was done to one of its files.
+/// Generates a small project in which every name is used somewhere, and a change of one of its files.
 fn projects() -> impl Strategy<Value = (Vec<(String, String)>, usize, String)> {
     let line = prop_oneof![
         (0..6_usize, 0..4_usize).prop_map(|(file, name)| format!("from m{file} import f{name}\n")),
@@ -290,7 +292,7 @@ fn undecided_dependents_are_few_and_the_rest_is_counted() {
     };
     let impact = ask(&files(Box::leak(now.into_boxed_str())), &[edited("a.py", old)]);
     assert_eq!((impact.files[0].dependents.len(), impact.files[0].undecided), (25, 15));
-    // Where nothing can break, nobody is told.
+    // A harmless change has no dependents.
     let impact = ask(&files(Box::leak(body.into_boxed_str())), &[edited("a.py", old)]);
     assert_eq!(impact.files[0].dependents, []);
 }
@@ -325,7 +327,8 @@ fn a_variant_that_holds_something_else_breaks_patterns() {
     assert_eq!(broken(&ask(&world, &[edited("src/a.rs", old)])).0, ["src/b.rs"]);
 }
 
-/// Where a language finds a file by its package, or by either of two names, its name alone says nothing.
+/// If a language finds a file by its package, or by either of two names, the file's name alone does not
+/// matter.
 #[test]
 fn a_file_in_a_new_place_breaks_only_who_no_longer_finds_it() {
     let go = "package a\n\nfunc Hello() int { return 1 }\n";
@@ -384,10 +387,10 @@ fn a_name_that_no_longer_comes_with_a_star_breaks_only_who_took_it_so() {
     assert_eq!(broken(&impact).0, ["star.py"], "{impact:#?}");
 }
 
-/// A definition in another file of its package is still found by its package.
+/// A definition that moved within its package is still found.
 #[test]
 fn a_definition_that_moves_within_its_package_breaks_nobody() {
-    // What stays, what moves, another signature of it, what uses it, and how files are named.
+    // The remaining part, the moved part, its changed signature, its use, and the file names.
     let cases = [
         (
             "package a\n\nfunc Stay() {}\n",
@@ -458,7 +461,7 @@ fn a_definition_that_moves_within_its_package_breaks_nobody() {
         assert!(impact.candidates().contains(using), "{one}: who uses it is told");
         assert_eq!(broken(&ask(&world_with(resigned), &edits)).0, [using], "{one}: with another signature");
         assert_eq!(broken(&ask(&world_with(""), &edits)).0, [using], "{one}: when it is gone");
-        // Its file is gone, and what was in it is elsewhere.
+        // The file was deleted, and its content is elsewhere.
         let all = format!("{}{moved}", stay.strip_prefix(head).unwrap_or(stay));
         let second = format!("{head}{all}");
         let world = MemoryWorld::new([
@@ -539,7 +542,7 @@ more()
 from p.m import greet, part
 ";
     let cases: [(&str, &str, &str, &[&str]); 9] = [
-        // What still comes by the star is not missed.
+        // A name that is still available through the star is not missing.
         ("index.ts", "export { x } from './a';\n", "", &[]),
         ("index.ts", "export { y as why } from './a';\n", "", &["u2.ts"]),
         ("index.ts", "y as why", "y as because", &["u2.ts"]),
@@ -555,7 +558,7 @@ from p.m import greet, part
     }
     let files = files.replace("export * from './a';\n", "");
     let lost = crate::fixture::breaking(&files, "index.ts", "export { x } from './a';\n", "");
-    // Behind a file that hands it on by name, it is that file which breaks.
+    // If another file re-exports it by name, that file breaks instead.
     assert_eq!(lost, ["outer.ts", "u1.ts"]);
     let starred = files.replace("export { x as ex } from './index';", "export * from './index';");
     let starred = starred.replace("{ ex }", "{ x as ex }");

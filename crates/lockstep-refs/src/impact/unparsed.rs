@@ -1,4 +1,4 @@
-//! Content that does not parse any more: nothing is known about the definitions there.
+//! Content that no longer parses: nothing is known about the definitions there.
 
 use super::hunks::Hunks;
 use crate::change::{SymbolChange, What};
@@ -6,7 +6,7 @@ use crate::facts::{Definition, Facts};
 
 /// The places that the parser could read before a change and cannot read after it.
 pub(super) struct Unparsed {
-    /// `None` where the former text is not known.
+    /// `None` if the former text is unknown.
     hunks: Option<Hunks>,
     places: Vec<(u32, u32)>,
 }
@@ -41,7 +41,7 @@ impl Unparsed {
         Some(hunks.first_new().filter(|line| (first..=last).contains(line)).unwrap_or(first))
     }
 
-    /// Replaces what seems to have happened to definitions where the new content does not parse.
+    /// Replaces the apparent changes of definitions where the new content does not parse.
     pub(super) fn hide(&self, changes: &mut [SymbolChange]) {
         if self.places.is_empty() {
             return;
@@ -55,7 +55,7 @@ impl Unparsed {
         let Some(hunks) = &self.hunks else { return true };
         let lines = (was.line, was.end_line.max(was.line));
         if !hunks.touches_old(lines.0, lines.1) {
-            // Its text is as it was: it only seems to be another one because of what does not parse elsewhere.
+            // Its text is unchanged: it only seems to differ because of a syntax error elsewhere.
             return true;
         }
         let (first, last) = hunks.to_new(lines);

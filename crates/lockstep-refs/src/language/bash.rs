@@ -1,5 +1,5 @@
-//! Bash: functions and variables, seen by whoever sources the file. Scripts that are run by their path are found as
-//! [paths](crate::text).
+//! Bash: functions and variables, visible to files that source the file. Scripts that are run by their path
+//! are found as [paths](crate::text).
 
 use tree_sitter::Node;
 
@@ -24,7 +24,7 @@ static GRAMMAR: Grammar = Grammar {
 impl Rules for Bash {
     fn facts(&self, _path: &str, text: &str) -> Facts {
         let mut facts = walk::facts(&GRAMMAR, text);
-        // How many arguments a function takes is nowhere written.
+        // The number of arguments of a function is not declared.
         facts.definitions.iter_mut().for_each(|definition| definition.arity = None);
         facts
     }
@@ -39,6 +39,10 @@ impl Rules for Bash {
 }
 
 impl Packages for Bash {
+    fn language(&self) -> Language {
+        Language::Bash
+    }
+
     fn speaks(&self, language: Language) -> bool {
         language == Language::Bash
     }
@@ -64,7 +68,7 @@ impl Packages for Bash {
         };
         match beside.or_else(known) {
             Some(found) => Leads::To(vec![found]),
-            // What stands on the machine is no file of the project.
+            // A file of the machine is outside the project.
             None if import.module.starts_with('/') && import.form == ImportForm::Plain => Leads::Outside,
             None => Leads::Missing,
         }
@@ -160,7 +164,8 @@ fn command(walk: &mut Walk<'_>, node: Node<'_>) {
     }
 }
 
-/// A sourced file: what of its path can be read, after variables and commands that only a run would tell.
+/// Records a sourced file by the readable part of its path, after variables and commands whose values only a
+/// run would show.
 fn sourced(walk: &mut Walk<'_>, node: Node<'_>, argument: Node<'_>) {
     let written = walk.text(argument).trim_matches(['"', '\'']);
     let cut = [')', '}'].iter().filter_map(|end| written.rfind(*end)).max().map(|at| at + 1);

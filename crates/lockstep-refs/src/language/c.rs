@@ -1,5 +1,5 @@
-//! C and C++: files are included, and what they declare is seen by whoever includes them, through others too. A declaration
-//! and its definition are the same thing in two files.
+//! C and C++: declarations are visible to files that include them, directly or indirectly. A declaration and
+//! its definition are the same entity in two files.
 
 use tree_sitter::Node;
 
@@ -11,7 +11,7 @@ use crate::syntax::{children, digest};
 use crate::walk::{Function, Grammar, ImportOf, Parameter, Type, Walk, dotted, snake};
 use crate::world::{FileId, World, base, join, parent};
 
-/// How both languages share names.
+/// The name sharing rules of both languages.
 struct Includes;
 
 const fn grammar(language: Language, parser: fn() -> tree_sitter::Language) -> Grammar {
@@ -51,6 +51,10 @@ pub(super) static C: Packaged = Packaged { grammar: &PLAIN, packages: &Includes 
 pub(super) static CPP: Packaged = Packaged { grammar: &PLUS, packages: &Includes };
 
 impl Packages for Includes {
+    fn language(&self) -> Language {
+        Language::C
+    }
+
     fn speaks(&self, language: Language) -> bool {
         matches!(language, Language::C | Language::Cpp)
     }
@@ -106,7 +110,8 @@ impl Packages for Includes {
     }
 }
 
-/// The file that an include means: beside the including one, else the one whose path ends so and is nearest.
+/// Returns the file that an include means: relative to the including one, otherwise the nearest one whose
+/// path ends so.
 fn included(world: &dyn World, from: FileId, path: &str, system: bool) -> Option<FileId> {
     let here = parent(world.path(from));
     let beside = join(here, path).and_then(|path| world.find(&path)).filter(|_| !system);
@@ -120,13 +125,13 @@ fn included(world: &dyn World, from: FileId, path: &str, system: bool) -> Option
     };
     let common =
         |file: &FileId| here.split('/').zip(world.path(*file).split('/')).take_while(|(a, b)| a == b).count();
-    // Of equals the one in a directory for includes, then the first.
+    // Among equals, prefer one in a directory for includes, then the first.
     let custom = |file: &FileId| world.path(*file).split('/').any(|part| part == "include");
     let found = world.named(base(wanted)).into_iter().filter(ends);
     found.max_by_key(|file| (common(file), custom(file), std::cmp::Reverse(*file)))
 }
 
-/// Imports and definitions; what is neither is [inside] of one.
+/// Handles imports and definitions; [inside] handles everything else.
 fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     let field = |name| node.child_by_field_name(name);
     match node.kind() {
@@ -140,7 +145,7 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         "preproc_def" | "preproc_function_def" => macro_(walk, node),
         "namespace_definition" => {
             let name = field("name").map(|name| dotted(walk.text(name))).unwrap_or_default();
-            // What is in an inline one is named as if it stood around it.
+            // The content of an inline namespace is named as if it were in the enclosing one.
             if node.child(0).is_some_and(|it| walk.text(it) == "inline") {
                 field("body").into_iter().for_each(|body| walk.visit(body));
                 return true;
@@ -219,7 +224,7 @@ fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
                 let role = if name.kind() == "field_identifier" { Role::Value } else { Role::Call };
                 let of = (role == Role::Value).then_some(Shape::Itself);
                 walk.collector.use_name(name, role, of, None);
-                // It may as well be what the type extends.
+                // It may as well be the base type.
                 let arguments = children(node).into_iter().find(|it| it.kind() == "argument_list");
                 if role == Role::Value {
                     let count = arguments.and_then(crate::walk::argument_count);
@@ -260,10 +265,11 @@ fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     true
 }
 
-/// What something points to: that of `a->b` is what `operator->` of `a` gives, where `a` is no plain pointer.
+/// The target of a dereference: for `a->b` it is the result of `operator->` of `a`, unless `a` is a plain
+/// pointer.
 const POINTED: &str = "->";
 
-/// The parts of `a->b`, where `a` may be an object that stands for a pointer.
+/// Returns the parts of `a->b`, where `a` may be a smart pointer.
 fn member(node: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
     let arrow = node.kind() == "field_expression"
         && node.child_by_field_name("operator").is_some_and(|operator| operator.kind() == POINTED);
@@ -275,7 +281,7 @@ fn pointed(walk: &Walk<'_>, of: Node<'_>, depth: usize) -> Shape {
     scope::member(walk.shape_within(of, depth), POINTED)
 }
 
-/// Whether the last part of a path is a type.
+/// Returns true if the last part of a path is a type.
 fn ends_in_type(node: Node<'_>) -> bool {
     let mut last = node;
     while let Some(name) = last.child_by_field_name("name").filter(|_| last.kind() == "qualified_identifier")
@@ -314,7 +320,7 @@ fn macro_(walk: &mut Walk<'_>, node: Node<'_>) {
             definition.arity = arity;
         }
     }
-    // Its text is no tree: the words in it are what it uses.
+    // Its text has no syntax tree: its words are its uses.
     let text = value.map(|value| walk.text(value)).unwrap_or_default();
     let line = crate::syntax::line_of(node);
     for word in crate::world::words(text)
@@ -363,7 +369,7 @@ fn type_(walk: &mut Walk<'_>, node: Node<'_>, name: Node<'_>, body: Node<'_>) {
         walk.type_(&Type { node, name, kind: DefinitionKind::Type, reach, extends, body: Some(body) });
         return;
     }
-    // The names of a plain enum are those of what it stands in.
+    // The names of a plain enum belong to the enclosing scope.
     let mut definition = walk.collector.definition(walk.text(name), DefinitionKind::Type, node);
     definition.reach = reach;
     definition.body = digest([body], walk.collector.text, |_| false);
@@ -393,17 +399,17 @@ fn alias(walk: &mut Walk<'_>, node: Node<'_>) {
     walk.visit_type(type_);
 }
 
-/// What a declarator declares, under its pointers, references and arrays.
+/// The declared entity under the pointers, references and arrays of a declarator.
 struct Declared<'n> {
     /// The last part of its name.
     name: Node<'n>,
-    /// The whole path, where it has one.
+    /// The complete path, if it has one.
     path: Option<Node<'n>>,
     /// The parameters of a function.
     parameters: Option<Node<'n>>,
-    /// What it begins as.
+    /// The initial value.
     initial: Option<Node<'n>>,
-    /// Whether it is an array.
+    /// Set if it is an array.
     list: bool,
 }
 
@@ -439,7 +445,7 @@ fn has(walk: &Walk<'_>, node: Node<'_>, word: &str) -> bool {
     children(node).iter().any(|child| child.kind().ends_with("specifier") && walk.text(*child) == word)
 }
 
-/// `static` is for the file alone, unless it is meant for whoever includes it.
+/// Returns the visibility. `static` is for the file alone, unless it is intended for including files.
 fn reach(walk: &Walk<'_>, node: Node<'_>) -> Reach {
     let hidden = has(walk, node, "static") && !has(walk, node, "inline") && !is_in_class(node);
     let unnamed = walk.collector.container().is_some_and(|path| path.split('.').any(|part| part == "_"));
@@ -459,7 +465,7 @@ fn function(walk: &mut Walk<'_>, node: Node<'_>) {
     }
 }
 
-/// Keeps a function, declared or defined, in the type that its path names.
+/// Records a function, declared or defined, in the type that its path names.
 fn keep(walk: &mut Walk<'_>, node: Node<'_>, declared: &Declared<'_>, body: Option<Node<'_>>) {
     let path = declared.path.map(|path| dotted(walk.text(path)));
     let owner = path.as_deref().and_then(|path| path.rsplit_once('.')).map(|(owner, _)| owner.to_owned());
@@ -499,7 +505,7 @@ fn parameters<'n>(walk: &Walk<'_>, list: Node<'n>) -> Vec<Parameter<'n>> {
             _ => {}
         }
     }
-    // `f(void)` takes nothing.
+    // `f(void)` takes no arguments.
     if found.len() == 1 && walk.text(list).trim_matches(['(', ')', ' ']) == "void" {
         found.clear();
     }

@@ -4,11 +4,15 @@ use tree_sitter::Node;
 
 use crate::facts::{DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape, Use};
 use crate::language::Language;
-use crate::package::{Bindings, Bound, Leads, Packaged, Packages, Query};
+use crate::limits::Limit;
+use crate::package::{Bindings, Bound, Leads, MAX_FILES, Packaged, Packages, Query};
 use crate::scope;
 use crate::syntax::{children, digest, header, line_of};
 use crate::walk::{self, Function, Grammar, ImportOf, Parameter, Type, Walk, dotted};
 use crate::world::{FileId, World};
+
+/// So many files are read for what they use globally.
+const MAX_GLOBAL_FILES: usize = 50;
 
 struct CSharp;
 
@@ -44,6 +48,10 @@ static GRAMMAR: Grammar = Grammar {
 pub(super) static RULES: Packaged = Packaged { grammar: &GRAMMAR, packages: &CSharp };
 
 impl Packages for CSharp {
+    fn language(&self) -> Language {
+        Language::CSharp
+    }
+
     fn speaks(&self, language: Language) -> bool {
         language == Language::CSharp
     }
@@ -63,8 +71,9 @@ impl Packages for CSharp {
             None => bindings.globs.push(import.module.to_string()),
         };
         facts.imports.iter().for_each(&mut add);
-        // What one file uses globally, all of the project do.
-        let others = world.containing("global using").into_iter().filter(|other| *other != file).take(50);
+        // A `global using` of one file applies to all files of the project.
+        let others = world.containing("global using").into_iter().filter(|other| *other != file).collect();
+        let others = Limit::first(others, MAX_GLOBAL_FILES).into_iter();
         for other in others.filter_map(|other| world.facts(other)).filter(|facts| self.speaks(facts.language))
         {
             other.imports.iter().filter(|import| import.form == ImportForm::System).for_each(&mut add);
@@ -87,8 +96,9 @@ impl Packages for CSharp {
             let mut containers = view.facts.definitions.iter().filter_map(|it| it.container.as_deref());
             inside(&view.package) || containers.any(inside)
         };
-        let files: Vec<FileId> = query.world.containing(last).into_iter().take(400).filter(holds).collect();
-        // Which namespaces a project must have nobody says: what is not found is a package's.
+        let files: Vec<FileId> =
+            Limit::first(query.world.containing(last), MAX_FILES).into_iter().filter(holds).collect();
+        // The project's namespaces are not declared, so an unknown one belongs to a package.
         if files.is_empty() { Leads::Outside } else { Leads::To(files) }
     }
 
@@ -105,7 +115,7 @@ fn child<'n>(node: Node<'n>, kind: &str) -> Option<Node<'n>> {
     children(node).into_iter().find(|child| child.kind() == kind)
 }
 
-/// Imports and definitions; what is neither is [inside] of one.
+/// Handles imports and definitions; [inside] handles everything else.
 fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     let field = |name| node.child_by_field_name(name);
     match node.kind() {
@@ -270,7 +280,8 @@ fn has(walk: &Walk<'_>, node: Node<'_>, word: &str) -> bool {
     children(node).iter().any(|child| child.kind() == "modifier" && walk.text(*child) == word)
 }
 
-/// What is private is private to all parts of its type, which may be several files.
+/// Returns the visibility. A private member is visible in all parts of its type, which may be in several
+/// files.
 fn reach(walk: &Walk<'_>, node: Node<'_>) -> Reach {
     let body = node.parent();
     let owner = body.and_then(|body| body.parent());
@@ -328,7 +339,7 @@ fn function(walk: &mut Walk<'_>, node: Node<'_>) {
     let body = node.child_by_field_name("body");
     let at = walk.collector.facts.definitions.len();
     if extends.is_some() && !taken.is_empty() {
-        // What it extends is written before the call.
+        // The extended value is written before the call.
         taken.rotate_left(1);
         let this = taken.pop();
         walk.collector.scopes.open();
@@ -354,7 +365,7 @@ fn parameters<'n>(walk: &Walk<'_>, list: Node<'n>) -> Vec<Parameter<'n>> {
     };
     let mut found: Vec<_> =
         children(list).into_iter().filter(|it| it.kind() == "parameter").map(one).collect();
-    // `params T[] xs` stands in the list itself.
+    // `params T[] xs` is directly in the list.
     if let Some(name) = list.child_by_field_name("name") {
         let shape = list.child_by_field_name("type").map_or(Shape::Unknown, |type_| walk.type_shape(type_));
         found.push(Parameter { name: Some(name), shape, optional: false, rest: true });
@@ -383,7 +394,7 @@ fn property(walk: &mut Walk<'_>, node: Node<'_>) {
     walk.collector.within = before;
 }
 
-/// Fields where a type holds them, local variables in functions.
+/// Records variables: fields in a type, local variables in functions.
 fn variables(walk: &mut Walk<'_>, node: Node<'_>) {
     let type_ = node.child_by_field_name("type").filter(|type_| type_.kind() != "implicit_type");
     let holder = node.parent().filter(|parent| parent.kind().ends_with("field_declaration"));
@@ -428,7 +439,7 @@ fn creation(walk: &mut Walk<'_>, node: Node<'_>) {
     }
 }
 
-/// `a?.B.C()`: what is bound belongs to the condition.
+/// Handles `a?.B.C()`: the bound members belong to the condition.
 fn conditional(walk: &mut Walk<'_>, node: Node<'_>, arguments: Option<u16>) {
     let Some(condition) = node.child_by_field_name("condition") else { return };
     walk.visit(condition);

@@ -1,14 +1,47 @@
-//! Go: a package is a directory, found from its module's path; what begins with a capital letter is for everyone.
+//! Go: a package is a directory, found by its module's path; names with a capital letter are exported.
+
+mod conversions;
+mod standard;
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
 
 use tree_sitter::Node;
 
 use crate::facts::{Definition, DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape, Use};
 use crate::language::Language;
+use crate::memo::Memo;
 use crate::package::{Bindings, Bound, Leads, Packaged, Packages, Query};
 use crate::scope;
 use crate::syntax::{children, line_of};
 use crate::walk::{Function, Grammar, ImportOf, Parameter, Type, Walk, dotted, snake};
 use crate::world::{FileId, World, parent};
+
+/// Types that every file has.
+const BUILT_IN: &[&str] = &[
+    "any",
+    "bool",
+    "byte",
+    "complex128",
+    "complex64",
+    "error",
+    "float32",
+    "float64",
+    "int",
+    "int16",
+    "int32",
+    "int64",
+    "int8",
+    "rune",
+    "string",
+    "uint",
+    "uint16",
+    "uint32",
+    "uint64",
+    "uint8",
+    "uintptr",
+    "[]",
+];
 
 struct Go;
 
@@ -28,6 +61,7 @@ static GRAMMAR: Grammar = Grammar {
     transparent: &["parenthesized_expression", "unary_expression", "expression_list"],
     skipped: &["interpreted_string_literal", "raw_string_literal", "label_name"],
     functions: &["method_elem"],
+    worth,
     ..Grammar::of(Language::Go, || tree_sitter_go::LANGUAGE.into(), special)
 };
 
@@ -35,13 +69,17 @@ static GRAMMAR: Grammar = Grammar {
 pub(super) static RULES: Packaged = Packaged { grammar: &GRAMMAR, packages: &Go };
 
 impl Packages for Go {
+    fn language(&self) -> Language {
+        Language::Go
+    }
+
     fn speaks(&self, language: Language) -> bool {
         language == Language::Go
     }
 
     fn package(&self, world: &dyn World, file: FileId, facts: &Facts) -> String {
         let path = world.path(file);
-        // Tests may be a package of their own beside the one they test.
+        // Tests may be a separate package next to the tested one.
         let outer = path.ends_with("_test.go")
             && facts.package.as_deref().is_some_and(|name| name.ends_with("_test"));
         format!("/{}{}", parent(path), if outer { "!test" } else { "" })
@@ -85,8 +123,24 @@ impl Packages for Go {
         false
     }
 
+    fn keeps_outside(&self) -> bool {
+        true
+    }
+
     fn is_structural(&self) -> bool {
         true
+    }
+
+    fn standard_methods(&self, interface: &str) -> Option<&'static [&'static str]> {
+        standard::methods(interface)
+    }
+
+    fn standard_parameter(&self, function: &str, at: usize) -> Option<&'static str> {
+        standard::parameter(function, at)
+    }
+
+    fn standard_field(&self, field: &str) -> Option<&'static str> {
+        standard::field(field)
     }
 
     fn homes(&self, name: &str) -> Vec<String> {
@@ -94,57 +148,53 @@ impl Packages for Go {
     }
 
     fn built_in(&self) -> &'static [&'static str] {
-        &[
-            "any",
-            "bool",
-            "byte",
-            "complex128",
-            "complex64",
-            "error",
-            "float32",
-            "float64",
-            "int",
-            "int16",
-            "int32",
-            "int64",
-            "int8",
-            "rune",
-            "string",
-            "uint",
-            "uint16",
-            "uint32",
-            "uint64",
-            "uint8",
-            "uintptr",
-            "[]",
-        ]
+        BUILT_IN
     }
 }
 
-/// Where a package is.
+/// The location of a package.
+#[derive(Debug, Clone)]
 enum Place {
     Here(String),
     Missing,
     Outside,
 }
 
+/// The modules of a world, and the resolution of its imports.
+#[derive(Default)]
+struct Modules {
+    /// The name of each module and the directory of its `go.mod`.
+    modules: OnceCell<Vec<(String, String)>>,
+    imports: RefCell<HashMap<Box<str>, Place>>,
+}
+
 /// The directory of an import path, by the modules of the project.
 fn directory(world: &dyn World, import: &str) -> Place {
+    let known = Memo::part::<Modules>(world, Language::Go);
+    if let Some(place) = known.imports.borrow().get(import) {
+        return place.clone();
+    }
+    let place = find_directory(world, known.modules.get_or_init(|| modules(world)), import);
+    known.imports.borrow_mut().insert(import.into(), place.clone());
+    place
+}
+
+fn modules(world: &dyn World) -> Vec<(String, String)> {
+    let named = world.named("go.mod").into_iter().filter_map(|file| {
+        let text = world.text(file)?;
+        Some((module_name(&text)?.to_owned(), parent(world.path(file)).to_owned()))
+    });
+    named.collect()
+}
+
+fn find_directory(world: &dyn World, modules: &[(String, String)], import: &str) -> Place {
     let mut best: Option<(usize, String)> = None;
-    for file in world.named("go.mod") {
-        let Some(text) = world.text(file) else { continue };
-        let module = module_name(&text);
-        let rest = module.and_then(|module| inside_module(import, module).map(|rest| (module.len(), rest)));
-        if let Some((length, rest)) = rest {
-            let root = parent(world.path(file));
-            let directory = [root, rest.trim_start_matches('/')]
-                .iter()
-                .filter(|p| !p.is_empty())
-                .copied()
-                .collect::<Vec<_>>();
-            if best.as_ref().is_none_or(|(known, _)| length > *known) {
-                best = Some((length, directory.join("/")));
-            }
+    for (module, root) in modules {
+        let Some(rest) = inside_module(import, module) else { continue };
+        if best.as_ref().is_none_or(|(known, _)| module.len() > *known) {
+            let parts = [root, rest.trim_start_matches('/')];
+            let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+            best = Some((module.len(), parts.join("/")));
         }
     }
     match best {
@@ -160,8 +210,8 @@ fn sources(world: &dyn World, directory: &str) -> Vec<FileId> {
     world.directory(directory).into_iter().filter(is_source).collect()
 }
 
-/// The names a package gives itself, else the last part of its path that is no version. Its files agree, unless some of them were
-/// changed and others are looked at as they were.
+/// Returns the names that a package declares, otherwise the last part of its path that is no version. Its
+/// files agree, unless only some of them were changed.
 fn package_names(world: &dyn World, full: &str, import: &str) -> Vec<Box<str>> {
     let files = full.strip_prefix('/').map(|directory| sources(world, directory)).unwrap_or_default();
     let mut declared: Vec<Box<str>> = Vec::new();
@@ -179,13 +229,13 @@ fn package_names(world: &dyn World, full: &str, import: &str) -> Vec<Box<str>> {
     declared
 }
 
-/// The name that a `go.mod` gives its module.
+/// Returns the module name in a `go.mod`.
 pub(crate) fn module_name(text: &str) -> Option<&str> {
     let name = text.lines().find_map(|line| line.trim().strip_prefix("module "))?;
     Some(name.split("//").next().unwrap_or(name).trim().trim_matches('"'))
 }
 
-/// What is left of an import path after a module's name, where it is a package of that module.
+/// Returns the rest of an import path after a module's name, if it is a package of that module.
 pub(crate) fn inside_module<'i>(import: &'i str, module: &str) -> Option<&'i str> {
     import.strip_prefix(module).filter(|rest| rest.is_empty() || rest.starts_with('/'))
 }
@@ -194,8 +244,19 @@ fn reach(name: &str) -> Reach {
     if name.starts_with(char::is_uppercase) { Reach::Everyone } else { Reach::Package }
 }
 
+/// Evaluates `new(T)` and `make(T)`, which return a value of the type.
+fn worth(walk: &Walk<'_>, node: Node<'_>, _depth: usize) -> Option<Shape> {
+    if node.kind() != "call_expression" {
+        return None;
+    }
+    let function = node.child_by_field_name("function")?;
+    let type_ = node.child_by_field_name("arguments")?.named_child(0)?;
+    matches!(walk.text(function), "new" | "make").then(|| walk.type_shape(type_))
+}
+
 fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     let field = |name| node.child_by_field_name(name);
+    conversions::keep(walk, node);
     match node.kind() {
         "package_clause" => {
             walk.collector.facts.package = node.named_child(0).map(|name| walk.text(name).into());
@@ -266,7 +327,7 @@ fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
     if kind == DefinitionKind::Interface {
         extends.extend(children(type_).into_iter().filter(|child| child.kind() == "type_elem"));
     }
-    // An alias stands for what it names.
+    // An alias has the type of its target.
     let gives = (node.kind() == "type_alias").then(|| walk.type_shape(type_));
     let at = walk.collector.facts.definitions.len();
     walk.type_(&Type { node, name, kind, reach: reach(walk.text(name)), extends, body: Some(type_) });
@@ -339,6 +400,9 @@ fn parameters<'n>(walk: &Walk<'_>, list: Node<'n>) -> Vec<Parameter<'n>> {
 fn values(walk: &mut Walk<'_>, node: Node<'_>) {
     let (type_, value) = (node.child_by_field_name("type"), node.child_by_field_name("value"));
     let names: Vec<_> = node.children_by_field_name("name", &mut node.walk()).collect();
+    if let (Some(type_), Some(value)) = (type_, value) {
+        conversions::declared(walk, type_, value);
+    }
     if walk.is_inside_function() {
         type_.into_iter().chain(value).for_each(|part| walk.visit(part));
         match (type_, value) {
@@ -349,7 +413,11 @@ fn values(walk: &mut Walk<'_>, node: Node<'_>) {
     }
     let initials = value.map(children).unwrap_or_default();
     let mut first = None;
+    // `_` binds no name.
     for (at, name) in names.iter().enumerate() {
+        if walk.text(*name) == "_" {
+            continue;
+        }
         let initial = initials.get(at).copied();
         let gives =
             type_.map(|it| walk.type_shape(it)).or_else(|| initial.map(|initial| walk.shape(initial)));
@@ -366,7 +434,7 @@ fn bind(walk: &mut Walk<'_>, left: &[Node<'_>], right: Node<'_>, range: bool) {
         let shape = match values.as_slice() {
             [one] if range && at == 1 => scope::element(walk.shape(*one)),
             _ if range => Shape::Unknown,
-            // Of several results the first is the value, the others tell how it went.
+            // Of several results the first is the value; the others are errors or flags.
             [one] if at == 0 => walk.shape(*one),
             [_] => Shape::Unknown,
             many => many.get(at).map_or(Shape::Unknown, |value| walk.shape(*value)),
@@ -375,7 +443,7 @@ fn bind(walk: &mut Walk<'_>, left: &[Node<'_>], right: Node<'_>, range: bool) {
     }
 }
 
-/// `T{Field: value}`: its fields are used as members of a value of the type.
+/// Handles `T{Field: value}`: its fields are uses of members of the type.
 fn literal(walk: &mut Walk<'_>, node: Node<'_>) {
     let (Some(type_), Some(body)) = (node.child_by_field_name("type"), node.child_by_field_name("body"))
     else {
@@ -405,9 +473,18 @@ fn literal(walk: &mut Walk<'_>, node: Node<'_>) {
                     keywords: Vec::new(),
                     within,
                 });
-                element.child_by_field_name("value").into_iter().for_each(|value| walk.visit(value));
+                if let Some(value) = element.child_by_field_name("value") {
+                    let given = value.named_child(0).unwrap_or(value);
+                    let key = walk.text(key);
+                    conversions::element(walk, &shape, Some(key), given);
+                    walk.visit(value);
+                }
             }
-            None => walk.visit(element),
+            None => {
+                let given = element.child_by_field_name("value").unwrap_or(element);
+                conversions::element(walk, &shape, None, given.named_child(0).unwrap_or(given));
+                walk.visit(element);
+            }
         }
     }
 }

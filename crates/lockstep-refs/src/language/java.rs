@@ -157,7 +157,7 @@ fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
     }
 }
 
-/// The components of a record: accessors, and the constructor that takes them.
+/// Records the components of a record: accessors, and the constructor that takes them.
 fn record(walk: &mut Walk<'_>, node: Node<'_>, name: Node<'_>) {
     let Some(list) = node.child_by_field_name("parameters") else { return };
     let container = walk.collector.enter(walk.text(name));
@@ -258,8 +258,8 @@ fn anonymous(walk: &mut Walk<'_>, node: Node<'_>, body: Node<'_>) {
     walk.collector.within = before;
 }
 
-/// `case NAME`: of an enumeration, what is named is a variant of the type that is switched over. It may be any other constant: as
-/// such it is seen when the rest is walked.
+/// Handles `case NAME`: for an enumeration, the name is a variant of the switched type. It may also be
+/// another constant, which is found when the rest is walked.
 fn labels(walk: &mut Walk<'_>, node: Node<'_>) {
     let (Some(over), Some(body)) = (node.child_by_field_name("condition"), node.child_by_field_name("body"))
     else {

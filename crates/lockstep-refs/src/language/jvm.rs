@@ -1,13 +1,19 @@
-//! What Java and Kotlin share: packages, imports by full name, types in files of their name. They see each other.
+//! Shared rules of Java and Kotlin: packages, imports by full name, types in files of their name. Both
+//! languages see each other.
 
 use crate::facts::{Facts, Import};
 use crate::language::Language;
-use crate::package::{Bindings, Bound, Leads, Packages, Query, full_name};
+use crate::limits::Limit;
+use crate::package::{Bindings, Bound, Leads, MAX_FILES, Packages, Query, full_name};
 use crate::world::{FileId, World};
 
 pub(super) struct Jvm;
 
 impl Packages for Jvm {
+    fn language(&self) -> Language {
+        Language::Java
+    }
+
     fn speaks(&self, language: Language) -> bool {
         matches!(language, Language::Java | Language::Kotlin)
     }
@@ -92,7 +98,7 @@ impl Packages for Jvm {
     }
 }
 
-/// The file that defines a full name, or the type that a longer name begins with.
+/// Returns the file that defines a full name, or the type that is a prefix of it.
 fn defining(query: &Query<'_>, full: &str) -> Option<Vec<FileId>> {
     let mut name = full;
     loop {
@@ -112,17 +118,18 @@ fn defining(query: &Query<'_>, full: &str) -> Option<Vec<FileId>> {
             }
         }
         name = name.rsplit_once('.')?.0;
-        // Packages are written small, types are not.
+        // Package names are in lower case, type names are not.
         if name.rsplit('.').next().is_none_or(|last| last.starts_with(char::is_lowercase)) {
             return None;
         }
     }
 }
 
-/// The files of a package; `None` where there is none.
+/// Returns the files of a package. `None` if there are none.
 fn package_files(query: &Query<'_>, package: &str) -> Option<Vec<FileId>> {
     let last = package.rsplit('.').next()?;
     let of_it = |file: &FileId| query.view(*file).is_some_and(|view| view.package == package);
-    let files: Vec<FileId> = query.world.containing(last).into_iter().take(400).filter(of_it).collect();
+    let files: Vec<FileId> =
+        Limit::first(query.world.containing(last), MAX_FILES).into_iter().filter(of_it).collect();
     (!files.is_empty()).then_some(files)
 }

@@ -33,7 +33,7 @@ fn child<'n>(node: Node<'n>, kind: &str) -> Option<Node<'n>> {
     children(node).into_iter().find(|child| child.kind() == kind)
 }
 
-/// Imports and definitions; what is neither is [inside] of one.
+/// Handles imports and definitions; [inside] handles everything else.
 fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     match node.kind() {
         "package_header" => {
@@ -226,7 +226,7 @@ fn function(walk: &mut Walk<'_>, node: Node<'_>) {
     let written = children(node).into_iter().filter(is_type);
     let (result, receiver): (Vec<_>, Vec<_>) = written.partition(after);
     let body = child(node, "function_body");
-    // `= expression` gives what the expression is worth.
+    // With `= expression`, the result is that of the expression.
     let worth = body.filter(|body| child(*body, "block").is_none()).and_then(|body| body.named_child(0));
     let result =
         result.first().map(|it| walk.type_shape(*it)).or_else(|| worth.map(|worth| walk.shape(worth)));
@@ -278,7 +278,7 @@ fn parameters<'n>(walk: &Walk<'_>, list: Node<'n>) -> Vec<Parameter<'n>> {
                 found.push(Parameter { name: child(node, "identifier"), shape, optional, rest });
             }
             "parameter_modifiers" | "modifiers" => {}
-            // A default value stands beside its parameter.
+            // A default value follows its parameter.
             _ => {
                 if let Some(last) = found.last_mut() {
                     last.optional = true;

@@ -1,4 +1,4 @@
-//! Markdown: its headings, by the anchors that lead to them. Links are found by [`text`](crate::text), as in any text.
+//! Markdown: its headings, by their anchors. Links are found by [`text`](crate::text), as in any text.
 
 use std::collections::BTreeMap;
 
@@ -66,7 +66,7 @@ fn definition(heading: &Heading<'_>, taken: &mut BTreeMap<String, u32>) -> Defin
     let before = taken.entry(anchor.clone()).and_modify(|count| *count += 1).or_insert(0);
     let name = if *before == 0 { anchor } else { format!("{anchor}-{before}") };
     let length = u32::try_from(heading.body.len()).unwrap_or(u32::MAX);
-    // Whoever links to a section depends on its name alone: it has no signature.
+    // Links to a section depend on its name alone: it has no signature.
     let end = heading.line.saturating_add(length);
     Definition {
         body: digest_words(heading.body.iter().flat_map(|line| line.split_whitespace())),
@@ -74,7 +74,7 @@ fn definition(heading: &Heading<'_>, taken: &mut BTreeMap<String, u32>) -> Defin
     }
 }
 
-/// The anchor of a title, as the common renderers make it.
+/// Returns the anchor of a title, as common renderers create it.
 fn anchor(title: &str) -> String {
     title
         .chars()

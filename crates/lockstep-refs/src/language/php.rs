@@ -39,6 +39,10 @@ static GRAMMAR: Grammar = Grammar {
 pub(super) static RULES: Packaged = Packaged { grammar: &GRAMMAR, packages: &Php };
 
 impl Packages for Php {
+    fn language(&self) -> Language {
+        Language::Php
+    }
+
     fn speaks(&self, language: Language) -> bool {
         language == Language::Php
     }
@@ -92,7 +96,7 @@ impl Packages for Php {
     }
 }
 
-/// Whether a namespace is the project's, by what its composer.json files load.
+/// Returns true if a namespace belongs to the project, by the autoload rules of its composer.json files.
 fn is_own(world: &dyn World, module: &str) -> bool {
     let texts = world.named("composer.json").into_iter().filter_map(|file| world.text(file));
     texts.filter_map(|text| serde_json::from_str::<serde_json::Value>(&text).ok()).any(|composer| {
@@ -115,10 +119,11 @@ fn worth(walk: &Walk<'_>, node: Node<'_>, depth: usize) -> Option<Shape> {
             _ => Shape::Itself,
         }),
         "object_creation_expression" => {
-            let made = children(node)
-                .into_iter()
-                .find(|part| part.kind() == "name" || part.kind() == "qualified_name");
-            Some(made.map_or(Shape::Unknown, |made| Shape::Of(dotted(walk.text(made)).into())))
+            let made = made_type(node);
+            Some(made.map_or(Shape::Unknown, |made| match is_own_type(walk.text(made)) {
+                true => Shape::Itself,
+                false => Shape::Of(dotted(walk.text(made)).into()),
+            }))
         }
         "assignment_expression" => {
             node.child_by_field_name("right").map(|right| walk.shape_within(right, depth))
@@ -127,11 +132,21 @@ fn worth(walk: &Walk<'_>, node: Node<'_>, depth: usize) -> Option<Shape> {
     }
 }
 
+/// Returns the type of the object that an expression creates.
+fn made_type(node: Node<'_>) -> Option<Node<'_>> {
+    let is_type = |part: &Node<'_>| matches!(part.kind(), "name" | "qualified_name" | "relative_scope");
+    children(node).into_iter().find(is_type)
+}
+
+fn is_own_type(name: &str) -> bool {
+    matches!(name, "self" | "static")
+}
+
 fn child<'n>(node: Node<'n>, kind: &str) -> Option<Node<'n>> {
     children(node).into_iter().find(|child| child.kind() == kind)
 }
 
-/// Imports and definitions; what is neither is [inside] of one.
+/// Handles imports and definitions; [inside] handles everything else.
 fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     let field = |name| node.child_by_field_name(name);
     match node.kind() {
@@ -214,10 +229,10 @@ fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         }
         "object_creation_expression" => {
             let parts = children(node);
-            let made = parts.iter().find(|part| matches!(part.kind(), "name" | "qualified_name"));
             let arguments = parts.iter().find(|part| part.kind() == "arguments").copied();
-            match made {
-                Some(made) => walk.creation(*made, arguments),
+            match made_type(node) {
+                Some(made) if is_own_type(walk.text(made)) => walk.own_creation(made, arguments),
+                Some(made) => walk.creation(made, arguments),
                 None => walk.children(node),
             }
         }
@@ -275,7 +290,7 @@ fn using(walk: &mut Walk<'_>, node: Node<'_>) {
     }
 }
 
-/// A required file, where its path can be read: a string, perhaps after `__DIR__`.
+/// Records a required file, if its path can be read: a string, optionally after `__DIR__`.
 fn required(walk: &mut Walk<'_>, node: Node<'_>) {
     let written = walk.text(node);
     let path = written.split(['"', '\'']).nth(1).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Python: modules and packages, names brought in by imports, attributes by light inference.
+//! Python: modules and packages, imported names, attributes by light type inference.
 
 mod alias;
 mod assignment;
@@ -13,11 +13,12 @@ mod statement;
 mod string;
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use crate::collect::Collector;
 use crate::facts::{Definition, DefinitionKind, Facts, Reach, Role, Shape};
 use crate::language::{Language, Rules};
-use crate::reference::{MissingName, Outgoing, Reference, Target};
+use crate::reference::{MissingName, Outgoing, Place, Reference, Target};
 use crate::resolve;
 use crate::syntax::{parse, problems, unread_lines};
 use crate::unread::{self, Script};
@@ -31,8 +32,16 @@ pub(super) struct Python;
 impl Rules for Python {
     fn facts(&self, path: &str, text: &str) -> Facts {
         let mut facts = self.facts_with_unbound_names(path, text);
-        drop_foreign_names(&mut facts);
+        self.drop_unbound_names(&mut facts);
         facts
+    }
+
+    fn notes_unbound_names(&self) -> bool {
+        true
+    }
+
+    fn drop_unbound_names(&self, facts: &mut Facts) {
+        drop_foreign_names(facts);
     }
 
     fn facts_with_unbound_names(&self, _path: &str, text: &str) -> Facts {
@@ -52,8 +61,25 @@ impl Rules for Python {
         resolve::referrers(world, &modules::Packages, target)
     }
 
+    fn users(
+        &self,
+        world: &dyn World,
+        targets: &[Target<'_>],
+        is_over: &dyn Fn() -> bool,
+    ) -> Vec<(usize, Reference)> {
+        resolve::users(world, &modules::Packages, targets, is_over)
+    }
+
+    fn missing_members(&self, world: &dyn World, file: FileId, lines: &[Range<u32>]) -> Vec<MissingName> {
+        resolve::missing_members(world, &modules::Packages, file, lines)
+    }
+
     fn missing_names(&self, world: &dyn World, file: FileId) -> Vec<MissingName> {
         resolve::missing_names(world, &modules::Packages, file)
+    }
+
+    fn unresolved_imports(&self, world: &dyn World, file: FileId) -> Vec<Place> {
+        resolve::unresolved_imports(world, &modules::Packages, file)
     }
 
     fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {
@@ -61,7 +87,7 @@ impl Rules for Python {
     }
 
     fn shields(&self, handing: &Facts) -> bool {
-        // A module that makes up what it has not.
+        // A module with `__getattr__` creates missing names.
         handing.definitions.iter().any(|it| &*it.name == "__getattr__" && it.container.is_none())
     }
 
@@ -82,29 +108,29 @@ impl Rules for Python {
 /// A walk through one module.
 struct Walk<'t> {
     found: Collector<'t>,
-    /// What the function that is being walked returns, per open function.
+    /// The return values of the open functions.
     returns: Vec<Returns>,
-    /// The classes (by what they are called in the file) and functions (`None`) around.
+    /// The enclosing classes (by their names in the file) and functions (`None`).
     frames: Vec<Option<Box<str>>>,
-    /// The names in `__all__`, where the module says.
+    /// The names in `__all__`, if the module declares it.
     all: Option<Vec<Box<str>>>,
-    /// Whether `__all__` is computed in a way that cannot be read.
+    /// Set if `__all__` is computed in a way that cannot be read.
     all_is_open: bool,
-    /// Functions that are declared by overloads, with what they are in.
+    /// Functions that are declared by overloads, with their containers.
     overloaded: HashSet<(Option<Box<str>>, Box<str>)>,
-    /// The classes whose variables are values of the class.
+    /// The classes whose variables are instances of the class.
     enumerations: HashSet<Box<str>>,
-    /// What the first parameter of the function is that is written as the next argument.
+    /// The type of the first parameter of a function that is written as the next argument.
     expected: Option<Shape>,
 }
 
-/// What a function returns and yields, as far as it was walked.
+/// The returned and yielded values of a function, as far as it was walked.
 #[derive(Default)]
 struct Returns {
     values: Vec<Shape>,
     yields: Vec<Shape>,
     generator: bool,
-    /// What it says that it returns.
+    /// The declared return type.
     declared: Option<Shape>,
 }
 
@@ -122,7 +148,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// The facts, once the module is walked: who can take which name by `*`.
+    /// Completes the facts after the module was walked: marks the names that `*` imports.
     fn finish(self) -> Facts {
         let mut facts = self.found.facts;
         let all = if self.all_is_open { None } else { self.all };
@@ -142,7 +168,7 @@ impl<'t> Walk<'t> {
     }
 }
 
-/// The names in `__all__` that nothing in the module stands for, as far as that can be seen.
+/// Returns the names in `__all__` that the module does not define, as far as visible.
 fn promised(facts: &Facts, all: &[Box<str>]) -> Vec<Box<str>> {
     if facts.imports.iter().any(|import| import.glob) {
         return Vec::new();
@@ -155,7 +181,7 @@ fn promised(facts: &Facts, all: &[Box<str>]) -> Vec<Box<str>> {
     all.iter().filter(|name| !known.contains(&***name)).cloned().collect()
 }
 
-/// Marks the imports whose names others get by `*`: a statement with both kinds of names becomes two.
+/// Marks the imports whose names `*` imports: a statement with both kinds of names becomes two.
 fn offer(imports: Vec<crate::facts::Import>, offered: impl Fn(&str) -> bool) -> Vec<crate::facts::Import> {
     let mut all = Vec::with_capacity(imports.len());
     for mut import in imports {
@@ -179,7 +205,8 @@ fn offer(imports: Vec<crate::facts::Import>, offered: impl Fn(&str) -> bool) -> 
     all
 }
 
-/// A bare name that the file neither defines nor imports is a builtin, unless a `*` may bring it in.
+/// Drops bare names that the file neither defines nor imports: they are builtins, unless a `*` may import
+/// them.
 fn drop_foreign_names(facts: &mut Facts) {
     use std::collections::HashSet;
     if facts.imports.iter().any(|import| import.glob) {

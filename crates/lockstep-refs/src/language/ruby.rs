@@ -31,6 +31,10 @@ static GRAMMAR: Grammar = Grammar {
 pub(super) static RULES: Packaged = Packaged { grammar: &GRAMMAR, packages: &Ruby };
 
 impl Packages for Ruby {
+    fn language(&self) -> Language {
+        Language::Ruby
+    }
+
     fn speaks(&self, language: Language) -> bool {
         language == Language::Ruby
     }
@@ -53,7 +57,7 @@ impl Packages for Ruby {
             let found = join(parent(world.path(file)), &path).and_then(|path| world.find(&path));
             return found.map_or(Leads::Missing, |found| Leads::To(vec![found]));
         }
-        // What is on the load path nobody says: a directory `lib`, or the only file whose path ends so.
+        // The load path is not declared: a directory `lib`, or the only file whose path ends so.
         let ends = |file: &FileId| {
             world.path(*file).strip_suffix(&*path).is_some_and(|it| it.is_empty() || it.ends_with('/'))
         };
@@ -102,7 +106,7 @@ fn worth(walk: &Walk<'_>, node: Node<'_>, depth: usize) -> Option<Shape> {
     }
 }
 
-/// What `new` alone makes: something of the class that it stands in.
+/// Returns the result of a bare `new`: an object of the enclosing class.
 fn made_here(walk: &Walk<'_>, method: Option<&str>) -> Option<Shape> {
     let class = walk.collector.container().filter(|_| method == Some("new"))?;
     Some(Shape::Of(class.rsplit('.').next().unwrap_or(&class).into()))
@@ -156,7 +160,7 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     true
 }
 
-/// Calls that are statements of the language, and those that make objects.
+/// Handles calls that are statements of the language, and those that create objects.
 fn call(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     let Some(method) = node.child_by_field_name("method") else { return false };
     let receiver = node.child_by_field_name("receiver");
@@ -181,7 +185,7 @@ fn call(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             true
         }
         ("super", None) => {
-            // The method of the same name of what the class extends.
+            // The method of the same name in the base class.
             let around = walk.collector.within.and_then(|at| usize::try_from(at).ok());
             let around = around.and_then(|at| walk.collector.facts.definitions.get(at));
             if let Some(name) =
@@ -199,12 +203,21 @@ fn call(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             node.child_by_field_name("block").into_iter().for_each(|block| walk.visit(block));
             true
         }
+        ("new", made) if made.is_none_or(|made| made.kind() == "self") => {
+            walk.own_creation(method, arguments);
+            node.child_by_field_name("block").into_iter().for_each(|block| walk.visit(block));
+            true
+        }
         ("include" | "extend" | "prepend" | "send", Some(of)) if is_constant(of) => {
             mixin::from_outside(walk, node, of);
             walk.invocation(receiver, method, arguments);
             true
         }
-        ("alias_method" | "define_method", None) => {
+        (word @ ("alias_method" | "define_method"), None) => {
+            if word == "alias_method" {
+                let symbols = arguments.map(children).unwrap_or_default();
+                symbols.into_iter().skip(1).for_each(|symbol| named_method(walk, symbol, None));
+            }
             let name = first.map(|first| walk.text(first).trim_start_matches(':').to_owned());
             if let Some((first, name)) = first.zip(name) {
                 named(walk, first, &name, DefinitionKind::Method);
@@ -212,21 +225,53 @@ fn call(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             node.child_by_field_name("block").into_iter().for_each(|block| walk.visit(block));
             true
         }
-        _ => {
+        (word, _) => {
             walk.invocation(receiver, method, arguments);
+            let is_sent = SENDING.contains(&word);
+            let names_own = receiver.is_none() && is_at_class_level(walk);
+            let symbols = arguments.map(children).unwrap_or_default();
+            let symbols = symbols.into_iter().take(if is_sent { 1 } else { usize::MAX });
+            for symbol in symbols.filter(|_| is_sent || names_own) {
+                named_method(walk, symbol, receiver);
+            }
             node.child_by_field_name("block").into_iter().for_each(|block| walk.visit(block));
             true
         }
     }
 }
 
-/// Something defined by a symbol rather than by a statement of its own.
+/// Methods that take the name of a method to call, or to look up.
+const SENDING: &[&str] = &["send", "public_send", "__send__", "method", "instance_method", "public_method"];
+
+/// Keeps that a symbol names a method: `send(:name)`, `private :name`.
+fn named_method(walk: &mut Walk<'_>, symbol: Node<'_>, receiver: Option<Node<'_>>) {
+    let of = match receiver.filter(|it| it.kind() != "self") {
+        Some(receiver) => Some(walk.shape(receiver)),
+        None => {
+            let class = walk.collector.container();
+            class.map(|class| Shape::Of(class.rsplit('.').next().unwrap_or(&class).into()))
+        }
+    };
+    if let Some(of) = of.filter(|_| symbol.kind() == "simple_symbol") {
+        let name = walk.text(symbol).trim_start_matches(':').to_owned();
+        walk.used(symbol, &name, Role::Value, Some(of), None);
+    }
+}
+
+/// Returns true if the walk is in the body of a type, outside its methods.
+fn is_at_class_level(walk: &Walk<'_>) -> bool {
+    let within = walk.collector.within.and_then(|at| usize::try_from(at).ok());
+    let around = within.and_then(|at| walk.collector.facts.definitions.get(at));
+    around.is_some_and(|it| it.kind == DefinitionKind::Type)
+}
+
+/// Records a definition by a symbol instead of a statement.
 fn named(walk: &mut Walk<'_>, node: Node<'_>, name: &str, kind: DefinitionKind) {
     let definition = walk.collector.definition(name, kind, node);
     walk.collector.define(definition);
 }
 
-/// Whether a module holds nothing but classes and modules.
+/// Returns true if a module contains only classes and modules.
 fn is_namespace(body: Node<'_>) -> bool {
     let parts = children(body);
     !parts.is_empty() && parts.iter().all(|it| matches!(it.kind(), "class" | "module" | "comment"))
@@ -249,7 +294,7 @@ fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
     let container = outer.as_deref().map(|outer| walk.collector.enter(outer));
     walk.collector.scopes.open_closed();
     match body.filter(|body| node.kind() == "module" && is_namespace(*body)) {
-        // Every file opens it anew: it is nobody's.
+        // Every file reopens it, so it has no own definition.
         Some(body) => {
             let container = walk.collector.enter(&dotted(walk.text(name)));
             walk.children(body);
@@ -275,7 +320,7 @@ fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
 fn function(walk: &mut Walk<'_>, node: Node<'_>) {
     let Some(name) = node.child_by_field_name("name") else { return };
     let list = node.child_by_field_name("parameters").map(children).unwrap_or_default();
-    // Keywords are written after the rest, in any order: how many there are is not counted.
+    // Keyword arguments follow the others in any order, and are not counted.
     let keywords = list.iter().any(|it| matches!(it.kind(), "keyword_parameter" | "hash_splat_parameter"));
     let one = |node: &Node<'_>| match node.kind() {
         "keyword_parameter" | "block_parameter" => true,
@@ -294,7 +339,7 @@ fn function(walk: &mut Walk<'_>, node: Node<'_>) {
     let kind =
         if walk.collector.container().is_some() { DefinitionKind::Method } else { DefinitionKind::Function };
     let body = node.child_by_field_name("body");
-    // The last expression is what a method gives.
+    // A method returns its last expression.
     let last =
         body.and_then(|body| if body.kind() == "body_statement" { children(body).pop() } else { Some(body) });
     let result = last

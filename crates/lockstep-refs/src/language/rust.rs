@@ -1,9 +1,7 @@
-//! Rust: facts by tree-sitter, names by the rules of crates and modules, members by light inference of types.
+//! Rust: facts by tree-sitter, names by the rules of crates and modules, members by light type inference.
 //!
-//! Reading one file is in [`reader`] and what it calls; everything that looks at other files starts at [`referrers`].
+//! [`reader`] and its submodules read one file; everything that reads other files starts at [`referrers`].
 
-#[cfg(test)]
-mod breaks;
 mod cargo;
 mod conditions;
 mod expressions;
@@ -24,17 +22,15 @@ mod standard;
 #[cfg(test)]
 mod tests;
 mod tokens;
-#[cfg(test)]
-mod traits;
 mod types;
 mod values;
 
 use super::{Language, Rules};
 use crate::facts::Facts;
-use crate::reference::{Outgoing, Reference, Target};
+use crate::reference::{Outgoing, Place, Reference, Target};
 use crate::world::{FileId, World};
 
-/// What the library of the package in a directory is called in paths; `None` where there is no package.
+/// Returns the name of the library in paths, for the package in a directory. `None` if there is no package.
 pub(crate) fn library_of(world: &dyn World, directory: &str) -> Option<String> {
     cargo::Package::read(world, directory).map(|package| package.library)
 }
@@ -49,6 +45,10 @@ impl Rules for Rust {
 
     fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
         referrers::find(world, target)
+    }
+
+    fn unresolved_imports(&self, world: &dyn World, file: FileId) -> Vec<Place> {
+        outgoing::unresolved_imports(world, file)
     }
 
     fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {

@@ -31,6 +31,10 @@ static GRAMMAR: Grammar = Grammar {
 pub(super) static RULES: Packaged = Packaged { grammar: &GRAMMAR, packages: &Swift };
 
 impl Packages for Swift {
+    fn language(&self) -> Language {
+        Language::Swift
+    }
+
     fn speaks(&self, language: Language) -> bool {
         language == Language::Swift
     }
@@ -75,7 +79,7 @@ fn child<'n>(node: Node<'n>, kind: &str) -> Option<Node<'n>> {
     children(node).into_iter().find(|child| child.kind() == kind)
 }
 
-/// The parts of a call: what is called, its arguments, and whether it takes an element out.
+/// Returns the parts of a call: the callee, its arguments, and whether it is a subscript.
 fn call_parts(node: Node<'_>) -> Option<(Node<'_>, Option<Node<'_>>, bool)> {
     let callee = node.named_child(0)?;
     let arguments = child(node, "call_suffix").and_then(|suffix| child(suffix, "value_arguments"));
@@ -104,7 +108,7 @@ fn worth(walk: &Walk<'_>, node: Node<'_>, depth: usize) -> Option<Shape> {
     }
 }
 
-/// Imports and definitions; what is neither is [inside] of one.
+/// Handles imports and definitions; [inside] handles everything else.
 fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     let field = |name| node.child_by_field_name(name);
     match node.kind() {
@@ -209,7 +213,7 @@ fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
     true
 }
 
-/// The type that a declaration writes down: the last of its names, which is none.
+/// Returns the written type of a declaration: the last of its `name` fields that is a type.
 fn type_of(node: Node<'_>) -> Option<Node<'_>> {
     let is_type = |it: &Node<'_>| it.kind().ends_with("_type");
     node.children_by_field_name("name", &mut node.walk()).filter(is_type).last()
@@ -349,7 +353,7 @@ fn call(walk: &mut Walk<'_>, node: Node<'_>) {
     suffix.into_iter().for_each(|suffix| walk.children(suffix));
 }
 
-/// `if let x = value`: each bound name is worth the condition after it.
+/// Handles `if let x = value`: each bound name has the shape of the following condition.
 fn conditions(walk: &mut Walk<'_>, node: Node<'_>) {
     let mut bound: Option<Node<'_>> = None;
     let mut cursor = node.walk();
@@ -365,7 +369,7 @@ fn conditions(walk: &mut Walk<'_>, node: Node<'_>) {
             (_, "value_binding_pattern") => {}
             _ => {
                 if bound.is_some() && field != Some("condition") {
-                    // `if let x`: the name is worth what it was.
+                    // `if let x`: the name keeps its shape.
                     bound = None;
                 }
                 walk.visit(part);

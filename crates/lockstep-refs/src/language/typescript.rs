@@ -1,4 +1,4 @@
-//! TypeScript and JavaScript: modules, names brought in by imports, members by light inference.
+//! TypeScript and JavaScript: modules, imported names, members by light type inference.
 
 mod alias;
 mod class;
@@ -16,11 +16,12 @@ mod types;
 mod variable;
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use crate::collect::Collector;
 use crate::facts::{DefinitionKind, Facts, Reach, Shape};
 use crate::language::{Language, Rules};
-use crate::reference::{MissingName, Outgoing, Reference, Target};
+use crate::reference::{MissingName, Outgoing, Place, Reference, Target};
 use crate::resolve;
 use crate::syntax::{problems, unread_lines};
 use crate::unread::{self, Script};
@@ -34,8 +35,16 @@ pub(super) struct TypeScript;
 impl Rules for TypeScript {
     fn facts(&self, path: &str, text: &str) -> Facts {
         let mut facts = self.facts_with_unbound_names(path, text);
-        drop_foreign_names(&mut facts);
+        self.drop_unbound_names(&mut facts);
         facts
+    }
+
+    fn notes_unbound_names(&self) -> bool {
+        true
+    }
+
+    fn drop_unbound_names(&self, facts: &mut Facts) {
+        drop_foreign_names(facts);
     }
 
     fn facts_with_unbound_names(&self, path: &str, text: &str) -> Facts {
@@ -60,32 +69,49 @@ impl Rules for TypeScript {
     }
 
     fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
-        resolve::referrers(world, &modules::Modules::new(world), target)
+        resolve::referrers(world, &*modules::Modules::new(world), target)
+    }
+
+    fn users(
+        &self,
+        world: &dyn World,
+        targets: &[Target<'_>],
+        is_over: &dyn Fn() -> bool,
+    ) -> Vec<(usize, Reference)> {
+        resolve::users(world, &*modules::Modules::new(world), targets, is_over)
+    }
+
+    fn missing_members(&self, world: &dyn World, file: FileId, lines: &[Range<u32>]) -> Vec<MissingName> {
+        resolve::missing_members(world, &*modules::Modules::new(world), file, lines)
     }
 
     fn missing_names(&self, world: &dyn World, file: FileId) -> Vec<MissingName> {
-        resolve::missing_names(world, &modules::Modules::new(world), file)
+        resolve::missing_names(world, &*modules::Modules::new(world), file)
+    }
+
+    fn unresolved_imports(&self, world: &dyn World, file: FileId) -> Vec<Place> {
+        resolve::unresolved_imports(world, &*modules::Modules::new(world), file)
     }
 
     fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {
-        resolve::outgoing(world, &modules::Modules::new(world), file)
+        resolve::outgoing(world, &*modules::Modules::new(world), file)
     }
 }
 
 /// A walk through one module.
 struct Walk<'t> {
     found: Collector<'t>,
-    /// What the functions that are being walked return: what they declare, and what was seen.
+    /// The return values of the open functions: declared and found.
     returns: Vec<Returns>,
-    /// What `this` is, innermost last.
+    /// The shapes of `this`, innermost last.
     this: Vec<Shape>,
-    /// Type parameters in scope, with what they extend.
+    /// Type parameters in scope, with their constraints.
     generics: Vec<HashMap<Box<str>, Shape>>,
-    /// How many namespaces the walk stands in.
+    /// The number of enclosing namespaces.
     namespaces: usize,
 }
 
-/// What a function returns.
+/// The return values of a function.
 #[derive(Default)]
 struct Returns {
     declared: Option<Shape>,
@@ -98,7 +124,8 @@ impl<'t> Walk<'t> {
         Self { found, returns: Vec::new(), this: Vec::new(), generics: Vec::new(), namespaces: 0 }
     }
 
-    /// The facts, once the module is walked: a definition may be exported in a list, before or after it.
+    /// Completes the facts after the module was walked: a definition may be exported in a list, before or
+    /// after it.
     fn finish(self) -> Facts {
         let mut facts = self.found.facts;
         let mut offered: HashMap<(Option<Box<str>>, Box<str>), Reach> = HashMap::new();
@@ -120,13 +147,13 @@ impl<'t> Walk<'t> {
     }
 }
 
-/// The lines behind a comment that keeps a checker from telling what is wrong with them.
+/// Returns the lines after a comment that suppresses the checker's errors.
 fn unchecked(text: &str) -> Vec<u32> {
     let is_told = |line: &str| line.contains("@ts-ignore") || line.contains("@ts-expect-error");
     (2..).zip(text.lines()).filter(|(_, line)| is_told(line)).map(|(next, _)| next).collect()
 }
 
-/// A bare name that the file neither defines nor imports is a global: not the project's.
+/// Drops bare names that the file neither defines nor imports: they are globals outside the project.
 fn drop_foreign_names(facts: &mut Facts) {
     let mut known: HashSet<&str> = HashSet::new();
     for import in &facts.imports {

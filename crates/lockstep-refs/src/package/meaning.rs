@@ -1,4 +1,4 @@
-//! Whether a use of a name means the definition that is asked about, and how sure that is.
+//! Decides whether a use of a name means the wanted definition, with its certainty.
 
 use super::names::{Symbol, View, full_name};
 use super::search::{container_of, written};
@@ -10,7 +10,7 @@ use crate::facts::{Definition, DefinitionKind, Reach, Role, Shape, Use};
 use crate::reference::Certainty;
 use crate::world::FileId;
 
-/// Names of members that types of every library have: they say nothing about whose they are.
+/// Member names that types of every library have, so that they do not identify an owner.
 const COMMON: &[&str] = &[
     "add", "all", "any", "append", "apply", "at", "build", "call", "clear", "close", "code", "config",
     "contains", "copy", "count", "create", "data", "delete", "each", "empty", "end", "equals", "error",
@@ -24,7 +24,7 @@ const COMMON: &[&str] = &[
 ];
 
 impl Wanted<'_, '_> {
-    /// Whether a use means the definition, and how sure that is.
+    /// Returns the certainty that a use means the definition. `None` if it does not.
     pub(super) fn meant(&self, file: FileId, view: &View, used: &Use) -> Option<Certainty> {
         if self.constructs {
             return (used.role == Role::Call).then(|| self.construction_meant(file, view, used)).flatten();
@@ -38,8 +38,8 @@ impl Wanted<'_, '_> {
         }
     }
 
-    /// A call that makes an object with this constructor: of its type, of one that has it from there, or from the constructor of
-    /// one that extends it.
+    /// Checks a call that creates an object with this constructor: of its type, of a type that inherits it,
+    /// or from the constructor of a subtype.
     fn construction_meant(&self, file: FileId, view: &View, used: &Use) -> Option<Certainty> {
         if used.of == Some(Shape::Parent) && used.name == self.definition.name {
             return self.member_meant(file, view, used);
@@ -52,7 +52,7 @@ impl Wanted<'_, '_> {
         own.or_else(|| heirs.find_map(|heir| self.full_name_meant(file, view, used, heir)))
     }
 
-    /// Whether the name is that of the constructor's type inside one that extends it: there it needs no path.
+    /// Returns true if the name is that of the constructor's type inside a subtype, where it needs no path.
     fn is_base_of(&self, file: FileId, view: &View, used: &Use) -> bool {
         let place = Place { file, container: container_of(view, used.within) };
         let parents = || self.query.itself(place).map(|class| self.query.parents(class)).unwrap_or_default();
@@ -63,11 +63,15 @@ impl Wanted<'_, '_> {
 
     /// A function that is called as if it were a member of the type it extends.
     fn extension_meant(&self, file: FileId, view: &View, used: &Use, extended: &str) -> Option<Certainty> {
-        let bound =
-            view.bindings.names.iter().any(|bound| bound.local == used.name && bound.full == self.full);
+        let bound = self
+            .query
+            .bindings(view)
+            .names
+            .iter()
+            .any(|bound| bound.local == used.name && bound.full == self.full);
         let holder = self.full.rsplit_once('.').map_or("", |(holder, _)| holder);
         let open = |package: &str| package == self.package || package == holder;
-        if !bound && !open(&view.package) && !view.bindings.globs.iter().any(|glob| open(glob)) {
+        if !bound && !open(&view.package) && !self.query.bindings(view).globs.iter().any(|glob| open(glob)) {
             return None;
         }
         let Some(of) = &used.of else { return Some(Certainty::Possible) };
@@ -85,7 +89,7 @@ impl Wanted<'_, '_> {
         }
     }
 
-    /// Whether a written name is the full name.
+    /// Checks whether a written name means the full name.
     pub(super) fn full_name_meant(
         &self,
         file: FileId,
@@ -100,16 +104,17 @@ impl Wanted<'_, '_> {
         }
         let certainty = match self.is_seen(file, named) {
             true => Certainty::Resolved,
-            // Nothing is included, but the file itself says that it is somewhere.
+            // Nothing is included, but the file itself declares it.
             false => self.is_promised(view).then_some(Certainty::Possible)?,
         };
         (!self.is_shadowed(file, view, container, &path, used, named)).then_some(certainty)
     }
 
-    /// In languages of includes: whether the file includes the definition, or another declaration of it.
+    /// In languages with includes: returns true if the file includes the definition, or another declaration
+    /// of it.
     fn is_seen(&self, file: FileId, named: &str) -> bool {
-        if self.query.sees(file, self.file) {
-            return true;
+        if self.query.sees(file, self.file) || self.definition.kind == DefinitionKind::Macro {
+            return self.query.sees(file, self.file);
         }
         let declares = |other: &FileId| {
             let Some(view) = self.query.view(*other) else { return false };
@@ -119,7 +124,7 @@ impl Wanted<'_, '_> {
         self.query.included(file).iter().any(declares)
     }
 
-    /// Whether the file has a definition of its own that the name means.
+    /// Returns true if the file has its own definition that the name means.
     fn is_shadowed(
         &self,
         file: FileId,
@@ -131,7 +136,7 @@ impl Wanted<'_, '_> {
     ) -> bool {
         view.facts.definitions.iter().filter(|own| own.name == used.name).any(|own| {
             let full = full_name(&view.package, own);
-            // Another part of the same thing: an extension, a declaration.
+            // Another part of the same entity: an extension, a declaration.
             let same_thing = full == named && (file == self.file || own.reach != Reach::File || is_type(own));
             let other = self.query.packages.overloads() && is_other_overload(own, used);
             let apart = same_thing || other || is_member(own);
@@ -155,13 +160,13 @@ impl Wanted<'_, '_> {
         }
     }
 
-    /// A member of a value of a known type.
+    /// Checks a member of a value of a known type.
     fn held_by(&self, class: Symbol, used: &Use) -> Option<Certainty> {
         let own = self.query.members(class, &used.name);
         let from = |symbol: &Symbol| self.query.full(*symbol).as_deref() == Some(&self.full);
         match own.is_empty() {
             true if self.is_heir(class) => Some(Certainty::Resolved),
-            // It was found out on the way that the value is of a narrower type.
+            // The value may have been narrowed to a subtype.
             true => {
                 let narrower = |owner| self.query.ancestors(owner).contains(&class);
                 self.owner.is_some_and(narrower).then_some(Certainty::Possible)
@@ -170,27 +175,56 @@ impl Wanted<'_, '_> {
         }
     }
 
-    /// A member that is named without what it belongs to: inside its type, an heir, or by an import.
+    /// Checks a member that is named without its owner: inside its type, in a subtype, or by an import.
     fn bare_member_meant(&self, view: &View, place: Place<'_>, used: &Use) -> Option<Certainty> {
-        let bound =
-            view.bindings.names.iter().any(|bound| bound.local == used.name && bound.full == self.full);
+        let bound = self
+            .query
+            .bindings(view)
+            .names
+            .iter()
+            .any(|bound| bound.local == used.name && bound.full == self.full);
         let owner = self.full.strip_suffix(&*self.definition.name).and_then(|owner| owner.strip_suffix('.'));
-        if bound || view.bindings.globs.iter().any(|glob| Some(glob.as_str()) == owner) {
+        if bound || self.query.bindings(view).globs.iter().any(|glob| Some(glob.as_str()) == owner) {
             return Some(Certainty::Resolved);
         }
         let around = used.within.and_then(|at| view.facts.definitions.get(usize::try_from(at).ok()?));
         let extended = around.filter(|around| !is_type(around)).and_then(|around| around.extends.first());
         let class = match extended {
             Some(extended) => self.query.type_of(place.file, place.container, extended),
-            None => self.query.itself(place),
+            None => self.query.itself(place).or_else(|| self.bare_type(place.file, around?)),
         };
         match class {
             Some(class) if self.is_heir(class) => self.held_by(class, used),
-            class => self.mixed_in_elsewhere(view, place, used, class),
+            class => {
+                let mixed_in = self.mixed_in_elsewhere(view, place, used, class);
+                mixed_in.or_else(|| self.called_on_receiver(view, place, used))
+            }
         }
     }
 
-    /// A bare call of Ruby inside a mixin, or outside all types: the method may be one of another mixin.
+    /// The type itself, for a name that is used in a type without members.
+    fn bare_type(&self, file: FileId, around: &Definition) -> Option<Symbol> {
+        let container = around.container.as_deref();
+        is_type(around).then(|| self.query.type_of(file, container, &around.name)).flatten()
+    }
+
+    /// A bare name of Kotlin in a file with lambdas that have a receiver: it may be a member of that.
+    fn called_on_receiver(&self, view: &View, place: Place<'_>, used: &Use) -> Option<Certainty> {
+        const RECEIVING: &[&str] = &["apply", "run", "with"];
+        let receives = |it: &Use| it.role == Role::Call && RECEIVING.contains(&&*it.name);
+        let is_candidate = view.facts.language == crate::language::Language::Kotlin
+            && matches!(used.role, Role::Call | Role::Value)
+            && self.mentioning.contains(&place.file)
+            && !COMMON.contains(&&*used.name)
+            && view.facts.uses.iter().any(receives);
+        let has_own = || view.facts.definitions.iter().any(|it| it.name == used.name);
+        if !is_candidate || has_own() || self.query.top(place, &used.name).is_some() {
+            return None;
+        }
+        self.perhaps(place.file, view, used, "").filter(|it| *it == Certainty::Possible)
+    }
+
+    /// Checks a bare call of Ruby inside a mixin, or outside all types: the method may be from another mixin.
     fn mixed_in_elsewhere(
         &self,
         view: &View,
@@ -207,13 +241,16 @@ impl Wanted<'_, '_> {
             definition.is_some_and(|it| it.header.starts_with("module"))
         };
         let has_own = view.facts.definitions.iter().any(|it| it.name == used.name);
-        let may_have = self.owner.is_some_and(is_mixin) && class.is_none_or(is_mixin);
+        // A block may run inside another object: the helpers of a framework are called so.
+        let is_telling = used.arguments.is_some_and(|count| count > 0) || is_distinctive(&used.name);
+        let is_helper = self.owners == 1 && is_telling;
+        let may_have = self.owner.is_some_and(is_mixin) && (class.is_none_or(is_mixin) || is_helper);
         let certainty = self.perhaps(place.file, view, used, "").filter(|_| may_have && !has_own)?;
         // Without a receiver a name like `value` is most often a local one.
         (certainty == Certainty::Possible && !COMMON.contains(&&*used.name)).then_some(certainty)
     }
 
-    /// Whether a path names a type or constant that the project does not define, as `Math` of Java.
+    /// Returns true if a path names a type or constant that the project does not define, as `Math` of Java.
     ///
     /// Only for languages in which nothing but types and constants begins with a capital letter, or nearly nothing.
     fn is_foreign_type(&self, view: &View, path: &str) -> bool {
@@ -228,15 +265,16 @@ impl Wanted<'_, '_> {
         capital && !self.query.containing(name).into_iter().any(defines)
     }
 
-    /// A member of a value that nothing is known about.
+    /// Checks a member of a value of unknown type.
     fn perhaps(&self, file: FileId, view: &View, used: &Use, path: &str) -> Option<Certainty> {
         let fits =
             used.arguments.zip(self.definition.arity).is_none_or(|(arguments, arity)| arity.takes(arguments));
         let called = used.role == Role::Call;
         let callable = self.definition.kind == DefinitionKind::Method;
-        // A path that begins with a name of an import leads out of the project.
+        // A path that begins with an imported name is outside the project.
         let first = path.split('.').next().unwrap_or(path);
-        let imported = !first.is_empty() && view.bindings.names.iter().any(|bound| &*bound.local == first);
+        let imported =
+            !first.is_empty() && self.query.bindings(view).names.iter().any(|bound| &*bound.local == first);
         if imported || (called && callable && !fits) || (!called && callable && used.role == Role::Type) {
             return None;
         }
@@ -250,7 +288,7 @@ impl Wanted<'_, '_> {
     }
 }
 
-/// Whether a function of the same name cannot be the one that is called.
+/// Returns true if a function of the same name cannot be the one that is called.
 fn is_other_overload(own: &Definition, used: &Use) -> bool {
     let counts = used.arguments.zip(own.arity);
     own.kind == DefinitionKind::Function && counts.is_some_and(|(arguments, arity)| !arity.takes(arguments))

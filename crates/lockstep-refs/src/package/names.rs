@@ -1,36 +1,52 @@
-//! Full names: what a written name can stand for in a file, and which definitions have it.
+//! Full names: the possible full names of a written name in a file, and their definitions.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap};
+use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use super::{Bindings, Leads, Packages, is_type};
 use crate::facts::{Definition, Facts};
+use crate::language::Language;
+use crate::limits::Limit;
+use crate::memo::Memo;
 use crate::world::{FileId, World};
 
-/// A name that more files than this write is not looked up among all of them: that would cost more than it tells.
+/// A name that more files contain is not looked up in all of them, because that would be too expensive.
 const MAX_FILES: usize = 400;
-/// Includes are followed into at most so many files.
+/// The maximum number of files that includes are followed into.
 const MAX_INCLUDED: usize = 2000;
 
-/// One question to a world: what was found on the way is kept until it is answered.
+/// One query to a world. Intermediate results are cached until it is answered.
 pub(crate) struct Query<'w> {
     pub(crate) world: &'w dyn World,
     pub(crate) packages: &'w dyn Packages,
-    views: RefCell<HashMap<FileId, Option<Rc<View>>>>,
+    shared: Rc<Shared>,
     types: RefCell<HashMap<Box<str>, Rc<[Symbol]>>>,
-    included: RefCell<HashMap<FileId, Rc<BTreeSet<FileId>>>>,
-    /// Files whose types are found however many files write their names: those that the question is about.
+    /// Files whose types are found regardless of how many files contain their names: those of the query's
+    /// targets.
     about: RefCell<BTreeSet<FileId>>,
     pub(super) steps: std::cell::Cell<usize>,
 }
 
+/// Results that do not depend on a query's targets.
+#[derive(Default)]
+struct Shared {
+    views: RefCell<HashMap<FileId, Option<Rc<View>>>>,
+    included: RefCell<HashMap<FileId, Rc<BTreeSet<FileId>>>>,
+    /// The files that contain a name.
+    candidates: RefCell<HashMap<Box<str>, Rc<[FileId]>>>,
+    /// The definitions of a name.
+    definitions: RefCell<HashMap<Box<str>, Rc<[Symbol]>>>,
+}
+
 /// A file as a part of its package.
 pub(crate) struct View {
+    file: FileId,
     pub(crate) facts: Arc<Facts>,
     pub(crate) package: String,
-    pub(crate) bindings: Bindings,
+    bindings: OnceCell<Bindings>,
 }
 
 /// A definition of a file of the world, by its position.
@@ -40,14 +56,27 @@ pub(crate) struct Symbol {
     pub(crate) at: usize,
 }
 
+/// A definition of a file.
+pub(crate) struct Defined {
+    view: Rc<View>,
+    at: usize,
+}
+
+impl Deref for Defined {
+    type Target = Definition;
+
+    fn deref(&self) -> &Definition {
+        &self.view.facts.definitions[self.at]
+    }
+}
+
 impl<'w> Query<'w> {
     pub(crate) fn new(world: &'w dyn World, packages: &'w dyn Packages) -> Self {
         Self {
             world,
             packages,
-            views: RefCell::default(),
+            shared: Memo::part(world, packages.language()),
             types: RefCell::default(),
-            included: RefCell::default(),
             about: RefCell::default(),
             steps: std::cell::Cell::new(0),
         }
@@ -55,27 +84,74 @@ impl<'w> Query<'w> {
 
     /// A file of these languages.
     pub(crate) fn view(&self, file: FileId) -> Option<Rc<View>> {
-        if let Some(view) = self.views.borrow().get(&file) {
+        if let Some(view) = self.shared.views.borrow().get(&file) {
             return view.clone();
         }
-        let facts = self.world.facts(file).filter(|facts| self.packages.speaks(facts.language));
+        let facts = self.is_read(file).then(|| self.world.facts(file)).flatten();
         let view = facts.map(|facts| {
             let package = self.packages.package(self.world, file, &facts);
-            let bindings = self.packages.bindings(self.world, file, &facts);
-            Rc::new(View { facts, package, bindings })
+            Rc::new(View { file, facts, package, bindings: OnceCell::new() })
         });
-        self.views.borrow_mut().insert(file, view.clone());
+        self.shared.views.borrow_mut().insert(file, view.clone());
         view
     }
 
-    /// The files of these languages in which a name stands.
-    pub(crate) fn containing(&self, name: &str) -> Vec<FileId> {
-        self.world.containing(name).into_iter().filter(|file| self.view(*file).is_some()).collect()
+    /// Returns the names that the imports of a file bind.
+    pub(crate) fn bindings<'v>(&self, view: &'v View) -> &'v Bindings {
+        view.bindings.get_or_init(|| self.packages.bindings(self.world, view.file, &view.facts))
     }
 
-    /// A definition.
-    pub(crate) fn definition(&self, symbol: Symbol) -> Option<Definition> {
-        self.view(symbol.file)?.facts.definitions.get(symbol.at).cloned()
+    /// Returns true if a file is of these languages, by its name: others need not be parsed.
+    fn is_read(&self, file: FileId) -> bool {
+        self.packages.speaks(Language::of(self.world.path(file)))
+    }
+
+    /// Returns the files of these languages that contain a name.
+    pub(crate) fn containing(&self, name: &str) -> Vec<FileId> {
+        self.candidates(name).iter().copied().filter(|file| self.is_read(*file)).collect()
+    }
+
+    /// Returns the files of any language that contain a name.
+    pub(super) fn candidates(&self, name: &str) -> Rc<[FileId]> {
+        if let Some(files) = self.shared.candidates.borrow().get(name) {
+            return Rc::clone(files);
+        }
+        let files: Rc<[FileId]> = self.world.containing(name).into();
+        self.shared.candidates.borrow_mut().insert(name.into(), Rc::clone(&files));
+        files
+    }
+
+    /// Returns the definitions of a name in the files of these languages, in the order of the files. If more
+    /// than [`MAX_FILES`] files contain the name, only the first ones are searched.
+    pub(super) fn definitions_of(&self, name: &str) -> Rc<[Symbol]> {
+        if let Some(symbols) = self.shared.definitions.borrow().get(name) {
+            return Rc::clone(symbols);
+        }
+        let files = self.candidates(name);
+        let first = files.get(..MAX_FILES).unwrap_or(&files);
+        if first.len() < files.len() {
+            Limit::Files.reach();
+        }
+        let symbols: Rc<[Symbol]> = self.definitions_in(first, name).into();
+        self.shared.definitions.borrow_mut().insert(name.into(), Rc::clone(&symbols));
+        symbols
+    }
+
+    fn definitions_in(&self, files: &[FileId], name: &str) -> Vec<Symbol> {
+        let mut found = Vec::new();
+        for file in files.iter().copied().filter(|file| self.is_read(*file)) {
+            // Most files only use it, so their imports are not needed.
+            let Some(facts) = self.world.facts(file) else { continue };
+            let all = facts.definitions.iter().enumerate();
+            found.extend(all.filter(|(_, it)| *it.name == *name).map(|(at, _)| Symbol { file, at }));
+        }
+        found
+    }
+
+    pub(crate) fn definition(&self, symbol: Symbol) -> Option<Defined> {
+        let view = self.view(symbol.file)?;
+        view.facts.definitions.get(symbol.at)?;
+        Some(Defined { view, at: symbol.at })
     }
 
     /// The full name of a definition.
@@ -84,7 +160,7 @@ impl<'w> Query<'w> {
         view.facts.definitions.get(symbol.at).map(|definition| full_name(&view.package, definition))
     }
 
-    /// Says that the question is about the types of a file.
+    /// Declares a file as a target of the query.
     pub(crate) fn ask_about(&self, file: FileId) {
         if self.about.borrow_mut().insert(file) {
             self.types.borrow_mut().clear();
@@ -96,47 +172,37 @@ impl<'w> Query<'w> {
         if let Some(types) = self.types.borrow().get(name) {
             return Rc::clone(types);
         }
-        let mut files = self.world.containing(name);
-        if files.len() > MAX_FILES {
-            files = self.customary(name);
-        }
-        let types: Rc<[Symbol]> = self.types_in(&files, name).into();
+        let mut symbols = match self.is_widespread(name) {
+            true => {
+                Limit::Files.reach();
+                self.definitions_in(&self.customary(name), name)
+            }
+            false => self.definitions_of(name).to_vec(),
+        };
+        symbols.retain(|symbol| self.definition(*symbol).is_some_and(|it| is_type(&it)));
+        let types: Rc<[Symbol]> = symbols.into();
         self.types.borrow_mut().insert(name.into(), Rc::clone(&types));
         types
     }
 
-    /// Where a type of this name is by custom, and the files that the question is about.
+    /// Returns the files that conventionally contain a type of this name, and the query's targets.
     fn customary(&self, name: &str) -> Vec<FileId> {
         let homes = self.packages.homes(name).into_iter().flat_map(|home| self.world.named(&home));
         let files: BTreeSet<FileId> = homes.chain(self.about.borrow().iter().copied()).collect();
         files.into_iter().collect()
     }
 
-    /// Whether a type of this name may be in a file that was not looked into, because too many files write the name.
+    /// Returns true if a type of this name may be in a file that was not searched, because too many files
+    /// contain the name.
     pub(crate) fn is_widespread(&self, name: &str) -> bool {
-        self.world.containing(name).len() > MAX_FILES
+        self.candidates(name).len() > MAX_FILES
     }
 
-    fn types_in(&self, files: &[FileId], name: &str) -> Vec<Symbol> {
-        let named = |definition: &Definition| is_type(definition) && &*definition.name == name;
-        let mut found = Vec::new();
-        for file in files {
-            // Most files only use it: what they import need not be known.
-            let Some(facts) = self.world.facts(*file) else { continue };
-            if !self.packages.speaks(facts.language) || !facts.definitions.iter().any(named) {
-                continue;
-            }
-            let all = facts.definitions.iter().enumerate();
-            found.extend(all.filter(|(_, it)| named(it)).map(|(at, _)| Symbol { file: *file, at }));
-        }
-        found
-    }
-
-    /// The type that a path means in a file.
+    /// Returns the type that a path means in a file.
     pub(crate) fn type_of(&self, file: FileId, container: Option<&str>, path: &str) -> Option<Symbol> {
         let view = self.view(file)?;
         let simple = path.rsplit('.').next().unwrap_or(path);
-        let local = view.bindings.names.iter().find(|bound| &*bound.local == path);
+        let local = self.bindings(&view).names.iter().find(|bound| &*bound.local == path);
         let simple = local.and_then(|bound| bound.full.rsplit('.').next()).unwrap_or(simple);
         let mut fitting = self.types_named(simple).to_vec();
         fitting.retain(|symbol| {
@@ -146,38 +212,39 @@ impl<'w> Query<'w> {
         near.or_else(|| fitting.iter().find(|symbol| self.sees(file, symbol.file))).copied()
     }
 
-    /// Whether a path, written in a file inside a container, can be the full name.
+    /// Returns true if a path, written in a file inside a container, can be the full name.
     pub(crate) fn means(&self, view: &View, container: Option<&str>, path: &str, full: &str) -> bool {
         let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
         let whole = |start: &str| match rest {
             Some(rest) => full.strip_prefix(start).and_then(|left| left.strip_prefix('.')) == Some(rest),
             None => full == start,
         };
-        let mut bound = view.bindings.names.iter().filter(|bound| &*bound.local == first).peekable();
+        let bindings = self.bindings(view);
+        let mut bound = bindings.names.iter().filter(|bound| &*bound.local == first).peekable();
         if bound.peek().is_some() {
             return bound.any(|bound| whole(&bound.full));
         }
         let Some(prefix) = full.strip_suffix(path) else { return false };
         let Some(prefix) = prefix.strip_suffix('.') else { return prefix.is_empty() };
-        if view.bindings.globs.iter().any(|glob| glob == prefix) || prefix == view.package {
+        if bindings.globs.iter().any(|glob| glob == prefix) || prefix == view.package {
             return true;
         }
         if self.packages.sees_around() && is_inside(&view.package, prefix) {
             return true;
         }
-        // From inside a type or a namespace its own names and those around it are seen.
+        // Inside a type or a namespace, its own names and those of the enclosing ones are visible.
         let inner = prefix.strip_prefix(&*view.package).map(|inner| inner.trim_start_matches('.'));
         container.zip(inner).is_some_and(|(container, inner)| is_inside(container, inner))
     }
 
-    /// Whether one file sees another, in languages that include files.
+    /// Returns true if one file sees another, in languages that include files.
     pub(crate) fn sees(&self, from: FileId, other: FileId) -> bool {
         !self.packages.includes() || from == other || self.included(from).contains(&other)
     }
 
     /// Every file that a file includes, itself or through others.
     pub(crate) fn included(&self, from: FileId) -> Rc<BTreeSet<FileId>> {
-        if let Some(included) = self.included.borrow().get(&from) {
+        if let Some(included) = self.shared.included.borrow().get(&from) {
             return Rc::clone(included);
         }
         let mut included = BTreeSet::new();
@@ -189,11 +256,12 @@ impl<'w> Query<'w> {
                 open.extend(files.into_iter().filter(|file| included.insert(*file)));
             }
             if included.len() > MAX_INCLUDED {
+                Limit::Includes.reach();
                 break;
             }
         }
         let included = Rc::new(included);
-        self.included.borrow_mut().insert(from, Rc::clone(&included));
+        self.shared.included.borrow_mut().insert(from, Rc::clone(&included));
         included
     }
 }
@@ -209,7 +277,7 @@ pub(crate) fn full_name(package: &str, definition: &Definition) -> String {
         .join(".")
 }
 
-/// Whether `path` is `outer` or something in it.
+/// Returns true if `path` is `outer` or inside it.
 fn is_inside(path: &str, outer: &str) -> bool {
     path.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }

@@ -1,13 +1,13 @@
 //! The rules of a language that is read by a [`Grammar`] and resolved by its [`Packages`].
 
-use super::{Packages, outgoing, referrers};
-use crate::facts::Facts;
+use super::{Packages, outgoing, referrers, unfit_conversions, unresolved_imports};
+use crate::facts::{Definition, Facts};
 use crate::language::Rules;
-use crate::reference::{Outgoing, Reference, Target};
+use crate::reference::{Outgoing, Place, Reference, Target};
 use crate::walk::{self, Grammar};
 use crate::world::{FileId, World};
 
-/// How a language is read, and how it shares names.
+/// The grammar of a language, and its rules for sharing names.
 pub(crate) struct Packaged {
     pub(crate) grammar: &'static Grammar,
     pub(crate) packages: &'static dyn Packages,
@@ -24,6 +24,19 @@ impl Rules for Packaged {
 
     fn referrers(&self, world: &dyn World, target: &Target<'_>) -> Vec<Reference> {
         referrers(world, self.packages, target)
+    }
+
+    fn unresolved_imports(&self, world: &dyn World, file: FileId) -> Vec<Place> {
+        unresolved_imports(world, self.packages, file)
+    }
+
+    fn unfit_conversions(
+        &self,
+        world: &dyn World,
+        interface: (FileId, &Definition),
+        method: &str,
+    ) -> Vec<Reference> {
+        unfit_conversions(world, self.packages, interface, method)
     }
 
     fn outgoing(&self, world: &dyn World, file: FileId) -> Outgoing {

@@ -1,13 +1,18 @@
-//! Who references a target: every candidate is asked what its names and values mean.
+//! Finds the references to a target: checks the names and values of every candidate.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::names::{Query, View, full_name};
+use super::names::{Query, Symbol, View, full_name};
 use super::wanted::{Wanted, reference};
 use super::{Leads, Packages, is_member, is_type};
-use crate::facts::{Definition, Reach, Role, Shape, Use};
+use crate::facts::{Definition, Import, Reach, Role, Shape, Use};
+use crate::limits::Limit;
 use crate::reference::{Kind, Outgoing, Place, Reference, Target};
 use crate::world::{FileId, World, base};
+
+/// A name that more files contain is looked up only in the files that conventionally contain a type of this
+/// name.
+const MAX_FILES: usize = 200;
 
 /// The places that reference the target: in other files, or in its own if [`Target::own_file`] is set.
 pub(crate) fn referrers(world: &dyn World, packages: &dyn Packages, target: &Target<'_>) -> Vec<Reference> {
@@ -32,11 +37,11 @@ pub(crate) fn referrers(world: &dyn World, packages: &dyn Packages, target: &Tar
     found
 }
 
-/// Every import that leads to the file.
+/// Returns every import that resolves to the file.
 fn importers(query: &Query<'_>, target: FileId) -> Vec<Reference> {
     let name = base(query.world.path(target));
     let stem = name.split('.').next().unwrap_or(name);
-    // Who imports a whole package says its name.
+    // An import of a package names it.
     let package = query.view(target).map(|view| view.package.clone()).unwrap_or_default();
     let package = package.rsplit(['.', '/']).next().filter(|last| !last.is_empty());
     let names = std::iter::once(stem).chain(package);
@@ -54,7 +59,7 @@ fn importers(query: &Query<'_>, target: FileId) -> Vec<Reference> {
     found
 }
 
-/// What a file references: by its imports, and by the names it uses of its own package.
+/// Returns the references of a file: by its imports, and by the names it uses of its own package.
 pub(crate) fn outgoing(world: &dyn World, packages: &dyn Packages, file: FileId) -> Outgoing {
     let query = Query::new(world, packages);
     let mut outgoing = Outgoing::default();
@@ -67,7 +72,7 @@ pub(crate) fn outgoing(world: &dyn World, packages: &dyn Packages, file: FileId)
     };
     for import in &view.facts.imports {
         match packages.leads(&query, file, import) {
-            // A package of many files is not referenced as a whole: what is used of it is found below.
+            // A package of many files is not referenced as a unit: the used parts are found below.
             Leads::To(files) if files.len() == 1 => {
                 files
                     .into_iter()
@@ -75,11 +80,7 @@ pub(crate) fn outgoing(world: &dyn World, packages: &dyn Packages, file: FileId)
             }
             Leads::To(_) => {}
             Leads::Outside => outgoing.external += 1,
-            Leads::Missing => outgoing.unresolved.push(Place {
-                line: import.line,
-                kind: Kind::Import,
-                pattern: import.module.clone(),
-            }),
+            Leads::Missing => outgoing.unresolved.push(unresolved(import)),
         }
     }
     for (line, name, to) in used_files(&query, file, &view) {
@@ -88,7 +89,20 @@ pub(crate) fn outgoing(world: &dyn World, packages: &dyn Packages, file: FileId)
     outgoing
 }
 
-/// The files whose definitions a file names, without going into members of values.
+/// Returns the imports of a file that should resolve to the project and do not.
+pub(crate) fn unresolved_imports(world: &dyn World, packages: &dyn Packages, file: FileId) -> Vec<Place> {
+    let query = Query::new(world, packages);
+    let Some(view) = query.view(file) else { return Vec::new() };
+    let imports = view.facts.imports.iter();
+    let missing = imports.filter(|import| packages.leads(&query, file, import) == Leads::Missing);
+    missing.map(unresolved).collect()
+}
+
+fn unresolved(import: &Import) -> Place {
+    Place { line: import.line, kind: Kind::Import, pattern: import.module.clone() }
+}
+
+/// Returns the files whose definitions a file names, without resolving members of values.
 fn used_files(query: &Query<'_>, file: FileId, view: &View) -> Vec<(u32, Box<str>, FileId)> {
     let mut known: BTreeMap<(String, Option<String>), Vec<FileId>> = BTreeMap::new();
     let mut found = Vec::new();
@@ -117,20 +131,23 @@ fn defining(
     if view.facts.definitions.iter().any(own) {
         return Vec::new();
     }
-    let files = query.world.containing(name);
-    if files.len() > 200 {
+    if query.candidates(name).len() > MAX_FILES {
+        Limit::Files.reach();
         return query.type_of(file, container, path).map(|symbol| symbol.file).into_iter().collect();
     }
-    let defines = |other: &FileId| {
-        let Some(theirs) = query.view(*other).filter(|_| *other != file) else { return false };
-        let named = |it: &&Definition| &*it.name == name && it.reach != Reach::File && !is_member(it);
-        let fits = |it: &Definition| query.means(view, container, path, &full_name(&theirs.package, it));
-        theirs.facts.definitions.iter().filter(named).any(fits) && query.sees(file, *other)
+    let is_meant = |symbol: &&Symbol| {
+        let definition = query.definition(**symbol).filter(|it| it.reach != Reach::File && !is_member(it));
+        let full = definition.filter(|_| symbol.file != file).and_then(|_| query.full(**symbol));
+        full.is_some_and(|full| query.means(view, container, path, &full)) && query.sees(file, symbol.file)
     };
-    files.into_iter().filter(defines).collect()
+    let definitions = query.definitions_of(name);
+    let mut files: Vec<FileId> = definitions.iter().filter(is_meant).map(|symbol| symbol.file).collect();
+    files.dedup();
+    files
 }
 
-/// The container of the definition that a place stands in, with its own name where it holds others.
+/// Returns the container of a place's enclosing definition, including the definition's own name if it has
+/// members.
 pub(super) fn container_of(view: &View, within: Option<u32>) -> Option<&str> {
     let definition = view.facts.definitions.get(usize::try_from(within?).ok()?)?;
     if is_type(definition) {
@@ -142,7 +159,7 @@ pub(super) fn container_of(view: &View, within: Option<u32>) -> Option<&str> {
     definition.container.as_deref()
 }
 
-/// The path by which a name is written, where it is one.
+/// Returns the path by which a name is written, if there is one.
 pub(super) fn written(used: &Use) -> Option<String> {
     match &used.of {
         None => Some(used.name.to_string()),

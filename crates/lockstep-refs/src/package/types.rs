@@ -1,32 +1,34 @@
-//! What a value is: its type as it is written somewhere, followed through declarations, fields and results.
+//! The types of values: found through declarations, fields and results.
 
 use super::names::{Query, Symbol};
 use super::{full_name, is_type};
 use crate::facts::{Definition, DefinitionKind, Shape};
+use crate::limits::Limit;
 use crate::resolve::path_of;
 use crate::world::FileId;
 
-/// How far a chain of values is followed.
+/// The maximum number of steps along a chain of values.
 const MAX_STEPS: usize = 24;
+/// If more files contain a name, only the first ones are searched for members, and nothing else is.
+const MAX_FILES: usize = 200;
 
-/// How C++ writes what something points to, and the member that decides it.
+/// C++'s notation for a dereference, and the member that implements it.
 const POINTED: &str = "->";
 const POINTS: &str = "operator->";
 
-/// What a value is.
+/// The type of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Value {
-    /// Of a type of the project, with what its type holds.
+    /// Of a type of the project, with its type arguments.
     Of(Symbol, Vec<Value>),
-    /// Of a type that is not the project's, with what that holds.
+    /// Of a type outside the project, with its type arguments.
     Outside(Vec<Value>),
     /// A type or package itself, by its path; or a name that may be one.
     Path(Box<str>),
-    /// It was not found out.
     Unknown,
 }
 
-/// Where a shape stands.
+/// The location of a shape.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Place<'a> {
     pub(crate) file: FileId,
@@ -35,9 +37,10 @@ pub(crate) struct Place<'a> {
 }
 
 impl Query<'_> {
-    /// What a shape is worth.
+    /// Evaluates a shape.
     pub(crate) fn value(&self, place: Place<'_>, shape: &Shape) -> Value {
         if self.steps.get() >= MAX_STEPS {
+            Limit::Steps.reach();
             return Value::Unknown;
         }
         self.steps.set(self.steps.get() + 1);
@@ -68,7 +71,7 @@ impl Query<'_> {
             Shape::Member(of, name) => self.member(self.value(place, of), place, name),
             Shape::Call(callee) => self.called(place, callee),
             Shape::Element(of) => match self.value(place, of) {
-                // A pointer may be a list of what it points to.
+                // A pointer may be an array of its target type.
                 Value::Of(symbol, held) if held.is_empty() && self.packages.includes() => {
                     Value::Of(symbol, held)
                 }
@@ -89,31 +92,34 @@ impl Query<'_> {
             let open = is_parameter(name) || self.may_be_ours(place.file, name) && self.is_widespread(simple);
             return if open { Value::Unknown } else { Value::Outside(held) };
         };
-        // An alias is what it stands for.
-        match self.definition(symbol).and_then(|definition| definition.gives.clone().zip(Some(definition))) {
-            Some((gives, definition)) => {
+        // An alias is replaced by its target.
+        let definition = self.definition(symbol);
+        match definition.as_deref().and_then(|it| Some((it, it.gives.as_ref()?))) {
+            Some((definition, gives)) => {
                 let container = definition.container.as_deref();
-                self.value(Place { file: symbol.file, container }, &gives)
+                self.value(Place { file: symbol.file, container }, gives)
             }
             None => Value::Of(symbol, held),
         }
     }
 
-    /// Whether a type that was not found may be one of the project: no language has it built in, and no import says where it is from.
+    /// Returns true if a type that was not found may be one of the project: it is not built in, and no import
+    /// names its source.
     fn may_be_ours(&self, file: FileId, name: &str) -> bool {
         let first = name.split('.').next().unwrap_or(name);
-        let bound = |view: &super::names::View| view.bindings.names.iter().any(|it| &*it.local == first);
+        let bound =
+            |view: &super::names::View| self.bindings(view).names.iter().any(|it| &*it.local == first);
         !self.packages.built_in().contains(&name) && !self.view(file).is_some_and(|view| bound(&view))
     }
 
-    /// The member that a path of a type and a name means.
+    /// Returns the member that a path of a type and a name means.
     fn static_member(&self, place: Place<'_>, path: &str) -> Option<Symbol> {
         let (before, name) = path.rsplit_once('.')?;
         let class = self.type_of(place.file, place.container, before)?;
         self.members(class, name).first().copied()
     }
 
-    /// What a name is worth that is no local variable.
+    /// Evaluates a name that is no local variable.
     fn named(&self, place: Place<'_>, path: &str) -> Value {
         if self.type_of(place.file, place.container, path).is_some() {
             return Value::Path(path.into());
@@ -131,41 +137,39 @@ impl Query<'_> {
         }
     }
 
-    /// The function, variable or constant outside types that a name means.
-    fn top(&self, place: Place<'_>, path: &str) -> Option<Symbol> {
+    /// Returns the function, variable or constant outside types that a name means.
+    pub(super) fn top(&self, place: Place<'_>, path: &str) -> Option<Symbol> {
         let view = self.view(place.file)?;
-        let bound = view.bindings.names.iter().find(|bound| &*bound.local == path);
+        let bound = self.bindings(&view).names.iter().find(|bound| &*bound.local == path);
         let name = bound.map_or(path, |bound| bound.full.as_str());
         let name = name.rsplit('.').next().unwrap_or(name);
-        let files = self.world.containing(name);
-        if files.len() > 200 {
+        if self.candidates(name).len() > MAX_FILES {
             return None;
         }
-        for file in files {
-            let Some(other) = self.view(file) else { continue };
-            let top = |it: &Definition| matches!(it.kind, DefinitionKind::Function | DefinitionKind::Value);
-            let named = |it: &Definition| top(it) && &*it.name == name;
-            for (at, definition) in other.facts.definitions.iter().enumerate().filter(|(_, it)| named(it)) {
-                let full = full_name(&other.package, definition);
-                if self.means(&view, place.container, path, &full) && self.sees(place.file, file) {
-                    return Some(Symbol { file, at });
-                }
-            }
-        }
-        None
+        let is_top = |symbol: &Symbol| {
+            let definition = self.definition(*symbol);
+            definition.is_some_and(|it| matches!(it.kind, DefinitionKind::Function | DefinitionKind::Value))
+        };
+        let is_meant = |symbol: &Symbol| {
+            let full = self.full(*symbol);
+            full.is_some_and(|full| self.means(&view, place.container, path, &full))
+                && self.sees(place.file, symbol.file)
+        };
+        self.definitions_of(name).iter().copied().filter(is_top).find(is_meant)
     }
 
-    /// The member that a name means of a type that the file opens: `using static`, `import static T.*`.
+    /// Returns the member that a name means of a type that the file opens: `using static`, `import static
+    /// T.*`.
     fn opened_member(&self, place: Place<'_>, name: &str) -> Option<Symbol> {
         let view = self.view(place.file)?;
-        view.bindings.globs.iter().find_map(|glob| {
+        self.bindings(&view).globs.iter().find_map(|glob| {
             let types = self.types_named(glob.rsplit('.').next().unwrap_or(glob));
             let class = types.iter().find(|symbol| self.full(**symbol).as_deref() == Some(glob))?;
             self.own_members(*class, name).first().copied()
         })
     }
 
-    /// What a definition gives.
+    /// Returns the result or type of a definition.
     fn given(&self, symbol: Symbol) -> Value {
         let Some(definition) = self.definition(symbol) else { return Value::Unknown };
         let place = Place { file: symbol.file, container: definition.container.as_deref() };
@@ -186,20 +190,21 @@ impl Query<'_> {
                 if let Some(symbol) = self.type_of(place.file, place.container, &path)
                     && let Some(member) = self.members(symbol, name).first()
                 {
-                    return match self.definition(*member).filter(is_type).is_some() {
+                    return match self.definition(*member).is_some_and(|it| is_type(&it)) {
                         true => Value::Path(longer.into()),
                         false => self.given(*member),
                     };
                 }
                 self.top(place, &longer).map_or(Value::Path(longer.into()), |symbol| self.given(symbol))
             }
-            // What a collection gives out is what it holds.
+            // A method of a collection returns its elements.
             Value::Outside(held) if !held.is_empty() => Value::Outside(held),
+            Value::Outside(held) if self.packages.keeps_outside() => Value::Outside(held),
             _ => Value::Unknown,
         }
     }
 
-    /// What `->` gives: of an object that stands for a pointer what it holds, of a plain pointer itself.
+    /// Evaluates `->`: for a smart pointer its target, for a plain pointer itself.
     fn pointed(&self, of: Value) -> Value {
         match of {
             Value::Of(symbol, held) => match self.members(symbol, POINTS).is_empty() {
@@ -228,7 +233,7 @@ impl Query<'_> {
                 Value::Path(path) => {
                     let longer = format!("{path}.{name}");
                     let class = self.type_of(place.file, place.container, &path);
-                    // `T.new`, `T.shared` and the like give a value of the type.
+                    // `T.new`, `T.shared` and similar calls return a value of the type.
                     if matches!(&**name, "new" | "init")
                         && let Some(symbol) = class
                     {
@@ -239,7 +244,7 @@ impl Query<'_> {
                     }
                     self.member(Value::Path(path), place, name)
                 }
-                Value::Outside(_) => Value::Unknown,
+                Value::Outside(held) if !held.is_empty() => Value::Unknown,
                 of => self.member(of, place, name),
             },
             _ => Value::Unknown,
@@ -257,7 +262,7 @@ impl Query<'_> {
         }
     }
 
-    /// What a type extends, as far as it is the project's. All parts of the type count.
+    /// Returns the project's types that a type extends, from all parts of the type.
     pub(crate) fn parents(&self, class: Symbol) -> Vec<Symbol> {
         let (Some(definition), Some(full)) = (self.definition(class), self.full(class)) else {
             return Vec::new();
@@ -269,7 +274,7 @@ impl Query<'_> {
         for part in std::iter::once(class).chain(parts) {
             let Some(definition) = self.definition(part) else { continue };
             let container = definition.container.as_deref();
-            // What is mixed in inside the type may stand in it.
+            // A mixin inside the type may be nested in it.
             let inside = path_of(&definition);
             let find = |name: &str| {
                 let around = self.type_of(part.file, container, name);
@@ -295,8 +300,8 @@ impl Query<'_> {
         found
     }
 
-    /// The members of a type with a name: its own, else those of what it extends. All parts of the type count, wherever
-    /// they are written.
+    /// Returns the members of a type with a name: its own, otherwise inherited ones, from all parts of the
+    /// type in any file.
     pub(crate) fn members(&self, class: Symbol, name: &str) -> Vec<Symbol> {
         let own = |class: Symbol| Some(self.own_members(class, name)).filter(|own| !own.is_empty());
         self.ancestors(class).into_iter().find_map(own).unwrap_or_default()
@@ -304,29 +309,29 @@ impl Query<'_> {
 
     pub(super) fn own_members(&self, class: Symbol, name: &str) -> Vec<Symbol> {
         let (Some(full), Some(view)) = (self.full(class), self.view(class.file)) else { return Vec::new() };
-        let look = |file: FileId, package: &str, definitions: &[Definition]| -> Vec<Symbol> {
-            let held = |it: &Definition| {
-                let whole = full_name(package, it);
-                whole.strip_suffix(name).and_then(|holder| holder.strip_suffix('.')) == Some(&full)
-            };
-            let wanted = |it: &Definition| &*it.name == name && it.container.is_some() && held(it);
-            let all = definitions.iter().enumerate();
-            all.filter(|(_, it)| wanted(it)).map(|(at, _)| Symbol { file, at }).collect()
+        let is_held = |package: &str, it: &Definition| {
+            let whole = full_name(package, it);
+            let holder = whole.strip_suffix(name).and_then(|holder| holder.strip_suffix('.'));
+            it.container.is_some() && holder == Some(&full)
         };
-        let own = look(class.file, &view.package, &view.facts.definitions);
+        let all = view.facts.definitions.iter().enumerate();
+        let own = all.filter(|(_, it)| *it.name == *name && is_held(&view.package, it));
+        let own: Vec<Symbol> = own.map(|(at, _)| Symbol { file: class.file, at }).collect();
         if !own.is_empty() {
             return own;
         }
-        let others = self.world.containing(name).into_iter().take(200).filter(|file| *file != class.file);
-        let view_of = |file| self.view(file).map(|view| (file, view));
-        others
-            .filter_map(view_of)
-            .flat_map(|(file, view)| look(file, &view.package, &view.facts.definitions))
-            .collect()
+        let candidates = self.candidates(name);
+        let near = candidates.get(..MAX_FILES).unwrap_or(&candidates);
+        let is_near = |symbol: &&Symbol| near.contains(&symbol.file);
+        let is_member = |symbol: &&Symbol| {
+            let view = self.view(symbol.file).filter(|_| symbol.file != class.file);
+            view.is_some_and(|view| is_held(&view.package, &view.facts.definitions[symbol.at]))
+        };
+        self.definitions_of(name).iter().filter(is_near).filter(is_member).copied().collect()
     }
 }
 
-/// Whether a name is the kind that type parameters have.
+/// Returns true if a name has the form of a type parameter.
 fn is_parameter(name: &str) -> bool {
     let mut letters = name.chars();
     let first = letters.next().is_some_and(char::is_uppercase);

@@ -1,5 +1,5 @@
-//! A definition whose referrers are looked for: what it belongs to, who has it by descent, and the places in a file that
-//! may mean it. Whether they do is [decided](super::meaning) use by use.
+//! A definition whose references are searched: its owner, the types that inherit it, and the places in a file
+//! that may mean it. [`meaning`](super::meaning) decides each use.
 
 use std::collections::BTreeSet;
 
@@ -7,32 +7,38 @@ use super::names::{Query, Symbol, View, full_name};
 use super::{is_member, is_type};
 use crate::facts::{Definition, DefinitionKind, Import, Reach, Role, Use};
 use crate::language::Language;
+use crate::limits::Limit;
 use crate::reference::{Certainty, Kind, Reference};
 use crate::syntax::is_nothing;
 use crate::world::{FileId, words};
 
-/// A definition whose referrers are looked for.
+/// Of the files that contain a name, so many are looked into.
+pub(crate) const MAX_FILES: usize = 400;
+/// More heirs than this are not followed.
+const MAX_HEIRS: usize = 300;
+
+/// A definition whose references are searched.
 pub(super) struct Wanted<'q, 'w> {
     pub(super) query: &'q Query<'w>,
     pub(super) file: FileId,
     pub(super) definition: &'q Definition,
     pub(super) full: String,
     pub(super) package: String,
-    /// The type it belongs to.
     pub(super) owner: Option<Symbol>,
-    /// The owner and every type that has the member from it.
+    /// The owner and every type that inherits the member from it.
     heirs: BTreeSet<Symbol>,
     /// The simple names of the heirs.
     heir_names: BTreeSet<Box<str>>,
     /// Their full names: a type may be written in several parts.
     pub(super) heir_fulls: BTreeSet<String>,
-    /// Whether it is called by its owner's name.
+    /// Set if it is called by its owner's name.
     pub(super) constructs: bool,
-    /// How many types have a member of this name.
+    /// The number of types with a member of this name.
     pub(super) owners: usize,
     /// The files that name an heir.
     pub(super) mentioning: BTreeSet<FileId>,
-    /// Whether an interface asks for a method of this name: its owner may be passed for one, wherever it is named.
+    /// Set if an interface requires a method of this name: its owner may then be converted to it, wherever it
+    /// is named.
     asked_for: bool,
 }
 
@@ -85,11 +91,15 @@ impl<'q, 'w> Wanted<'q, 'w> {
         Some(wanted)
     }
 
-    /// The types that have the member from its owner: they extend it and do not define the member anew.
+    /// Finds the types that inherit the member: they extend its owner and do not override it.
     fn find_heirs(&mut self) {
         let mut open: Vec<Symbol> = self.owner.into_iter().collect();
         while let Some(class) = open.pop() {
-            if !self.heirs.insert(class) || self.heirs.len() > 300 {
+            if !self.heirs.insert(class) {
+                continue;
+            }
+            if self.heirs.len() > MAX_HEIRS {
+                Limit::Subtypes.reach();
                 continue;
             }
             let Some(definition) = self.query.definition(class) else { continue };
@@ -126,7 +136,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
         self.query.parents(heir).into_iter().any(|parent| parent == class || self.query.full(parent) == full)
     }
 
-    /// Whether a type has the member from its owner.
+    /// Returns true if a type inherits the member.
     pub(super) fn is_heir(&self, class: Symbol) -> bool {
         self.heirs.contains(&class)
             || self.query.full(class).is_some_and(|full| self.heir_fulls.contains(&full))
@@ -134,7 +144,12 @@ impl<'q, 'w> Wanted<'q, 'w> {
 
     fn ends_so(&self, view: &View, path: &str, name: &str) -> bool {
         let last = path.rsplit('.').next().unwrap_or(path);
-        last == name || view.bindings.names.iter().any(|bound| &*bound.local == last)
+        last == name || self.query.bindings(view).names.iter().any(|bound| &*bound.local == last)
+    }
+
+    /// The first files that contain the name.
+    fn named_files(&self) -> Vec<FileId> {
+        Limit::first(self.query.containing(&self.definition.name), MAX_FILES)
     }
 
     fn is_asked_for(&self) -> bool {
@@ -145,13 +160,14 @@ impl<'q, 'w> Wanted<'q, 'w> {
             it.name == self.definition.name && view.facts.definitions.iter().any(of)
         };
         self.definition.kind == DefinitionKind::Method
-            && self.query.containing(&self.definition.name).into_iter().take(400).any(|file| {
+            && self.named_files().into_iter().any(|file| {
                 let view = self.query.view(file);
                 view.is_some_and(|view| view.facts.definitions.iter().any(|it| asks(&view, it)))
             })
     }
 
-    /// A place that names the owner, which may be passed there for an interface that asks for the method.
+    /// Returns a place that names the owner, which may be converted there to an interface that requires the
+    /// method.
     fn passed(&self, file: FileId, view: &View) -> Option<Reference> {
         let owner = self.full.rsplit_once('.').map(|(owner, _)| owner).filter(|_| self.asked_for)?;
         let mut uses = view.facts.uses.iter().filter(|used| owner.ends_with(&*used.name));
@@ -162,7 +178,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
 
     fn count_owners(&self) -> usize {
         let mut owners = BTreeSet::new();
-        for file in self.query.containing(&self.definition.name).into_iter().take(400) {
+        for file in self.named_files() {
             let Some(view) = self.query.view(file) else { continue };
             let same =
                 view.facts.definitions.iter().filter(|it| it.name == self.definition.name && is_member(it));
@@ -181,7 +197,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
         names
     }
 
-    /// The full name of what its users name.
+    /// Returns the full name that users write.
     pub(super) fn named(&self) -> &str {
         match self.constructs {
             true => self.full.rsplit_once('.').map_or(&self.full, |(owner, _)| owner),
@@ -192,7 +208,10 @@ impl<'q, 'w> Wanted<'q, 'w> {
     pub(super) fn candidates(&self) -> Vec<FileId> {
         let names = self.names();
         let mut found: BTreeSet<FileId> = names.iter().flat_map(|name| self.query.containing(name)).collect();
-        if self.asked_for {
+        if self.query.packages.is_structural() && self.definition.kind == DefinitionKind::Method {
+            found.extend(self.givers().iter().flat_map(|name| self.query.containing(name)));
+        }
+        if self.asked_for || self.query.packages.is_structural() {
             found.extend(self.mentioning.iter().filter(|file| self.query.view(**file).is_some()));
         }
         found.into_iter().filter(|file| *file != self.file).collect()
@@ -205,7 +224,9 @@ impl<'q, 'w> Wanted<'q, 'w> {
         }
         let mut found = Vec::new();
         if !self.constructs {
-            for bound in view.bindings.names.iter().filter(|bound| self.is_bound(bound.full.as_str())) {
+            for bound in
+                self.query.bindings(&view).names.iter().filter(|bound| self.is_bound(bound.full.as_str()))
+            {
                 found.push(reference(file, bound.line, Kind::Import, Role::Import, &self.definition.name));
             }
             found.extend(self.openings(file, &view));
@@ -214,7 +235,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
         if file != self.file {
             found.extend(self.declared_again(file, &view));
         }
-        let aliases = view.bindings.names.iter().filter(|bound| bound.full == self.named());
+        let aliases = self.query.bindings(&view).names.iter().filter(|bound| bound.full == self.named());
         let mut locals = self.names();
         locals.extend(aliases.map(|bound| &*bound.local));
         for used in view.facts.uses.iter().filter(|used| locals.contains(&*used.name)) {
@@ -226,13 +247,14 @@ impl<'q, 'w> Wanted<'q, 'w> {
                 found.push(place);
             }
         }
+        found.extend(self.conversions(file, &view));
         if found.is_empty() && file != self.file {
             found.extend(self.unread(file, &view).or_else(|| self.passed(file, &view)));
         }
         found
     }
 
-    /// A place in a file that could not be read in whole, where the name stands in what was not read.
+    /// Returns a place in an unparsed part of a file that contains the name.
     fn unread(&self, file: FileId, view: &View) -> Option<Reference> {
         let name = &*self.definition.name;
         let known = view.facts.uses.iter().any(|it| &*it.name == name)
@@ -248,7 +270,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
         Some(Reference { certainty: Certainty::Undecided, ..place })
     }
 
-    /// What a place does with the name. As a value a type is named to get at its members, whatever else it says of itself.
+    /// Returns the kind of use. A type used as a value is named to access its members.
     fn role(&self, used: &Use) -> Role {
         match used.role {
             Role::Value if is_type(self.definition) => Role::Owner,
@@ -256,7 +278,8 @@ impl<'q, 'w> Wanted<'q, 'w> {
         }
     }
 
-    /// Imports that open a type, so that its members are named alone: `using static`, `import static T.*`.
+    /// Returns imports that open a type, so that its members are named alone: `using static`, `import static
+    /// T.*`.
     fn openings(&self, file: FileId, view: &View) -> Vec<Reference> {
         let opens =
             |import: &&Import| import.glob && import.alias.is_none() && *import.module == *self.named();
@@ -266,19 +289,20 @@ impl<'q, 'w> Wanted<'q, 'w> {
         imports.map(place).collect()
     }
 
-    /// Whether a file is of the same package, or near enough to be trusted with what only the package sees.
+    /// Returns true if a file is in the same package, or sees the names of that package.
     fn is_near(&self, view: &View) -> bool {
-        let opened = view.bindings.globs.contains(&self.package);
+        let opened = self.query.bindings(view).globs.contains(&self.package);
         view.package == self.package || opened || self.query.packages.sees_around()
     }
 
-    /// Whether an import binds it, or something inside it.
+    /// Returns true if an import binds it, or something inside it.
     fn is_bound(&self, full: &str) -> bool {
         let inside = full.strip_prefix(self.named());
         inside.is_some_and(|rest| rest.is_empty() || is_type(self.definition) && rest.starts_with('.'))
     }
 
-    /// In languages of includes: whether a file only declares the function or variable, without including who has it.
+    /// In languages with includes: returns true if a file only declares the function or variable, without
+    /// including its definition.
     pub(super) fn is_promised(&self, view: &View) -> bool {
         let defined = match self.definition.kind {
             DefinitionKind::Function => !is_nothing(self.definition.body),
@@ -294,14 +318,17 @@ impl<'q, 'w> Wanted<'q, 'w> {
         own.peek().is_some() && own.all(|it| it.reach != Reach::File && is_nothing(it.body))
     }
 
-    /// In languages of includes: the same thing in another file, its declaration or its definition.
+    /// In languages with includes: returns the same entity in another file, its declaration or its
+    /// definition.
     fn declared_again(&self, file: FileId, view: &View) -> Vec<Reference> {
         let mut found = Vec::new();
         let connected = self.query.sees(file, self.file) || self.query.sees(self.file, file);
-        if !self.query.packages.includes() || !(connected || self.is_promised(view)) {
+        let kind = self.definition.kind;
+        // A macro is visible only by inclusion: another one of its name is another macro.
+        let is_linked = kind != DefinitionKind::Macro;
+        if !self.query.packages.includes() || !is_linked || !(connected || self.is_promised(view)) {
             return found;
         }
-        let kind = self.definition.kind;
         let again = |it: &Definition| {
             it.kind == kind && it.name == self.definition.name && full_name(&view.package, it) == self.full
         };
@@ -314,10 +341,27 @@ impl<'q, 'w> Wanted<'q, 'w> {
         found
     }
 
-    /// Definitions that take the member's place in types that extend its owner.
+    /// Returns true if a definition is written inside its type. In C++ the one outside follows the declaration inside.
+    fn is_inside(&self, definition: &Definition, file: FileId, class: Symbol) -> bool {
+        let is_around = |it: &Definition| it.line <= definition.line && definition.end_line <= it.end_line;
+        !self.query.packages.includes()
+            || class.file == file && self.query.definition(class).is_some_and(|it| is_around(&it))
+    }
+
+    /// Returns true if a type also inherits a member of the name from another type than the owner.
+    fn is_had_otherwise(&self, class: Symbol) -> bool {
+        let name = &self.definition.name;
+        let of_owner = |it: Symbol| {
+            Some(it) == self.owner || self.query.full(it) == self.owner.and_then(|it| self.query.full(it))
+        };
+        let others = self.query.ancestors(class).into_iter().filter(|it| *it != class && !of_owner(*it));
+        others.into_iter().any(|it| !self.query.own_members(it, name).is_empty())
+    }
+
+    /// Returns definitions that override the member in subtypes of its owner.
     fn overrides(&self, file: FileId, view: &View) -> Vec<Reference> {
         let mut found = Vec::new();
-        // What Java calls a field cannot be overridden.
+        // A field of Java cannot be overridden.
         let property = self.definition.kind == DefinitionKind::Field && view.facts.language != Language::Java;
         if self.definition.kind != DefinitionKind::Method && !(property && self.query.packages.overloads()) {
             return found;
@@ -328,9 +372,10 @@ impl<'q, 'w> Wanted<'q, 'w> {
             let Some(class) = self.query.type_of(file, Some(container), container) else { continue };
             let own = class == self.owner.unwrap_or(class)
                 || self.query.full(class) == self.owner.and_then(|it| self.query.full(it));
-            if !own && self.is_heir(class) {
-                let mut place =
-                    reference(file, definition.line, Kind::Symbol, Role::Override, &definition.name);
+            if !own && self.is_heir(class) && self.is_inside(definition, file, class) {
+                // A member that the type still inherits is compared with the signature. It is not missing.
+                let role = if self.is_had_otherwise(class) { Role::Redefine } else { Role::Override };
+                let mut place = reference(file, definition.line, Kind::Symbol, role, &definition.name);
                 place.within = u32::try_from(at).ok();
                 found.push(place);
             }
@@ -339,7 +384,7 @@ impl<'q, 'w> Wanted<'q, 'w> {
     }
 }
 
-/// A place that is sure of what it means.
+/// Creates a resolved reference.
 pub(super) fn reference(file: FileId, line: u32, kind: Kind, role: Role, pattern: &str) -> Reference {
     Reference {
         file,

@@ -4,19 +4,20 @@ use serde::Serialize;
 
 use super::{Next, Report, Together, absolute, evidence_line};
 use crate::impact::{Dependent, Evidence, FileChange, FileImpact, Hop};
+use crate::limits::Limits;
 use crate::reference::{Certainty, Kind};
 
-/// How long the parts of an answer took, in milliseconds. The only thing in a report that differs from run to run. They overlap: the
-/// disk is looked at while the dependents are found.
+/// Durations of the parts of an answer, in milliseconds. Only they differ from run to run. They overlap: the
+/// disk is checked while the dependents are found.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 pub struct Timings {
-    /// Until the index could be asked.
+    /// Until the index could be queried.
     pub index: f64,
-    /// Until it was known what changed.
+    /// Until the changes were known.
     pub changes: f64,
     /// Finding the dependents.
     pub impact: f64,
-    /// Until all of it was done, and the disk was known to be as the index says.
+    /// Until all work was done, and the disk was known to match the index.
     pub total: f64,
 }
 
@@ -35,6 +36,9 @@ pub(super) struct Document<'a> {
     cascade_recommended: bool,
     cascade_rationale: String,
     unresolved_references: usize,
+    /// The number of times each limit of the search was reached: dependents may be missing.
+    #[serde(skip_serializing_if = "Limits::is_empty")]
+    limits: &'a Limits,
     index: Index<'a>,
     ranked: Vec<Ranked<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -59,16 +63,16 @@ struct File<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     renamed_from: Option<&'a str>,
     whole_file: bool,
-    /// Only where it is false: then nothing is known of its dependents.
+    /// Only present if false: then its dependents are unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     analysed: Option<bool>,
-    /// The first line that does not parse any more: nothing is known about the definitions there.
+    /// The first line that no longer parses: the definitions there are unknown.
     #[serde(skip_serializing_if = "Option::is_none")]
     unparsed_line: Option<u32>,
-    /// Only where it is true.
+    /// Only present if true.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     only_comments: bool,
-    /// Only where it is false: a manifest, whose names, scripts and settings are not analysed.
+    /// Only present if false: a manifest, whose names, scripts and settings are not analysed.
     #[serde(skip_serializing_if = "Option::is_none")]
     content_analysed: Option<bool>,
     symbols: Vec<Symbol<'a>>,
@@ -121,7 +125,7 @@ struct Placed<'a> {
     pattern: &'a str,
 }
 
-/// A dependent of the whole change: the files it depends on, the most affected first.
+/// A dependent of the complete change: the files it depends on, the most affected first.
 #[derive(Serialize)]
 struct Ranked<'a> {
     file: &'a str,
@@ -140,7 +144,7 @@ struct History<'a> {
 }
 
 impl Report<'_> {
-    /// Everything, for programs.
+    /// Renders the complete report as JSON.
     pub fn json(&self, active_cascade: bool, timings: Timings) -> String {
         let document = Document {
             domain: "execution",
@@ -155,6 +159,7 @@ impl Report<'_> {
             cascade_recommended: self.cascade_recommended(),
             cascade_rationale: self.rationale(),
             unresolved_references: self.impact.unresolved,
+            limits: &self.impact.limits,
             index: Index {
                 fresh: self.basis.fresh,
                 revision: &self.basis.revision,

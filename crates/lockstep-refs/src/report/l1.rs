@@ -54,7 +54,7 @@ impl Report<'_> {
         out
     }
 
-    /// No dependent: nothing in any text says that it is one.
+    /// Writes a file that changed together with another. It is no dependent: no text references it.
     fn together(&self, out: &mut String, together: &Together) {
         let _ = write!(
             out,
@@ -96,7 +96,7 @@ fn broken_reference(out: &mut String, path: &str, broken: &BrokenReference) {
     );
 }
 
-/// A YAML scalar: plain where nobody can mistake it, else in double quotes.
+/// Formats a YAML scalar: plain if it is unambiguous, otherwise in double quotes.
 fn scalar(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
     let word = text.contains(['/', '_']) || !is_other_than_text(text);
@@ -104,7 +104,7 @@ fn scalar(text: &str) -> String {
     if start && word && text.chars().all(plain) { text.to_owned() } else { quoted(text) }
 }
 
-/// Words that YAML readers take for something else than text.
+/// Returns true for words that YAML parsers do not read as text.
 fn is_other_than_text(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     matches!(&*lower, "true" | "false" | "null" | "yes" | "no" | "on" | "off" | "y" | "n" | "nan" | "inf")

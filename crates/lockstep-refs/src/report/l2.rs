@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use lockstep_text::single_line;
+
 use super::{Report, absolute, evidence_line};
 use crate::impact::{Dependent, FileImpact, Hop};
 
@@ -21,7 +23,7 @@ impl Report<'_> {
             let _ = write!(
                 out,
                 "\n### {}\n**Dependents ({}):**\n\n",
-                one_line(&absolute(self.root, &file.path)),
+                single_line(&absolute(self.root, &file.path)),
                 file.dependents.len()
             );
             dependents(&mut out, file);
@@ -33,7 +35,7 @@ impl Report<'_> {
             out.push_str("- None.\n");
         }
         for note in notes {
-            let _ = writeln!(out, "- {}", one_line(&note));
+            let _ = writeln!(out, "- {}", single_line(&note));
         }
         out
     }
@@ -59,7 +61,8 @@ fn broken_in_file(out: &mut String, file: &FileImpact) {
     let _ = write!(out, "\n**Broken in the same file ({}):**\n\n", file.broken_in_file.len());
     for broken in &file.broken_in_file {
         let line = evidence_line(&file.path, &broken.evidence);
-        let _ = writeln!(out, "- `{}` ({})", one_line(&line).replace('`', "'"), one_line(&broken.reason));
+        let _ =
+            writeln!(out, "- `{}` ({})", single_line(&line).replace('`', "'"), single_line(&broken.reason));
     }
 }
 
@@ -81,12 +84,7 @@ fn row(out: &mut String, dependent: &Dependent) {
     );
 }
 
-/// Text that stays inside its cell.
+/// Escapes text for a table cell.
 fn cell(text: &str) -> String {
-    one_line(&text.replace('\\', "\\\\").replace('|', "\\|"))
-}
-
-/// Text that stays on its line.
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect()
+    single_line(&text.replace('\\', "\\\\").replace('|', "\\|"))
 }

@@ -1,46 +1,48 @@
-//! Classes that cannot be built any more: one that must define a member before values of it are made, and has lost it or is asked for it under
-//! another name. Who builds one names neither the member nor, perhaps, the type that asks for it.
+//! Classes that can no longer be instantiated: they must define an abstract member, and have lost it, or it
+//! is required under another name. A place that instantiates one need not name the member or the type that
+//! requires it.
 
 use super::Symbol;
-use super::names::{Entity, Mode, Resolver};
+use super::names::{Defined, Entity, Mode, Resolver};
 use super::search::{Search, is_member};
 use super::types::Type;
 use crate::facts::{ABSTRACT, Definition, DefinitionKind, Role, Use};
 use crate::reference::{Certainty, Target};
 use crate::world::FileId;
 
-/// The positions of those wanted members without which some class cannot be built.
-pub(super) fn needed(resolver: &Resolver<'_>, target: &Target<'_>) -> Vec<usize> {
-    let Some(view) = resolver.view(target.file) else { return Vec::new() };
-    let is_needed = |it: &Definition| {
-        let class = it.container.as_deref().and_then(|path| view.at(path).first());
-        let class = class.map(|at| Symbol { file: target.file, at: *at });
-        is_abstract(it) || class.is_some_and(|class| asks_for(resolver, class, &it.name))
+/// Returns the positions of the wanted members without which some class cannot be instantiated.
+pub(super) fn needed(resolver: &Resolver<'_>, target: &Target<'_>, homes: &[FileId]) -> Vec<usize> {
+    let is_needed = |it: &Definition, file: FileId| {
+        let asks = || {
+            let at = *resolver.view(file)?.at(it.container.as_deref()?).first()?;
+            Some(asks_for(resolver, Symbol { file, at }, &it.name))
+        };
+        is_abstract(it) || asks().unwrap_or(false)
     };
-    let members = target.symbols.iter().enumerate().filter(|(_, it)| is_member(it));
-    members.filter(|(_, it)| is_needed(it)).map(|(at, _)| at).collect()
+    let members = target.symbols.iter().zip(homes).enumerate().filter(|(_, (it, _))| is_member(it));
+    members.filter(|(_, (it, file))| is_needed(it, **file)).map(|(at, _)| at).collect()
 }
 
 fn is_abstract(definition: &Definition) -> bool {
     definition.extends.iter().any(|it| &**it == ABSTRACT)
 }
 
-/// Whether what a class extends asks for a member.
+/// Returns true if a base of a class requires a member.
 fn asks_for(resolver: &Resolver<'_>, class: Symbol, name: &str) -> bool {
     let asked = resolver.inherited(class, name).symbols;
     asked.iter().filter_map(|it| resolver.definition(*it)).any(|it| is_abstract(&it))
 }
 
 impl Search<'_, '_> {
-    /// The classes of which the needed members are.
+    /// Returns the classes of the needed members.
     pub(super) fn needing(&self) -> Vec<Box<str>> {
         let of = |at: &usize| self.target.symbols.get(*at)?.container.clone();
         self.needed.iter().filter_map(of).map(|path| super::search::last(&path).into()).collect()
     }
 
-    /// Which needed member a class could no longer be built without, and how that is.
+    /// Returns the needed member without which a class could no longer be instantiated, and its role.
     pub(super) fn builds(&self, class: Symbol) -> Option<(usize, Role)> {
-        let is_class = |it: Definition| it.kind == DefinitionKind::Type;
+        let is_class = |it: Defined| it.kind == DefinitionKind::Type;
         if self.needed.is_empty() || !self.resolver.definition(class).is_some_and(is_class) {
             return None;
         }
@@ -49,7 +51,7 @@ impl Search<'_, '_> {
             let own = self.resolver.members(class, &wanted.name).symbols;
             let is_wanted = own.iter().any(|it| self.wanted.get(it) == Some(at));
             match (is_abstract(wanted), is_wanted) {
-                // It has what is asked for now, and not what will be.
+                // The class has the member that is required now, but not the future one.
                 (true, false) => self.redefines(class, *at).then_some((*at, Role::Require)),
                 (false, true) => Some((*at, Role::Inherited)),
                 _ => None,
@@ -57,7 +59,7 @@ impl Search<'_, '_> {
         })
     }
 
-    /// Whether a class has a member in the place of the wanted one.
+    /// Returns true if a class overrides the wanted member.
     fn redefines(&self, class: Symbol, at: usize) -> bool {
         let Some(wanted) = self.target.symbols.get(at) else { return false };
         let mut classes = vec![class];
@@ -94,7 +96,7 @@ impl Search<'_, '_> {
     pub(super) fn keep_built(&mut self, file: FileId, it: &Use, class: Symbol) {
         if let Some((at, role)) = self.builds(class).filter(|_| it.role == Role::Call) {
             self.keep_use(file, &Use { role, ..it.clone() }, at, Certainty::Resolved, None);
-            // What it would have anyway is what asks for it.
+            // The inherited member is the one that requires it.
             if let Some(kept) = self.found.last_mut() {
                 kept.role = role;
             }

@@ -1,26 +1,77 @@
-//! Values where a type is expected that they only fit by their members: a change to a member of either may end that.
+//! Values that fit an expected type only by their members: a change of a member on either side may break
+//! that.
 
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 
 use super::Symbol;
 use super::names::Resolver;
 use super::types::Type;
-use crate::facts::{Definition, DefinitionKind, Role, STATIC, Shape};
+use crate::facts::{DefinitionKind, Role, STATIC, Shape};
+use crate::limits::Limit;
+use crate::reference::Target;
+use crate::world::FileId;
 
-/// Functions that take functions that take functions are looked into no further.
+/// The depth to which functions that take functions are compared.
 const MAX_DEPTH: usize = 2;
+
+/// The members that values are compared by.
+#[derive(Clone, Copy)]
+pub(super) struct Conformance<'a> {
+    pub(super) wanted: &'a HashMap<Symbol, usize>,
+    pub(super) names: &'a [Box<str>],
+    pub(super) carriers: &'a Carriers,
+}
+
+/// The types that may have a wanted member: its owners, and those that extend one.
+pub(super) struct Carriers {
+    owners: HashSet<Symbol>,
+    known: RefCell<HashMap<Symbol, bool>>,
+}
+
+impl Carriers {
+    pub(super) fn new(resolver: &Resolver<'_>, target: &Target<'_>, homes: &[FileId]) -> Self {
+        let mut owners = HashSet::new();
+        for (member, file) in target.symbols.iter().zip(homes) {
+            let Some(view) = resolver.view(*file) else { continue };
+            let path = member.container.as_deref().unwrap_or_default();
+            owners.extend(view.at(path).iter().map(|at| Symbol { file: *file, at: *at }));
+        }
+        Self { owners, known: RefCell::default() }
+    }
+
+    /// False if a type certainly has no wanted member.
+    fn may_include(&self, resolver: &Resolver<'_>, class: Symbol) -> bool {
+        if let Some(known) = self.known.borrow().get(&class) {
+            return *known;
+        }
+        let mut seen = vec![class];
+        let mut next = 0;
+        let mut found = false;
+        while let Some(one) = seen.get(next).copied().filter(|_| !found) {
+            next += 1;
+            let mut open = false;
+            let bases = resolver.bases(one, &mut open);
+            // The members of an object that holds all of another are not those of a base.
+            let is_spread = || resolver.definition(one).is_some_and(|it| it.kind == DefinitionKind::Value);
+            found = open || self.owners.contains(&one) || is_spread();
+            seen.extend(bases.into_iter().filter(|base| !seen.contains(base)).collect::<Vec<_>>());
+        }
+        self.known.borrow_mut().insert(class, found);
+        found
+    }
+}
 
 impl Resolver<'_> {
     /// The wanted members by which one of the values fits one of the expected types, and on which side they are.
-    pub(crate) fn misfits(
+    pub(super) fn misfits(
         &self,
         values: &[Type],
         expected: &[Type],
-        wanted: &HashMap<Symbol, usize>,
-        symbols: &[Definition],
+        conformance: &Conformance<'_>,
     ) -> Vec<(usize, Role)> {
         let mut found = Vec::new();
-        self.compare(values, expected, wanted, symbols, 0, &mut found);
+        self.compare(values, expected, conformance, 0, &mut found);
         found.sort_unstable();
         found.dedup();
         found
@@ -30,28 +81,31 @@ impl Resolver<'_> {
         &self,
         values: &[Type],
         expected: &[Type],
-        wanted: &HashMap<Symbol, usize>,
-        symbols: &[Definition],
+        conformance: &Conformance<'_>,
         depth: usize,
         found: &mut Vec<(usize, Role)>,
     ) {
-        // Where only some members are expected, none is missed, but those that are there must fit.
+        // If only some members are expected, none can be missing, but the present ones must fit.
         let partly = expected.iter().any(|it| matches!(it, Type::Outside(name, _) if &**name == "Partial"));
         let before = found.len();
         for value in values {
-            // What fits one of several by being it, fits.
+            // A value that is one of several expected types fits.
             if expected.contains(value) {
                 continue;
             }
             for other in expected {
                 match (value, other) {
                     (Type::Instance(value), Type::Instance(other)) => {
-                        self.compare_members(*value, *other, wanted, symbols, found);
+                        self.compare_members(*value, *other, conformance, found);
                     }
                     _ if depth < MAX_DEPTH => {
-                        self.compare_functions(value, other, wanted, symbols, depth + 1, found);
+                        self.compare_functions(value, other, conformance, depth + 1, found);
                     }
-                    _ => {}
+                    _ => {
+                        if self.signature(value).is_some() && self.signature(other).is_some() {
+                            Limit::Depth.reach();
+                        }
+                    }
                 }
             }
         }
@@ -69,26 +123,32 @@ impl Resolver<'_> {
         &self,
         value: Symbol,
         expected: Symbol,
-        wanted: &HashMap<Symbol, usize>,
-        symbols: &[Definition],
+        conformance: &Conformance<'_>,
         found: &mut Vec<(usize, Role)>,
     ) {
-        for symbol in symbols {
-            let given = self.instance_members(value, &symbol.name);
+        let Conformance { wanted, names, carriers } = *conformance;
+        if !carriers.may_include(self, value) && !carriers.may_include(self, expected) {
+            return;
+        }
+        for name in names {
+            let given = self.instance_members(value, name);
             if given.is_empty() {
                 continue;
             }
-            let asked = self.instance_members(expected, &symbol.name);
+            let asked = self.instance_members(expected, name);
             if asked.is_empty() || given == asked {
                 continue;
             }
-            if let Some(at) = given.iter().find_map(|it| wanted.get(it)) {
-                // Without its own, it has the one that is asked for.
-                let inherits =
-                    self.inherited(value, &symbol.name).symbols.iter().any(|it| asked.contains(it));
-                found.push((*at, if inherits { Role::Redefine } else { Role::Conform }));
-            } else if let Some(at) = asked.iter().find_map(|it| wanted.get(it)) {
-                // A method that takes something is held against what it would be given.
+            let of_value = given.iter().find_map(|it| Some((it.file, *wanted.get(it)?)));
+            if let Some((_, at)) = of_value {
+                // Without its own member, it inherits the required one.
+                let inherits = self.inherited(value, name).symbols.iter().any(|it| asked.contains(it));
+                found.push((at, if inherits { Role::Redefine } else { Role::Conform }));
+            }
+            // Two members of one file break once.
+            let elsewhere = asked.iter().filter(|it| of_value.is_none_or(|(file, _)| it.file != file));
+            if let Some(at) = elsewhere.into_iter().find_map(|it| wanted.get(it)) {
+                // The parameters of a method are compared with the required signature.
                 let takes = given.iter().filter_map(|it| self.definition(*it)?.arity);
                 let nothing = takes.into_iter().all(|arity| arity.most == Some(0));
                 found.push((*at, if nothing { Role::Require } else { Role::Implement }));
@@ -98,7 +158,7 @@ impl Resolver<'_> {
 
     /// The members that a value has by its type. A field may be the class's own, not its values'.
     fn instance_members(&self, of: Symbol, name: &str) -> Vec<Symbol> {
-        let mut symbols = self.members(of, name).symbols;
+        let mut symbols = self.members(of, name).symbols.to_vec();
         symbols.retain(|it| {
             let definition = self.definition(*it);
             definition.is_some_and(|it| {
@@ -108,22 +168,23 @@ impl Resolver<'_> {
         symbols
     }
 
-    /// What a function gives must fit, and what it takes must fit the other way round.
+    /// Compares two functions: the result must fit, and the parameters must fit the other way round.
     fn compare_functions(
         &self,
         value: &Type,
         expected: &Type,
-        wanted: &HashMap<Symbol, usize>,
-        symbols: &[Definition],
+        conformance: &Conformance<'_>,
         depth: usize,
         found: &mut Vec<(usize, Role)>,
     ) {
         let (Some(value), Some(expected)) = (self.signature(value), self.signature(expected)) else { return };
         let of = |place, shape: &Shape| self.types(place, shape);
-        self.compare(&of(&value.0, &value.2), &of(&expected.0, &expected.2), wanted, symbols, depth, found);
-        for (taken, given) in value.1.iter().zip(&expected.1) {
+        let gives = of(&value.place, value.gives());
+        self.compare(&gives, &of(&expected.place, expected.gives()), conformance, depth, found);
+        for (taken, given) in value.takes().iter().zip(expected.takes()) {
             if !matches!(taken, Shape::Parameter(..) | Shape::Untyped | Shape::Unknown) {
-                self.compare(&of(&expected.0, given), &of(&value.0, taken), wanted, symbols, depth, found);
+                let given = of(&expected.place, given);
+                self.compare(&given, &of(&value.place, taken), conformance, depth, found);
             }
         }
     }

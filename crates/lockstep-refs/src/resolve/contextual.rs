@@ -1,5 +1,6 @@
-//! Parameters without a type of their own have it from what their function is given to. When a definition on that way is gone, nothing tells
-//! the type any more, and a strict checker says so of every such parameter, in files that never name what is gone.
+//! Parameters without an annotation get their type from the function's context. If a definition on which that
+//! depends is removed, the type is unknown, and a strict checker reports every such parameter, in files that
+//! never name the removed definition.
 
 use std::collections::BTreeSet;
 
@@ -9,30 +10,32 @@ use super::search::{Search, last};
 use super::types::{Place, Type};
 use crate::facts::{Definition, DefinitionKind, Role, Shape, THIS, Use, WHOLE};
 use crate::language::Language;
+use crate::limits::Limit;
 use crate::reference::Certainty;
 use crate::world::FileId;
 
-/// More definitions than this are not imagined gone.
+/// The maximum number of definitions that are assumed to be removed.
 const MAX_GONE: usize = 4;
-/// Names by which others know a type are followed up to this many.
+/// The maximum number of names of a type that are followed.
 const MAX_NAMES: usize = 24;
-/// A name that stands in more files than this says nothing.
+/// A name that more files contain is not followed.
 const MAX_FILES: usize = 200;
 
 /// A world without one of the wanted definitions.
 pub(super) struct Gone<'w> {
-    /// Its position in the target.
+    /// The index in the target.
     at: usize,
-    /// As other files see it: its own file goes by its new name.
+    /// The view of other files: the definition's own file uses its new name.
     elsewhere: Resolver<'w>,
-    /// As its own file sees it too.
+    /// The view of all files, including its own.
     everywhere: Resolver<'w>,
-    /// The last file in which a parameter was found that loses its type: one is enough.
+    /// The last file with a parameter that loses its type: one per file is enough.
     told: Option<FileId>,
 }
 
 impl<'w> Search<'_, 'w> {
-    /// Imagines the wanted definitions gone, and takes the files that may know something by them without naming them.
+    /// Assumes that the wanted definitions are removed, and adds the files that may depend on them without
+    /// naming them.
     pub(super) fn take_gone(&mut self) {
         let mut names: Vec<Box<str>> = Vec::new();
         for (at, definition) in self.target.symbols.iter().enumerate() {
@@ -46,6 +49,7 @@ impl<'w> Search<'_, 'w> {
             }
         }
         if self.gone.len() > MAX_GONE {
+            Limit::Removals.reach();
             self.gone.clear();
             return;
         }
@@ -57,14 +61,22 @@ impl<'w> Search<'_, 'w> {
         self.wanted.iter().filter(|(_, at)| named(at)).map(|(symbol, _)| *symbol).collect()
     }
 
-    /// The files that name what is known by one of these names, or by what is known by them.
+    /// Adds the files that name something whose type depends on one of these names, directly or indirectly.
     fn take_known_by(&mut self, mut queue: Vec<Box<str>>) {
         let mut seen: BTreeSet<Box<str>> = BTreeSet::new();
         while let Some(name) = queue.pop() {
-            let is_rare = self.resolver.world.containing(&name).len() <= MAX_FILES;
-            if !is_rare || seen.len() >= MAX_NAMES || !seen.insert(name.clone()) {
+            if seen.contains(&name) {
                 continue;
             }
+            if seen.len() >= MAX_NAMES {
+                Limit::Names.reach();
+                break;
+            }
+            if self.resolver.world.containing(&name).len() > MAX_FILES {
+                Limit::Files.reach();
+                continue;
+            }
+            seen.insert(name.clone());
             for file in self.take_files(&name) {
                 let Some(view) = self.resolver.view(file) else { continue };
                 for definition in view.facts.definitions.iter().filter(|it| is_known_by(it, &name)) {
@@ -74,7 +86,8 @@ impl<'w> Search<'_, 'w> {
         }
     }
 
-    /// A use of a parameter, or of what comes from one, which loses its type when something wanted is gone.
+    /// Checks a use of a parameter, or of a value derived from one, that loses its type if a wanted
+    /// definition is removed.
     pub(super) fn loses_type(&mut self, file: FileId, it: &Use) {
         if self.gone.iter().all(|gone| gone.told == Some(file))
             || Language::of(self.resolver.world.path(file)) == Language::JavaScript
@@ -107,7 +120,7 @@ impl<'w> Search<'_, 'w> {
     }
 }
 
-/// What the function is expected to be whose parameter a value is, or comes from.
+/// Returns the expected function type that determines a value's parameter.
 fn expectation(value: &Shape) -> Option<Shape> {
     match value {
         Shape::Parameter(expected, _, WHOLE) => Some((**expected).clone()),
@@ -118,13 +131,13 @@ fn expectation(value: &Shape) -> Option<Shape> {
     }
 }
 
-/// Whether a definition may say what others are.
+/// Returns true if a definition may determine the types of others.
 fn tells_types(definition: &Definition) -> bool {
     use DefinitionKind::{Function, Interface, Type, Value};
     matches!(definition.kind, Function | Interface | Type | Value)
 }
 
-/// Whether a definition is what it is by something of that name.
+/// Returns true if the type of a definition depends on that name.
 fn is_known_by(definition: &Definition, name: &str) -> bool {
     definition.extends.iter().any(|base| last(base) == name)
         || definition.gives.as_ref().is_some_and(|gives| names(gives, name))

@@ -1,5 +1,5 @@
-//! Who loses something with a type that vanishes, without ever naming it: users of what other types have from it, and
-//! callers of functions that are known by it.
+//! Indirect users of a removed type, which never name it: users of members that other types inherit from it,
+//! and callers of functions whose type depends on it.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -8,12 +8,13 @@ use super::search::{Search, is_member, last};
 use super::types::{Place, Type};
 use super::{Symbol, path_of};
 use crate::facts::{Definition, DefinitionKind, Role, Shape, THIS, Use, WHOLE};
+use crate::limits::Limit;
 use crate::reference::Certainty;
 use crate::world::FileId;
 
-/// More heirs than this are not followed.
+/// The maximum number of subtypes that are followed.
 const MAX_HEIRS: usize = 64;
-/// Names of members that more files have than this say nothing.
+/// Member names that more files contain are not followed.
 const MAX_FILES: usize = 400;
 
 /// The wanted types that others extend.
@@ -21,16 +22,16 @@ const MAX_FILES: usize = 400;
 pub(super) struct Extended {
     /// Each with its position in the target.
     types: Vec<(Symbol, usize)>,
-    /// What their heirs are called.
+    /// The names of their subtypes.
     heirs: BTreeSet<Box<str>>,
-    /// What their members are called, and those of what they extend themselves.
+    /// The names of their members, including inherited ones.
     members: HashSet<Box<str>>,
-    /// Whether some generic function gives values of them.
+    /// Set if some generic function returns values of them.
     given: bool,
 }
 
 impl Search<'_, '_> {
-    /// Finds who extends the wanted types, and the files that may use what those have from them.
+    /// Finds the subtypes of the wanted types, and the files that may use their inherited members.
     pub(super) fn take_heirs(&mut self) {
         let is_type = |it: &Definition| {
             matches!(it.kind, DefinitionKind::Type | DefinitionKind::Interface) && it.gives.is_none()
@@ -61,6 +62,8 @@ impl Search<'_, '_> {
         for word in words {
             if self.resolver.world.containing(&word).len() <= MAX_FILES {
                 self.take_files(&word);
+            } else {
+                Limit::Files.reach();
             }
         }
     }
@@ -74,16 +77,22 @@ impl Search<'_, '_> {
                 let Some(view) = self.resolver.view(file) else { continue };
                 for definition in &view.facts.definitions {
                     let extends = definition.extends.iter().any(|it| *last(it) == *base);
-                    if extends && heirs.len() < MAX_HEIRS && heirs.insert(definition.name.clone()) {
-                        queue.push(definition.name.clone());
+                    if !extends || heirs.contains(&definition.name) {
+                        continue;
                     }
+                    if heirs.len() >= MAX_HEIRS {
+                        Limit::Subtypes.reach();
+                        continue;
+                    }
+                    heirs.insert(definition.name.clone());
+                    queue.push(definition.name.clone());
                 }
             }
         }
         heirs
     }
 
-    /// The names of generic functions that give values of a type, and say so.
+    /// Returns the names of generic functions that declare to return values of a type.
     fn makers_of(&mut self, name: &str) -> BTreeSet<Box<str>> {
         let mut makers = BTreeSet::new();
         for file in self.take_files(name) {
@@ -102,8 +111,8 @@ impl Search<'_, '_> {
         makers
     }
 
-    /// A parameter of a function that is given to a generic function: where only the type of what that one gives tells what
-    /// the parameter is, nothing tells it any more when the type is gone.
+    /// Checks a parameter of a function that is passed to a generic function: if only the result type of the
+    /// generic function determines the parameter's type, it is unknown when that type is removed.
     pub(super) fn infers(&mut self, file: FileId, it: &Use, value: &Shape, expected: &Shape) {
         let Shape::Parameter(callee, argument, parameter) = value else { return };
         if !self.extended.given || matches!(*parameter, WHOLE | THIS) {
@@ -112,14 +121,19 @@ impl Search<'_, '_> {
         let place = Place { file, within: it.within, this: None };
         for (gone, at) in self.extended.types.clone() {
             let made = self.resolver.types(&place, callee).iter().any(|callee| {
-                let Some((there, takes, gives)) = self.resolver.signature(callee) else { return false };
+                let Some(signature) = self.resolver.signature(callee) else { return false };
+                let takes = signature.takes();
                 let open = takes.get(usize::from(*argument)).is_some_and(|taken| match taken {
                     Shape::Function(takes, _) => takes.get(usize::from(*parameter)) == Some(&Shape::Unknown),
                     _ => false,
                 });
-                // What is given besides would tell.
+                // Other arguments would determine it.
                 let told = takes.iter().any(|taken| !matches!(taken, Shape::Function(..)) && has_open(taken));
-                open && !told && self.resolver.types(&there, &gives).contains(&Type::Instance(gone))
+                open && !told
+                    && self
+                        .resolver
+                        .types(&signature.place, signature.gives())
+                        .contains(&Type::Instance(gone))
             });
             if made && !self.is_given_to(&place, expected, gone) {
                 let pattern = self.target.symbols.get(at).map(|it| it.name.clone()).unwrap_or_default();
@@ -129,9 +143,9 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Whether what is expected is so by the type that is gone: then nothing is expected any more.
+    /// Returns true if the expected type is the removed one: then nothing is expected any more.
     fn is_given_to(&self, place: &Place, expected: &Shape, gone: Symbol) -> bool {
-        // Nor is it where anything does, or where a function takes whatever it is given.
+        // It is also false if any value is accepted, or if a function accepts whatever it is given.
         let anything = |it: &Type| match it {
             Type::Untyped => true,
             Type::Outside(name, held) => name.is_empty() && held.is_empty(),
@@ -143,8 +157,8 @@ impl Search<'_, '_> {
         if let Shape::Parameter(callee, argument, WHOLE) = expected {
             let takes_any = |callee: &Type| {
                 let signature = self.resolver.signature(callee).filter(|_| self.is_generic(callee));
-                signature.is_some_and(|(_, takes, _)| {
-                    takes.get(usize::from(*argument)).is_none_or(|taken| *taken == Shape::Unknown)
+                signature.is_some_and(|it| {
+                    it.takes().get(usize::from(*argument)).is_none_or(|taken| *taken == Shape::Unknown)
                 })
             };
             if self.resolver.types(place, callee).iter().any(takes_any) {
@@ -180,7 +194,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Whether a function's open parameters are its own to tell, not those of a value that it is called on.
+    /// Returns true if a function's open type parameters are its own, not those of its receiver.
     fn is_generic(&self, callee: &Type) -> bool {
         let Type::Symbol(symbol, of) = callee else { return false };
         let Some(definition) = self.resolver.definition(*symbol) else { return false };
@@ -202,14 +216,14 @@ impl Search<'_, '_> {
         }
     }
 
-    /// A use of what a value only has because its type extends a wanted one.
+    /// Checks a use of a member that a value only has because its type extends a wanted one.
     pub(super) fn inherits(&mut self, file: FileId, it: &Use) {
         let place = Place { file, within: it.within, this: None };
         let (classes, name): (Vec<Symbol>, &str) = match &it.of {
             Some(of) if self.extended.members.contains(&it.name) => {
                 (self.resolver.types(&place, of).iter().filter_map(class_of).collect(), &it.name)
             }
-            // A class that has no constructor of its own is built by that of what it extends.
+            // A class without its own constructor uses that of its base.
             None if it.role == Role::Call
                 && it.arguments != Some(0)
                 && self.extended.heirs.contains(&it.name) =>
@@ -232,12 +246,12 @@ impl Search<'_, '_> {
     }
 }
 
-/// Whether a function takes a function that is given something of a type that is not told yet.
+/// Returns true if a function takes a function with a parameter of an open type.
 fn takes_open(taken: &Shape) -> bool {
     matches!(taken, Shape::Function(takes, _) if takes.contains(&Shape::Unknown))
 }
 
-/// Whether a type is not told yet, or holds such.
+/// Returns true if a type is open, or contains an open type.
 fn has_open(shape: &Shape) -> bool {
     match shape {
         Shape::Unknown => true,

@@ -1,4 +1,4 @@
-//! Whether those who call a function see it, or only what its decorators make of it.
+//! Checks whether callers see a function, or only the result of its decorators.
 
 use super::names::Resolver;
 use super::types::{Place, Type};
@@ -6,8 +6,9 @@ use super::{Scheme, Symbol};
 use crate::facts::{DECORATED, Definition, Shape};
 use crate::world::{FileId, World};
 
-/// Whether what a function of a file takes is seen by nobody: a decorator that is a value gives a function with parameters of its own
-/// for it. One that is a function, and says nothing of types, is taken for one that leaves the function what it is, as checkers do.
+/// Returns true if a function's parameters are hidden: a decorator that is a value returns a function with
+/// its own parameters. A decorator that is an unannotated function is assumed to keep the signature, as
+/// checkers do.
 pub(crate) fn is_hidden(world: &dyn World, scheme: &dyn Scheme, file: FileId, function: &Definition) -> bool {
     let resolver = Resolver::new(world, scheme);
     let Some(Shape::Applied(head, parts)) = &function.gives else { return false };

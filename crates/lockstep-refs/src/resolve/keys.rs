@@ -1,4 +1,4 @@
-//! Keys: members that are named by a string in brackets or braces, where a type says which there are (`TypedDict`).
+//! Keys: members that are named by a string in brackets or braces, on types that declare them (`TypedDict`).
 
 use super::Symbol;
 use super::names::Resolver;
@@ -8,15 +8,15 @@ use crate::facts::{Shape, Use};
 use crate::reference::Certainty;
 use crate::world::FileId;
 
-/// Types that extend one another longer than this are taken for a loop.
+/// Longer chains of bases are treated as cycles.
 const MAX_BASES: usize = 16;
 
 impl Search<'_, '_> {
-    /// A key of a value. Of one that is not known to have keys, nothing is said.
+    /// Checks a key of a value. A value that is not known to have keys is ignored.
     pub(super) fn key(&mut self, file: FileId, it: &Use, of: &Shape) {
         let place = Place { file, within: it.within, this: None };
-        for one in self.resolver.types(&place, of) {
-            let Type::Instance(class) = one else { continue };
+        for one in self.resolver.types(&place, of).iter() {
+            let Type::Instance(class) = *one else { continue };
             if !self.resolver.has_keys(class, 0) {
                 continue;
             }
@@ -29,7 +29,7 @@ impl Search<'_, '_> {
 }
 
 impl Resolver<'_> {
-    /// Whether the members of a type are its keys.
+    /// Returns true if the members of a type are its keys.
     fn has_keys(&self, class: Symbol, depth: usize) -> bool {
         let Some(definition) = self.definition(class).filter(|_| depth < MAX_BASES) else { return false };
         let says_so = |base: &str| base.rsplit('.').next() == Some("TypedDict");

@@ -1,41 +1,78 @@
-//! Members of types: their own, and those that they have from others.
+//! Members of types: their own and inherited ones.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
 
 use super::names::{Entity, Mode, Resolver};
-use super::types::{Place, Type};
+use super::types::{Place, Type, Values};
 use super::{Module, Symbol, path_of};
 use crate::facts::{Definition, DefinitionKind, Role};
 
-/// What a member was found to be.
-#[derive(Debug, Default)]
+/// The result of a member lookup.
+#[derive(Debug, Clone)]
 pub(crate) struct Members {
     /// The definitions, of the nearest type that has one.
-    pub(crate) symbols: Vec<Symbol>,
-    /// Whether some base could not be looked into.
+    pub(crate) symbols: Rc<[Symbol]>,
+    /// Set if some base is unknown.
     pub(crate) open: bool,
 }
 
+/// The same, while types are searched.
+#[derive(Debug, Default)]
+struct Collected {
+    symbols: Vec<Symbol>,
+    open: bool,
+}
+
+/// Members and bases of types.
+#[derive(Default)]
+pub(super) struct TypeMembers {
+    /// By the type, and whether its own are left out.
+    members: RefCell<HashMap<(Symbol, bool), MembersByName>>,
+    /// The bases of a type, in the same form.
+    bases: RefCell<HashMap<Symbol, Members>>,
+}
+
+type MembersByName = HashMap<Box<str>, Members>;
+
 impl Resolver<'_> {
-    /// A member of a type: its own, else that of what it extends.
+    /// Returns a member of a type: its own, otherwise an inherited one.
     pub(crate) fn members(&self, class: Symbol, name: &str) -> Members {
-        let mut members = Members::default();
-        self.collect(class, name, &mut Vec::new(), &mut members);
-        members
+        self.memoised((class, false), name, |members| {
+            self.collect(class, name, &mut Vec::new(), members);
+        })
     }
 
-    /// A member of what a type extends.
+    /// Returns a member of a type's bases.
     pub(crate) fn inherited(&self, class: Symbol, name: &str) -> Members {
-        let mut members = Members::default();
-        let mut seen = vec![class];
-        for base in self.bases(class, &mut members.open) {
-            self.collect(base, name, &mut seen, &mut members);
-            if !members.symbols.is_empty() {
-                break;
+        self.memoised((class, true), name, |members| {
+            let mut seen = vec![class];
+            for base in self.bases(class, &mut members.open) {
+                self.collect(base, name, &mut seen, members);
+                if !members.symbols.is_empty() {
+                    break;
+                }
             }
-        }
-        members
+        })
     }
 
-    fn collect(&self, class: Symbol, name: &str, seen: &mut Vec<Symbol>, members: &mut Members) {
+    fn memoised(&self, of: (Symbol, bool), name: &str, search: impl FnOnce(&mut Collected)) -> Members {
+        let Values { members: TypeMembers { members, .. }, progress, .. } = &*self.values;
+        if let Some(known) = members.borrow().get(&of).and_then(|it| it.get(name)) {
+            return known.clone();
+        }
+        let computation = progress.begin();
+        let mut collected = Collected::default();
+        search(&mut collected);
+        let found = Members { symbols: collected.symbols.into(), open: collected.open };
+        if progress.end(&computation) || computation.position == 0 {
+            members.borrow_mut().entry(of).or_default().insert(name.into(), found.clone());
+        }
+        found
+    }
+
+    fn collect(&self, class: Symbol, name: &str, seen: &mut Vec<Symbol>, members: &mut Collected) {
         if seen.contains(&class) || seen.len() > 64 {
             return;
         }
@@ -65,7 +102,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// The modules whose exports a type has as its members: `interface Api extends Methods`, where those are `typeof methods`.
+    /// Returns the modules whose exports a type has as its members: `interface Api extends Methods`, if those
+    /// are `typeof methods`.
     fn base_modules(&self, class: Symbol) -> Vec<Module> {
         let Some(definition) = self.definition(class).filter(|_| self.scheme.is_structural()) else {
             return Vec::new();
@@ -80,14 +118,14 @@ impl Resolver<'_> {
             .collect()
     }
 
-    /// A member that an object has because it holds all of another: `{ ...other }`.
+    /// Collects a member that an object has by spreading another: `{ ...other }`.
     fn collect_spread(
         &self,
         object: Symbol,
         definition: &Definition,
         name: &str,
         seen: &mut Vec<Symbol>,
-        members: &mut Members,
+        members: &mut Collected,
     ) {
         let place = Place { file: object.file, within: Some(object.at), this: None };
         for other in &definition.extends {
@@ -113,12 +151,12 @@ impl Resolver<'_> {
         }
     }
 
-    /// Whether a type has a member only by extending, or by what it extends extending, one that is gone.
+    /// Returns the role of a member that a type has only through a removed base, directly or indirectly.
     pub(crate) fn lost(&self, class: Symbol, name: &str, gone: Symbol) -> Option<Role> {
         self.lost_by(class, name, gone, &mut Vec::new()).flatten()
     }
 
-    /// `None` where the type has no such member; otherwise how it is lost, if it is.
+    /// Returns `None` if the type has no such member; otherwise its role, if it is lost.
     fn lost_by(
         &self,
         class: Symbol,
@@ -148,10 +186,28 @@ impl Resolver<'_> {
         None
     }
 
-    /// What a type extends. `open` where some of it is not the project's, or not known.
+    /// Returns the bases of a type. Sets `open` if some of them are outside the project, or unknown.
     pub(crate) fn bases(&self, class: Symbol, open: &mut bool) -> Vec<Symbol> {
-        let Some(definition) = self.definition(class) else { return Vec::new() };
-        let mut bases = Vec::new();
+        let Some(definition) = self.definition(class).filter(|it| !it.extends.is_empty()) else {
+            return Vec::new();
+        };
+        let Values { members: TypeMembers { bases, .. }, progress, .. } = &*self.values;
+        if let Some(known) = bases.borrow().get(&class) {
+            *open |= known.open;
+            return known.symbols.to_vec();
+        }
+        let computation = progress.begin();
+        let (found, is_open) = self.find_bases(class, &definition);
+        if progress.end(&computation) || computation.position == 0 {
+            let known = Members { symbols: found.as_slice().into(), open: is_open };
+            bases.borrow_mut().insert(class, known);
+        }
+        *open |= is_open;
+        found
+    }
+
+    fn find_bases(&self, class: Symbol, definition: &Definition) -> (Vec<Symbol>, bool) {
+        let (mut bases, mut open) = (Vec::new(), false);
         for base in &definition.extends {
             let place = Place { file: class.file, within: Some(class.at), this: None };
             let before = bases.len();
@@ -160,11 +216,11 @@ impl Resolver<'_> {
                     Type::Instance(symbol) if symbol != class => bases.push(symbol),
                     Type::Outside(name, _) if matches!(&*name, "object" | "Generic" | "Protocol" | "ABC") => {
                     }
-                    _ => *open = true,
+                    _ => open = true,
                 }
             }
-            *open |= bases.len() == before;
+            open |= bases.len() == before;
         }
-        bases
+        (bases, open)
     }
 }

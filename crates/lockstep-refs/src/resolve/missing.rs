@@ -1,4 +1,4 @@
-//! Names that a file takes from modules of the project that do not have them.
+//! Names that a file imports from modules of the project that do not have them.
 
 use super::names::{Entity, Mode, Resolver};
 use super::{Found, Module, Scheme};
@@ -7,7 +7,7 @@ use crate::language::Language;
 use crate::reference::{Kind, MissingName};
 use crate::world::{FileId, World};
 
-/// Chains of modules that re-export everything from each other are followed no further than this.
+/// The maximum length of chains of glob re-exports.
 const MAX_HOPS: usize = 8;
 
 /// Returns the imported names, and the members of imported modules, that their modules do not define.
@@ -51,14 +51,14 @@ fn lacks(resolver: &Resolver<'_>, module: &Module, name: &str) -> bool {
         && resolver.exported(module, name, Mode::Named).is_empty()
 }
 
-/// Returns true if every name of a module is known: it was read in full and makes up none.
+/// Returns true if every name of a module is known: it was parsed completely and creates none dynamically.
 fn is_closed(resolver: &Resolver<'_>, module: &Module, hops: usize) -> bool {
     let Module::File(file) = module else { return false };
     let Some(view) = resolver.view(*file).filter(|_| hops < MAX_HOPS) else { return false };
     let facts = &view.facts;
     let makes_up_names =
         facts.definitions.iter().any(|it| &*it.name == "__getattr__" && it.container.is_none());
-    // A script may hand on its names by assignments that are not followed.
+    // A script may export names by assignments that are not followed.
     let exports = facts.definitions.iter().any(|it| it.reach == Reach::Everyone && it.container.is_none());
     if facts.problems > 0 || makes_up_names || (facts.language == Language::JavaScript && !exports) {
         return false;

@@ -1,47 +1,62 @@
-//! What a name means: the definitions of a file, its imports, and what other files hand on.
+//! Name lookup: the definitions of a file, its imports, and the re-exports of other files.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::types::Values;
 use super::{Found, Module, Scheme, Symbol, path_of};
 use crate::facts::{Definition, DefinitionKind, Facts, Import, Reach, Shape};
 use crate::language::Language;
+use crate::limits::Limit;
+use crate::memo::{Entry, Memo, Progress};
+use crate::work::Work;
 use crate::world::{FileId, World};
 
-/// Chains of re-exports longer than this are taken for loops.
+/// Longer chains of re-exports are treated as cycles.
 const MAX_HOPS: usize = 24;
 
-/// One question to a world: what was found on the way is kept until it is answered.
+/// Resolves names and values in a world. Its results are kept in the memo of the world.
 pub(crate) struct Resolver<'w> {
     pub(super) world: &'w dyn World,
     pub(super) scheme: &'w dyn Scheme,
-    views: RefCell<HashMap<FileId, Option<Rc<View>>>>,
-    lookups: RefCell<HashMap<Asked, Rc<[Hit]>>>,
-    modules: RefCell<HashMap<(FileId, Box<str>), Found>>,
+    names: Rc<Names>,
     hops: Cell<usize>,
     pub(super) depth: Cell<usize>,
-    pub(super) values: RefCell<HashMap<Symbol, Rc<[super::types::Type]>>>,
-    /// What is imagined gone, and whether for its own file too.
+    pub(super) values: Rc<Values>,
+    /// The definitions that are assumed to be removed, and whether for their own file too.
     gone: (Vec<Symbol>, bool),
 }
 
-/// A name of a file, and from where it is asked for.
-type Asked = (FileId, Box<str>, Mode);
+/// Meanings of names in a world.
+#[derive(Default)]
+struct Names {
+    views: RefCell<HashMap<FileId, Option<Rc<View>>>>,
+    lookups: RefCell<HashMap<(FileId, Mode), Lookups>>,
+    /// Lookups that met an open one or a limit.
+    provisional: RefCell<Vec<(FileId, Mode, Box<str>)>>,
+    progress: Progress,
+    modules: RefCell<HashMap<FileId, HashMap<Box<str>, Found>>>,
+}
+
+/// The meanings of names of one file.
+type Lookups = HashMap<Box<str>, Entry<Rc<[Hit]>>>;
 
 /// A file's facts, by name.
 pub(crate) struct View {
     pub(crate) facts: Arc<Facts>,
     /// Definitions by their path inside the file.
     paths: HashMap<Box<str>, Vec<u32>>,
-    /// Imports by the name that they bind or hand on: the position of the import, and of the name in it.
+    /// Imports by the name that they bind or re-export: the index of the import, and of the name in it.
     names: HashMap<Box<str>, Vec<(usize, Option<usize>)>>,
     globs: Vec<usize>,
 }
 
 impl View {
     fn new(facts: Arc<Facts>) -> Self {
+        Work::count_view();
         let mut paths: HashMap<Box<str>, Vec<u32>> = HashMap::new();
         for (at, definition) in (0_u32..).zip(&facts.definitions) {
             paths.entry(path_of(definition).into()).or_default().push(at);
@@ -76,7 +91,21 @@ impl View {
     }
 }
 
-/// From where a name is asked for.
+/// A definition of a file.
+pub(crate) struct Defined {
+    view: Rc<View>,
+    at: usize,
+}
+
+impl Deref for Defined {
+    type Target = Definition;
+
+    fn deref(&self) -> &Definition {
+        &self.view.facts.definitions[self.at]
+    }
+}
+
+/// The point of view of a lookup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Mode {
     /// In the file itself.
@@ -87,7 +116,7 @@ pub(crate) enum Mode {
     Glob,
 }
 
-/// What a name can mean.
+/// The meaning of a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Entity {
     Symbol(Symbol),
@@ -96,7 +125,7 @@ pub(crate) enum Entity {
     Outside,
 }
 
-/// One meaning of a name, and by which file it was handed on by name last.
+/// One meaning of a name, and the last file that re-exported it by name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Hit {
     pub(crate) entity: Entity,
@@ -108,79 +137,108 @@ impl<'w> Resolver<'w> {
         Self {
             world,
             scheme,
-            views: RefCell::default(),
-            lookups: RefCell::default(),
-            modules: RefCell::default(),
+            names: Memo::part(world, scheme.language()),
             hops: Cell::new(0),
             depth: Cell::new(0),
-            values: RefCell::default(),
+            values: Memo::part(world, scheme.language()),
             gone: (Vec::new(), false),
         }
     }
 
-    /// The same world without some definitions of one name; `beside` where their own file misses them too.
+    /// Returns the resolver for a world without some definitions; `beside` is set if their own file lacks
+    /// them too.
     pub(super) fn without(&self, gone: Vec<Symbol>, beside: bool) -> Self {
-        Self { gone: (gone, beside), ..Self::new(self.world, self.scheme) }
+        Self {
+            gone: (gone, beside),
+            names: Rc::clone(&self.names),
+            hops: Cell::new(0),
+            depth: Cell::new(0),
+            values: Rc::default(),
+            ..*self
+        }
     }
 
-    /// Whether what a name of a file means is imagined gone.
+    /// Returns true if the meaning of a name in a file is assumed to be removed.
     pub(super) fn is_gone(&self, from: Option<FileId>, entity: &Entity) -> bool {
         let (gone, beside) = &self.gone;
         matches!(entity, Entity::Symbol(symbol)
             if gone.contains(symbol) && (*beside || from != Some(symbol.file)))
     }
 
-    /// Whether a file is of this language, by its name: those of others need not be parsed.
+    /// Returns true if a file has this language, by its name: others need not be parsed.
     pub(crate) fn speaks(&self, file: FileId) -> bool {
         self.scheme.speaks(Language::of(self.world.path(file)))
     }
 
     /// The facts of a file of this language.
     pub(crate) fn view(&self, file: FileId) -> Option<Rc<View>> {
-        if let Some(view) = self.views.borrow().get(&file) {
+        if let Some(view) = self.names.views.borrow().get(&file) {
             return view.clone();
         }
         let facts = self.speaks(file).then(|| self.world.facts(file)).flatten();
         let view = facts.map(|facts| Rc::new(View::new(facts)));
-        self.views.borrow_mut().insert(file, view.clone());
+        self.names.views.borrow_mut().insert(file, view.clone());
         view
     }
 
-    /// A definition.
-    pub(crate) fn definition(&self, symbol: Symbol) -> Option<Definition> {
-        self.view(symbol.file)?.definition(symbol.at).cloned()
+    pub(crate) fn definition(&self, symbol: Symbol) -> Option<Defined> {
+        let view = self.view(symbol.file)?;
+        view.definition(symbol.at)?;
+        Some(Defined { view, at: symbol.at as usize })
     }
 
     /// The module that an import names.
     pub(crate) fn module(&self, from: FileId, module: &str) -> Found {
-        let key = (from, module.into());
-        if let Some(found) = self.modules.borrow().get(&key) {
+        if let Some(found) = self.names.modules.borrow().get(&from).and_then(|it| it.get(module)) {
             return found.clone();
         }
         let found = self.scheme.module(self.world, from, module);
-        self.modules.borrow_mut().insert(key, found.clone());
+        self.names.modules.borrow_mut().entry(from).or_default().insert(module.into(), found.clone());
         found
     }
 
-    /// What a name of a file means. Empty where nothing says.
+    /// Returns the meanings of a name in a file. Empty if there are none.
     pub(crate) fn lookup(&self, file: FileId, name: &str, mode: Mode) -> Rc<[Hit]> {
-        let key = (file, Box::from(name), mode);
-        if let Some(hits) = self.lookups.borrow().get(&key) {
-            return Rc::clone(hits);
+        let progress = &self.names.progress;
+        match self.names.lookups.borrow().get(&(file, mode)).and_then(|it| it.get(name)) {
+            Some(Entry::Known(hits)) => return Rc::clone(hits),
+            // A loop of re-exports finds nothing new.
+            Some(Entry::Open(position)) => {
+                progress.meet(*position);
+                return Rc::new([]);
+            }
+            None => {}
         }
         if self.hops.get() >= MAX_HOPS {
+            Limit::Hops.reach();
+            progress.cut();
             return Rc::new([]);
         }
-        // A loop of re-exports finds nothing new.
-        self.lookups.borrow_mut().insert(key.clone(), Rc::new([]));
+        let computation = progress.begin();
+        let first_provisional = self.names.provisional.borrow().len();
+        self.keep_lookup(file, mode, name, Entry::Open(computation.position));
         self.hops.set(self.hops.get() + 1);
         let hits: Rc<[Hit]> = match self.view(file) {
             Some(view) => self.search(file, &view, name, mode).into(),
             None => Rc::new([]),
         };
         self.hops.set(self.hops.get() - 1);
-        self.lookups.borrow_mut().insert(key, Rc::clone(&hits));
+        let is_complete = progress.end(&computation);
+        if !is_complete {
+            self.names.provisional.borrow_mut().push((file, mode, name.into()));
+        }
+        self.keep_lookup(file, mode, name, Entry::Known(Rc::clone(&hits)));
+        if is_complete || progress.is_idle() {
+            let mut lookups = self.names.lookups.borrow_mut();
+            for (file, mode, name) in self.names.provisional.borrow_mut().drain(first_provisional..) {
+                lookups.get_mut(&(file, mode)).and_then(|it| it.remove(&name));
+            }
+        }
         hits
+    }
+
+    fn keep_lookup(&self, file: FileId, mode: Mode, name: &str, entry: Entry<Rc<[Hit]>>) {
+        self.names.lookups.borrow_mut().entry((file, mode)).or_default().insert(name.into(), entry);
     }
 
     fn search(&self, file: FileId, view: &View, name: &str, mode: Mode) -> Vec<Hit> {
@@ -220,12 +278,12 @@ impl<'w> Resolver<'w> {
         hits
     }
 
-    /// Whether an import binds its names in its own file.
+    /// Returns true if an import binds its names in its own file.
     fn binds(&self, import: &Import) -> bool {
         !import.reexport || self.scheme.hands_on_what_it_imports()
     }
 
-    /// Whether the names of an import are there for who asks.
+    /// Returns true if the names of an import are visible in this mode.
     fn offers(&self, import: &Import, mode: Mode) -> bool {
         match mode {
             Mode::Inside => self.binds(import),
@@ -236,11 +294,11 @@ impl<'w> Resolver<'w> {
         }
     }
 
-    /// What one name of an import means.
+    /// Adds the meanings of one name of an import.
     fn imported(&self, file: FileId, import: &Import, part: Option<usize>, mode: Mode, hits: &mut Vec<Hit>) {
         let named = part.and_then(|part| import.names.get(part));
         if import.module.is_empty() {
-            // The file hands on a name of its own.
+            // The file re-exports its own name.
             if let Some(named) = named {
                 for hit in self.lookup(file, &named.name, Mode::Inside).iter() {
                     let own = matches!(hit.entity, Entity::Symbol(symbol) if symbol.file == file);
@@ -268,7 +326,7 @@ impl<'w> Resolver<'w> {
         }
     }
 
-    /// What a name of a module means for those who take it from there.
+    /// Returns the meanings of a module's name for its importers.
     pub(crate) fn exported(&self, module: &Module, name: &str, mode: Mode) -> Vec<Hit> {
         let mut hits = match module {
             Module::File(file) => self.lookup(*file, name, mode).to_vec(),
@@ -283,7 +341,7 @@ impl<'w> Resolver<'w> {
         hits
     }
 
-    /// What a dotted name means in a file.
+    /// Returns the meanings of a dotted name in a file.
     pub(crate) fn dotted(&self, file: FileId, name: &str) -> Vec<Hit> {
         let Some(view) = self.view(file) else { return Vec::new() };
         let whole = self.lookup(file, name, Mode::Inside);
@@ -300,7 +358,7 @@ impl<'w> Resolver<'w> {
         hits
     }
 
-    /// What a name means inside what others mean.
+    /// Returns the meanings of a name inside other meanings.
     fn step(&self, hits: Vec<Hit>, part: &str) -> Vec<Hit> {
         let mut next = Vec::new();
         for hit in hits {
@@ -317,7 +375,7 @@ impl<'w> Resolver<'w> {
         next
     }
 
-    /// What a dotted name means from the outermost module on, whatever a file calls it: a module, or something in one.
+    /// Returns the meanings of a dotted name from the outermost module: a module, or something in one.
     pub(crate) fn absolute(&self, file: FileId, name: &str) -> Vec<Hit> {
         let mut end = name.len();
         loop {
@@ -334,7 +392,7 @@ impl<'w> Resolver<'w> {
         }
     }
 
-    /// What a namespace offers in a list of its own: `namespace N { export { A } }`.
+    /// Returns the exports that a namespace lists: `namespace N { export { A } }`.
     fn listed(&self, file: FileId, view: &View, namespace: &str, name: &str) -> Vec<Hit> {
         let mut hits = Vec::new();
         for (import, part) in view.names.get(name).into_iter().flatten() {
@@ -359,7 +417,7 @@ impl<'w> Resolver<'w> {
             hits = self.listed(symbol.file, &view, &path_of(definition), name);
         }
         match &definition.gives {
-            // Another name for something else has what that has.
+            // An alias has the members of its target.
             Some(Shape::Name(other)) if hits.is_empty() && self.hops.get() < MAX_HOPS => {
                 self.hops.set(self.hops.get() + 1);
                 let hits = self.step(self.dotted(symbol.file, other), name);

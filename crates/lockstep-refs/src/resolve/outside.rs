@@ -1,11 +1,11 @@
-//! Types that are not the project's, as far as values of the project pass through them: lists, maps, promises.
+//! Types outside the project that contain values of the project: lists, maps, promises.
 
 use std::rc::Rc;
 
 use super::types::Type;
 use crate::facts::WRAPPED;
 
-/// What a member of an outside value is: a method remembers what its value holds.
+/// Returns the type of a member of an outside value. A method keeps the type arguments of its value.
 pub(super) fn member(head: &str, held: &Rc<[Type]>, name: &str) -> Type {
     match (name, held.first()) {
         (_, None) => Type::outside(""),
@@ -16,13 +16,13 @@ pub(super) fn member(head: &str, held: &Rc<[Type]>, name: &str) -> Type {
     }
 }
 
-/// What a construct of the language takes out of an outside value.
+/// Returns the type that a construct of the language extracts from an outside value.
 pub(super) fn part(head: &str, held: &Rc<[Type]>, name: &str) -> Type {
     let missing = || if held.is_empty() || head == WRAPPED { Type::outside("") } else { Type::Unknown };
     match name {
         _ if head == WRAPPED => missing(),
         "element" if is_map(head) => held.first().cloned().unwrap_or_else(missing),
-        // An index that is written out is a position only of a tuple.
+        // A literal index is a position only in a tuple.
         item if item.starts_with("item") && item.len() > 4 => match head {
             "tuple" => part(head, held, &item[4..]),
             _ => part(head, held, "item"),
@@ -40,7 +40,7 @@ pub(super) fn part(head: &str, held: &Rc<[Type]>, name: &str) -> Type {
     }
 }
 
-/// What waiting for a value gives.
+/// Returns the types of an awaited value.
 pub(super) fn awaited(of: &Type) -> Vec<Type> {
     match of {
         Type::Outside(head, held) if waits(head) => vec![held.last().cloned().unwrap_or(Type::Unknown)],
@@ -48,7 +48,8 @@ pub(super) fn awaited(of: &Type) -> Vec<Type> {
     }
 }
 
-/// What calling something outside gives: nothing of the project's, unless it is a method that gives what its value holds.
+/// Returns the type of a call of something outside: nothing of the project, unless it is a method that
+/// returns the content of its value.
 pub(super) fn called(name: &str, held: &Rc<[Type]>) -> Type {
     let of = |head: &str, held: Vec<Type>| Type::Outside(head.into(), held.into());
     let (Some((head, method)), Some(first), Some(last)) = (name.rsplit_once('.'), held.first(), held.last())
@@ -70,7 +71,8 @@ pub(super) fn called(name: &str, held: &Rc<[Type]>) -> Type {
     }
 }
 
-/// A parameter of a function given to a method of an outside value: an item of a list, the value of a promise.
+/// Returns the type of a parameter of a function passed to a method of an outside value: an item of a list,
+/// the value of a promise.
 pub(super) fn parameter(name: &str, held: &Rc<[Type]>, argument: u16, parameter: u16) -> Type {
     let (Some((_, method)), Some(last)) = (name.rsplit_once('.'), held.last()) else { return Type::Unknown };
     let item = match method {
@@ -82,7 +84,7 @@ pub(super) fn parameter(name: &str, held: &Rc<[Type]>, argument: u16, parameter:
     if argument == 0 && (parameter == item || both) { last.clone() } else { Type::Unknown }
 }
 
-/// Whether a method of an outside value takes, as that argument, what its value holds.
+/// Returns true if a method of an outside value takes the content of its value as that argument.
 pub(super) fn takes_item(name: &str, argument: u16) -> bool {
     match name.rsplit('.').next().unwrap_or_default() {
         "push" | "unshift" | "append" => true,

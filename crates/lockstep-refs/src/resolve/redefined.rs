@@ -1,16 +1,16 @@
-//! Members that are defined again: by types that extend or implement one that has them, and by the wanted one itself.
+//! Overrides: members redefined by subtypes and implementations, and by the wanted member itself.
 
 use std::collections::HashSet;
 
 use super::Symbol;
-use super::names::{Resolver, View};
+use super::names::{Defined, Resolver, View};
 use super::search::{Search, is_member};
 use crate::facts::{ANY_MEMBER, Definition, DefinitionKind, Role};
 use crate::reference::{Certainty, Kind, Reference, Target};
 use crate::world::FileId;
 
 impl Search<'_, '_> {
-    /// Members of other types that take the place of a wanted one.
+    /// Finds members of other types that override a wanted one.
     pub(super) fn redefinitions(&mut self, file: FileId, view: &View) {
         for (at, definition) in (0_u32..).zip(&view.facts.definitions) {
             let Some(container) = &definition.container else { continue };
@@ -23,7 +23,7 @@ impl Search<'_, '_> {
             let Some(class) = view.at(container).first() else { continue };
             let members = self.resolver.inherited(Symbol { file, at: *class }, &definition.name);
             let wanted = members.symbols.iter().find_map(|symbol| self.wanted.get(symbol).copied());
-            // Where values fit by their members, a method that takes nothing fits any other.
+            // In structural languages, a method without parameters fits any other.
             let takes_nothing = definition.arity.is_none_or(|arity| arity.most == Some(0));
             let fits = takes_nothing && self.resolver.scheme.is_structural();
             let role = match (self.implements(view, *class, members.symbols.first().copied()), fits) {
@@ -49,7 +49,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Classes that have a wanted member from what they extend, and say that they have all that something else asks for.
+    /// Finds classes that inherit a wanted member, and declare to implement an interface that requires it.
     pub(super) fn unfulfilled(&mut self, file: FileId, view: &View) {
         let target = self.target;
         for (at, definition) in (0_u32..).zip(&view.facts.definitions) {
@@ -67,7 +67,7 @@ impl Search<'_, '_> {
                 }
                 let asks = |base: Symbol| {
                     let asked = self.resolver.members(base, name).symbols;
-                    let is_interface = |it: Definition| it.kind == DefinitionKind::Interface;
+                    let is_interface = |it: Defined| it.kind == DefinitionKind::Interface;
                     !asked.is_empty()
                         && !asked.iter().any(is_wanted)
                         && self.resolver.definition(base).is_some_and(is_interface)
@@ -90,7 +90,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Whether a class says that it has all that the owner of a member has, and gets nothing from it.
+    /// Returns true if a class declares to implement the owner of a member, and inherits nothing from it.
     fn implements(&self, view: &View, class: u32, member: Option<Symbol>) -> bool {
         let owner = || {
             let member = member?;
@@ -104,20 +104,20 @@ impl Search<'_, '_> {
     }
 }
 
-/// The wanted members whose type has one of that name from what it extends too: when they vanish, that one is there.
-pub(super) fn redeclared(resolver: &Resolver<'_>, target: &Target<'_>) -> HashSet<usize> {
-    let Some(view) = resolver.view(target.file) else { return HashSet::new() };
-    let members = target.symbols.iter().enumerate().filter(|(_, it)| is_member(it));
-    let has_another = |it: &Definition| {
-        let class = it.container.as_deref().and_then(|path| view.at(path).first());
-        class.is_some_and(|class| {
-            let class = Symbol { file: target.file, at: *class };
-            // Where any name may be asked for, one that is not declared is there, as what all of them are.
+/// Returns the wanted members whose type also inherits a member of that name: if they are removed, that one
+/// remains.
+pub(super) fn redeclared(resolver: &Resolver<'_>, target: &Target<'_>, homes: &[FileId]) -> HashSet<usize> {
+    let members = target.symbols.iter().zip(homes).enumerate().filter(|(_, (it, _))| is_member(it));
+    let has_another = |it: &Definition, file: FileId| {
+        let class = || Some(*resolver.view(file)?.at(it.container.as_deref()?).first()?);
+        class().is_some_and(|at| {
+            let class = Symbol { file, at };
+            // With an index signature, an undeclared name exists, with the type of all names.
             if it.kind == DefinitionKind::Field && !resolver.members(class, ANY_MEMBER).symbols.is_empty() {
                 return true;
             }
             let inherited = resolver.inherited(class, &it.name).symbols;
-            // A method must be called the same way; a field is there.
+            // A method must have the same signature; a field just has to exist.
             inherited.iter().filter_map(|symbol| resolver.definition(*symbol)).any(|other| {
                 it.kind != DefinitionKind::Method
                     || !resolver.scheme.is_structural()
@@ -125,5 +125,5 @@ pub(super) fn redeclared(resolver: &Resolver<'_>, target: &Target<'_>) -> HashSe
             })
         })
     };
-    members.filter(|(_, it)| has_another(it)).map(|(at, _)| at).collect()
+    members.filter(|(_, (it, file))| has_another(it, **file)).map(|(at, _)| at).collect()
 }

@@ -1,8 +1,9 @@
-//! Who references a target: the candidates by their words, then what each of their names means.
+//! Finds the references to a target: selects candidates by their words, then resolves their names.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::built::needed;
+use super::conform::{Carriers, Conformance};
 use super::contextual::Gone;
 use super::heirs::Extended;
 use super::names::{Entity, Mode, Resolver};
@@ -10,17 +11,21 @@ use super::redefined::redeclared;
 use super::types::{Place as At, Type};
 use super::{Found, Module, Scheme, Symbol, position_of};
 use crate::facts::{Definition, DefinitionKind, Import, ImportedName, Role, Shape, Use};
+use crate::limits::Limit;
 use crate::reference::{Certainty, Kind, Outgoing, Place, Reference, Target};
 use crate::world::{FileId, World};
 
-/// A type that more types extend than this is followed no further.
+/// The maximum number of subtypes that are followed.
 const MAX_SUBTYPES: usize = 64;
 
 /// The places that reference the target: in other files, or in its own if [`Target::own_file`] is set.
 pub(crate) fn referrers(world: &dyn World, scheme: &dyn Scheme, target: &Target<'_>) -> Vec<Reference> {
     let resolver = Resolver::new(world, scheme);
-    let mut search = Search::new(&resolver, target);
+    let mut search = Search::new(&resolver, target, vec![target.file; target.symbols.len()]);
     search.gather();
+    if search.resolver.scheme.is_structural() {
+        search.take_gone();
+    }
     let files: Vec<FileId> =
         search.files.iter().copied().filter(|file| (*file == target.file) == target.own_file).collect();
     for file in files {
@@ -29,24 +34,63 @@ pub(crate) fn referrers(world: &dyn World, scheme: &dyn Scheme, target: &Target<
     search.finish()
 }
 
+/// The places in other files that reference a definition of one of several targets, each with the position of the target. No
+/// definition is treated as removed: the search asks for its users because it uses something else that changed.
+pub(crate) fn users(
+    world: &dyn World,
+    scheme: &dyn Scheme,
+    targets: &[Target<'_>],
+    is_over: &dyn Fn() -> bool,
+) -> Vec<(usize, Reference)> {
+    let Some(first) = targets.first() else { return Vec::new() };
+    let each = || targets.iter().enumerate().flat_map(|(at, it)| it.symbols.iter().map(move |one| (at, one)));
+    let owners: Vec<usize> = each().map(|(at, _)| at).collect();
+    let symbols: Vec<Definition> = each().map(|(_, symbol)| symbol.clone()).collect();
+    let homes: Vec<FileId> = owners.iter().filter_map(|at| targets.get(*at)).map(|it| it.file).collect();
+    let resolver = Resolver::new(world, scheme);
+    let all = Target { symbols: &symbols, ..*first };
+    let mut search = Search::new(&resolver, &all, homes);
+    search.gather();
+    for file in std::mem::take(&mut search.files) {
+        if is_over() {
+            break;
+        }
+        search.visit(file);
+    }
+    let homes = std::mem::take(&mut search.homes);
+    let found = search.finish().into_iter().filter_map(|mut reference| {
+        let at = reference.symbol?;
+        let owner = *owners.get(at)?;
+        let first = owners.partition_point(|other| *other < owner);
+        reference.symbol = Some(at - first);
+        (homes.get(at) != Some(&reference.file)).then_some((owner, reference))
+    });
+    found.collect()
+}
+
 /// A search for the referrers of one target.
 pub(super) struct Search<'r, 'w> {
     pub(super) resolver: &'r Resolver<'w>,
     pub(super) target: &'r Target<'r>,
-    /// The definitions asked about, by what they are in the world; their positions in the target.
+    /// The file of each of the target's symbols.
+    pub(super) homes: Vec<FileId>,
+    /// The wanted definitions, with their indices in the target.
     pub(super) wanted: HashMap<Symbol, usize>,
+    /// Their names, each once.
+    names: Vec<Box<str>>,
     /// The names under which they may be used.
     pub(super) words: BTreeSet<Box<str>>,
-    /// The names under which the file itself may be imported, where it is asked about.
+    /// The names under which the file itself may be imported, if it is queried.
     module_words: BTreeSet<String>,
     files: BTreeSet<FileId>,
-    /// How many types define a member, by its name.
+    /// The number of types that define a member, by its name.
     owners: HashMap<Box<str>, usize>,
-    /// The wanted members that take the place of one that their type would have anyway.
+    /// The wanted members that override an inherited one.
     redeclared: HashSet<usize>,
     /// The wanted members without which some class cannot be built.
     pub(super) needed: Vec<usize>,
-    /// The wanted types that others extend, and the names of what those have from them.
+    carriers: Carriers,
+    /// The wanted types that others extend, and the names of their inherited members.
     pub(super) extended: Extended,
     /// Variables that hold something wanted; its position in the target.
     pub(super) stand_ins: HashMap<Symbol, usize>,
@@ -56,25 +100,32 @@ pub(super) struct Search<'r, 'w> {
 }
 
 impl<'r, 'w> Search<'r, 'w> {
-    fn new(resolver: &'r Resolver<'w>, target: &'r Target<'r>) -> Self {
+    fn new(resolver: &'r Resolver<'w>, target: &'r Target<'r>, homes: Vec<FileId>) -> Self {
         let mut wanted = HashMap::new();
-        if let Some(view) = resolver.view(target.file) {
-            for (position, definition) in target.symbols.iter().enumerate() {
-                if let Some(at) = position_of(&view.facts, definition) {
-                    wanted.insert(Symbol { file: target.file, at }, position);
-                }
+        for (position, (definition, file)) in target.symbols.iter().zip(&homes).enumerate() {
+            let Some(view) = resolver.view(*file) else { continue };
+            if let Some(at) = position_of(&view.facts, definition) {
+                wanted.insert(Symbol { file: *file, at }, position);
             }
         }
+        let names: BTreeSet<&Box<str>> = target.symbols.iter().map(|it| &it.name).collect();
         Self {
             resolver,
             target,
             wanted,
+            names: names.into_iter().cloned().collect(),
             words: BTreeSet::new(),
             module_words: BTreeSet::new(),
             files: BTreeSet::new(),
             owners: HashMap::new(),
-            redeclared: redeclared(resolver, target),
-            needed: if resolver.scheme.is_structural() { Vec::new() } else { needed(resolver, target) },
+            redeclared: redeclared(resolver, target, &homes),
+            needed: if resolver.scheme.is_structural() {
+                Vec::new()
+            } else {
+                needed(resolver, target, &homes)
+            },
+            carriers: Carriers::new(resolver, target, &homes),
+            homes,
             extended: Extended::default(),
             stand_ins: HashMap::new(),
             gone: Vec::new(),
@@ -82,7 +133,7 @@ impl<'r, 'w> Search<'r, 'w> {
         }
     }
 
-    /// Collects the names to look for and the files in whose text one of them stands.
+    /// Collects the names to search for and the files that contain one of them.
     fn gather(&mut self) {
         let mut queue: Vec<Box<str>> = Vec::new();
         let constructors = self.resolver.scheme.constructors();
@@ -95,14 +146,16 @@ impl<'r, 'w> Search<'r, 'w> {
             }
         }
         queue.extend(self.needing());
-        if !self.target.own_file && (self.target.module || self.hands_on_default(self.target.file)) {
-            self.module_words.extend(self.module_words_of(self.target.file));
-            self.take_importers(&mut queue);
+        let handing = self.handing_files();
+        if !self.target.own_file && !handing.is_empty() {
+            for file in &handing {
+                self.module_words.extend(self.module_words_of(*file));
+            }
+            self.take_importers(handing, &mut queue);
         }
         if self.resolver.scheme.is_structural() {
             self.take_users_of_types();
             self.take_heirs();
-            self.take_gone();
         }
         while let Some(word) = queue.pop() {
             if self.words.insert(word.clone()) {
@@ -118,16 +171,24 @@ impl<'r, 'w> Search<'r, 'w> {
         self.resolver.scheme.module_words(self.resolver.world, file)
     }
 
-    /// Whether a file exports something wanted without a name.
+    /// Returns the files of the target that others may import without a searched name.
+    fn handing_files(&self) -> Vec<FileId> {
+        if self.target.module {
+            return vec![self.target.file];
+        }
+        let homes: BTreeSet<FileId> = self.homes.iter().copied().collect();
+        homes.into_iter().filter(|file| self.hands_on_default(*file)).collect()
+    }
+
+    /// Returns true if a file exports something wanted as its default.
     fn hands_on_default(&self, file: FileId) -> bool {
         let hits = self.resolver.lookup(file, "default", Mode::Named);
         hits.iter().any(|hit| self.is_wanted(&hit.entity))
     }
 
-    /// The files that may import the target's, and those that may import a file that hands on its default. Nobody among
-    /// them need say a name that is looked for.
-    fn take_importers(&mut self, queue: &mut Vec<Box<str>>) {
-        let mut handing = vec![self.target.file];
+    /// Adds the files that may import one of these, and those that may import a file that re-exports its
+    /// default. They need not contain a searched name.
+    fn take_importers(&mut self, mut handing: Vec<FileId>, queue: &mut Vec<Box<str>>) {
         let mut at = 0;
         while let Some(file) = handing.get(at).copied() {
             at += 1;
@@ -145,17 +206,31 @@ impl<'r, 'w> Search<'r, 'w> {
         }
     }
 
-    /// Where values fit by their members, whoever names the type of a wanted member, or a type that extends it, may give its
-    /// values to others without naming the member.
+    /// In structural languages, adds the files that name the type of a wanted member, or a subtype: they may
+    /// pass its values on without naming the member.
     fn take_users_of_types(&mut self) {
-        let members = self.target.symbols.iter().filter(|it| is_member(it));
-        let mut queue: Vec<Box<str>> =
-            members.filter_map(|it| Some(last(it.container.as_deref()?).into())).collect();
-        let mut seen: BTreeSet<Box<str>> = BTreeSet::new();
+        let members = self.target.symbols.iter().zip(&self.homes).filter(|(it, _)| is_member(it));
+        let mut queues: BTreeMap<FileId, Vec<Box<str>>> = BTreeMap::new();
+        for (member, file) in members {
+            queues.entry(*file).or_default().extend(member.container.as_deref().map(|it| last(it).into()));
+        }
+        let mut seen = BTreeSet::new();
+        for queue in queues.into_values() {
+            self.take_users_of_type(queue, &mut seen);
+        }
+    }
+
+    fn take_users_of_type(&mut self, mut queue: Vec<Box<str>>, seen: &mut BTreeSet<Box<str>>) {
+        let most = seen.len() + MAX_SUBTYPES;
         while let Some(class) = queue.pop() {
-            if seen.len() >= MAX_SUBTYPES || !seen.insert(class.clone()) {
+            if seen.contains(&class) {
                 continue;
             }
+            if seen.len() >= most {
+                Limit::Subtypes.reach();
+                break;
+            }
+            seen.insert(class.clone());
             for file in self.take_files(&class) {
                 let Some(view) = self.resolver.view(file) else { continue };
                 for definition in &view.facts.definitions {
@@ -167,7 +242,7 @@ impl<'r, 'w> Search<'r, 'w> {
         }
     }
 
-    /// A value that stands where a type is expected.
+    /// Checks a value that is used where a type is expected.
     fn conforms(&mut self, file: FileId, it: &Use) {
         let Some(Shape::Function(value, expected)) = &it.of else { return };
         let Some(value) = value.first() else { return };
@@ -184,7 +259,8 @@ impl<'r, 'w> Search<'r, 'w> {
             return;
         }
         let expected = self.resolver.types(&place, expected);
-        let found = self.resolver.misfits(&values, &expected, &self.wanted, self.target.symbols);
+        let conformance = Conformance { wanted: &self.wanted, names: &self.names, carriers: &self.carriers };
+        let found = self.resolver.misfits(&values, &expected, &conformance);
         for (at, role) in found {
             let Some(wanted) = self.target.symbols.get(at) else { continue };
             let use_ = Use { name: wanted.name.clone(), role, ..it.clone() };
@@ -192,12 +268,12 @@ impl<'r, 'w> Search<'r, 'w> {
         }
     }
 
-    /// The candidates for a word that are read by these rules.
+    /// Returns the candidates for a word that have a supported language.
     pub(super) fn take_files(&mut self, word: &str) -> Vec<FileId> {
         self.take_readable(self.resolver.world.containing(word))
     }
 
-    /// Those of some files that are read by these rules.
+    /// Adds the files that have a supported language.
     fn take_readable(&mut self, mut mine: Vec<FileId>) -> Vec<FileId> {
         mine.retain(|file| self.resolver.speaks(*file));
         if self.target.own_file {
@@ -209,7 +285,7 @@ impl<'r, 'w> Search<'r, 'w> {
         mine
     }
 
-    /// The other names that a file gives to what `word` means there, as far as others can see them.
+    /// Adds the other names that a file gives to the meaning of `word`, as far as others can see them.
     fn aliases(&self, file: FileId, word: &str, queue: &mut Vec<Box<str>>) {
         let Some(view) = self.resolver.view(file) else { return };
         for import in &view.facts.imports {
@@ -221,7 +297,7 @@ impl<'r, 'w> Search<'r, 'w> {
                 if wanted(Mode::Named) {
                     queue.push(name.local.clone());
                 } else if wanted(Mode::Inside) {
-                    // It may hand on what it took, under one more name.
+                    // It may re-export the import under yet another name.
                     let own = view.facts.imports.iter().filter(|it| it.module.is_empty() && it.reexport);
                     let handed = own.flat_map(|it| &it.names).filter(|it| it.name == name.local);
                     queue.extend(handed.map(|it| it.local.clone()));
@@ -283,8 +359,8 @@ impl<'r, 'w> Search<'r, 'w> {
         }
     }
 
-    /// A use as what it is given to takes it: where anything does, it need only be there. `next` is the use behind it, which
-    /// says what is expected of a value.
+    /// Returns a use with the role that its context implies: if any value is accepted there, it only has to
+    /// exist. `next` is the following use, which has the expected type.
     fn as_taken(&self, file: FileId, it: &Use, next: Option<&Use>) -> Use {
         let Some(Shape::Function(value, expected)) = next
             .filter(|next| next.role == Role::Conform && it.role == Role::Value)
@@ -303,7 +379,7 @@ impl<'r, 'w> Search<'r, 'w> {
         Use { role, ..it.clone() }
     }
 
-    /// What an import takes of the target.
+    /// Checks the names that an import takes from the target.
     fn import(&mut self, file: FileId, import: &Import, locals: &mut HashSet<Box<str>>) {
         let for_others = self.resolver.scheme.is_for_others(self.resolver.world.path(file), import);
         let role = if for_others { Role::Reexport } else { Role::Import };
@@ -327,7 +403,7 @@ impl<'r, 'w> Search<'r, 'w> {
         }
     }
 
-    /// One name of an import. Whether it means the target.
+    /// Checks one name of an import. Returns true if it means the target.
     fn take(&mut self, file: FileId, import: &Import, name: &ImportedName, role: Role) -> bool {
         let Found::Here(module) = self.resolver.module(file, &import.module) else { return false };
         let mut any = false;
@@ -375,7 +451,7 @@ impl<'r, 'w> Search<'r, 'w> {
         });
     }
 
-    /// A name without anything before it.
+    /// Checks a bare name.
     fn bare(&mut self, file: FileId, it: &Use) {
         let hits = self.resolver.lookup(file, &it.name, Mode::Inside);
         for hit in hits.iter() {
@@ -393,7 +469,7 @@ impl<'r, 'w> Search<'r, 'w> {
         }
     }
 
-    /// Something named in a string: that it is meant is sure only once it runs.
+    /// Checks a name in a string: only a run would decide whether it is meant.
     fn quoted(&mut self, file: FileId, it: &Use) {
         let name = last(&it.name);
         if !self.words.contains(name) && !self.module_words.contains(name) {
@@ -401,7 +477,7 @@ impl<'r, 'w> Search<'r, 'w> {
         }
         if let Some(of) = &it.of {
             let place = At { file, within: it.within, this: None };
-            let found = self.resolver.types(&place, of).iter().find_map(|one| self.matches(one, it));
+            let found = self.resolver.types(&place, of).iter().find_map(|one| self.matches(file, one, it));
             if let Some((at, Certainty::Resolved, through)) = found {
                 self.keep_use(file, it, at, Certainty::Untyped, through);
             }
@@ -426,47 +502,50 @@ impl<'r, 'w> Search<'r, 'w> {
         }
     }
 
-    /// Which of the wanted symbols a call of a type calls.
+    /// Returns the wanted symbol that a call of a type calls.
     fn constructs(&self, class: Symbol) -> Option<usize> {
-        let constructors = self.resolver.scheme.constructors();
-        let wanted = self.target.symbols.iter().find(|it| constructors.contains(&&*it.name))?;
+        let constructors = self.resolver.scheme.constructors().iter();
+        let mut names = constructors.filter(|name| self.names.iter().any(|it| **it == ***name)).peekable();
+        names.peek()?;
         let definition = self.resolver.definition(class)?;
         if definition.kind != DefinitionKind::Type {
             return None;
         }
-        let members = self.resolver.members(class, &wanted.name);
-        members.symbols.iter().find_map(|symbol| self.wanted.get(symbol).copied())
+        names.find_map(|name| {
+            let members = self.resolver.members(class, name);
+            members.symbols.iter().find_map(|symbol| self.wanted.get(symbol).copied())
+        })
     }
 
-    /// A name after something.
+    /// Checks a member.
     fn member(&mut self, file: FileId, it: &Use, of: &Shape) {
         let place = At { file, within: it.within, this: None };
         let types = self.resolver.types(&place, of);
         self.calls_stand_in_of(file, it, &types);
         self.builds_of(file, it, &types);
         let mut best: Option<(usize, Certainty, Option<FileId>)> = None;
-        for one in &types {
-            if let Some(found) = self.matches(one, it) {
+        for one in types.iter() {
+            if let Some(found) = self.matches(file, one, it) {
                 best = Some(best.map_or(found, |best| if found.1 < best.1 { found } else { best }));
             }
         }
         let Some((at, certainty, through)) = best else { return };
         let decided = match certainty {
             Certainty::Resolved => true,
-            // That an object has a property of that name says little about what it is given to.
+            // A property of that name in an object is weak evidence for its type.
             _ if it.role == Role::Construct => false,
             _ => self.may_hold(at),
         };
         self.keep_use(file, it, at, if decided { certainty } else { Certainty::Undecided }, through);
     }
 
-    /// Whether the member of a value is wanted.
-    fn matches(&self, of: &Type, it: &Use) -> Option<(usize, Certainty, Option<FileId>)> {
+    /// Returns the wanted member that a use of a value's member means.
+    fn matches(&self, file: FileId, of: &Type, it: &Use) -> Option<(usize, Certainty, Option<FileId>)> {
         let symbols = match of {
             Type::Module(module) => {
                 for hit in self.resolver.exported(module, &it.name, Mode::Named) {
                     let Entity::Symbol(symbol) = hit.entity else { continue };
-                    // Who calls a class calls its constructor, whatever else became of it.
+                    // A call of a class calls its constructor, regardless of its other changes.
                     if it.role == Role::Call
                         && let Some(at) = self.constructs(symbol)
                     {
@@ -478,15 +557,19 @@ impl<'r, 'w> Search<'r, 'w> {
                 }
                 return None;
             }
-            // A name by which something is given to a constructor that somebody wrote is its parameter's.
+            // A keyword argument of a written constructor names its parameter.
             Type::Instance(class) if it.role == Role::Construct && self.has_written_constructor(*class) => {
                 return None;
             }
             Type::Symbol(class, _) | Type::Instance(class) => self.resolver.members(*class, &it.name).symbols,
             Type::Parent(class) => self.resolver.inherited(*class, &it.name).symbols,
             Type::Unknown | Type::Untyped => {
-                let position = self.target.symbols.iter().position(|wanted| {
-                    wanted.name == it.name && wanted.container.is_some() && is_member(wanted)
+                let mut wanted = self.target.symbols.iter().zip(&self.homes);
+                let position = wanted.position(|(wanted, home)| {
+                    wanted.name == it.name
+                        && wanted.container.is_some()
+                        && is_member(wanted)
+                        && (*home == file) == self.target.own_file
                 })?;
                 let certainty = if *of == Type::Unknown { Certainty::Possible } else { Certainty::Untyped };
                 return Some((position, certainty, None));
@@ -497,15 +580,16 @@ impl<'r, 'w> Search<'r, 'w> {
         Some((*at, Certainty::Resolved, None))
     }
 
-    /// Whether a class is built by a function, and not by its fields.
+    /// Returns true if a class has a written constructor, instead of one generated from its fields.
     fn has_written_constructor(&self, class: Symbol) -> bool {
         let constructors = self.resolver.scheme.constructors().iter();
-        let found = constructors.flat_map(|name| self.resolver.members(class, name).symbols);
+        let found = constructors.flat_map(|name| self.resolver.members(class, name).symbols.to_vec());
         let written = |symbol: Symbol| self.resolver.definition(symbol).is_some_and(|it| it.gives.is_some());
         !self.resolver.scheme.is_structural() && found.into_iter().any(written)
     }
 
-    /// Whether a value of unknown type may well have the member that is wanted: hardly any other type defines one.
+    /// Returns true if a value of unknown type probably has the wanted member: hardly any other type defines
+    /// one.
     fn may_hold(&mut self, at: usize) -> bool {
         let Some(wanted) = self.target.symbols.get(at) else { return false };
         let name = wanted.name.clone();
@@ -533,7 +617,7 @@ impl<'r, 'w> Search<'r, 'w> {
         owners
     }
 
-    /// Whether a member takes the place of one that its type would have anyway: then they are one.
+    /// Returns true if a member overrides an inherited one: then they count as one.
     fn is_redefined(&self, file: FileId, member: &Definition) -> bool {
         let Some(view) = self.resolver.view(file).filter(|_| !self.resolver.scheme.is_structural()) else {
             return false;
@@ -589,7 +673,16 @@ pub(super) fn last(path: &str) -> &str {
     path.rsplit(['.', ':']).next().unwrap_or(path)
 }
 
-/// What a file references by its imports and by the names it uses.
+/// Returns the imports of a file that should resolve to the project and do not.
+pub(crate) fn unresolved_imports(world: &dyn World, scheme: &dyn Scheme, file: FileId) -> Vec<Place> {
+    let resolver = Resolver::new(world, scheme);
+    let Some(view) = resolver.view(file) else { return Vec::new() };
+    let named = view.facts.imports.iter().filter(|import| !import.module.is_empty());
+    let missing = named.filter(|import| resolver.module(file, &import.module) == Found::Missing);
+    missing.map(unresolved).collect()
+}
+
+/// Returns the references of a file by its imports and by the names it uses.
 pub(crate) fn outgoing(world: &dyn World, scheme: &dyn Scheme, file: FileId) -> Outgoing {
     let resolver = Resolver::new(world, scheme);
     let mut outgoing = Outgoing::default();
@@ -617,10 +710,7 @@ pub(crate) fn outgoing(world: &dyn World, scheme: &dyn Scheme, file: FileId) -> 
                 }
             }
             Found::Outside => outgoing.external += 1,
-            Found::Missing => {
-                let place = Place { line: import.line, kind: Kind::Import, pattern: import.module.clone() };
-                outgoing.unresolved.push(place);
-            }
+            Found::Missing => outgoing.unresolved.push(unresolved(import)),
         }
     }
     for it in &view.facts.uses {
@@ -632,7 +722,11 @@ pub(crate) fn outgoing(world: &dyn World, scheme: &dyn Scheme, file: FileId) -> 
     outgoing
 }
 
-/// The files that define what is used.
+fn unresolved(import: &Import) -> Place {
+    Place { line: import.line, kind: Kind::Import, pattern: import.module.clone() }
+}
+
+/// Returns the files that define a used name.
 fn used(resolver: &Resolver<'_>, file: FileId, it: &Use) -> Vec<FileId> {
     let symbols = |hits: &[super::names::Hit]| -> Vec<FileId> {
         hits.iter()
@@ -656,11 +750,11 @@ fn used(resolver: &Resolver<'_>, file: FileId, it: &Use) -> Vec<FileId> {
     let Some(of) = &it.of else { return symbols(&resolver.lookup(file, &it.name, Mode::Inside)) };
     let place = At { file, within: it.within, this: None };
     let mut files = Vec::new();
-    for one in resolver.types(&place, of) {
+    for one in resolver.types(&place, of).iter() {
         match one {
-            Type::Module(module) => files.extend(symbols(&resolver.exported(&module, &it.name, Mode::Named))),
+            Type::Module(module) => files.extend(symbols(&resolver.exported(module, &it.name, Mode::Named))),
             Type::Symbol(class, _) | Type::Instance(class) => {
-                files.extend(resolver.members(class, &it.name).symbols.iter().map(|symbol| symbol.file));
+                files.extend(resolver.members(*class, &it.name).symbols.iter().map(|symbol| symbol.file));
             }
             _ => {}
         }

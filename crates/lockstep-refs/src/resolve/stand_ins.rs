@@ -1,19 +1,20 @@
-//! Functions that go by another name because a variable holds them: `const make = Type.create`. Whoever calls the variable calls the
-//! function; but when the function goes, it is the variable that misses it.
+//! Functions that a variable holds under another name: `const make = Type.create`. A call of the variable
+//! calls the function; but if the function is removed, the variable breaks.
 
 use super::Symbol;
 use super::names::{Entity, Mode};
 use super::search::{Search, last};
 use super::types::Type;
 use crate::facts::{DefinitionKind, Role, Shape, Use};
+use crate::limits::Limit;
 use crate::reference::Certainty;
 use crate::world::FileId;
 
-/// A name that stands in more files than this says nothing.
+/// A name that more files contain is not followed.
 const MAX_FILES: usize = 1000;
 
 impl Search<'_, '_> {
-    /// The variables of a file that hold something wanted which the file calls by `word`.
+    /// Adds the variables of a file that hold something wanted which the file calls `word`.
     pub(super) fn take_stand_ins(&mut self, file: FileId, word: &str, queue: &mut Vec<Box<str>>) {
         let Some(view) = self.resolver.view(file) else { return };
         for (at, definition) in (0_u32..).zip(&view.facts.definitions) {
@@ -38,7 +39,13 @@ impl Search<'_, '_> {
                 let own = view.facts.imports.iter().filter(|it| it.module.is_empty() && it.reexport);
                 let handed = own.flat_map(|it| &it.names).filter(|it| it.name == definition.name);
                 names.extend(handed.map(|it| it.local.clone()));
-                names.retain(|name| self.resolver.world.containing(name).len() <= MAX_FILES);
+                names.retain(|name| {
+                    let is_rare = self.resolver.world.containing(name).len() <= MAX_FILES;
+                    if !is_rare {
+                        Limit::Files.reach();
+                    }
+                    is_rare
+                });
                 queue.extend(names);
             }
         }
@@ -52,7 +59,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// The same, of a variable that is named behind what it belongs to.
+    /// Checks a call of such a variable that is named after its owner.
     pub(super) fn calls_stand_in_of(&mut self, file: FileId, it: &Use, of: &[Type]) {
         if self.stand_ins.is_empty() {
             return;
@@ -67,7 +74,7 @@ impl Search<'_, '_> {
                     })
                     .collect()
                 }
-                Type::Symbol(owner, _) => self.resolver.members(*owner, &it.name).symbols,
+                Type::Symbol(owner, _) => self.resolver.members(*owner, &it.name).symbols.to_vec(),
                 _ => continue,
             };
             self.calls_stand_in(file, it, &symbols);

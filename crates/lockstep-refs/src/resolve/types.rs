@@ -1,21 +1,27 @@
-//! What a value is: its type, as far as declarations, constructors and results say it.
+//! The types of values, from declarations, constructors and results.
 
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::names::{Entity, Hit, Mode, Resolver};
+use super::members::TypeMembers;
+use super::names::{Defined, Entity, Hit, Mode, Resolver};
 use super::{Module, Symbol, outside, path_of};
 use crate::facts::{
     self, ALIAS, ANY_MEMBER, DECORATED, Definition, DefinitionKind, NARROWED, OBJECT, PREDICATE, PROPERTIES,
     REDEFINED, Shape, THIS, THIS_PARAMETER, WHOLE, WRAPPED, argument_position,
 };
+use crate::limits::Limit;
+use crate::memo::{Entry, Progress};
+use crate::work::Work;
 use crate::world::FileId;
 
-/// How far a chain of values is followed.
+/// The maximum number of steps along a chain of values.
 const MAX_STEPS: usize = 32;
-/// Unions larger than this say nothing.
+/// The maximum size of a union that is tracked.
 const MAX_TYPES: usize = 64;
 
-/// What a value is.
+/// The type of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Type {
     Module(Module),
@@ -23,17 +29,16 @@ pub(crate) enum Type {
     Symbol(Symbol, Option<Rc<Type>>),
     /// A value of a type.
     Instance(Symbol),
-    /// The same, seen as what its type extends.
+    /// An instance, seen as its base type.
     Parent(Symbol),
-    /// A value of a type that is not the project's: its name where it is known, and the types it holds.
-    Outside(Box<str>, Rc<[Type]>),
-    /// A function by its shape, and where the shape stands.
+    /// A value of a type outside the project: its name if it is known, and its type arguments.
+    Outside(Rc<str>, Rc<[Type]>),
+    /// A function by its shape, and the location of the shape.
     Callable(Rc<Place>, Rc<Shape>),
-    /// An object by its properties, and where they stand.
+    /// An object by its properties, and their location.
     Object(Rc<Place>, Rc<[Shape]>),
-    /// No type checker knows.
+    /// A type checker does not know the type.
     Untyped,
-    /// It was not found out.
     Unknown,
 }
 
@@ -43,21 +48,46 @@ impl Type {
     }
 }
 
-/// Where a shape stands.
+/// The location of a shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) file: FileId,
     pub(crate) within: Option<u32>,
-    /// What `self` is, where it is known better than by the place.
+    /// The type of `self`, if it is known better than by the location.
     pub(crate) this: Option<Rc<Type>>,
 }
 
+/// Types of values in a world.
+#[derive(Default)]
+pub(super) struct Values {
+    /// By the definition whose result or type they are.
+    given: RefCell<HashMap<Symbol, Entry<Rc<[Type]>>>>,
+    /// Definitions whose values depend on an open computation or a limit.
+    provisional: RefCell<Vec<Symbol>>,
+    /// By the scope and the shape of the expression.
+    shapes: RefCell<HashMap<(FileId, Option<u32>), TypesByShape>>,
+    pub(super) members: TypeMembers,
+    pub(super) progress: Progress,
+}
+
+type TypesByShape = HashMap<Shape, Rc<[Type]>>;
+
 impl Resolver<'_> {
-    /// What a shape at a place may be.
-    pub(crate) fn types(&self, place: &Place, shape: &Shape) -> Vec<Type> {
-        if self.depth.get() >= MAX_STEPS {
-            return vec![Type::Unknown];
+    /// Returns the possible types of a shape at a place.
+    pub(crate) fn types(&self, place: &Place, shape: &Shape) -> Rc<[Type]> {
+        let is_shared = place.this.is_none();
+        let scope = (place.file, place.within);
+        if is_shared && let Some(known) = self.values.shapes.borrow().get(&scope).and_then(|it| it.get(shape))
+        {
+            return Rc::clone(known);
         }
+        if self.depth.get() >= MAX_STEPS {
+            Limit::Steps.reach();
+            self.values.progress.cut();
+            return Rc::new([Type::Unknown]);
+        }
+        Work::count_type();
+        let computation = self.values.progress.begin();
         self.depth.set(self.depth.get() + 1);
         let mut types = Vec::new();
         for one in self.evaluate(place, shape) {
@@ -66,7 +96,21 @@ impl Resolver<'_> {
             }
         }
         self.depth.set(self.depth.get() - 1);
-        if types.is_empty() || types.len() > MAX_TYPES { vec![Type::Unknown] } else { types }
+        if types.len() > MAX_TYPES {
+            Limit::Types.reach();
+            types.clear();
+        }
+        if types.is_empty() {
+            types.push(Type::Unknown);
+        }
+        let types: Rc<[Type]> = types.into();
+        // From the outermost computation, a limit always truncates the result in the same way.
+        let is_complete = self.values.progress.end(&computation);
+        if is_shared && (is_complete || computation.position == 0) {
+            let mut shapes = self.values.shapes.borrow_mut();
+            shapes.entry(scope).or_default().insert(shape.clone(), Rc::clone(&types));
+        }
+        types
     }
 
     fn evaluate(&self, place: &Place, shape: &Shape) -> Vec<Type> {
@@ -87,7 +131,7 @@ impl Resolver<'_> {
             Shape::Function(..) => {
                 vec![Type::Callable(Rc::new(place.clone()), Rc::new(shape.clone()))]
             }
-            Shape::Either(parts) => parts.iter().flat_map(|it| self.types(place, it)).collect(),
+            Shape::Either(parts) => self.all(place, parts),
             Shape::Element(of) => self.each(place, of, |it| self.element(it)),
             Shape::Awaited(of) => self.each(place, of, outside::awaited),
             Shape::Parameter(of, argument, parameter) => {
@@ -102,7 +146,12 @@ impl Resolver<'_> {
         self.types(place, of).iter().flat_map(then).collect()
     }
 
-    /// What a name is worth.
+    /// The types of several shapes.
+    fn all(&self, place: &Place, shapes: &[Shape]) -> Vec<Type> {
+        shapes.iter().flat_map(|it| self.types(place, it).to_vec()).collect()
+    }
+
+    /// Returns the types of a name.
     pub(super) fn named(&self, place: &Place, name: &str) -> Vec<Type> {
         let hits = self.dotted(place.file, name);
         if hits.is_empty() {
@@ -111,7 +160,7 @@ impl Resolver<'_> {
         hits.into_iter().flat_map(|hit| self.worth(hit, Some(place.file))).collect()
     }
 
-    /// What a meaning of a name is worth in a file.
+    /// Returns the types of a meaning of a name in a file.
     fn worth(&self, hit: Hit, from: Option<FileId>) -> Vec<Type> {
         match hit.entity {
             entity if self.is_gone(from, &entity) => vec![Type::Untyped],
@@ -121,7 +170,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// What a definition is worth where it is named.
+    /// Returns the types of a definition that is named.
     pub(crate) fn value(&self, symbol: Symbol, this: Option<&Type>) -> Vec<Type> {
         let Some(definition) = self.definition(symbol) else { return vec![Type::Unknown] };
         match definition.kind {
@@ -132,21 +181,19 @@ impl Resolver<'_> {
             }
             DefinitionKind::Function if this.is_none() && is_decorated(&definition) => {
                 let place = Place { file: symbol.file, within: Some(symbol.at), this: None };
-                let made = self.made(&place, definition.gives.as_ref());
+                let made = match &definition.gives {
+                    Some(Shape::Applied(_, parts)) => self.made(&place, parts),
+                    _ => Vec::new(),
+                };
                 if made.is_empty() { vec![Type::Symbol(symbol, None)] } else { made }
             }
-            // A function, a class, or an object whose properties are definitions of their own.
+            // A function, a class, or an object whose properties are separate definitions.
             _ => vec![Type::Symbol(symbol, this.cloned().map(Rc::new))],
         }
     }
 
-    /// What a definition gives: the type of a variable, the result of a function.
+    /// Returns the type of a variable, or the result type of a function.
     fn given(&self, symbol: Symbol, definition: &Definition, this: Option<&Type>) -> Vec<Type> {
-        if this.is_none()
-            && let Some(types) = self.values.borrow().get(&symbol)
-        {
-            return types.to_vec();
-        }
         let Some(gives) = &definition.gives else { return vec![Type::Unknown] };
         let gives = match gives {
             Shape::Applied(_, parts) if is_decorated(definition) => parts.last().unwrap_or(gives),
@@ -158,13 +205,33 @@ impl Resolver<'_> {
         };
         let place = Place { file: symbol.file, within: Some(symbol.at), this: this.cloned().map(Rc::new) };
         if this.is_some() {
-            return self.types(&place, gives);
+            return self.types(&place, gives).to_vec();
         }
-        // What is defined by itself stays unknown.
-        self.values.borrow_mut().insert(symbol, Rc::new([Type::Unknown]));
+        let Values { given, provisional, progress, .. } = &*self.values;
+        match given.borrow().get(&symbol) {
+            Some(Entry::Known(types)) => return types.to_vec(),
+            // The type of a definition that refers to itself is unknown.
+            Some(Entry::Open(position)) => {
+                progress.meet(*position);
+                return vec![Type::Unknown];
+            }
+            None => {}
+        }
+        let computation = progress.begin();
+        let first_provisional = provisional.borrow().len();
+        given.borrow_mut().insert(symbol, Entry::Open(computation.position));
         let types = self.types(&place, gives);
-        self.values.borrow_mut().insert(symbol, types.clone().into());
-        types
+        let is_complete = progress.end(&computation);
+        if !is_complete {
+            provisional.borrow_mut().push(symbol);
+        }
+        given.borrow_mut().insert(symbol, Entry::Known(Rc::clone(&types)));
+        if is_complete || progress.is_idle() {
+            for symbol in provisional.borrow_mut().drain(first_provisional..) {
+                given.borrow_mut().remove(&symbol);
+            }
+        }
+        types.to_vec()
     }
 
     /// Values of a named type.
@@ -196,7 +263,7 @@ impl Resolver<'_> {
             DefinitionKind::Type | DefinitionKind::Interface => match &definition.gives {
                 Some(alias) => {
                     let place = Place { file: symbol.file, within: Some(symbol.at), this: None };
-                    self.types(&place, alias)
+                    self.types(&place, alias).to_vec()
                 }
                 None => vec![Type::Instance(symbol)],
             },
@@ -221,12 +288,12 @@ impl Resolver<'_> {
         }
     }
 
-    /// What decorators make of a function, where that is a value of a type of the project: the outermost that does.
-    fn made(&self, place: &Place, shape: Option<&Shape>) -> Vec<Type> {
-        let Some(Shape::Applied(_, parts)) = shape else { return Vec::new() };
+    /// Returns the result of a function's decorators, if it is a value of a type of the project: that of the
+    /// outermost such decorator.
+    fn made(&self, place: &Place, parts: &[Shape]) -> Vec<Type> {
         let Some((_, decorators)) = parts.split_last() else { return Vec::new() };
         let values = |shape: &Shape| -> Vec<Type> {
-            let mut types = self.types(place, shape);
+            let mut types = self.types(place, shape).to_vec();
             types.retain(|it| matches!(it, Type::Instance(_)));
             types
         };
@@ -234,39 +301,39 @@ impl Resolver<'_> {
     }
 
     fn applied(&self, place: &Place, head: &Shape, arguments: &[Shape]) -> Vec<Type> {
-        if *head == Shape::Of(DECORATED.into()) {
-            let made = self.made(place, Some(&Shape::Applied(Box::new(head.clone()), arguments.to_vec())));
+        if is_head(head, DECORATED) {
+            let made = self.made(place, arguments);
             let function = arguments.last().filter(|_| made.is_empty());
-            return function.map_or(made, |function| self.types(place, function));
+            return function.map_or(made, |function| self.types(place, function).to_vec());
         }
-        if *head == Shape::Of(WRAPPED.into()) {
+        if is_head(head, WRAPPED) {
             return self.wrapped(place, arguments);
         }
-        if *head == Shape::Of(ALIAS.into()) {
-            return arguments.iter().flat_map(|it| self.types(place, it)).collect();
+        if is_head(head, ALIAS) {
+            return self.all(place, arguments);
         }
-        if *head == Shape::Of(REDEFINED.into()) {
+        if is_head(head, REDEFINED) {
             return self.redefined(place, arguments);
         }
-        if *head == Shape::Of(OBJECT.into()) {
+        if is_head(head, OBJECT) {
             return vec![Type::Object(Rc::new(place.clone()), arguments.into())];
         }
-        if *head == Shape::Of(NARROWED.into()) {
+        if is_head(head, NARROWED) {
             return self.narrowed(place, arguments);
         }
         let heads = match head {
             Shape::Of(name) => self.instances(place, name),
-            head => self.types(place, head),
+            head => self.types(place, head).to_vec(),
         };
         let mut types = Vec::new();
         for one in heads {
             match one {
                 Type::Outside(name, _) if let Some(at) = argument_position(&name) => {
-                    let given = arguments.get(at).map(|it| self.types(place, it));
+                    let given = arguments.get(at).map(|it| self.types(place, it).to_vec());
                     types.extend(given.unwrap_or_else(|| vec![Type::Unknown]));
                 }
                 Type::Outside(name, _) => {
-                    let held = arguments.iter().map(|it| one_of(self.types(place, it))).collect();
+                    let held = arguments.iter().map(|it| one_of(&self.types(place, it))).collect();
                     types.push(Type::Outside(name, held));
                 }
                 other => types.push(other),
@@ -275,38 +342,39 @@ impl Resolver<'_> {
         types
     }
 
-    /// What a parameter is in the method that is redefined; without a type, where that one says nothing either.
+    /// Returns the type of a parameter in the overridden method; `Untyped` if that has none either.
     fn redefined(&self, place: &Place, parts: &[Shape]) -> Vec<Type> {
-        let types: Vec<Type> = parts.iter().flat_map(|it| self.types(place, it)).collect();
+        let types = self.all(place, parts);
         if types.iter().all(|it| *it == Type::Unknown) { vec![Type::Untyped] } else { types }
     }
 
-    /// What a predicate says that a value is; the value, where it was not one that was asked, or it does not say.
+    /// Returns the type that a predicate asserts of a value; the value's own type, if there is no predicate.
     fn narrowed(&self, place: &Place, parts: &[Shape]) -> Vec<Type> {
         let [asked, value] = parts else { return Vec::new() };
-        let told = self.types(place, asked).into_iter().filter_map(|it| match it {
-            Type::Outside(name, held) if &*name == PREDICATE => held.first().cloned(),
+        let asked = self.types(place, asked);
+        let told = asked.iter().filter_map(|it| match it {
+            Type::Outside(name, held) if &**name == PREDICATE => held.first().cloned(),
             _ => None,
         });
         let told: Vec<Type> = told.filter(|it| *it != Type::Unknown).collect();
-        if told.is_empty() { self.types(place, value) } else { told }
+        if told.is_empty() { self.types(place, value).to_vec() } else { told }
     }
 
-    /// What a call gives; where that is not the project's, with what the call was given.
+    /// Returns the result of a call; if that is outside the project, with the call's arguments.
     fn wrapped(&self, place: &Place, parts: &[Shape]) -> Vec<Type> {
         let Some((made, given)) = parts.split_first() else { return Vec::new() };
         let made = self.types(place, made);
         let nothing =
             |it: &Type| matches!(it, Type::Outside(name, held) if name.is_empty() && held.is_empty());
         if !made.iter().all(nothing) {
-            return made;
+            return made.to_vec();
         }
-        let given: Vec<Type> = given.iter().flat_map(|it| self.types(place, it)).collect();
+        let given = self.all(place, given);
         vec![Type::Outside(WRAPPED.into(), given.into())]
     }
 
-    /// What the attributes of a component are properties of: what the function takes first, what its type says, or what the
-    /// class has as its own.
+    /// Returns the type of a component's attributes: the first parameter of a function, the declared type, or
+    /// the class's own properties.
     fn properties(&self, of: &Type) -> Vec<Type> {
         let mut found = match of {
             Type::Unknown => return vec![Type::Unknown],
@@ -323,12 +391,12 @@ impl Resolver<'_> {
             },
             _ => self.parameter(of, 0, WHOLE),
         };
-        // What has no type here has none that a checker would hold an attribute against.
+        // A checker does not compare attributes with a missing type.
         found.retain(|it| !matches!(it, Type::Unknown | Type::Untyped));
         if found.is_empty() { vec![Type::outside("")] } else { found }
     }
 
-    /// What `self` is at a place.
+    /// Returns the type of `self` at a place.
     fn itself(&self, place: &Place) -> Type {
         if let Some(this) = &place.this {
             return (**this).clone();
@@ -336,7 +404,7 @@ impl Resolver<'_> {
         self.class_of(place).map_or(Type::Unknown, Type::Instance)
     }
 
-    /// The type that a place stands in.
+    /// Returns the enclosing type of a place.
     fn class_of(&self, place: &Place) -> Option<Symbol> {
         let view = self.view(place.file)?;
         let definition = view.definition(place.within?)?;
@@ -382,15 +450,15 @@ impl Resolver<'_> {
             Type::Untyped => vec![Type::Untyped],
             Type::Callable(..) => vec![Type::outside("")],
             Type::Object(place, properties) => match property(properties, name) {
-                Some(shape) => self.types(place, shape),
+                Some(shape) => self.types(place, shape).to_vec(),
                 None => vec![Type::outside("")],
             },
             Type::Unknown => vec![Type::Unknown],
         }
     }
 
-    /// A member that a type does not have, as far as it can be looked into. Where values have only the members of their type, a checker
-    /// misses it itself, and says nothing of what is done with it.
+    /// Returns the type of a missing member. In languages whose values have only the members of their type, a
+    /// checker reports the missing member itself, and nothing about its uses.
     fn nothing(&self, open: bool) -> Type {
         match (open, self.scheme.is_structural()) {
             (true, _) => Type::outside(""),
@@ -399,7 +467,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// What a construct of the language takes out of a value: entering it, a position, an index.
+    /// Returns the types that a construct of the language extracts from a value: entering it, a position, an
+    /// index.
     fn hidden(&self, of: &Type, name: &str) -> Vec<Type> {
         match (of, name) {
             (Type::Untyped, _) => vec![Type::Untyped],
@@ -435,12 +504,12 @@ impl Resolver<'_> {
         self.member(of, method).iter().flat_map(|it| self.called(it)).collect()
     }
 
-    /// What iterating over a value gives.
+    /// Returns the element types of an iterable.
     fn element(&self, of: &Type) -> Vec<Type> {
         match of {
             Type::Untyped => vec![Type::Untyped],
             Type::Outside(head, held) => vec![outside::part(head, held, "element")],
-            // Nobody iterates over a class but for its members: an enumeration.
+            // Iterating over a class yields its members: it is an enumeration.
             Type::Symbol(class, _) if self.is_class(*class) => vec![Type::Instance(*class)],
             Type::Instance(_) => {
                 let iterators = self.result(of, "__iter__");
@@ -458,11 +527,11 @@ impl Resolver<'_> {
     }
 
     fn is_class(&self, symbol: Symbol) -> bool {
-        let is_type = |it: Definition| it.kind == DefinitionKind::Type;
+        let is_type = |it: Defined| it.kind == DefinitionKind::Type;
         !self.scheme.is_structural() && self.definition(symbol).is_some_and(is_type)
     }
 
-    /// What calling a value gives.
+    /// Returns the types of a call's result.
     fn called(&self, callee: &Type) -> Vec<Type> {
         match callee {
             Type::Symbol(symbol, this) => {
@@ -478,7 +547,7 @@ impl Resolver<'_> {
             }
             Type::Instance(_) => self.result(callee, "__call__"),
             Type::Callable(place, shape) => match &**shape {
-                Shape::Function(_, result) => self.types(place, result),
+                Shape::Function(_, result) => self.types(place, result).to_vec(),
                 _ => vec![Type::Unknown],
             },
             Type::Outside(name, held) => vec![outside::called(name, held)],
@@ -487,7 +556,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// What `self` is in a method that was reached through a value.
+    /// Returns the type of `self` in a method that was accessed through a value.
     fn receiver(&self, through: &Type) -> Type {
         match through {
             Type::Symbol(class, _) => Type::Instance(*class),
@@ -495,7 +564,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// The parameter of a function that is given to a call.
+    /// Returns the parameter types of a function that is passed to a call.
     fn parameter(&self, callee: &Type, argument: u16, parameter: u16) -> Vec<Type> {
         match callee {
             Type::Instance(_) => {
@@ -513,43 +582,41 @@ impl Resolver<'_> {
             }
             _ => {}
         }
-        // What does not say what it is called on, may be called on anything.
+        // Without a declared receiver, it may be called on anything.
         let missing =
             || vec![if argument == THIS || parameter == THIS { Type::Untyped } else { Type::Unknown }];
-        let Some((place, takes, _)) = self.signature(callee) else { return missing() };
+        let Some(signature) = self.signature(callee) else { return missing() };
+        let takes = signature.takes();
         let taken = match argument {
             THIS => takes.iter().find_map(|it| match it {
-                Shape::Applied(head, held) if **head == Shape::Of(THIS_PARAMETER.into()) => held.first(),
+                Shape::Applied(head, held) if is_head(head, THIS_PARAMETER) => held.first(),
                 _ => None,
             }),
-            argument => facts::taken(&takes, usize::from(argument)),
+            argument => facts::taken(takes, usize::from(argument)),
         };
         let Some(taken) = taken else { return missing() };
-        let taken = self.types(&place, taken);
+        let taken = self.types(&signature.place, taken);
         if parameter == WHOLE {
-            return taken;
+            return taken.to_vec();
         }
         taken.iter().filter(|it| **it != Type::Unknown).flat_map(|it| self.taken(it, parameter)).collect()
     }
 
-    /// What a function takes and gives, and where its shapes stand.
-    pub(crate) fn signature(&self, callee: &Type) -> Option<(Place, Vec<Shape>, Shape)> {
-        match callee {
+    /// Returns the parameters and the result of a function, and the location of their shapes.
+    pub(crate) fn signature(&self, callee: &Type) -> Option<Signature> {
+        let (place, source) = match callee {
             Type::Symbol(symbol, this) => {
-                let definition = self.definition(*symbol)?;
-                let Some(Shape::Function(takes, gives)) = definition.gives else { return None };
                 let place = Place { file: symbol.file, within: Some(symbol.at), this: this.clone() };
-                Some((place, takes, *gives))
+                (place, Source::Definition(self.definition(*symbol)?))
             }
-            Type::Callable(place, shape) => match &**shape {
-                Shape::Function(takes, gives) => Some(((**place).clone(), takes.clone(), (**gives).clone())),
-                _ => None,
-            },
-            _ => None,
-        }
+            Type::Callable(place, shape) => ((**place).clone(), Source::Shape(Rc::clone(shape))),
+            _ => return None,
+        };
+        source.function()?;
+        Some(Signature { place, source })
     }
 
-    /// What a value that can be called takes.
+    /// Returns the parameter types of a callable value.
     fn taken(&self, callee: &Type, parameter: u16) -> Vec<Type> {
         match callee {
             Type::Outside(..) => Vec::new(),
@@ -558,13 +625,49 @@ impl Resolver<'_> {
     }
 }
 
-/// What a property of an object is.
+/// Parameters and result of a function.
+pub(crate) struct Signature {
+    /// The place in which its shapes are evaluated.
+    pub(crate) place: Place,
+    source: Source,
+}
+
+/// The source of a signature.
+enum Source {
+    Definition(Defined),
+    Shape(Rc<Shape>),
+}
+
+impl Source {
+    fn function(&self) -> Option<(&[Shape], &Shape)> {
+        let shape = match self {
+            Self::Definition(definition) => definition.gives.as_ref()?,
+            Self::Shape(shape) => shape,
+        };
+        match shape {
+            Shape::Function(takes, gives) => Some((takes, gives)),
+            _ => None,
+        }
+    }
+}
+
+impl Signature {
+    pub(crate) fn takes(&self) -> &[Shape] {
+        self.source.function().map_or(&[], |(takes, _)| takes)
+    }
+
+    pub(crate) fn gives(&self) -> &Shape {
+        self.source.function().map_or(&Shape::Unknown, |(_, gives)| gives)
+    }
+}
+
+/// Returns the shape of an object's property.
 fn property<'s>(properties: &'s [Shape], name: &str) -> Option<&'s Shape> {
     let mut pairs = properties.chunks_exact(2);
     pairs.find_map(|pair| matches!(&pair[0], Shape::Of(it) if **it == *name).then_some(&pair[1]))
 }
 
-/// A type that is named without what it gives back.
+/// Returns a type without its references to type arguments.
 fn without_arguments(one: Type) -> Type {
     match &one {
         Type::Outside(name, _) if argument_position(name).is_some() => Type::Unknown,
@@ -576,17 +679,24 @@ fn is_function(definition: &Definition) -> bool {
     matches!(definition.kind, DefinitionKind::Function | DefinitionKind::Method)
 }
 
-/// Whether something may make another value of a function.
+/// Returns true if a decorator may replace a function.
 fn is_decorated(definition: &Definition) -> bool {
     is_applied(definition.gives.as_ref(), DECORATED)
 }
 
-fn is_applied(shape: Option<&Shape>, head: &str) -> bool {
-    matches!(shape, Some(Shape::Applied(it, _)) if **it == Shape::Of(head.into()))
+fn is_head(head: &Shape, name: &str) -> bool {
+    matches!(head, Shape::Of(it) if **it == *name)
 }
 
-/// One type for several: the only one, or none.
-fn one_of(mut types: Vec<Type>) -> Type {
-    types.retain(|it| !matches!(it, Type::Outside(name, _) if &**name == "None"));
-    if types.len() == 1 { types.remove(0) } else { Type::Unknown }
+fn is_applied(shape: Option<&Shape>, head: &str) -> bool {
+    matches!(shape, Some(Shape::Applied(it, _)) if is_head(it, head))
+}
+
+/// Returns the only type of several, or `Unknown`.
+fn one_of(types: &[Type]) -> Type {
+    let mut known = types.iter().filter(|it| !matches!(it, Type::Outside(name, _) if &**name == "None"));
+    match (known.next(), known.next()) {
+        (Some(only), None) => only.clone(),
+        _ => Type::Unknown,
+    }
 }

@@ -19,7 +19,7 @@ pub(super) fn of_functions(language: Language, old: &Header<'_>, new: &Header<'_
     effect.raise(modifiers::suffix(language, &old.suffix, &new.suffix));
     effect.raise(receiver(language, &old.receiver, &new.receiver));
     effect.raise(generics(&free));
-    effect.raise(result(language, &old.result, &new.result, &free));
+    effect.raise(result(language, &in_new_names(old, new), &new.result, &free));
     let (overrides, values) = count(language, &old.parameters, &new.parameters);
     effect.raise((Fit_, overrides, values));
     for (at, parameter) in old.parameters.iter().enumerate().filter(|(_, it)| it.takes != Takes::Block) {
@@ -45,7 +45,10 @@ fn of_parameter(
     let missing = if was.is_placed() { Breaks } else { Fit_ };
     let (mut by_place, mut overrides, mut values) = now.map_or((missing, Fit_, Fit_), fits);
     if let Some(now) = now.filter(|now| is_shifted(was, now, old, new)) {
-        let otherwise = relation(language, &was.type_, &now.type_, free) == Relation::Unrelated;
+        let relation = relation(language, &was.type_, &now.type_, free);
+        let is_untyped = was.type_.is_empty() && now.type_.is_empty() && language != Language::Python;
+        let is_moved = is_reordered(old, new) && (relation != Relation::Same || is_untyped);
+        let otherwise = relation == Relation::Unrelated || is_moved;
         by_place = by_place.max(if otherwise { Breaks } else { Unknown });
     }
     if language == Language::Swift && now.is_some_and(|now| now.label != was.label) {
@@ -64,14 +67,14 @@ fn of_parameter(
     (effect, overrides, values)
 }
 
-/// The parameter that takes the argument at a position.
+/// Returns the parameter for the argument at a position.
 fn placed<'a, 't>(list: &'a [Parameter<'t>], at: usize) -> Option<&'a Parameter<'t>> {
     let rest = list.iter().position(|it| it.takes == Takes::Rest);
     let at = rest.map_or(at, |rest| at.min(rest));
     list.get(at).filter(|it| it.is_placed() || it.takes == Takes::Rest)
 }
 
-/// Whether a call of the language may pass arguments by the parameter's name.
+/// Returns true if a call of the language may pass arguments by the parameter's name.
 fn passes_by_name(language: Language) -> bool {
     matches!(
         language,
@@ -79,11 +82,38 @@ fn passes_by_name(language: Language) -> bool {
     )
 }
 
-/// Whether an argument at this position is now given to a parameter that was, or the former one is, elsewhere.
+/// Returns true if an argument at this position is now passed to another parameter, because one of them
+/// moved.
 fn is_shifted(was: &Parameter<'_>, now: &Parameter<'_>, old: &Header<'_>, new: &Header<'_>) -> bool {
     let has = |list: &[Parameter<'_>], name: &str| list.iter().any(|it| it.name == name);
     let named = !was.name.is_empty() && !now.name.is_empty() && was.name != "_" && now.name != "_";
     named && was.name != now.name && (has(&new.parameters, was.name) || has(&old.parameters, now.name))
+}
+
+/// The former result with the present names of its parameters: a predicate names one, as in `value is T`.
+fn in_new_names<'t>(old: &Header<'t>, new: &Header<'t>) -> Vec<&'t str> {
+    if !old.result.contains(&"is") || old.parameters.len() != new.parameters.len() {
+        return old.result.clone();
+    }
+    let renamed = |token: &'t str| {
+        let at = old.parameters.iter().position(|it| it.name == token);
+        at.map_or(token, |at| new.parameters[at].name)
+    };
+    let subject = old.result.iter().position(|it| *it == "is").and_then(|at| at.checked_sub(1));
+    let each = old.result.iter().enumerate();
+    each.map(|(at, token)| if Some(at) == subject { renamed(token) } else { token }).collect()
+}
+
+/// Returns true if both have the same parameters in another order.
+fn is_reordered(old: &Header<'_>, new: &Header<'_>) -> bool {
+    let names = |header: &Header<'_>| -> Vec<String> {
+        header.parameters.iter().map(|it| it.name.to_owned()).collect()
+    };
+    let (mut before, mut now) = (names(old), names(new));
+    let is_same = before == now;
+    before.sort_unstable();
+    now.sort_unstable();
+    !is_same && before == now
 }
 
 fn parameter_fits(
@@ -110,7 +140,7 @@ fn parameter_fits(
     fits
 }
 
-/// The effect of another number of parameters, or of others that need not be given, on overrides and values.
+/// Returns the effect of another number of parameters, or of other optional ones, on overrides and values.
 fn count(language: Language, old: &[Parameter<'_>], new: &[Parameter<'_>]) -> (Fit, Fit) {
     use Language::{CSharp, Cpp, JavaScript, Kotlin, Php, Python, Ruby, Swift, Tsx, TypeScript};
     let script = matches!(language, TypeScript | Tsx | JavaScript);
@@ -135,7 +165,7 @@ fn count(language: Language, old: &[Parameter<'_>], new: &[Parameter<'_>]) -> (F
         _ => Breaks,
     };
     let values = match language {
-        // A callback is often given more than it took before.
+        // A callback is often passed more arguments than it declared.
         _ if asks_more => {
             if script {
                 Unknown
@@ -207,7 +237,7 @@ fn result(language: Language, old: &[&str], new: &[&str], free: &TypeParameters<
     }
 }
 
-/// Whether the types of all parameters and of the result are the same.
+/// Returns true if the types of all parameters and of the result are the same.
 pub(super) fn have_same_types(language: Language, one: &Header<'_>, other: &Header<'_>) -> bool {
     let free = TypeParameters::new(language, &one.generics, &other.generics);
     let same = |a: &[&str], b: &[&str]| relation(language, a, b, &free) == Relation::Same;

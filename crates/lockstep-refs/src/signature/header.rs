@@ -15,7 +15,7 @@ pub(super) struct Header<'t> {
     /// The type parameters, each with its bound.
     pub(super) generics: Vec<Vec<&'t str>>,
     pub(super) parameters: Vec<Parameter<'t>>,
-    /// The receiver of a method, where the header names it: `&mut self`, `(r *T)`.
+    /// The receiver of a method, if the header contains it: `&mut self`, `(r *T)`.
     pub(super) receiver: Vec<&'t str>,
     pub(super) result: Vec<&'t str>,
     /// The rest: `throws`, `const`, `where`.
@@ -28,7 +28,7 @@ pub(super) fn tokens(header: &str) -> Vec<&str> {
 }
 
 impl<'t> Header<'t> {
-    /// `None` where no list of parameters is found. `is_bound` if the first parameter may be the receiver.
+    /// `None` if no list of parameters is found. `is_bound` if the first parameter may be the receiver.
     pub(super) fn parse(language: Language, tokens: &[&'t str], is_bound: bool) -> Option<Self> {
         let (tokens, annotations) = without_annotations(language, tokens);
         let name = tokens.iter().position(|it| *it == OWN_NAME);
@@ -91,7 +91,8 @@ impl<'t> Header<'t> {
         }
     }
 
-    /// Type parameters between the name and the parameters; for a variable that holds a function, the words before it.
+    /// Reads the type parameters between the name and the parameters; for a variable that holds a function,
+    /// the words before it.
     fn read_between(&mut self, tokens: &[&'t str]) {
         let open = tokens.iter().position(|it| matches!(*it, "<" | "["));
         let Some((open, end)) = open.and_then(|open| Some((open, closing(tokens, open)?))) else {
@@ -148,7 +149,7 @@ fn go_result<'t>(tokens: &[&'t str]) -> Vec<&'t str> {
     types.flat_map(|it| it.into_iter().chain([","])).collect()
 }
 
-/// Whether types come before the names that they are for.
+/// Returns true if types precede their names.
 pub(super) fn is_type_first(language: Language) -> bool {
     matches!(language, Language::Java | Language::C | Language::Cpp | Language::CSharp)
 }
@@ -158,7 +159,7 @@ fn open_list(tokens: &[&str], from: usize) -> Option<usize> {
     depth_zero(&tokens[from..], |it| it == "(").map(|at| from + at)
 }
 
-/// The first token outside all brackets that is looked for; an opening bracket itself counts as outside.
+/// Returns the first wanted token outside all brackets; an opening bracket itself counts as outside.
 pub(super) fn depth_zero(tokens: &[&str], wanted: impl Fn(&str) -> bool) -> Option<usize> {
     let mut depth = 0_i32;
     for (at, token) in tokens.iter().enumerate() {
@@ -170,7 +171,7 @@ pub(super) fn depth_zero(tokens: &[&str], wanted: impl Fn(&str) -> bool) -> Opti
     None
 }
 
-/// What a token does to the depth of brackets.
+/// The change of the bracket depth by a token.
 fn step(token: &str) -> i32 {
     match token {
         "(" | "[" | "{" | "<" | "#{" | "{|" => 1,
@@ -182,7 +183,7 @@ fn step(token: &str) -> i32 {
 
 /// The bracket that closes the one at `open`.
 pub(super) fn closing(tokens: &[&str], open: usize) -> Option<usize> {
-    // Angle brackets may be comparisons in a default: they count only where they are what is closed.
+    // Angle brackets may be comparisons in a default: they count only if an angle bracket is being closed.
     let angles = tokens.get(open) == Some(&"<");
     let mut depth = 0_i32;
     for (at, token) in tokens.iter().enumerate().skip(open) {

@@ -7,7 +7,7 @@ use Fit::{Breaks, Fits as Fit_, Unknown};
 
 const NOTHING: Fits = (Fit_, Fit_, Fit_);
 
-/// Words that say who can name a definition, the widest first.
+/// Visibility modifiers, widest first.
 const VISIBILITIES: &[&str] =
     &["open", "public", "pub", "export", "protected", "internal", "package", "fileprivate", "private"];
 
@@ -80,7 +80,7 @@ const TELLING: &[&str] = &[
     "*",
 ];
 
-/// Whether a word is a modifier. In C and C++ `const` belongs to the type, and so does the star.
+/// Returns true if a word is a modifier. In C and C++ `const` belongs to the type, and so does the star.
 pub(super) fn is_modifier(language: Language, word: &str) -> bool {
     let of_type =
         matches!(language, Language::C | Language::Cpp) && matches!(word, "const" | "*" | "struct" | "enum");
@@ -123,7 +123,7 @@ fn visibility(language: Language, old: &[&str], new: &[&str]) -> Fits {
     let (before, now) = (rank(old), rank(new));
     match language {
         Java | CSharp | Kotlin | Php if now > before => (Unknown, Fit_, Fit_),
-        // An override must not be less visible than what it overrides.
+        // An override must not be less visible than the overridden member.
         Java | CSharp | Kotlin | Php if now < before => (Fit_, Unknown, Fit_),
         _ => NOTHING,
     }
@@ -138,7 +138,7 @@ fn added(language: Language, word: &str, is_typed: bool) -> Fits {
         "final" | "sealed" => (Fit_, Breaks, Fit_),
         "abstract" => (Fit_, Unknown, Fit_),
         "open" | "virtual" | "const" | "constexpr" | "consteval" | "infix" | "operator" => NOTHING,
-        // An instance may be asked for what its class has.
+        // A static member may be accessed through an instance.
         "static" if matches!(language, Java | Php | Cpp) => (Fit_, Breaks, Unknown),
         "async" if language == CSharp => NOTHING,
         "async" if is_typed && matches!(language, TypeScript | Tsx | JavaScript) => NOTHING,
@@ -167,14 +167,14 @@ fn removed(language: Language, word: &str, is_typed: bool) -> Fits {
     }
 }
 
-/// Whether a definition could be overridden before and cannot be now.
+/// Returns true if a definition could be overridden before and cannot be now.
 pub(super) fn forbids_overrides(old: &[&str], new: &[&str]) -> bool {
     let only =
         |a: &[&str], b: &[&str], words: &[&str]| words.iter().any(|it| a.contains(it) && !b.contains(it));
     only(new, old, &["final", "sealed", "static"]) || only(old, new, &["virtual", "open", "static"])
 }
 
-/// The effect of what stands behind the parameters: exceptions, qualifiers, conditions.
+/// Returns the effect of changes after the parameters: exceptions, qualifiers, conditions.
 pub(super) fn suffix(language: Language, old: &[&str], new: &[&str]) -> Fits {
     let added = || new.iter().filter(|it| !old.contains(it));
     let removed = || old.iter().filter(|it| !new.contains(it));
@@ -212,7 +212,7 @@ fn suffix_removed(language: Language, word: &str) -> Fits {
     }
 }
 
-/// Whether Java lets an exception of this name pass without a word.
+/// Returns true if an exception of this name is unchecked in Java.
 fn is_unchecked(exception: &str) -> bool {
     const UNCHECKED: &[&str] = &[
         "IllegalArgumentException",
@@ -228,7 +228,7 @@ fn is_unchecked(exception: &str) -> bool {
     exception.ends_with("RuntimeException") || exception.ends_with("Error") || UNCHECKED.contains(&exception)
 }
 
-/// The effect of other annotations. Those of most languages say nothing that a caller must follow.
+/// Returns the effect of changed annotations. Those of most languages do not affect callers.
 pub(super) fn annotations(language: Language, old: &[&str], new: &[&str]) -> Fits {
     const SILENT: &[&str] = &[
         "override",

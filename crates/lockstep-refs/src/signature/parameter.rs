@@ -3,12 +3,11 @@
 use super::header::{depth_zero, split, without_annotations};
 use crate::language::Language;
 
-/// A parameter.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Parameter<'t> {
-    /// Empty where it has none.
+    /// Empty if it has none.
     pub(super) name: &'t str,
-    /// The label by which a call in Swift must pass it; `_` where it has none.
+    /// The label by which a call in Swift must pass it; `_` if it has none.
     pub(super) label: &'t str,
     pub(super) type_: Vec<&'t str>,
     /// Words that belong to neither: `ref`, `inout`, `vararg`.
@@ -62,7 +61,7 @@ pub(super) fn parameters<'t>(language: Language, tokens: &[&'t str]) -> Vec<Para
     }
 }
 
-/// Splits off what stands behind `=`.
+/// Splits off the default after `=`.
 fn without_default<'a, 't>(part: &'a [&'t str]) -> (&'a [&'t str], bool) {
     match depth_zero(part, |it| it == "=") {
         Some(at) => (&part[..at], true),
@@ -109,7 +108,7 @@ fn type_first<'t>(part: &[&'t str]) -> Parameter<'t> {
     let mut words: Vec<&str> = part.iter().copied().filter(|it| !HARMLESS.contains(it)).collect();
     if words.contains(&"...") || words.contains(&"params") {
         found.takes = Takes::Rest;
-        // The elements of `params T[]` are what a call passes.
+        // A call passes the elements of `params T[]`.
         let is_array = words.contains(&"params");
         words.retain(|it| !matches!(*it, "..." | "params"));
         if is_array && let Some(at) = words.iter().rposition(|it| *it == "[") {
@@ -129,7 +128,7 @@ fn type_first<'t>(part: &[&'t str]) -> Parameter<'t> {
     Parameter { type_: words, ..found }
 }
 
-/// C and C++, where the name may be absent and stands inside its type.
+/// Parses a parameter of C and C++, where the name may be missing and is inside its type.
 fn c<'t>(part: &[&'t str]) -> Parameter<'t> {
     const NAMELESS: &[&str] = &[
         "const", "volatile", "restrict", "struct", "enum", "union", "unsigned", "signed", "int", "char",
@@ -159,7 +158,7 @@ fn c<'t>(part: &[&'t str]) -> Parameter<'t> {
     Parameter { name, type_, is_optional, ..Parameter::default() }
 }
 
-/// Go, where several names share a type.
+/// Parses the parameters of Go, where several names share a type.
 fn go<'t>(parts: &[Vec<&'t str>]) -> Vec<Parameter<'t>> {
     let is_named = |part: &Vec<&str>| {
         let keyword = matches!(part[0], "chan" | "func" | "map" | "interface" | "struct" | "*" | "[" | "...");

@@ -1,4 +1,4 @@
-//! Relations between two written types, as far as the text of both tells.
+//! Relations between two written types, as far as their texts show.
 
 use std::borrow::Cow;
 
@@ -19,7 +19,7 @@ pub(super) enum Relation {
     Narrower,
     /// A value of the old type is converted where the new one is expected; a function type is another one.
     Converts,
-    /// Only the definitions of the types would tell.
+    /// Only the definitions of the types would decide.
     Unknown,
     /// No value of one is a value of the other.
     Unrelated,
@@ -28,13 +28,13 @@ pub(super) enum Relation {
 /// The type parameters of a changed function.
 #[derive(Debug, Default)]
 pub(super) struct TypeParameters<'t> {
-    /// Those of the new signature, with their bounds.
+    /// The type parameters of the new signature, with their bounds.
     bounds: Vec<(&'t str, Vec<&'t str>)>,
-    /// Those that only got another name: the new one, then the old one.
+    /// The type parameters that were only renamed: the new name, then the old one.
     renamed: Vec<(&'t str, &'t str)>,
-    /// Whether both signatures have the same ones, but for their names.
+    /// Set if both signatures have the same ones, but for their names.
     pub(super) is_same: bool,
-    /// Whether only the new signature has any.
+    /// True if only the new signature has any.
     pub(super) is_new: bool,
 }
 
@@ -90,7 +90,7 @@ pub(super) fn relation(
     if old == renamed {
         return Relation::Same;
     }
-    // A type hint that was not there says nothing new: it was written for the values that are passed.
+    // A new type hint is assumed to describe the values that are already passed.
     if matches!(language, Ruby | JavaScript) || language == Python && old.is_empty() {
         return Relation::Same;
     }
@@ -104,7 +104,7 @@ pub(super) fn relation(
     whole(language, &old, &new)
 }
 
-/// A type parameter takes whatever its bound takes.
+/// Relates a type to the bound of a type parameter, which accepts everything that its bound accepts.
 fn bounded(language: Language, old: &[&str], bound: &[&str]) -> Relation {
     if bound.is_empty() || bound == ["any"] && language == Go {
         return Relation::Wider;
@@ -185,7 +185,7 @@ fn is_number(tokens: &[&str]) -> bool {
         || matches!(*word, "usize" | "isize")
 }
 
-/// Types without what a caller does not notice.
+/// Returns types without parts that do not affect callers.
 fn normalised<'t>(language: Language, tokens: &[&'t str]) -> Vec<Cow<'t, str>> {
     let mut tokens = without_lifetimes(language, tokens);
     match language {
@@ -200,7 +200,7 @@ fn normalised<'t>(language: Language, tokens: &[&'t str]) -> Vec<Cow<'t, str>> {
             }
             let last = tokens.iter().rposition(|it| matches!(*it, "*" | "&" | "&&"));
             match last {
-                // What the pointer itself is concerns only the function.
+                // The constness of the pointer itself concerns only the function.
                 Some(at) => {
                     tokens = tokens
                         .iter()
@@ -385,7 +385,7 @@ fn simple(language: Language, from: &str, to: &str) -> Option<Relation> {
     }
 }
 
-/// Collections that are also what is behind them, of the same elements.
+/// Collections with their supertypes of the same elements.
 const CONTAINERS: &[(&[Language], &str, &[&str])] = &[
     (&[Python], "list", &["MutableSequence", "Sequence", "Collection", "Iterable", "Reversible", "Sized"]),
     (&[Python], "set", &["AbstractSet", "MutableSet", "Collection", "Iterable", "Container"]),

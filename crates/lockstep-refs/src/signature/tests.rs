@@ -3,7 +3,7 @@
 
 use crate::fixture::verdict;
 
-/// Checks edits of the first file of `files`: what is written, what is written instead, and the verdict.
+/// Checks edits of the first file of `files`: the old text, the new text, and the verdict.
 fn check(files: &str, path: &str, edits: &[(&str, &str, &str)]) {
     let wrong: Vec<String> = edits
         .iter()

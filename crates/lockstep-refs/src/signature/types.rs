@@ -9,7 +9,7 @@ use crate::syntax::OWN_NAME;
 
 use Fit::{Breaks, Fits as Fit_, Unknown};
 
-/// `None` where more changed than modifiers and supertypes.
+/// `None` if more changed than modifiers and supertypes.
 pub(super) fn of_types(language: Language, old: &[&str], new: &[&str]) -> Option<Effect> {
     let mut effect = Effect::none();
     let (old, old_annotations) = without_annotations(language, old);
@@ -54,7 +54,7 @@ fn is_keyword(word: &str) -> bool {
     matches!(word, "class" | "struct" | "interface" | "trait" | "protocol" | "enum" | "record" | "object")
 }
 
-/// Whether the new head is the old one with more behind `implements`, `:` or in the parentheses of Python.
+/// Returns true if the new head is the old one with more behind `implements`, `:` or in the parentheses of Python.
 fn adds_supertypes(old: &[&str], new: &[&str]) -> bool {
     let clause = |it: &&str| matches!(*it, "implements" | "extends" | ":" | "(" | "with" | "permits");
     let from = new.iter().position(clause).unwrap_or(new.len());
@@ -79,7 +79,7 @@ pub(super) fn of_values(language: Language, old: &[&str], new: &[&str]) -> Effec
     let has = |list: &[&str], word: &str| list.contains(&word);
     for word in ["final", "readonly", "val", "const"] {
         if has(&new_words, word) && !has(&old_words, word) {
-            // Assignments no longer compile; a use does not say whether it is one.
+            // Assignments no longer compile, but it is unknown whether a use is one.
             effect.raise((Unknown, Fit_, Unknown));
         }
     }

@@ -1,5 +1,5 @@
-//! Directories in text: `members = ["crates/a"]`, `uses: ./.github/actions/x`, `COPY web /srv`. A path to a directory
-//! references the file that stands for it, such as `package.json`.
+//! Directories in text: `members = ["crates/a"]`, `uses: ./.github/actions/x`, `COPY web /srv`. A path to a
+//! directory references the file that represents it, such as `package.json`.
 
 use super::path::{Enclosure, Paths, Token, directory_token};
 use super::path_place::holds_paths;
@@ -21,7 +21,7 @@ pub(super) fn referrers(
     let own = directory_rank(base(subject.path)).filter(|_| parent(subject.path) == directory);
     let other = representative(world, directory).filter(|file| world.path(*file) != subject.path);
     let other = other.and_then(|file| directory_rank(base(world.path(file))));
-    // Another file still stands for the directory.
+    // Another file still represents the directory.
     if own.is_some_and(|own| other.is_some_and(|other| other <= own)) {
         return;
     }
@@ -45,7 +45,7 @@ pub(super) fn referrers(
     }
 }
 
-/// The file that stands for a directory.
+/// Returns the file that represents a directory.
 fn representative(world: &dyn World, directory: &str) -> Option<FileId> {
     let ranked = |file: FileId| Some((directory_rank(base(world.path(file)))?, file));
     world.directory(directory).into_iter().filter_map(ranked).min().map(|(_, file)| file)
@@ -60,7 +60,7 @@ pub(super) fn candidates(world: &dyn World, directory: &str) -> Vec<FileId> {
     files
 }
 
-/// The file that stands for the directory which a run of characters names.
+/// Returns the file that represents the directory which a run of characters names.
 pub(super) fn named(
     world: &dyn World,
     document: &Document<'_>,
@@ -83,7 +83,7 @@ pub(super) fn named(
     Some((file, spot.number, path_kind(document, &spot, &token)))
 }
 
-/// Whether a path to a directory is expected: it has a slash and is no list of alternatives, or paths are written there.
+/// Returns true if a path to a directory is expected: it has a slash and is no list of alternatives, or paths are written there.
 fn is_meant(document: &Document<'_>, spot: &Spot<'_>, token: &Token<'_>) -> bool {
     let is_past = is_history(document.path) && token.enclosure != Enclosure::Link;
     if is_past || document.is_code() && !token.is_delimited() || is_imported(document, spot) {
@@ -97,9 +97,9 @@ fn is_meant(document: &Document<'_>, spot: &Spot<'_>, token: &Token<'_>) -> bool
         || holds_paths(document, spot)
 }
 
-/// Whether the line is an import, which the rules of its language resolve.
+/// Returns true if the line is an import, which the rules of its language resolve.
 fn is_imported(document: &Document<'_>, spot: &Spot<'_>) -> bool {
     let line = spot.line();
-    let words = ["import ", "from ", "require(", "include", "export "];
+    let words = ["import ", "from ", "require", "include", "export "];
     document.is_code() && document.language != Language::Bash && words.iter().any(|word| line.contains(word))
 }

@@ -1,11 +1,11 @@
-//! Where names of skills, agents and commands are used. A name that no ordinary word has (`plan-order`) needs only a
-//! place where names occur; an ordinary word (`status`) needs a place where names of its kind are used.
+//! Spots at which skills, agents and commands are named. A distinctive name (`plan-order`) needs only a place
+//! where names occur; an ordinary word (`status`) needs a place where names of its kind are used.
 
 use super::place::{Document, Spot};
 use crate::entity::{EntityKind, framework_root};
 use crate::language::Language;
 
-/// How a name is used where it occurs. Ordered by strength.
+/// The use of a name at one spot, ordered by strength.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum NameUse {
     /// A place that holds names of this kind: `agent: NAME`, `Task(NAME)`.
@@ -87,7 +87,7 @@ const DELEGATION: &[&str] = &[
     "routes",
 ];
 
-/// How a name that no ordinary word has is used at a spot; `None` where it is certainly something else.
+/// Returns the use of a distinctive name at a spot. `None` if it certainly means something else.
 pub(crate) fn use_of_name(document: &Document<'_>, spot: &Spot<'_>, kind: EntityKind) -> Option<NameUse> {
     if is_package_line(document, spot) {
         return None;
@@ -118,7 +118,7 @@ pub(crate) fn use_of_name(document: &Document<'_>, spot: &Spot<'_>, kind: Entity
     Some(if is_used { NameUse::Likely } else { NameUse::Mentioned })
 }
 
-/// How an ordinary word is used as the name of the file at `path`; `None` where it is only that word.
+/// Returns the use of an ordinary word as the name of the file at `path`. `None` if it is only that word.
 pub(crate) fn use_of_word(
     document: &Document<'_>,
     spot: &Spot<'_>,
@@ -160,7 +160,7 @@ pub(crate) fn use_of_word(
     }
 }
 
-/// Whether the spot is one that only names of the kind are written at: an argument of a tool, the value of a key.
+/// Returns true if the spot is one that only names of the kind are written at: an argument of a tool, the value of a key.
 fn is_declared(document: &Document<'_>, spot: &Spot<'_>, kind: EntityKind) -> bool {
     let before = spot.before;
     if is_argument(before) {
@@ -182,7 +182,7 @@ fn is_declared(document: &Document<'_>, spot: &Spot<'_>, kind: EntityKind) -> bo
         && (follows_edge(before) || LINE_KEYS.iter().any(|key| starts_with_key(before, key)))
 }
 
-/// Whether a key that declares an edge comes before on the line.
+/// Returns true if a key that declares an edge precedes it on the line.
 fn follows_edge(before: &str) -> bool {
     let lower = before.to_ascii_lowercase();
     EDGE_KEYS.iter().any(|key| {
@@ -193,14 +193,14 @@ fn follows_edge(before: &str) -> bool {
     })
 }
 
-/// Whether a line begins with a key, after the marks of a list or of emphasis.
+/// Returns true if a line begins with a key, after the marks of a list or of emphasis.
 fn starts_with_key(before: &str, key: &str) -> bool {
     let line = before.trim_start_matches(['-', '*', '#', '>', ' ', '\t', '"']).to_ascii_lowercase();
     line.strip_prefix(key)
         .is_some_and(|rest| rest.trim_start_matches(['*', '"', ' ']).starts_with([':', '=']))
 }
 
-/// Whether the line takes in a package: an import, or a command of a package manager.
+/// Returns true if the line adds a package: an import, or a command of a package manager.
 fn is_package_line(document: &Document<'_>, spot: &Spot<'_>) -> bool {
     const MANAGERS: &[&str] = &[
         "npm", "npx", "pnpm", "yarn", "bun", "pip", "pip3", "uv", "poetry", "cargo", "gem", "bundle",
@@ -219,7 +219,7 @@ fn is_package_line(document: &Document<'_>, spot: &Spot<'_>) -> bool {
     taken || from || managed
 }
 
-/// Whether a file lists packages rather than names of this project.
+/// Returns true if a file lists packages rather than names of this project.
 fn is_manifest(path: &str) -> bool {
     crate::entity::is_manifest(path) || path.ends_with("lock.yaml") || path.ends_with("lock.json")
 }
@@ -244,7 +244,7 @@ fn is_marked(before: &str, after: &str) -> bool {
     }
 }
 
-/// Whether quotes or backticks hold nothing but the name, with the `/` of a command or the `@` of an agent.
+/// Returns true if quotes or backticks hold nothing but the name, with the `/` of a command or the `@` of an agent.
 fn is_quoted(before: &str, after: &str) -> bool {
     let before = before.strip_suffix(['/', '@']).unwrap_or(before);
     before.chars().next_back().is_some_and(|c| matches!(c, '"' | '\'' | '`') && after.starts_with(c))
@@ -254,14 +254,14 @@ fn is_bold(before: &str, after: &str) -> bool {
     before.ends_with('*') && after.starts_with('*')
 }
 
-/// The `/` of a command, at the beginning of a word.
+/// Returns true for the `/` of a command, at the beginning of a word.
 fn is_slash(before: &str, after: &str) -> bool {
     let Some(bare) = before.strip_suffix('/') else { return false };
     bare.chars().next_back().is_none_or(|c| c.is_whitespace() || "\"'`([|,*".contains(c))
         && !after.starts_with('/')
 }
 
-/// Whether `/word` is spoken of as a command, and not as a route of a service.
+/// Returns true if `/word` is a command, and not a route of a service.
 fn is_spoken(document: &Document<'_>, spot: &Spot<'_>) -> bool {
     const METHODS: &[&str] = &[
         "GET",
@@ -327,18 +327,18 @@ fn is_whole_cell(before: &str, after: &str) -> bool {
     marks(start) && marks(end)
 }
 
-/// Whether the column's title is a word for the kind, or declares an edge.
+/// Returns true if the column's title is a word for the kind, or declares an edge.
 fn has_kind_title(document: &Document<'_>, spot: &Spot<'_>, kind: EntityKind) -> bool {
     document.column(spot).is_some_and(|title| is_kind_title(title, kind))
 }
 
-/// Whether a title is a word for the kind, or declares an edge.
+/// Returns true if a title is a word for the kind, or declares an edge.
 fn is_kind_title(title: &str, kind: EntityKind) -> bool {
     let lower = title.to_ascii_lowercase();
     has_word(title, kind_words(kind)) || EDGE_KEYS.iter().any(|key| lower.contains(key))
 }
 
-/// The value of a key or an item, alone or among others.
+/// Returns true for the value of a key or an item, alone or among others.
 fn is_value(before: &str, after: &str) -> bool {
     let before = before.trim_end_matches(['"', '\'', ' ', '[']);
     let after = after.trim_start_matches(['"', '\'', ' ', ']']);
@@ -358,7 +358,7 @@ fn is_namespaced(before: &str, after: &str, path: &str) -> bool {
     !plugin.is_empty() && ends && (held || marked)
 }
 
-/// `the NAME agent`, `skill NAME`, with the word for the kind directly before or after.
+/// Returns true for `the NAME agent`, `skill NAME`, with the word for the kind directly before or after.
 fn is_beside(before: &str, after: &str, kind: EntityKind) -> bool {
     let word = |text: &str, last: bool| {
         let text = text.trim_matches(['`', '"', '\'', '*', ' ', ':', '=', '/', '@']);
@@ -378,7 +378,7 @@ fn line_has(spot: &Spot<'_>, words: &[&str]) -> bool {
     has_word(spot.before, words) || has_word(spot.after, words)
 }
 
-/// Whether one of the words occurs in a text, in any case.
+/// Returns true if a text contains one of the words, ignoring case.
 fn has_word(text: &str, words: &[&str]) -> bool {
     text.split(|c: char| !c.is_alphanumeric() && c != '_')
         .any(|word| words.iter().any(|known| word.eq_ignore_ascii_case(known)))

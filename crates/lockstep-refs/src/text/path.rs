@@ -1,4 +1,4 @@
-//! Paths in text: where a path-like string begins and ends, and which file it leads to.
+//! Paths in text: the extent of a path-like string, and the file that it resolves to.
 
 use std::borrow::Cow;
 
@@ -6,15 +6,15 @@ use crate::entity::is_generic;
 use crate::reference::Certainty;
 use crate::world::{World, base, join, parent};
 
-/// The files that paths can lead to: those of a world, and perhaps one that is gone.
+/// The files that paths can resolve to: those of a world, and optionally a deleted one.
 #[derive(Clone, Copy)]
 pub(crate) struct Paths<'a> {
     pub(crate) world: &'a dyn World,
-    /// The path of a file that is asked about, in the world or not.
+    /// The path of a queried file, in the world or not.
     pub(crate) also: Option<&'a str>,
 }
 
-/// Where a path leads.
+/// The target of a path.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Lead {
     pub(crate) path: String,
@@ -24,20 +24,20 @@ pub(crate) struct Lead {
 /// A path-like string in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Token<'a> {
-    /// As written.
+    /// The text as written.
     pub(crate) written: &'a str,
     /// The path that it spells.
     pub(crate) path: Cow<'a, str>,
-    /// Where it begins in the text.
+    /// Byte offset of the start.
     pub(crate) start: usize,
-    /// Where it ends.
+    /// Byte offset of the end.
     pub(crate) end: usize,
     pub(crate) enclosure: Enclosure,
-    /// Whether an expression comes before it whose value is not known: `$(dirname "$0")/x`, `"$DIR"/x`.
+    /// Set if an expression with an unknown value precedes it: `$(dirname "$0")/x`, `"$DIR"/x`.
     pub(crate) joined: bool,
 }
 
-/// What a path-like string is enclosed in.
+/// The enclosure of a path-like string.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Enclosure {
     Nothing,
@@ -50,12 +50,12 @@ pub(crate) enum Enclosure {
 }
 
 impl Token<'_> {
-    /// Whether it is the whole of a quoted string, a link's target, or such.
+    /// Returns true if it is the whole of a quoted string, a link's target, or such.
     pub(crate) fn is_delimited(&self) -> bool {
         self.enclosure != Enclosure::Nothing
     }
 
-    /// Whether it is a word alone: without a slash, and without an extension after a name.
+    /// Returns true if it is a word alone: without a slash, and without an extension after a name.
     pub(crate) fn is_word(&self) -> bool {
         is_word(&self.path)
     }
@@ -65,12 +65,13 @@ fn is_word(path: &str) -> bool {
     !path.contains('/') && path.rsplit_once('.').is_none_or(|(stem, end)| stem.is_empty() || end.is_empty())
 }
 
-/// Characters that paths are made of, variables (`$X/`, `${X}/`) and `~` included.
+/// Returns true for characters of paths, including variables (`$X/`, `${X}/`) and `~`.
 pub(crate) fn is_path_char(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | '~' | '$' | '{' | '}' | '+' | '@')
 }
 
-/// The path-like string that ends with `start..end`; `None` where that is a part of a longer word, or of an address.
+/// Returns the path-like string that ends with `start..end`. `None` if that is part of a longer word, or of
+/// an address.
 pub(crate) fn token(text: &str, start: usize, end: usize) -> Option<Token<'_>> {
     let mut next = text.get(end..)?.chars();
     if let Some(c) = next.next() {
@@ -140,8 +141,8 @@ impl Paths<'_> {
         self.also == Some(path) || self.world.find(path).is_some()
     }
 
-    /// Where a path written in the file `from` leads; `None` where it leads nowhere, or to more than one file. A word alone
-    /// leads only to a file in the same directory or at the root.
+    /// Resolves a path written in the file `from`. `None` if it resolves to no file, or to more than one. A
+    /// word alone resolves only to a file in the same directory or at the root.
     pub(crate) fn lead(&self, from: &str, token: &Token<'_>) -> Option<Lead> {
         let sure = |path: String| Lead { path, certainty: Certainty::Resolved };
         let (rest, origin) = token.origin();
@@ -164,7 +165,8 @@ impl Paths<'_> {
         }
     }
 
-    /// The directory that a path written in the file `from` means: the nearest one from that file's directory to the root.
+    /// Returns the directory that a path written in the file `from` means: the nearest one from that file's
+    /// directory to the root.
     pub(crate) fn directory(&self, from: &str, token: &Token<'_>) -> Option<String> {
         let exists = |path: &String| {
             !path.is_empty() && (self.also == Some(path) || !self.world.directory(path).is_empty())
@@ -175,7 +177,7 @@ impl Paths<'_> {
         match origin {
             Origin::Root | Origin::Absolute => root(),
             Origin::Here if rest.starts_with("..") => near(),
-            // Some tools count `./` from the root, wherever the file is.
+            // Some tools resolve `./` from the root, regardless of the file.
             Origin::Here | Origin::Variable => near().or_else(root),
             Origin::Free if rest.starts_with("..") || is_word(rest) => near().or_else(root),
             Origin::Free => {
@@ -186,7 +188,7 @@ impl Paths<'_> {
         }
     }
 
-    /// From the nearest directory above the file that makes it a file.
+    /// Resolves a path from the nearest directory above the file in which it exists.
     fn above(&self, from: &str, rest: &str) -> Option<Lead> {
         if is_generic(rest) || rest.starts_with("..") {
             return None;
@@ -201,7 +203,7 @@ impl Paths<'_> {
         None
     }
 
-    /// The only file whose path ends so.
+    /// Returns the only file whose path ends with it.
     fn unambiguous(&self, rest: &str) -> Option<Lead> {
         let rest = rest.strip_prefix("./").unwrap_or(rest);
         if is_generic(rest) || rest.starts_with("..") {
@@ -221,7 +223,7 @@ impl Paths<'_> {
         found.map(|path| Lead { path: path.to_owned(), certainty })
     }
 
-    /// The file whose whole path is the end of an absolute one.
+    /// Returns the file whose complete path is the end of an absolute one.
     fn whole_end_of(&self, rest: &str) -> Option<Lead> {
         let mut rest = rest;
         while let Some((_, shorter)) = rest.split_once('/') {
@@ -234,12 +236,12 @@ impl Paths<'_> {
     }
 }
 
-/// Whether `path` is `end`, or ends with it after a `/`.
+/// Returns true if `path` is `end`, or ends with it after a `/`.
 pub(crate) fn ends_with(path: &str, end: &str) -> bool {
     path.strip_suffix(end).is_some_and(|start| start.is_empty() || start.ends_with('/'))
 }
 
-/// From where a path counts.
+/// The base of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Origin {
     /// The project's root.
@@ -248,14 +250,14 @@ pub(crate) enum Origin {
     Here,
     /// The root of a disk or of a site.
     Absolute,
-    /// A variable that nobody here knows.
+    /// An unknown variable.
     Variable,
-    /// It does not say.
+    /// Not specified.
     Free,
 }
 
 impl Token<'_> {
-    /// Where it counts from, and the rest of it.
+    /// The directory that it is relative to, and the rest of it.
     fn origin(&self) -> (&str, Origin) {
         match self.path.strip_prefix('/') {
             Some(rest) if self.joined => (rest, Origin::Variable),
@@ -284,7 +286,7 @@ impl Token<'_> {
     }
 }
 
-/// Where a path counts from, and the rest of it.
+/// Returns the base of a path, and the rest of it.
 pub(crate) fn origin(written: &str) -> (&str, Origin) {
     if let Some((_, rest)) = written.split_once(".claude/") {
         let start = written.len() - rest.len() - ".claude/".len();

@@ -1,5 +1,5 @@
-//! Places where paths are written. A word without a slash and without an extension (`check`, `LICENSE`) is a path only
-//! there.
+//! Places where paths are written. A word without a slash and without an extension (`check`, `LICENSE`) is a
+//! path only there.
 
 use super::place::{Document, Spot};
 use crate::world::base;
@@ -80,7 +80,7 @@ const CALL_WORDS: &[&str] = &[
     "bytes",
 ];
 
-/// Words of command lines after which a path comes.
+/// Words of command lines after which a path follows.
 const COMMAND_WORDS: &[&str] = &[
     "cd",
     "pushd",
@@ -98,7 +98,7 @@ const COMMAND_WORDS: &[&str] = &[
     "include",
 ];
 
-/// Whether a path is expected at a spot.
+/// Returns true if a path is expected at a spot.
 pub(crate) fn holds_paths(document: &Document<'_>, spot: &Spot<'_>) -> bool {
     let line = spot.line().trim_start();
     let dockerfile = ["Dockerfile", "Containerfile"].iter().any(|name| base(document.path).starts_with(name));
@@ -112,7 +112,7 @@ pub(crate) fn holds_paths(document: &Document<'_>, spot: &Spot<'_>) -> bool {
             && (is_path_argument(spot.before) || is_appended(spot.before))
 }
 
-/// Whether every word of a file is a path or a pattern of paths.
+/// Returns true if every word of a file is a path or a path pattern.
 fn lists_paths(path: &str) -> bool {
     let name = base(path);
     name.starts_with('.') && name.ends_with("ignore")
@@ -136,7 +136,7 @@ fn is_quoted(spot: &Spot<'_>) -> bool {
     spot.before.ends_with(['"', '\'', '`']) && spot.after.starts_with(['"', '\'', '`'])
 }
 
-/// Whether the call that a string is an argument of takes paths.
+/// Returns true if a string is an argument of a call that takes paths.
 fn is_path_argument(before: &str) -> bool {
     let Some((call, arguments)) = before.rsplit_once('(') else { return false };
     let function = call.trim_end_matches('!');
@@ -150,7 +150,7 @@ fn is_appended(before: &str) -> bool {
     before.trim_end_matches(['"', '\'']).ends_with("/ ")
 }
 
-/// Whether a name of several words, in any case, has one of these.
+/// Returns true if a name of several words has one of these, in any case.
 fn has_word(name: &str, words: &[&str]) -> bool {
     let mut current = String::new();
     let mut found = false;

@@ -1,5 +1,5 @@
-//! A text and the places in it: lines, headings, columns of tables, keys of data. Lines are read one by one; no format is
-//! parsed as a whole, so broken documents give the same answers as valid ones.
+//! A text and the places in it: lines, headings, columns of tables, keys of data. Lines are read one by one,
+//! and no format is parsed completely, so broken documents give the same results as valid ones.
 
 use crate::entity;
 use crate::language::Language;
@@ -13,7 +13,7 @@ pub(crate) struct Document<'a> {
     front: usize,
     /// The start of each line.
     lines: Vec<usize>,
-    /// Whether it gives instructions to agents: its prose uses names, it does not only mention them.
+    /// Set if it instructs agents: its prose uses names, it does not only mention them.
     pub(crate) instructs: bool,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Spot<'a> {
     line: &'a str,
 }
 
-/// The number of lines above a spot that are searched for the key it belongs to.
+/// The number of lines above a spot that are searched for its key.
 const MAX_LINES_TO_KEY: usize = 200;
 
 impl<'a> Document<'a> {
@@ -64,7 +64,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// The whole words `name` in the text, where `-` and `_` belong to words, from the first to the last.
+    /// Returns the complete words `name` in the text, in order. `-` and `_` are part of words.
     pub(crate) fn occurrences(&self, name: &str) -> impl Iterator<Item = Spot<'a>> {
         self.text
             .match_indices(name)
@@ -72,17 +72,17 @@ impl<'a> Document<'a> {
             .map(|(at, _)| self.spot(at, at + name.len()))
     }
 
-    /// Whether the spot is in the opening `---` block of a document.
+    /// Returns true if the spot is in the opening `---` block of a document.
     pub(crate) fn is_front(&self, spot: &Spot<'_>) -> bool {
         spot.line_start < self.front
     }
 
-    /// Whether the spot is in data with keys and values.
+    /// Returns true if the spot is in data with keys and values.
     pub(crate) fn is_data(&self, spot: &Spot<'_>) -> bool {
         matches!(self.language, Language::Yaml | Language::Json | Language::Toml) || self.is_front(spot)
     }
 
-    /// Whether it is written in a programming language.
+    /// Returns true if it is written in a programming language.
     pub(crate) fn is_code(&self) -> bool {
         use Language::{Html, Json, Markdown, Text, Toml, Yaml};
         !matches!(self.language, Markdown | Text | Html | Json | Yaml | Toml)
@@ -113,7 +113,7 @@ impl<'a> Document<'a> {
         title.split(['|', '│']).nth(spot.before.matches(['|', '│']).count())
     }
 
-    /// The key whose value the spot is, or is an item of.
+    /// Returns the key whose value the spot is, or is an item of.
     pub(crate) fn key(&self, spot: &Spot<'a>) -> Option<&'a str> {
         let before = spot.before.trim_end_matches(['"', '\'', '`', '/', '@']);
         let is_item = before.trim_matches(['-', '[', '"', '\'', ' ', '\t']).is_empty();
@@ -181,8 +181,8 @@ impl<'a> Spot<'a> {
         self.line
     }
 
-    /// The path-like string that the name is a part of, up to the end of the name, and the rest of it; `None` where the
-    /// name is alone or after the `/` of a command.
+    /// Returns the path-like string that contains the name, up to the end of the name, and the rest of it.
+    /// `None` if the name is alone or after the `/` of a command.
     pub(crate) fn in_path(&self, name: &str) -> Option<(String, &'a str)> {
         let start = self.before.trim_end_matches(super::path::is_path_char);
         let lead = self.before.get(start.len()..).unwrap_or_default();
@@ -197,25 +197,25 @@ impl<'a> Spot<'a> {
         Some((format!("{lead}{name}"), self.after.get(..end).unwrap_or_default()))
     }
 
-    /// Whether the name is only the beginning of a file name: `plan.json`.
+    /// Returns true if the name is only the beginning of a file name: `plan.json`.
     pub(crate) fn is_stem(&self) -> bool {
         let mut after = self.after.chars();
         after.next() == Some('.') && after.next().is_some_and(char::is_alphanumeric)
     }
 
-    /// Whether the line is a comment after `#`.
+    /// Returns true if the line is a comment after `#`.
     pub(crate) fn is_comment(&self) -> bool {
         self.before.trim_start().starts_with('#')
     }
 
-    /// Whether it is said to be a domain of names rather than one of them.
+    /// Returns true if it is described as a domain of names rather than one of them.
     pub(crate) fn is_domain(&self) -> bool {
         let after = self.after.trim_start_matches(['`', '"', '*', ' ']);
         ["domain", "phase", "stage", "family", "*"].iter().any(|word| after.starts_with(word))
     }
 }
 
-/// Whether no letter, digit, `_` or `-` touches the range.
+/// Returns true if no letter, digit, `_` or `-` touches the range.
 pub(crate) fn is_whole(text: &str, start: usize, end: usize) -> bool {
     let part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let before = text.get(..start).and_then(|before| before.chars().next_back());

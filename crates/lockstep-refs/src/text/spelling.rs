@@ -1,14 +1,13 @@
-//! How paths are spelled in text: percent-encoded in links, with escaped spaces in shells, in quotes or brackets where
-//! they hold spaces.
+//! Decodes the spellings of paths in text: percent-encoding in links, escaped spaces in shells, quotes and brackets.
 
 use std::borrow::Cow;
 
 use super::path::{Enclosure, Token, is_path_char};
 
-/// The longest string in quotes that is taken for a path.
+/// The longest quoted string that is treated as a path.
 const MAX_PATH_BYTES: usize = 300;
 
-/// The ways in which a path, or the end of one, may be written: as it is, percent-encoded, with escaped spaces.
+/// Returns the possible spellings of a path, or of its end: as it is, percent-encoded, with escaped spaces.
 pub(crate) fn spellings(path: &str) -> Vec<String> {
     let mut found = vec![path.to_owned()];
     if path.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '/' | '-' | '.' | '_' | '~')) {
@@ -44,7 +43,7 @@ fn encode(path: &str, is_kept: impl Fn(char) -> bool, lower: bool) -> String {
     out
 }
 
-/// A text with its percent-encoded bytes decoded; as it is where they are no UTF-8.
+/// Decodes percent-encoded bytes; returns the text unchanged if they are not UTF-8.
 pub(crate) fn decode(text: &str) -> Cow<'_, str> {
     if !text.contains('%') {
         return Cow::Borrowed(text);
@@ -121,7 +120,7 @@ fn link_target(line: &str, at: usize, start: usize) -> Option<Token<'_>> {
     special(line, at..at + end, start, Enclosure::Link)
 }
 
-/// A token for a part of a line whose characters plain paths do not have.
+/// Returns a token for a part of a line with characters that plain paths do not have.
 fn special(
     line: &str,
     range: std::ops::Range<usize>,
@@ -146,7 +145,7 @@ fn special(
     Some(Token { written, path, start: from, end: from + written.len(), enclosure, joined: false })
 }
 
-/// Paths with escaped spaces, as shells take them.
+/// Returns paths with escaped spaces, as in shells.
 fn escaped(line: &str, start: usize) -> Vec<Token<'_>> {
     let mut found: Vec<Token<'_>> = Vec::new();
     for (at, _) in line.match_indices("\\ ") {

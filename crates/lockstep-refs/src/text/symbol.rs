@@ -1,4 +1,4 @@
-//! Mentions of code in documents: a symbol's name in backticks, or one whose shape no ordinary word has.
+//! Mentions of code in documents: a symbol's name in backticks, or one with a form that no ordinary word has.
 
 use super::place::is_whole;
 use super::{Subject, reference};
@@ -34,7 +34,7 @@ fn is_public(symbol: &Definition) -> bool {
 fn mentions(line: &str, symbol: &Definition) -> bool {
     let name = &*symbol.name;
     let shape = is_distinctive(name) && name.len() > 4;
-    // `VERSION` alone is as likely an environment variable or a file; `kit.VERSION` is not.
+    // `VERSION` alone may as well be an environment variable or a file; `kit.VERSION` is not.
     let is_common = name.chars().all(|c| c.is_ascii_uppercase());
     let is_qualified = |at: usize| line.get(..at).is_some_and(|before| before.ends_with(['.', ':']));
     line.match_indices(name).any(|(at, _)| {
@@ -45,7 +45,8 @@ fn mentions(line: &str, symbol: &Definition) -> bool {
     })
 }
 
-/// Whether the name is what a pair of backticks holds, with its path before it and parentheses or a `!` after it.
+/// Returns true if the name is the content of a pair of backticks, with its path before it and parentheses or
+/// a `!` after it.
 fn is_code(before: &str, after: &str) -> bool {
     let path = |c: char| c.is_alphanumeric() || matches!(c, '_' | ':' | '.' | '#' | '&' | '<' | '>');
     let opens = before.trim_end_matches(path).ends_with('`');

@@ -1,4 +1,4 @@
-//! References to what is gone.
+//! References to deleted files.
 
 use lockstep_refs::dangling::{Former, dangling};
 use lockstep_refs::entity::{Aliases, entities};

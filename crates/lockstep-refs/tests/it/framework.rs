@@ -1,6 +1,7 @@
-//! A small agent framework: skills, agents, rules, hooks, settings, documents, and files that only tell what was. Each row renames or
-//! deletes one file; the files that must follow are known. It has the shape of what went wrong in a real one: followers
-//! that name a skill in frontmatter, tables, prose, commands; a skill that is also a domain; names that begin with another.
+//! A small agent framework: skills, agents, rules, hooks, settings, documents, and files that record the
+//! past. Each row renames or deletes one file; the files that must follow are known. It models the failures
+//! in a real one: files that name a skill in frontmatter, tables, prose and commands; a skill that is also a
+//! domain; names that begin with another.
 
 use std::collections::BTreeSet;
 

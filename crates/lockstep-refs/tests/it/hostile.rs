@@ -1,5 +1,5 @@
-//! No text is too odd: arbitrary characters, and code that was cut, spliced and repeated, in every language. Facts are found or
-//! counted as problems; nothing panics, and what is found stands where it is said.
+//! Arbitrary characters, and code that was cut, spliced and repeated, in every language. Facts are found or
+//! counted as problems; nothing panics, and locations are correct.
 
 use std::sync::Arc;
 

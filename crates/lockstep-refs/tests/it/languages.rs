@@ -1,4 +1,4 @@
-//! What every language must bear: text that is cut off anywhere, nested beyond reason, or nothing it was meant for.
+//! Robustness of every language: text that is cut off anywhere, nested too deeply, or of another kind.
 
 use lockstep_refs::language::{self, rules};
 use lockstep_refs::reference::Target;
@@ -49,7 +49,7 @@ const SAMPLES: &[(&str, &str)] = &[
     ("a.md", "---\nname: x\n---\n# A `b`\n[c](d.md#e) ```\n"),
 ];
 
-/// Asks everything about a text that can be asked.
+/// Runs every query on a text.
 fn ask(path: &str, text: &str) {
     let world = MemoryWorld::new([(path, text), ("other/b.txt", text)]);
     for file in world.files() {

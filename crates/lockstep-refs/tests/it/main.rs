@@ -1,4 +1,4 @@
-//! References between many files: whole small projects, asked as the product asks.
+//! References between many files: complete small projects, with the product's queries.
 
 mod dangling;
 mod framework;

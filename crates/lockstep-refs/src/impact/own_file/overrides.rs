@@ -1,7 +1,8 @@
-//! Members that say they override or implement another one, and no longer match any.
+//! Members that are marked as overrides or implementations, and no longer match any base member.
 
 use crate::change::{SymbolChange, What};
 use crate::facts::{Arity, Definition, DefinitionKind, Facts, Role};
+use crate::resolve::path_of;
 use crate::world::World;
 
 /// A changed member that overrides nothing any more.
@@ -11,11 +12,12 @@ pub(super) struct UnmatchedOverride {
     pub(super) reason: String,
 }
 
-/// Returns the changed members of the file that are marked as overrides, matched their base before the edit, and do not now.
+/// Returns the changed members of the file that are marked as overrides, matched their base before the edit,
+/// and do not now.
 ///
-/// `world` has the file as it is after the edit. A base outside the project did not change: a member with another name or another
-/// number of parameters no longer matches it. If any other type of the project has a member that would match, the member is assumed
-/// to override that one.
+/// `world` has the file after the edit. A base outside the project did not change: a member with another name
+/// or another number of parameters no longer matches it. If a base of its type has a matching member, or any
+/// other type if no base with that member is known, the member is assumed to override that one.
 pub(super) fn unmatched_overrides(
     world: &dyn World,
     (text, facts): (&str, &Facts),
@@ -26,8 +28,8 @@ pub(super) fn unmatched_overrides(
     for change in changes.iter().filter(|change| change.was.kind == DefinitionKind::Method) {
         let Some(is) = successor(facts, change).filter(|is| is_override(facts, &lines, is)) else { continue };
         let is_matched = match &change.what {
-            What::Renamed(_) => has_member(world, is, None),
-            _ => has_member(world, is, is.arity),
+            What::Renamed(_) => has_member(world, facts, is, None),
+            _ => has_member(world, facts, is, is.arity),
         };
         if !is_matched {
             found.push(UnmatchedOverride {
@@ -81,14 +83,36 @@ fn is_override(facts: &Facts, lines: &[&str], is: &Definition) -> bool {
     before_name || annotations.into_iter().any(|line| has_word(line))
 }
 
-/// Returns true if another type of the project has a member of this name, with this number of parameters if it is given.
-fn has_member(world: &dyn World, is: &Definition, arity: Option<Arity>) -> bool {
-    let fits = |it: &Definition| {
-        it.kind == DefinitionKind::Method
-            && it.name == is.name
-            && it.container != is.container
-            && (arity.is_none() || it.arity == arity)
-    };
-    let holds = |file| world.facts(file).is_some_and(|facts| facts.definitions.iter().any(fits));
-    world.containing(&is.name).into_iter().any(holds)
+/// Returns true if a base of the member's type has a member of this name, with this number of parameters if
+/// it is given. If no base of the project has one of this name, every other type is considered.
+fn has_member(world: &dyn World, facts: &Facts, is: &Definition, arity: Option<Arity>) -> bool {
+    let bases = bases(facts, is);
+    let (mut in_bases, mut elsewhere) = (Vec::new(), Vec::new());
+    for other in world.containing(&is.name).into_iter().filter_map(|file| world.facts(file)) {
+        let named = other.definitions.iter().filter(|it| {
+            it.kind == DefinitionKind::Method && it.name == is.name && it.container != is.container
+        });
+        for it in named {
+            let fits = arity.is_none() || it.arity == arity;
+            let is_base = it.container.as_deref().is_some_and(|path| bases.contains(&last_part(path)));
+            if is_base { &mut in_bases } else { &mut elsewhere }.push(fits);
+        }
+    }
+    let counted = if in_bases.is_empty() { elsewhere } else { in_bases };
+    counted.contains(&true)
+}
+
+/// The names of the types that the type of a member extends or implements, as the file writes them.
+fn bases<'f>(facts: &'f Facts, is: &Definition) -> Vec<&'f str> {
+    let Some(container) = is.container.as_deref() else { return Vec::new() };
+    let extends = facts.definitions.iter().filter(|it| path_of(it) == container).flat_map(|it| &it.extends);
+    let own = facts.implementations.iter().filter(|it| last_part(&it.of) == last_part(container));
+    let implemented = own.filter_map(|it| it.interface.as_ref());
+    extends.chain(implemented).map(|path| last_part(path)).collect()
+}
+
+/// The last name of a path, without type arguments.
+fn last_part(path: &str) -> &str {
+    let head = path.split(['<', '[', '(']).next().unwrap_or(path);
+    head.rsplit(['.', ':', '\\']).next().unwrap_or(head).trim()
 }

@@ -2,9 +2,12 @@
 //! was removed while its name is still used.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use crate::facts::{Definition, Facts, Import, Role, Shape, Use};
-use crate::language::{self, Language};
+use crate::language::Language;
+use crate::parses::Parses;
+use crate::world::words;
 
 /// A name that nothing in the file binds any more.
 #[derive(Debug, PartialEq, Eq)]
@@ -17,15 +20,15 @@ pub(super) struct UnboundName {
 
 /// A file before and after an edit: path and text of each.
 pub(super) struct Versions<'a> {
-    pub(super) former: (&'a str, &'a str),
-    pub(super) present: (&'a str, &'a str),
+    pub(super) former: (&'a str, &'a Arc<str>),
+    pub(super) present: (&'a str, &'a Arc<str>),
 }
 
 /// Returns the names that the former content bound and the present content uses without binding them.
-pub(super) fn unbound_names(versions: &Versions<'_>) -> Vec<UnboundName> {
-    let old = language::facts_with_unbound_names(versions.former.0, versions.former.1);
-    let new = language::facts_with_unbound_names(versions.present.0, versions.present.1);
-    // Where a text no longer parses, bindings may be hidden.
+pub(super) fn unbound_names(parses: &Parses, versions: &Versions<'_>) -> Vec<UnboundName> {
+    let old = parses.facts_with_unbound_names(versions.former.0, versions.former.1);
+    let new = parses.facts_with_unbound_names(versions.present.0, versions.present.1);
+    // If a text no longer parses, bindings may be hidden.
     if new.problems > old.problems {
         return Vec::new();
     }
@@ -37,14 +40,15 @@ pub(super) fn unbound_names(versions: &Versions<'_>) -> Vec<UnboundName> {
     found
 }
 
-/// Returns true if a name means nothing unless the file, its package or an import binds it. C and C++ take names from included
-/// files, Ruby, PHP and Bash from files that were loaded before.
+/// Returns true if a name must be bound by the file, its package or an import. C and C++ get names from
+/// included files, Ruby, PHP and Bash from files that were loaded before.
 fn requires_imports(language: Language) -> bool {
     use Language::{CSharp, Go, Java, JavaScript, Kotlin, Python, Rust, Swift, Tsx, TypeScript};
     matches!(language, Rust | TypeScript | Tsx | JavaScript | Python | Go | Java | Kotlin | CSharp | Swift)
 }
 
-/// Local names: the line is the same as before, but its name was bound inside its function and is not any more.
+/// Returns local names that became unbound: the line is the same as before, but its name was bound inside its
+/// function and no longer is.
 fn unbound_locals(versions: &Versions<'_>, old: &Facts, new: &Facts) -> Vec<UnboundName> {
     let former: Vec<&str> = versions.former.1.lines().collect();
     let present: Vec<&str> = versions.present.1.lines().collect();
@@ -62,6 +66,10 @@ fn unbound_locals(versions: &Versions<'_>, old: &Facts, new: &Facts) -> Vec<Unbo
         let Some(name) = root_name(used).filter(|name| !known.contains(*name)) else { continue };
         let Some(definition) = used.within.and_then(|at| new.definitions.get(at as usize)) else { continue };
         let Some(line) = line_of(&present, used.line) else { continue };
+        // A local variable may represent an expression in another line.
+        if !words(&line).any(|word| word == name) {
+            continue;
+        }
         let was_there = counterparts(old, definition)
             .any(|was| (was.line..=was.end_line).any(|at| line_of(&former, at).as_ref() == Some(&line)));
         if was_there && !free.contains(&(name.into(), line)) {
@@ -76,7 +84,8 @@ fn unbound_locals(versions: &Versions<'_>, old: &Facts, new: &Facts) -> Vec<Unbo
     found
 }
 
-/// The former definitions that may have become this one: those of its name or, where there is none, of its container.
+/// Returns the former definitions that may have become this one: those of its name or, if there are none, of
+/// its container.
 fn counterparts<'f>(old: &'f Facts, is: &'f Definition) -> impl Iterator<Item = &'f Definition> {
     let of_kind = |was: &&Definition| was.kind == is.kind && was.container == is.container;
     let has_name = old.definitions.iter().filter(of_kind).any(|was| was.name == is.name);
@@ -148,7 +157,7 @@ fn bound_by(language: Language, import: &Import) -> impl Iterator<Item = &str> {
     names.chain(import.alias.as_deref()).chain(module.filter(|name| is_whole && !name.is_empty()))
 }
 
-/// The first name of what is used: `a` of `a`, `a.b()` and `a::b`.
+/// Returns the first name of a use: `a` of `a`, `a.b()` and `a::b`.
 fn root_name(used: &Use) -> Option<&str> {
     if matches!(used.role, Role::Quoted | Role::Override | Role::Conform | Role::Key) {
         return None;

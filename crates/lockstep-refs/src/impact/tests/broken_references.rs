@@ -1,4 +1,4 @@
-//! References that an edit introduces and that lead to nothing.
+//! Unresolved references that an edit introduces.
 
 use super::*;
 

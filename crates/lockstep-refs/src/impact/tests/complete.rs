@@ -1,4 +1,5 @@
-//! Changes whose dependents were updated by the same set of edits, and declarations beside their definitions.
+//! Changes whose dependents were updated by the same set of edits, and declarations next to their
+//! definitions.
 
 use super::*;
 
@@ -181,4 +182,65 @@ fn members_of_a_type_that_moved_are_no_broken_places() {
             impact.dependents().filter(|it| it.1.breaks).map(|it| &*it.1.path).collect();
         assert_eq!(breaking, ["b.py"]);
     }
+}
+
+#[test]
+fn a_signature_that_names_a_type_renamed_in_another_file_is_the_same() {
+    for (files, from, to) in [
+        (
+            [
+                ("route.go", "package a\n\ntype Route struct{ n int }\n"),
+                ("help.go", "package a\n\nfunc help(a, b *Route) {}\n"),
+                ("use.go", "package a\n\nfunc use() { help(nil, nil) }\n"),
+            ],
+            "Route",
+            "Path",
+        ),
+        (
+            [
+                ("route.ts", "export interface Route { n: number }\n"),
+                (
+                    "help.ts",
+                    "import { Route } from './route'\nexport function help(a: Route | undefined): void {}\n",
+                ),
+                ("use.ts", "import { help } from './help'\nhelp(undefined)\n"),
+            ],
+            "Route",
+            "Path",
+        ),
+    ] {
+        let renamed: Vec<String> = files.iter().map(|(_, text)| text.replace(from, to)).collect();
+        let all: Vec<(&str, &str, &str)> =
+            files.iter().zip(&renamed).map(|((path, old), new)| (*path, *old, new.as_str())).collect();
+        assert_eq!(broken(&all), [] as [&str; 0]);
+    }
+}
+
+#[test]
+fn a_function_of_c_with_another_definition_is_still_there() {
+    let text = "#include \"unity.h\"\nvoid set_up(void) {}\n";
+    let header = ("unity.h", "void set_up(void);\n", "void set_up(void);\n");
+    let user = "#include \"unity.h\"\nvoid run(void) { set_up(); }\n";
+    let renamed = ("one.c", text, "#include \"unity.h\"\nvoid start(void) {}\n");
+    let none: [&str; 0] = [];
+    assert_eq!(broken(&[header, renamed, ("two.c", text, text), ("run.c", user, user)]), none);
+    assert_eq!(broken(&[header, renamed, ("run.c", user, user)]), ["run.c", "unity.h"]);
+}
+
+#[test]
+fn a_macro_of_a_source_file_is_known_to_nobody_else() {
+    let macros = ("main.c", "#define LIMIT 34\n#include \"n.h\"\n", "#include \"n.h\"\n");
+    let header = "#ifndef LIMIT\n#define LIMIT 1\n#endif\nint a[LIMIT];\n";
+    let user = "#include \"n.h\"\nint q = LIMIT;\n";
+    let none: [&str; 0] = [];
+    assert_eq!(broken(&[macros, ("n.h", header, header), ("use.c", user, user)]), none);
+}
+
+#[test]
+fn a_predicate_names_its_parameter() {
+    let was = "export function isA(value: unknown): value is A { return true }\n";
+    let is = "export function isA(error: unknown): error is A { return true }\n";
+    let user = "import { isA } from './a'\nif (isA(1)) {}\nexport const ok = [1].filter(isA)\n";
+    let none: [&str; 0] = [];
+    assert_eq!(broken(&[("a.ts", was, is), ("b.ts", user, user)]), none);
 }

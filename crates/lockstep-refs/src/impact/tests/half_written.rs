@@ -1,4 +1,4 @@
-//! Content in the middle of an edit: definitions that do not parse are not taken for removed or changed.
+//! Content in the middle of an edit: definitions that do not parse do not count as removed or changed.
 
 use super::*;
 

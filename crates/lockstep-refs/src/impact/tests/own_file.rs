@@ -13,7 +13,7 @@ fn broken(path: &str, before: &str, after: &str, others: &[(&str, &str)]) -> Vec
     impact.files[0].broken_in_file.iter().map(shown).collect()
 }
 
-/// The same, where the edit replaces the first occurrence of one text by another.
+/// Like [`broken`], for an edit that replaces the first occurrence of one text by another.
 fn edit(path: &str, text: &str, from: &str, to: &str) -> Vec<String> {
     assert!(text.contains(from), "{from}");
     broken(path, text, &text.replacen(from, to, 1), &[])
@@ -409,4 +409,123 @@ fn an_export_of_a_name_that_is_no_longer_defined_is_broken() {
         "f() {}\n\nexport { f }",
     );
     assert_eq!(renamed, NONE);
+}
+
+#[test]
+fn parameters_in_another_order_are_missed_by_calls_in_the_same_file() {
+    let mut wrong = Vec::new();
+    for (path, text, from, to) in [
+        (
+            "a.go",
+            "package a\n\nfunc f(a int, b string) {}\n\nfunc Main() {\n\tf(1, \"x\")\n}\n",
+            "a int, b string",
+            "b string, a int",
+        ),
+        (
+            "src/lib.rs",
+            "fn f(a: u8, b: &str) {}\n\n\npub fn main() {\n\n    f(1, \"x\")\n}\n",
+            "a: u8, b: &str",
+            "b: &str, a: u8",
+        ),
+        (
+            "A.java",
+            "class A {\n  void f(int a, String b) {}\n\n\n  void main() {\n    f(1, \"x\");\n  }\n}\n",
+            "int a, String b",
+            "String b, int a",
+        ),
+        (
+            "a.ts",
+            "function f(a: number, b: string) {}\n\n\nexport function main() {\n\n  f(1, 'x')\n}\n",
+            "a: number, b: string",
+            "b: string, a: number",
+        ),
+        (
+            "A.cs",
+            "class A {\n  void f(int a, string b) {}\n\n\n  void Main() {\n    f(1, \"x\");\n  }\n}\n",
+            "int a, string b",
+            "string b, int a",
+        ),
+        (
+            "a.c",
+            "static void f(int a, char *b) {}\n\n\nint main(void) {\n\n  f(1, \"x\");\n}\n",
+            "int a, char *b",
+            "char *b, int a",
+        ),
+    ] {
+        let found = edit(path, text, from, to);
+        if found != ["6: the signature of f changed"] {
+            wrong.push((path, found));
+        }
+        let follows = text
+            .replacen(from, to, 1)
+            .replace("f(1, \"x\")", "f(\"x\", 1)")
+            .replace("f(1, 'x')", "f('x', 1)");
+        let found = broken(path, text, &follows, &[]);
+        if !found.is_empty() {
+            wrong.push((path, found));
+        }
+    }
+    assert_eq!(wrong, []);
+}
+
+#[test]
+fn the_blank_identifier_of_go_is_no_name() {
+    let text = "package a\n\ntype S interface{ F() }\n\ntype t struct{}\n\nfunc (t) F() {}\n\nvar _ S = t{}\n\nfunc main() {\n\t_ = 1\n}\n";
+    assert_eq!(
+        broken(
+            "a.go",
+            text,
+            &text.replace(" S ", " U "),
+            &[("b.go", "package a\n\nfunc g() {\n\t_ = 2\n}\n")]
+        ),
+        NONE
+    );
+}
+
+#[test]
+fn an_override_is_held_against_the_member_of_its_own_base() {
+    let text = "pub struct A;\nimpl crate::sink::Sink for A {\n    fn begin(&mut self, a: u8, b: u8) {}\n}\n";
+    let others = [
+        ("src/sink.rs", "pub trait Sink {\n    fn begin(&mut self, a: u8, b: u8);\n}\n"),
+        ("src/other.rs", "pub struct B;\nimpl B {\n    pub fn begin(&mut self, a: u8) {}\n}\n"),
+    ];
+    let after = text.replace(", b: u8", "");
+    assert_eq!(
+        broken("src/lib.rs", text, &after, &others),
+        ["3: begin has other parameters than the member it overrides"]
+    );
+}
+
+#[test]
+fn an_extension_function_of_kotlin_is_missed_by_calls_in_its_file() {
+    let text = "private fun Int.bit(at: Int) = this shr at\n\nfun main() {\n  3.bit(1)\n  val x = 4\n  x.bit(2)\n}\n";
+    let found = edit("A.kt", text, "(at: Int)", "(at: Int, more: Int)");
+    assert_eq!(found, ["4: bit now takes 2 arguments", "6: bit now takes 2 arguments"]);
+}
+
+#[test]
+fn a_python_call_that_passes_a_parameter_by_place_and_by_name_is_broken() {
+    let text = "class A:\n    def send(self, request, history):\n        pass\n\n    def run(self):\n        self.send(1, history=2)\n";
+    assert_eq!(
+        edit("a.py", text, "request, history", "history, request"),
+        ["6: the signature of send changed"]
+    );
+}
+
+#[test]
+fn a_definition_of_c_must_match_the_declaration_that_its_file_includes() {
+    let text = "#include \"a.h\"\n\nint f(int a, char *b) { return a; }\n";
+    let header = ("a.h", "int f(int a, char *b);\n");
+    let after = text.replace("int a, char *b", "char *b, int a");
+    let reason = "3: f has another signature than its declaration in a.h";
+    assert_eq!(broken("a.c", text, &after, &[header]), [reason]);
+    assert_eq!(broken("a.c", text, &text.replace(" b)", " c)"), &[header]), NONE);
+    assert_eq!(broken("a.c", text, &after, &[("a.h", "int f(char *b, int a);\n")]), NONE);
+    assert_eq!(broken("a.c", text, &after, &[("other.h", header.1)]), NONE);
+}
+
+#[test]
+fn a_function_with_parameters_in_another_order_may_still_be_a_value() {
+    let go = "package a\n\nfunc pad(s string, n int) {}\n\nvar all = map[string]interface{}{\n\t\"pad\": pad,\n}\n";
+    assert_eq!(edit("a.go", go, "s string, n int", "n int, s string"), NONE);
 }

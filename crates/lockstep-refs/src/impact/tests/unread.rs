@@ -1,4 +1,4 @@
-//! Files that could not be read in whole: what is not known is not taken for nothing.
+//! Files that could not be parsed completely: unknown does not mean none.
 
 use super::*;
 
@@ -39,7 +39,7 @@ fn a_user_that_was_not_read_may_be_one() {
     assert_eq!(impact.candidates().into_iter().collect::<Vec<_>>(), ["ui/Use.kt"]);
 }
 
-/// A world that cannot look into one of its files.
+/// A world that cannot read one of its files.
 struct Blind<'a>(&'a MemoryWorld, &'a str);
 
 impl World for Blind<'_> {

@@ -1,4 +1,4 @@
-//! C# in small projects of several files: what resolves, what does not, and what a change does.
+//! C# in small projects of several files: resolved and unresolved references, and effects of changes.
 
 mod changes;
 mod statics;
@@ -138,12 +138,12 @@ fn members_follow_the_types_of_their_values() {
             "App/Main.cs:13 Call(1)",
             "App/Main.cs:17 Call(1)",
             "App/Wild.cs:6 Call(1)",
-            "App/Wild.cs:6 Override"
+            "App/Wild.cs:6 Redefine"
         ]
     );
     assert_eq!(
         referrers(PROJECT, "Shop/Parts.cs", "Shop.Store.Base.Get"),
-        ["App/Wild.cs:6 Override", "Shop/Store.cs:13 Override"]
+        ["App/Wild.cs:6 Redefine", "Shop/Store.cs:13 Override"]
     );
     assert_eq!(
         referrers(PROJECT, "Shop/Parts.cs", "Shop.Store.Item.Cost"),

@@ -1,4 +1,4 @@
-//! Go in small projects of several files: what resolves, what does not, and what a change does.
+//! Go in small projects of several files: resolved and unresolved references, and effects of changes.
 
 mod changes;
 

@@ -1,4 +1,4 @@
-//! Java in small projects of several files: what resolves, what does not, and what a change does.
+//! Java in small projects of several files: resolved and unresolved references, and effects of changes.
 
 mod changes;
 
@@ -146,10 +146,10 @@ fn members_follow_the_types_of_their_values() {
             "shop/app/Main.java:13 Call(1)",
             "shop/app/Main.java:15 Call(1)",
             "shop/app/Wild.java:9 Call(1)",
-            "shop/app/Wild.java:9 Override",
+            "shop/app/Wild.java:9 Redefine",
         ]
     );
-    assert_eq!(to(BASE, "Base.get"), ["shop/app/Wild.java:9 Override", "shop/store/Store.java:12 Override",]);
+    assert_eq!(to(BASE, "Base.get"), ["shop/app/Wild.java:9 Redefine", "shop/store/Store.java:12 Override",]);
     assert_eq!(
         to(BASE, "Base.tag"),
         ["other/User.java:5 Call(0)", "shop/app/Main.java:16 Call(0)", "shop/app/Wild.java:11 Call(0)"]

@@ -1,4 +1,4 @@
-//! Kotlin in small projects of several files: what resolves, what does not, and what a change does.
+//! Kotlin in small projects of several files: resolved and unresolved references, and effects of changes.
 
 mod changes;
 

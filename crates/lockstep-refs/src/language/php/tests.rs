@@ -1,4 +1,4 @@
-//! PHP in small projects of several files: what resolves, what does not, and what a change does.
+//! PHP in small projects of several files: resolved and unresolved references, and effects of changes.
 
 mod changes;
 
@@ -124,14 +124,14 @@ fn members_follow_the_types_of_their_values() {
         referrers(PROJECT, "src/Store.php", "Store.get"),
         [
             "app/Wild.php:6 Call(1)",
-            "app/Wild.php:6 Override",
+            "app/Wild.php:6 Redefine",
             "app/main.php:15 Call(1)",
             "app/main.php:20 Call(1)"
         ]
     );
     assert_eq!(
         referrers(PROJECT, "src/Base/Base.php", "Base.get"),
-        ["app/Wild.php:6 Override", "src/Store.php:16 Override"]
+        ["app/Wild.php:6 Redefine", "src/Store.php:16 Override"]
     );
     assert_eq!(
         referrers(PROJECT, "src/Base/Item.php", "Item.cost"),

@@ -1,4 +1,4 @@
-//! Names for types: `Pair = Union[A, B]`, `T = TypeVar("T", bound=A)`. Whoever is annotated with one is what it stands for.
+//! Type aliases: `Pair = Union[A, B]`, `T = TypeVar("T", bound=A)`. An annotation with one means its target.
 
 use tree_sitter::Node;
 
@@ -7,7 +7,7 @@ use crate::facts::{ALIAS, Shape};
 use crate::scope::either;
 use crate::syntax::children;
 
-/// What is written in brackets behind one of these is a type.
+/// Names after which brackets contain types.
 const GENERICS: &[&str] = &[
     "Union",
     "Optional",
@@ -38,7 +38,8 @@ const GENERICS: &[&str] = &[
 ];
 
 impl<'t> Walk<'t> {
-    /// What a name stands for that is given to `value`, where that is a type and not a class by its own name.
+    /// Returns the target of a name that is assigned `value`, if that is a type other than a plain class
+    /// name.
     pub(super) fn aliased(&mut self, value: Node<'t>, annotation: Option<Node<'t>>) -> Option<Shape> {
         let says_so = annotation.is_some_and(|it| last(self.found.text(it)) == "TypeAlias");
         let shape = match value.kind() {
@@ -61,7 +62,7 @@ impl<'t> Walk<'t> {
     /// `A | None`: nothing but names of types.
     fn is_union(&self, node: Node<'t>) -> bool {
         let operator = node.child_by_field_name("operator");
-        // Numbers and sets are not joined with nothing.
+        // Numbers and sets are not combined with `None`.
         let with_none = children(node).iter().any(|it| it.kind() == "none");
         let is_type = |it: Node<'t>| match it.kind() {
             "none" | "subscript" => true,
@@ -94,7 +95,7 @@ impl<'t> Walk<'t> {
     }
 }
 
-/// What a name is that stands for a type.
+/// Returns the shape of a type alias.
 pub(super) fn stands_for(shape: Shape) -> Shape {
     Shape::Applied(Box::new(Shape::Of(ALIAS.into())), vec![shape])
 }

@@ -49,7 +49,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// Binds what stands left of an assignment.
+    /// Binds the left side of an assignment.
     pub(super) fn assign(
         &mut self,
         left: Node<'t>,
@@ -93,7 +93,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// Whether a name is what a method is called on, or its class.
+    /// Returns true if a name is the receiver of a method, or its class.
     fn is_receiver(&self, name: &str) -> bool {
         match self.found.scopes.get(name) {
             Some(Shape::Itself) => true,
@@ -126,7 +126,7 @@ impl<'t> Walk<'t> {
         self.keep(text, kind, container, declared, value, whole);
     }
 
-    /// `self.x = …`: a field of the class around.
+    /// Handles `self.x = …`: a field of the enclosing class.
     pub(super) fn field(
         &mut self,
         name: Node<'t>,
@@ -136,12 +136,12 @@ impl<'t> Walk<'t> {
     ) {
         let text = self.found.text(name);
         let Some(class) = self.class_around() else { return };
-        // Where it is defined already, by a base perhaps, this is a use of it.
+        // If it is already defined, perhaps by a base, this is a use of it.
         self.found.use_name(name, Role::Value, Some(Shape::Itself), None);
         self.keep(text, DefinitionKind::Field, Some(class), declared, value, whole);
     }
 
-    /// Keeps a variable; assigned again, it may be either.
+    /// Records a variable; after another assignment, it may have either shape.
     pub(super) fn keep(
         &mut self,
         name: &str,
@@ -179,10 +179,11 @@ impl<'t> Walk<'t> {
     }
 }
 
-/// What a variable is worth after an assignment: its declared type, and the value where that says something better.
+/// Returns the shape of a variable after an assignment: its declared type, or the value if that is more
+/// specific.
 fn narrowed(value: Option<Shape>, declared: Option<Shape>) -> Shape {
     match (value, declared) {
-        // What a call gives may be anything, and then it is what was declared.
+        // The result of a call may be unknown, and then the declared type applies.
         (Some(value @ Shape::Call(_)), Some(declared)) => either([value, declared]),
         (Some(value @ Shape::Of(_)), Some(_)) if value != Shape::Of("None".into()) => value,
         (_, Some(declared)) => declared,

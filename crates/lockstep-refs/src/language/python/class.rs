@@ -1,4 +1,4 @@
-//! Classes and what decorates them.
+//! Classes and their decorators.
 
 use tree_sitter::Node;
 
@@ -28,7 +28,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// What is put before a definition is called with it.
+    /// Records a decorator, which is called with the definition.
     fn decorator(&mut self, node: Node<'t>) -> Shape {
         match node.kind() {
             "identifier" => self.named(node, Role::Call, Some(1)),
@@ -76,12 +76,12 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// Whether a class that extends this one has its variables as its values.
+    /// Returns true if a class that extends this one has its variables as instances.
     fn is_enumeration(&self, base: &str) -> bool {
         base.ends_with("Enum") || base.ends_with("Flag") || self.enumerations.contains(base)
     }
 
-    /// The bases of a class, as written; what they name is used.
+    /// Returns the bases of a class, as written, and records their names as uses.
     fn bases(&mut self, list: Node<'t>) -> Vec<Box<str>> {
         let mut bases = Vec::new();
         for base in children(list) {
@@ -116,13 +116,13 @@ impl<'t> Walk<'t> {
     }
 }
 
-/// What a decorator is called, without where it is from and what it is given.
+/// Returns the name of a decorator, without its module and its arguments.
 pub(super) fn decorator_name(decorator: &str) -> &str {
     let name = decorator.split('(').next().unwrap_or(decorator);
     name.rsplit('.').next().unwrap_or(name)
 }
 
-/// Whether a class gets a constructor from its fields by a decorator.
+/// Returns true if a decorator creates a constructor from the fields of a class.
 fn makes_record(decorator: &str) -> bool {
     let name = decorator_name(decorator);
     name.contains("dataclass")
@@ -130,7 +130,7 @@ fn makes_record(decorator: &str) -> bool {
         || (matches!(name, "s" | "attrs") && decorator.contains("auto_attribs=True"))
 }
 
-/// Decorators that leave a function what it is, or are looked at by their names.
+/// Returns true for decorators that do not change a function, or that are handled by name.
 fn is_transparent(decorator: &str) -> bool {
     matches!(
         decorator_name(decorator),

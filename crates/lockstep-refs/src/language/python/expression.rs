@@ -1,4 +1,4 @@
-//! Expressions and annotations: which names they use, and what they are worth.
+//! Expressions and annotations: the names they use, and their shapes.
 
 use tree_sitter::Node;
 
@@ -15,7 +15,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// Walks an expression. What it is worth.
+    /// Walks an expression. Returns its shape.
     pub(super) fn expression(&mut self, node: Node<'t>) -> Shape {
         if !self.found.descend() {
             return Shape::Unknown;
@@ -109,7 +109,7 @@ impl<'t> Walk<'t> {
         }
         let [subscript] = subscripts.as_slice() else { return item(value, "") };
         match subscript.kind() {
-            // A part of something is of its kind.
+            // A slice has the type of its source.
             "slice" => value,
             "string" => {
                 self.key(*subscript, &value);
@@ -120,7 +120,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// The keys that a dictionary is written with, where it is declared to be of a type.
+    /// Records the keys of a dictionary literal with a declared type.
     pub(super) fn keys(&mut self, node: Node<'t>, declared: &Shape) {
         for pair in children(node).into_iter().filter(|it| node.kind() == "dictionary" && it.kind() == "pair")
         {
@@ -130,7 +130,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// A key of something that may be of a type that says which keys it has.
+    /// Records a key of a value whose type may declare its keys.
     fn key(&mut self, node: Node<'t>, of: &Shape) {
         let Some(name) = self.content(node).filter(|it| is_name(it)) else { return };
         if !matches!(of, Shape::Unknown | Shape::Untyped | Shape::Applied(..)) {
@@ -155,11 +155,11 @@ impl<'t> Walk<'t> {
         shape
     }
 
-    /// A bare name.
+    /// Records a bare name.
     pub(super) fn named(&mut self, node: Node<'t>, role: Role, arguments: Option<u16>) -> Shape {
         let name = self.found.text(node);
         match self.found.scopes.get(name) {
-            // A name that an import inside the function brought in is no variable.
+            // A name that is imported inside the function is not a variable.
             Some(Shape::Name(bound)) if **bound == *name => {}
             Some(shape) => return shape.clone(),
             None => {}
@@ -189,7 +189,7 @@ impl<'t> Walk<'t> {
             "attribute" => self.attribute(function, Role::Call, count),
             _ => self.expression(function),
         };
-        // The name that is called comes last, after what stands before it.
+        // The called name comes last, after its qualifiers.
         if let Some(called) = self.found.facts.uses[before..].last_mut().filter(|it| it.role == Role::Call) {
             called.keywords = list.map(|list| keywords(list, self.found.text)).unwrap_or_default();
         }
@@ -205,7 +205,7 @@ impl<'t> Walk<'t> {
         builtin(&callee, by_place, self.frames.is_empty()).unwrap_or_else(|| call(callee))
     }
 
-    /// `cast(T, value)`: a value of the type, which may be written in quotes.
+    /// Handles `cast(T, value)`: a value of the type, which may be written in quotes.
     fn cast(&mut self, callee: &str, list: Node<'t>) -> Option<Shape> {
         let given: Vec<_> = children(list).into_iter().filter(|it| it.kind() != "comment").collect();
         let [declared, value] = given.as_slice() else { return None };
@@ -217,7 +217,7 @@ impl<'t> Walk<'t> {
         Some(shape)
     }
 
-    /// Walks the arguments of a call. What they are worth.
+    /// Walks the arguments of a call. Returns their shapes.
     fn arguments(&mut self, list: Node<'t>, callee: &Shape) -> Vec<Shape> {
         if list.kind() == "generator_expression" {
             return vec![self.expression(list)];
@@ -243,14 +243,14 @@ impl<'t> Walk<'t> {
         shapes
     }
 
-    /// What was just named is given to something without a type: it need only be there.
+    /// Marks the last name as passed to an untyped parameter: it only has to exist.
     fn given_to_anything(&mut self) {
         if let Some(named) = self.found.facts.uses.last_mut().filter(|it| it.role == Role::Value) {
             named.role = Role::Type;
         }
     }
 
-    /// What a function that is written as an argument will be called with, where that is evident.
+    /// Returns the first parameter type of a function that is written as an argument, if it is evident.
     fn expected_by(&mut self, argument: Node<'t>, callee: &Shape, before: &[Shape]) -> Option<Shape> {
         let value = argument.child_by_field_name("value").filter(|_| argument.kind() == "keyword_argument");
         if value.unwrap_or(argument).kind() != "lambda" {
@@ -383,7 +383,7 @@ impl<'t> Walk<'t> {
         if is_and { either([second, Shape::Of("bool".into())]) } else { either([first, second]) }
     }
 
-    /// Walks without keeping the uses that are found: for what was walked already.
+    /// Walks without recording uses, for nodes that were already walked.
     pub(super) fn quietly<R>(&mut self, walk: impl FnOnce(&mut Self) -> R) -> R {
         let before = self.found.facts.uses.len();
         let result = walk(self);
@@ -391,7 +391,7 @@ impl<'t> Walk<'t> {
         result
     }
 
-    /// Walks an annotation. A value of the type that it names.
+    /// Walks an annotation. Returns the shape of its values.
     pub(super) fn annotation(&mut self, node: Node<'t>) -> Shape {
         if !self.found.descend() {
             return Shape::Unknown;
@@ -475,7 +475,7 @@ impl<'t> Walk<'t> {
         let Some(expression) = root.named_child(0).and_then(|it| it.named_child(0)) else {
             return Shape::Unknown;
         };
-        // The text within is walked as a text of its own, whose lines are those of the quotes.
+        // The inner text is walked separately, with the line of the quotes.
         let line = line_of(node);
         let whole = std::mem::replace(&mut self.found.text, text);
         let before = self.found.facts.uses.len();
@@ -487,7 +487,7 @@ impl<'t> Walk<'t> {
         shape
     }
 
-    /// The same walk, for a tree that lives shorter than the text.
+    /// Walks an annotation whose tree has a shorter lifetime than the text.
     fn annotation_in(&mut self, node: Node<'_>) -> Shape {
         let mut inner = Walk::new(crate::collect::Collector::new(self.found.facts.language, self.found.text));
         std::mem::swap(&mut inner.found.facts, &mut self.found.facts);
@@ -500,7 +500,7 @@ impl<'t> Walk<'t> {
     }
 }
 
-/// How many arguments a call passes, by place or by name; `None` where that cannot be seen.
+/// Returns the number of arguments of a call, positional or named. `None` if it is not visible.
 fn arguments(list: Node<'_>) -> Option<u16> {
     if list.kind() == "generator_expression" {
         return Some(1);
@@ -523,7 +523,7 @@ fn keywords(list: Node<'_>, text: &str) -> Vec<Box<str>> {
     given.filter_map(name).collect()
 }
 
-/// What some builtins give, which no definition in a project says.
+/// Returns the result of some builtins, which no definition in a project declares.
 fn builtin(callee: &Shape, arguments: &[Shape], at_module: bool) -> Option<Shape> {
     let of = |name: &str, parts: Vec<Shape>| Shape::Applied(Box::new(Shape::Of(name.into())), parts);
     let first = || arguments.first().cloned().unwrap_or(Shape::Unknown);
@@ -565,7 +565,7 @@ fn builtin(callee: &Shape, arguments: &[Shape], at_module: bool) -> Option<Shape
     }
 }
 
-/// A generic type with its arguments; those that only wrap a type are unwrapped.
+/// Returns a generic type with its arguments; types that only wrap another are unwrapped.
 fn generic(head: Shape, mut arguments: Vec<Shape>) -> Shape {
     let Shape::Of(name) = &head else { return Shape::Unknown };
     let last = name.rsplit('.').next().unwrap_or(name);
@@ -593,7 +593,7 @@ fn generic(head: Shape, mut arguments: Vec<Shape>) -> Shape {
     }
 }
 
-/// What an operator gives: evident only for values of builtin types.
+/// Returns the result of an operator: evident only for values of builtin types.
 fn arithmetic(left: Shape, right: Shape) -> Shape {
     let plain = |shape: &Shape| match shape {
         Shape::Of(name) => matches!(&**name, "str" | "int" | "float" | "bool"),
@@ -608,7 +608,7 @@ fn arithmetic(left: Shape, right: Shape) -> Shape {
     }
 }
 
-/// What indexing a value gives.
+/// Returns the result of indexing a value.
 fn item(of: Shape, index: &str) -> Shape {
     match of {
         Shape::Untyped => Shape::Untyped,

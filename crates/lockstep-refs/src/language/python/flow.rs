@@ -1,4 +1,4 @@
-//! Branches and loops: what a variable is worth after them, and what a condition says about it.
+//! Branches and loops: the shapes of variables after them, and narrowing by conditions.
 
 use tree_sitter::Node;
 
@@ -157,7 +157,8 @@ impl<'t> Walk<'t> {
         reached
     }
 
-    /// What a block that must raise something is known by: `pytest.raises(E)`, `self.assertRaises(E)`. It holds the error.
+    /// Handles a block that must raise an error: `pytest.raises(E)`, `self.assertRaises(E)`. Its variable has
+    /// the error.
     fn expected_error(&mut self, manager: Node<'t>) -> Option<Shape> {
         let function = manager.child_by_field_name("function").filter(|_| manager.kind() == "call")?;
         let name = self.found.text(function);
@@ -223,7 +224,7 @@ impl<'t> Walk<'t> {
         ends.into_iter().for_each(|names| self.found.scopes.join(names));
     }
 
-    /// A pattern: its classes are used, its names are bound.
+    /// Walks a pattern: records its classes as uses, and binds its names.
     fn pattern(&mut self, node: Node<'t>) {
         if !self.found.descend() {
             return;
@@ -259,7 +260,7 @@ impl<'t> Walk<'t> {
         self.found.ascend();
     }
 
-    /// What a condition says about variables, where it holds or where it does not.
+    /// Narrows variables by a condition that holds or does not.
     pub(super) fn narrow(&mut self, condition: Node<'t>, holds: bool) {
         match condition.kind() {
             "parenthesized_expression" => {

@@ -1,4 +1,4 @@
-//! Functions: what they take and give.
+//! Functions: their parameters and results.
 
 use tree_sitter::Node;
 
@@ -9,7 +9,7 @@ use crate::scope::{either, member};
 use crate::syntax::children;
 
 impl<'t> Walk<'t> {
-    /// `made` is what calling its decorators gives, the outermost first.
+    /// Records a function. `made` are the results of its decorators, the outermost first.
     pub(super) fn function(
         &mut self,
         node: Node<'t>,
@@ -47,7 +47,7 @@ impl<'t> Walk<'t> {
             if decorators.iter().any(|it| it.ends_with("overload")) {
                 self.overloaded.insert(place);
             } else if takes_anything || self.overloaded.contains(&place) {
-                // Who calls it sees the overloads, or what keeps its results; what this one takes is its own affair.
+                // Callers see the overloads, or the caching wrapper; the parameters of this one are internal.
                 definition.body = definition.body.rotate_left(1) ^ definition.signature;
                 definition.signature = 0;
                 definition.header = Box::default();
@@ -102,7 +102,7 @@ impl<'t> Walk<'t> {
                 self.found.facts.definitions.get_mut(usize::try_from(at).unwrap_or(usize::MAX))
             })
         {
-            // What gives a function must not be taken for that function.
+            // A function that returns a function must not be confused with that function.
             let is_typed = takes.iter().any(|it| *it != Shape::Untyped);
             let gives = match gives {
                 gives if is_typed => Shape::Function(takes, Box::new(gives)),
@@ -115,7 +115,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// A parameter without a type is what it is in the method that is redefined, where a class extends another.
+    /// Gives unannotated parameters the types of the overridden method, if the class has a base.
     fn redefined_parameters(&mut self, method: &str, list: Node<'t>, takes: &[Shape]) {
         let class = self.class_around();
         let path = |it: &Definition| crate::resolve::path_of(it);
@@ -138,8 +138,8 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// Says what users of a function depend on, and apart from it the names by which they may pass arguments. `is_bound` where the
-    /// first parameter is what it is called on.
+    /// Sets the signature of a function, and separately the names by which arguments may be passed.
+    /// `is_bound` is set if the first parameter is the receiver.
     fn sign(&self, definition: &mut Definition, node: Node<'t>, whole: Node<'t>, is_bound: bool) {
         let parameters = node.child_by_field_name("parameters").map(parameter_names).unwrap_or_default();
         let by_name = parameters.iter().skip(usize::from(is_bound)).filter(|it| it.may_be_named);
@@ -152,7 +152,7 @@ impl<'t> Walk<'t> {
             self.found.header(whole, node.child_by_field_name("name"), node.child_by_field_name("body"));
     }
 
-    /// `self: T` and `cls: type[T]`: wherever the function says `T`, that is its own class.
+    /// Handles `self: T` and `cls: type[T]`: in the function, `T` is its own class.
     fn bind_own_type(&mut self, annotation: &str) {
         let bare = annotation.trim_matches(['"', '\'']).trim_end_matches(']');
         let name = bare.rsplit(['[', '.']).next().unwrap_or(bare);
@@ -163,7 +163,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// Binds the parameters of a function. How many it takes, and of which types.
+    /// Binds the parameters of a function. Returns its arity and its parameter types.
     pub(super) fn parameters(&mut self, list: Node<'t>, receiver: Option<Shape>) -> (Arity, Vec<Shape>) {
         let mut arity = Arity { least: 0, most: Some(0) };
         let mut takes = Vec::new();
@@ -202,7 +202,7 @@ impl<'t> Walk<'t> {
                 && let Some(default) = default
                 && default != Shape::Of("None".into())
             {
-                // A checker takes the type of the default for that of the parameter, inside: callers may give anything.
+                // Inside the function, a checker uses the type of the default; callers may pass anything.
                 shape = default;
             }
             arity.most = arity.most.map(|most| most.saturating_add(1));
@@ -220,11 +220,11 @@ impl<'t> Walk<'t> {
 /// The name of a parameter.
 struct Parameter<'t> {
     node: Node<'t>,
-    /// Whether a call may pass it by that.
+    /// Set if a call may pass it by name.
     may_be_named: bool,
 }
 
-/// What a parameter is called, with the stars before it.
+/// Returns the name of a parameter, with the stars before it.
 fn name_of(parameter: Node<'_>) -> Option<Node<'_>> {
     match parameter.kind() {
         "identifier" | "list_splat_pattern" | "dictionary_splat_pattern" => Some(parameter),
@@ -239,12 +239,12 @@ fn parameter_names(list: Node<'_>) -> Vec<Parameter<'_>> {
     let mut names: Vec<Parameter<'_>> = Vec::new();
     for parameter in children(list) {
         if parameter.kind() == "positional_separator" {
-            // Those before it are passed by their place.
+            // The parameters before it are positional only.
             names.iter_mut().for_each(|it| it.may_be_named = false);
         }
         let Some(node) = name_of(parameter) else { continue };
         match node.kind() {
-            // That there is one is said, not what it is called.
+            // Its presence is part of the signature, not its name.
             "list_splat_pattern" | "dictionary_splat_pattern" => {
                 names.extend(node.named_child(0).map(|node| Parameter { node, may_be_named: false }));
             }
@@ -254,7 +254,7 @@ fn parameter_names(list: Node<'_>) -> Vec<Parameter<'_>> {
     names
 }
 
-/// What is left of a function under its decorators: what they make of it, where that is known, else itself.
+/// Returns the shape of a decorated function: the results of its decorators, if known, otherwise itself.
 fn decorated(made: Vec<Shape>, function: Shape) -> Shape {
     if made.is_empty() {
         return function;
@@ -263,7 +263,7 @@ fn decorated(made: Vec<Shape>, function: Shape) -> Shape {
     Shape::Applied(Box::new(Shape::Of(DECORATED.into())), parts)
 }
 
-/// What a function gives its callers.
+/// Returns the result of a function for its callers.
 fn result(declared: Option<Shape>, returns: Returns, is_async: bool, decorators: &[&str]) -> Shape {
     let manages = decorators.iter().any(|it| it.ends_with("contextmanager"));
     let gives = match declared {

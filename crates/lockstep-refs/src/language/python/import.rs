@@ -1,4 +1,4 @@
-//! What a module imports.
+//! The imports of a module.
 
 use tree_sitter::Node;
 
@@ -77,13 +77,13 @@ impl<'t> Walk<'t> {
         self.found.facts.imports.push(import);
     }
 
-    /// What an import stands in, where its names are not those of the module.
+    /// Returns the container of an import whose names are not those of the module.
     fn local_container(&self) -> Option<Box<str>> {
         if self.found.scopes.is_inside() { self.found.container() } else { None }
     }
 }
 
-/// A dotted name without the spaces that may stand in it.
+/// Returns a dotted name without spaces.
 fn squeeze(name: &str) -> Box<str> {
     name.split_whitespace().collect::<String>().into()
 }

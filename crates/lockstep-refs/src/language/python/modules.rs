@@ -1,4 +1,4 @@
-//! Where a module of Python is: packages, source roots, relative imports.
+//! The locations of Python modules: packages, source roots, relative imports.
 
 use crate::facts::Import;
 use crate::language::Language;
@@ -9,6 +9,10 @@ use crate::world::{FileId, World, base, parent};
 pub(super) struct Packages;
 
 impl Scheme for Packages {
+    fn language(&self) -> Language {
+        Language::Python
+    }
+
     fn speaks(&self, language: Language) -> bool {
         language == Language::Python
     }
@@ -33,7 +37,7 @@ impl Scheme for Packages {
     }
 
     fn bound(&self, world: &dyn World, from: FileId, module: &str) -> Found {
-        // `import a.b` binds `a`, and `a.b` is reached from there.
+        // `import a.b` binds `a`, through which `a.b` is accessed.
         let first = module.split('.').next().unwrap_or(module);
         self.module(world, from, first)
     }
@@ -88,7 +92,7 @@ fn below(world: &dyn World, directory: &str, dotted: &str) -> Option<Module> {
         .then(|| Module::Folder(path.into()))
 }
 
-/// Whether a directory without modules of its own holds packages.
+/// Returns true if a directory without its own modules contains packages.
 fn is_namespace(world: &dyn World, path: &str) -> bool {
     let start = format!("{path}/");
     world.named("__init__.py").iter().any(|file| world.path(*file).starts_with(&start))
@@ -106,7 +110,7 @@ fn absolute(world: &dyn World, from: &str, module: &str) -> Found {
     }
 }
 
-/// A module by way of directories without `__init__`, which count only where nothing else has the name.
+/// Finds a module through directories without `__init__`, which are used only if nothing else has the name.
 fn namespace(world: &dyn World, from: &str, module: &str) -> Option<Module> {
     let mut directory = parent(from);
     loop {

@@ -1,4 +1,5 @@
-//! Records: classes whose constructor comes from their fields, and those that a call makes from the names of its fields.
+//! Records: classes whose constructor is generated from their fields, and those that a call creates from
+//! field names.
 
 use tree_sitter::Node;
 
@@ -6,7 +7,7 @@ use super::Walk;
 use crate::facts::{Arity, DefinitionKind, Shape};
 use crate::syntax::{children, digest, line_of};
 
-/// A field that a call names: where, how it is called, what it holds.
+/// A field that a call names: its node, its name, its type.
 struct Field<'t> {
     node: Node<'t>,
     name: &'t str,
@@ -14,8 +15,8 @@ struct Field<'t> {
 }
 
 impl<'t> Walk<'t> {
-    /// The constructor that a record gets from its fields, unless it has one. Which fields it has from a base is not known
-    /// here, so what it takes is told only where it has none.
+    /// Adds the constructor that a record gets from its fields, unless it has one. Inherited fields are
+    /// unknown here, so its parameters are set only if it has no base.
     pub(super) fn record(&mut self, class: &str, node: Node<'t>, decorators: &[&str]) {
         let container: Box<str> = self.found.path(class).into();
         let definitions = &self.found.facts.definitions;
@@ -39,7 +40,7 @@ impl<'t> Walk<'t> {
         self.constructor(container, node, arity);
     }
 
-    /// How many arguments the fields in the body of a class are given by.
+    /// Returns the number of constructor arguments for the fields in the body of a class.
     fn fields_arity(&self, class: Node<'t>) -> Arity {
         let (mut least, mut most) = (0_u16, 0_u16);
         let body = class.child_by_field_name("body").map(children).unwrap_or_default();
@@ -61,7 +62,7 @@ impl<'t> Walk<'t> {
         Arity { least, most: Some(most) }
     }
 
-    /// A constructor that nobody wrote: what its users see of it is how many arguments it takes.
+    /// Adds a generated constructor, which is identified by its number of arguments.
     fn constructor(&mut self, class: Box<str>, node: Node<'t>, arity: Arity) {
         let mut definition = self.found.definition("__init__", DefinitionKind::Method, node);
         definition.container = Some(class);
@@ -70,7 +71,7 @@ impl<'t> Walk<'t> {
         self.found.define(definition);
     }
 
-    /// `Point = namedtuple("Point", "x y")`: a type with fields. Whether it is one.
+    /// Handles `Point = namedtuple("Point", "x y")`, a type with fields. Returns true if it is one.
     pub(super) fn made_type(&mut self, name: Node<'t>, value: Node<'t>, whole: Node<'t>) -> bool {
         let Some(fields) = self.made_fields(value) else { return false };
         let text = self.found.text(name);
@@ -113,7 +114,7 @@ impl<'t> Walk<'t> {
         function.map(|it| last(self.found.text(it))).unwrap_or_default()
     }
 
-    /// The fields that a call names, where it makes a type.
+    /// Returns the fields that a call names, if it creates a type.
     fn made_fields(&mut self, call: Node<'t>) -> Option<Vec<Field<'t>>> {
         let callee = self.callee(call);
         let is_enum = matches!(callee, "Enum" | "IntEnum" | "StrEnum" | "Flag" | "IntFlag");

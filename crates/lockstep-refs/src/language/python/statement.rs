@@ -1,4 +1,4 @@
-//! The statements of a module, in their blocks. What they define and import stands in files of its own.
+//! The statements of a module, in their blocks. Definitions and imports are handled in separate files.
 
 use tree_sitter::Node;
 
@@ -12,7 +12,7 @@ impl<'t> Walk<'t> {
         self.block(root);
     }
 
-    /// Walks the statements of a block. Whether its end is reached.
+    /// Walks the statements of a block. Returns true if its end is reached.
     pub(super) fn block(&mut self, node: Node<'t>) -> bool {
         let mut reached = true;
         if self.found.descend() {
@@ -24,7 +24,7 @@ impl<'t> Walk<'t> {
         reached
     }
 
-    /// Walks one statement. Whether what follows it is reached.
+    /// Walks one statement. Returns true if the next one is reached.
     fn statement(&mut self, node: Node<'t>) -> bool {
         match node.kind() {
             "function_definition" => self.function(node, &[], Vec::new(), node),
@@ -126,7 +126,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// The strings of a list or tuple, or a string alone; `None` where there is anything else.
+    /// Returns the strings of a list or tuple, or a single string. `None` if there is anything else.
     pub(super) fn strings(&self, node: Node<'t>) -> Option<Vec<Box<str>>> {
         match node.kind() {
             "string" => {
@@ -153,19 +153,19 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// An import in a function hides a variable of the same name.
+    /// Handles an import in a function, which hides a variable of the same name.
     pub(super) fn unbind(&mut self, name: &str) {
         if self.found.scopes.get(name).is_some() {
             self.found.scopes.bind(name, Shape::Name(name.into()));
         }
     }
 
-    /// Whether the walk stands directly in the body of a class.
+    /// Returns true directly in the body of a class.
     pub(super) fn in_class(&self) -> bool {
         matches!(self.frames.last(), Some(Some(_)))
     }
 
-    /// The class around, as it is known in this file.
+    /// Returns the enclosing class, by its name in this file.
     pub(super) fn class_around(&self) -> Option<Box<str>> {
         self.frames.iter().rev().find_map(Clone::clone)
     }

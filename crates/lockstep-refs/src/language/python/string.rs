@@ -1,4 +1,5 @@
-//! Names in strings: `import_module("pkg.mod")`, `patch("pkg.mod.name")`, `setattr(thing, "name", …)`. No checker follows them.
+//! Names in strings: `import_module("pkg.mod")`, `patch("pkg.mod.name")`, `setattr(thing, "name", …)`.
+//! Checkers do not follow them.
 
 use tree_sitter::Node;
 
@@ -6,11 +7,11 @@ use super::Walk;
 use crate::facts::{Role, Shape, Use};
 use crate::syntax::{children, line_of};
 
-/// No path of names is longer.
+/// The maximum length of a path of names.
 const MAX_PATH: usize = 200;
 
 impl<'t> Walk<'t> {
-    /// A string that is nothing but a path of names may be that of a module or of something in it.
+    /// Records a string that is only a path of names: it may name a module or something in it.
     pub(super) fn named_in_string(&mut self, node: Node<'t>) {
         if let Some(text) = self.content(node).filter(|text| text.contains(['.', ':']) && is_path(text)) {
             // `pkg.mod:name`, as entry points are written.
@@ -19,7 +20,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// What the arguments of a call name by a string: a module, or a member of what is given before it.
+    /// Records the names in string arguments of a call: a module, or a member of the preceding argument.
     pub(super) fn named_in_arguments(&mut self, callee: &str, list: Node<'t>, shapes: &[Shape]) {
         let given: Vec<Node<'t>> = children(list).into_iter().filter(|it| it.kind() != "comment").collect();
         let last = callee.rsplit('.').next().unwrap_or(callee);
@@ -41,7 +42,7 @@ impl<'t> Walk<'t> {
                     _ => {}
                 }
             }
-            // `patch.object(thing, "name")` and its like take the thing and the name of a member.
+            // `patch.object(thing, "name")` and similar functions take an object and the name of a member.
             ("getattr" | "setattr" | "hasattr" | "delattr" | "object", [_, name, ..]) => {
                 let member = self.content(*name).filter(|it| !it.contains(['.', ':']) && is_path(it));
                 if let (Some(member), Some(of)) = (member, shapes.first()) {
@@ -52,7 +53,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// What a string says, where it says it plainly.
+    /// Returns the content of a plain string.
     pub(super) fn content(&self, node: Node<'t>) -> Option<&'t str> {
         if node.kind() != "string" {
             return None;
@@ -77,7 +78,7 @@ impl<'t> Walk<'t> {
     }
 }
 
-/// Whether a text is names with dots between them, of which one may be a colon.
+/// Returns true if a text is a path of names with dots, one of which may be a colon.
 fn is_path(text: &str) -> bool {
     let is_name = |part: &str| {
         !part.starts_with(|it: char| it.is_ascii_digit())

@@ -1,4 +1,4 @@
-//! Python in small projects of several files: what resolves, what does not, and what a change does.
+//! Python in small projects of several files: resolved and unresolved references, and effects of changes.
 
 mod inferred;
 mod strings;

@@ -1,4 +1,4 @@
-//! Modules that are mixed into types: inside them, from outside, and by a module that is told when it is mixed in.
+//! Modules that are mixed into types: inside them, from outside, and by a module with an inclusion hook.
 
 use tree_sitter::Node;
 
@@ -7,11 +7,11 @@ use crate::facts::{DefinitionKind, Reach};
 use crate::syntax::children;
 use crate::walk::{Walk, dotted};
 
-/// How deep a hook is looked into.
+/// The depth to which a hook is searched.
 const MAX_DEPTH: usize = 6;
 
-/// The modules that the body of a class or module mixes in. Whether they give methods to its objects or to itself is not told
-/// apart.
+/// Returns the modules that the body of a class or module mixes in. Instance methods and class methods are
+/// not distinguished.
 pub(super) fn mixed_in<'n>(walk: &Walk<'_>, body: Node<'n>) -> Vec<Node<'n>> {
     let mut found = Vec::new();
     for part in children(body) {
@@ -30,7 +30,7 @@ pub(super) fn mixed_in<'n>(walk: &Walk<'_>, body: Node<'n>) -> Vec<Node<'n>> {
     found
 }
 
-/// `T.include(M)`, `T.send(:include, M)`: one more part of the type, as if it were opened again.
+/// Handles `T.include(M)`, `T.send(:include, M)`: another part of the type, as if it were reopened.
 pub(super) fn from_outside(walk: &mut Walk<'_>, node: Node<'_>, of: Node<'_>) {
     let modules = mixed_by(walk, node);
     if modules.is_empty() {
@@ -65,7 +65,7 @@ fn is_hook(walk: &Walk<'_>, method: Node<'_>) -> bool {
     matches!(name, Some("included" | "extended" | "prepended" | "inherited"))
 }
 
-/// What a hook mixes into what it is told of.
+/// Collects the modules that a hook mixes into its argument.
 fn hooked<'n>(walk: &Walk<'_>, node: Node<'n>, depth: usize, found: &mut Vec<Node<'n>>) {
     for part in children(node).into_iter().filter(|_| depth < MAX_DEPTH) {
         if part.kind() == "call" && part.child_by_field_name("receiver").is_some() {

@@ -1,4 +1,4 @@
-//! `Cargo.toml`: which crates a package has, and which names lead to other packages of the project.
+//! `Cargo.toml`: the crates of a package, and the names of other packages of the project.
 
 use std::collections::{HashMap, HashSet};
 
@@ -6,22 +6,22 @@ use toml::de::{DeTable, DeValue};
 
 use crate::world::{FileId, World, base, join, parent};
 
-/// What a manifest says, as far as names depend on it.
+/// The parts of a manifest on which names depend.
 #[derive(Debug, Default)]
 pub(super) struct Package {
     /// The directory of the manifest.
     pub(super) directory: String,
-    /// What the library is called in paths.
+    /// The name of the library in paths.
     pub(super) library: String,
     /// The root file of the library.
     pub(super) library_root: Option<FileId>,
-    /// Whether a script of its own may set conditions.
+    /// Set if a build script may set conditions.
     pub(super) has_build_script: bool,
-    /// The features it has without being asked for them.
+    /// The default features.
     default_features: HashSet<String>,
     /// Root files that the manifest names itself.
     roots: Vec<String>,
-    /// Dependencies: the name in paths, and the directory where it is told.
+    /// Dependencies: the name in paths, and the directory if it is given.
     dependencies: HashMap<String, Dependency>,
 }
 
@@ -72,7 +72,7 @@ impl Package {
         })
     }
 
-    /// Whether a file is the root of one of the package's crates.
+    /// Returns true if a file is the root of one of the package's crates.
     pub(super) fn is_root(&self, path: &str) -> bool {
         if self.roots.iter().any(|root| root == path) {
             return true;
@@ -93,22 +93,22 @@ impl Package {
         }
     }
 
-    /// Whether it has a feature without being asked for it.
+    /// Returns true if a feature is enabled by default.
     pub(super) fn has_by_default(&self, feature: &str) -> bool {
         self.default_features.contains(feature)
     }
 
-    /// Whether a file is the root of the library.
+    /// Returns true if a file is the root of the library.
     pub(super) fn is_library(&self, file: FileId) -> bool {
         self.library_root == Some(file)
     }
 
-    /// Whether the manifest has a dependency that is called so in paths.
+    /// Returns true if the manifest has a dependency with this name in paths.
     pub(super) fn depends_on(&self, name: &str) -> bool {
         self.dependencies.contains_key(name)
     }
 
-    /// The directory of the package that a name in paths leads to, where it is part of the project.
+    /// Returns the directory of the package that a name in paths means, if it is part of the project.
     pub(super) fn dependency(&self, world: &dyn World, name: &str) -> Option<String> {
         let dependency = self.dependencies.get(name)?;
         if let Some(directory) = &dependency.directory {
@@ -124,13 +124,13 @@ impl Package {
         )
     }
 
-    /// Every name that leads to another package.
+    /// Returns the names of other packages.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.dependencies.keys().map(String::as_str)
     }
 }
 
-/// The features that `default` leads to.
+/// Returns the features that `default` enables.
 fn default_features(table: &DeTable<'_>) -> HashSet<String> {
     let mut found: HashSet<String> = HashSet::new();
     let Some(features) = get(table, "features").and_then(DeValue::as_table) else { return found };
@@ -139,7 +139,7 @@ fn default_features(table: &DeTable<'_>) -> HashSet<String> {
         let leads = get(features, &name).and_then(DeValue::as_array);
         let leads =
             leads.into_iter().flat_map(|leads| leads.iter()).filter_map(|lead| lead.get_ref().as_str());
-        // `dep:x` and `x/y` lead to what is outside.
+        // `dep:x` and `x/y` refer to other packages.
         open.extend(leads.filter(|lead| !found.contains(*lead)).map(str::to_owned));
         found.insert(name);
     }
@@ -217,7 +217,7 @@ fn text_at<'t>(table: &'t DeTable<'_>, key: &str) -> Option<&'t str> {
     get(table, key)?.as_str()
 }
 
-/// Paths cannot hold a dash.
+/// Converts a package name to a name in paths, which cannot contain a dash.
 fn name_in_paths(name: &str) -> String {
     name.replace('-', "_")
 }

@@ -1,7 +1,8 @@
 //! Conditions: `#[cfg(…)]`, and whether any ordinary build meets them.
 //!
-//! An ordinary build has the features that a package has by default, or all of them. What neither has is compiled by nobody
-//! here: a twin for `no_std`, what only a model checker sees. For which system and whether for tests is left open.
+//! An ordinary build has a package's default features, or all of them. Code that neither enables is not
+//! compiled: a variant for `no_std`, or code for a model checker. The target system and test builds are left
+//! open.
 
 use tree_sitter::Node;
 
@@ -12,7 +13,7 @@ use crate::facts::Condition;
 use crate::world::FileId;
 
 impl Reader {
-    /// Puts down the condition that an attribute sets for what it stands before, or stands in.
+    /// Records the condition that an attribute sets for the item after it, or around it.
     pub(super) fn conditional(&mut self, source: Source<'_>, attribute: Node<'_>) {
         let text = source.of(attribute);
         let Some((_, inner)) = text.split_once("cfg(") else { return };
@@ -25,7 +26,7 @@ impl Reader {
     }
 }
 
-/// What an attribute stands before.
+/// Returns the item after an attribute.
 fn following(attribute: Node<'_>) -> Option<Node<'_>> {
     let mut next = attribute.next_named_sibling();
     while let Some(node) = next.filter(|node| node.kind() == "attribute_item" || node.is_extra()) {
@@ -35,7 +36,7 @@ fn following(attribute: Node<'_>) -> Option<Node<'_>> {
 }
 
 impl Project<'_> {
-    /// Whether no ordinary build compiles a line.
+    /// Returns true if no ordinary build compiles a line.
     pub(super) fn is_left_out(&self, file: FileId, line: u32) -> bool {
         let Some(package) = self.package(file) else { return false };
         let mut at = Some((file, line));
@@ -52,12 +53,12 @@ impl Project<'_> {
     }
 }
 
-/// Whether neither of the ordinary builds meets a condition.
+/// Returns true if neither of the ordinary builds meets a condition.
 fn is_unmet(text: &str, package: &Package) -> bool {
     [false, true].iter().all(|all| holds(text, package, *all, 0) == Some(false))
 }
 
-/// Whether a condition holds with the features by default or with all; `None` where that depends on more.
+/// Returns true if a condition holds with the default features or with all. `None` if it depends on more.
 fn holds(text: &str, package: &Package, all: bool, depth: usize) -> Option<bool> {
     if depth > 16 {
         return None;
@@ -78,14 +79,14 @@ fn holds(text: &str, package: &Package, all: bool, depth: usize) -> Option<bool>
             "test" | "unix" | "windows" | "debug_assertions" | "proc_macro" | "overflow_checks" => None,
             "true" => Some(true),
             _ if !text.chars().all(|c| c.is_alphanumeric() || c == '_') || text.is_empty() => None,
-            // Only a build script sets names of its own; or who builds, with flags.
+            // Only a build script sets its own names, or the user who builds, with flags.
             _ if package.has_build_script => None,
             _ => Some(false),
         },
     }
 }
 
-/// `any` is decided by one that holds, `all` by one that does not.
+/// Combines conditions: `any` is decided by one that holds, `all` by one that does not.
 fn decided(parts: impl Iterator<Item = Option<bool>>, by: bool) -> Option<bool> {
     let mut open = false;
     for part in parts {
@@ -98,7 +99,7 @@ fn decided(parts: impl Iterator<Item = Option<bool>>, by: bool) -> Option<bool> 
     (!open).then_some(!by)
 }
 
-/// What stands between the commas that are in no brackets.
+/// Returns the texts between the commas outside brackets.
 fn parts(text: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0_u32, 0);
     for (at, c) in text.char_indices() {

@@ -1,4 +1,4 @@
-//! Expressions: one walk that puts down every use and tells what each expression is.
+//! Expressions: one walk that records every use and returns the shape of each expression.
 
 use tree_sitter::Node;
 
@@ -9,7 +9,7 @@ use crate::facts::{Role, Shape};
 use crate::syntax::children;
 
 impl Reader {
-    /// Puts down what an expression uses; its shape.
+    /// Records the uses of an expression. Returns its shape.
     pub(super) fn expression(&mut self, source: Source<'_>, node: Node<'_>) -> Shape {
         self.deeper(|reader| reader.expression_here(source, node)).unwrap_or(Shape::Unknown)
     }
@@ -115,7 +115,8 @@ impl Reader {
         }
     }
 
-    /// A function that is called or named: a path, or a member of a value. With its last name.
+    /// Returns the shape of a function that is called or named: a path, or a member of a value. Also returns
+    /// its last name.
     fn path_or_member<'t>(
         &mut self,
         source: Source<'t>,
@@ -231,7 +232,7 @@ impl Reader {
         shape
     }
 
-    /// A closure; `hint` is what its first parameter is an element of, where that is known.
+    /// Records a closure; `hint` is the shape of which its first parameter is an element, if that is known.
     fn closure(&mut self, source: Source<'_>, node: Node<'_>, hint: &Shape) -> Shape {
         self.scoped(|reader| {
             let parameters = node.child_by_field_name("parameters");
@@ -280,7 +281,7 @@ impl Reader {
         })
     }
 
-    /// An item inside a function is known in the whole block.
+    /// Binds an item inside a function, which is visible in the complete block.
     fn bind_item(&mut self, source: Source<'_>, node: Node<'_>) {
         let item = matches!(
             node.kind(),

@@ -1,13 +1,14 @@
-//! Items in the brackets of a macro that has a grammar of its own: rewritten into Rust where it is known how, else by their heads.
+//! Items in the brackets of a macro with its own grammar: rewritten into Rust if possible, otherwise read by
+//! their heads.
 
 use super::macros::{untouched, word};
 use super::reader::{Reader, Source};
 use super::tokens::{Token, lex};
 use crate::facts::{Condition, Definition, DefinitionKind, Reach};
-use crate::syntax::digest_words;
+use crate::syntax::{LineStarts, digest_words};
 
 impl Reader {
-    /// Reads items that only the macro of that name can read; whether nothing is left to be read by its words.
+    /// Reads items that only this macro can read. Returns true if nothing is left to be read by its words.
     pub(super) fn reread_grammar(&mut self, name: &str, inner: Source<'_>) -> bool {
         if name == "cfg_if" {
             return self.alternatives(inner);
@@ -23,17 +24,18 @@ impl Reader {
     /// `if #[cfg(a)] { items } else { items }`: items of the module, whichever there are.
     fn alternatives(&mut self, inner: Source<'_>) -> bool {
         let mut done = true;
+        let lines = LineStarts::of(inner.text);
         let (mut depth, mut start, mut at) = (0_u32, 0, 0);
         while let Some(c) = inner.text[at..].chars().next() {
             let length = untouched(&inner.text[at..]).max(c.len_utf8());
             match c {
                 '{' if depth == 0 => {
-                    self.alternative(inner, &inner.text[start..at], at + 1);
+                    self.alternative(inner, &lines, &inner.text[start..at], at + 1);
                     (depth, start) = (1, at + 1);
                 }
                 '{' => depth += 1,
                 '}' if depth == 1 => {
-                    let block = Source { text: &inner.text[start..at], line: line_at(inner, start) };
+                    let block = Source { text: &inner.text[start..at], line: line_at(inner, &lines, start) };
                     done &= block.text.trim().is_empty() || self.reread(block, "", "", true);
                     (depth, start) = (0, at + 1);
                 }
@@ -45,19 +47,20 @@ impl Reader {
         done
     }
 
-    /// Puts down the condition before a block that starts at a place.
-    fn alternative(&mut self, inner: Source<'_>, head: &str, start: usize) {
+    /// Records the condition before a block that starts at a position.
+    fn alternative(&mut self, inner: Source<'_>, lines: &LineStarts, head: &str, start: usize) {
         let Some((_, condition)) = head.split_once("cfg(") else { return };
         let Some((text, _)) = condition.rsplit_once(')') else { return };
         let end = inner.text[start..].find('}').map_or(inner.text.len(), |end| start + end);
         self.facts.conditions.push(Condition {
             text: text.split_whitespace().collect::<String>().into(),
-            line: line_at(inner, start) + 1,
-            end_line: line_at(inner, end) + 1,
+            line: line_at(inner, lines, start) + 1,
+            end_line: line_at(inner, lines, end) + 1,
         });
     }
 
-    /// What the words say that is defined, outermost in the brackets: `pub struct Name`.
+    /// Records the definitions that the words show, at the outermost level of the brackets: `pub struct
+    /// Name`.
     fn heads(&mut self, inner: Source<'_>) {
         let tokens = lex(inner);
         let mut depth = 0_u32;
@@ -95,12 +98,12 @@ impl Reader {
     }
 }
 
-/// How many lines of the file come before a place of a text.
-fn line_at(source: Source<'_>, at: usize) -> u32 {
-    source.line + u32::try_from(source.text[..at].matches('\n').count()).unwrap_or(0)
+/// Returns the number of lines of the file before a position of a text.
+fn line_at(source: Source<'_>, lines: &LineStarts, at: usize) -> u32 {
+    source.line + lines.line_at(at) - 1
 }
 
-/// The words of the item that some tokens begin with: to its semicolon, or the end of its braces.
+/// Returns the words of the item that some tokens begin with: to its semicolon, or the end of its braces.
 fn words_to_end<'t, 's>(tokens: &'s [Token<'t>]) -> impl Iterator<Item = (&'t str, u32)> + use<'t, 's> {
     let mut depth = 0_u32;
     let mut over = false;
@@ -121,7 +124,7 @@ fn words_to_end<'t, 's>(tokens: &'s [Token<'t>]) -> impl Iterator<Item = (&'t st
     })
 }
 
-/// Who can name what comes after these tokens.
+/// Returns the visibility of the item after these tokens.
 fn reach_before(tokens: &[Token<'_>]) -> Reach {
     let is_mark =
         |token: &Token<'_>| matches!(token, Token::Word("unsafe" | "async" | "const" | "extern", _));
@@ -133,8 +136,9 @@ fn reach_before(tokens: &[Token<'_>]) -> Reach {
     }
 }
 
-/// The items of a macro in Rust, line by line where they stand: flags (`struct A: u8 { const B = 1; }`) are a type with constants, a type
-/// behind the name of an enum is left out, and so are marks for the macro itself (`@part`).
+/// Rewrites the items of a macro as Rust, keeping their lines: flags (`struct A: u8 { const B = 1; }`) become
+/// a type with constants; a type after the name of an enum and marks for the macro itself (`@part`) are
+/// removed.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let (mut rest, mut before, mut flags) = (text, "", false);
@@ -176,14 +180,15 @@ fn plain(text: &str) -> String {
     plain
 }
 
-/// What comes after a mark for the macro: the words beside it belong to it where nothing else is in its line.
+/// Returns the text after a mark for the macro. The words next to it belong to it if its line has nothing
+/// else.
 fn after_mark(text: &str) -> &str {
     let (line, rest) = text.split_at(text.find('\n').unwrap_or(text.len()));
     let is_words = line.chars().all(|c| c.is_alphanumeric() || c == '_' || c.is_whitespace());
     if is_words { rest } else { word(text).1 }
 }
 
-/// Where the body starts of an item that has a type behind its name.
+/// Returns the start of the body of an item that has a type after its name.
 fn behind_type(text: &str) -> Option<usize> {
     let after = text.trim_start().strip_prefix(':').filter(|after| !after.starts_with(':'))?;
     let body = text.find('{')?;

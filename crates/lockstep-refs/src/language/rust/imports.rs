@@ -1,4 +1,4 @@
-//! `use`, `extern crate` and `mod x;`: the statements that bring in names of other files.
+//! `use`, `extern crate` and `mod x;`: the statements that import names of other files.
 
 use tree_sitter::Node;
 
@@ -7,7 +7,7 @@ use crate::facts::{Import, ImportForm, ImportedName};
 use crate::syntax::children;
 
 impl Reader {
-    /// `use a::{b, c as d, e::*};` is one import for each module it takes from.
+    /// Records `use a::{b, c as d, e::*};` as one import for each source module.
     pub(super) fn use_declaration(&mut self, source: Source<'_>, node: Node<'_>) {
         let reexport = children(node).iter().any(|child| child.kind() == "visibility_modifier");
         if let Some(argument) = node.child_by_field_name("argument") {
@@ -95,8 +95,8 @@ impl Reader {
         self.import(String::new(), Some(names), false, reexport, ImportForm::Plain, line);
     }
 
-    /// `mod x;`: the module's name is imported, its file is the module where an attribute says so. With `#[macro_use]` every
-    /// macro of it is taken too.
+    /// Records `mod x;`: the module's name is imported, and its file is the module that an attribute names,
+    /// if any. With `#[macro_use]`, all of its macros are imported too.
     pub(super) fn child_module(
         &mut self,
         source: Source<'_>,

@@ -1,4 +1,4 @@
-//! Items: what a file defines, and the walk into their bodies.
+//! Items: the definitions of a file, and the walk into their bodies.
 
 use tree_sitter::Node;
 
@@ -9,14 +9,14 @@ use super::types::without_arguments;
 use crate::facts::{Arity, Definition, DefinitionKind, Implementation, Reach, Role, Shape};
 use crate::syntax::{children, digest, header};
 
-/// Who can name an item by its own visibility.
+/// The declared visibility of an item.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Visibility {
     Everyone,
     Package,
-    /// The module it stands in, and those below.
+    /// Visible in its module, and those below.
     Private,
-    /// Nobody outside the file: its name is an interface's, not its own.
+    /// Not visible outside the file: its name belongs to an interface.
     Hidden,
 }
 
@@ -80,7 +80,7 @@ impl Reader {
         }
     }
 
-    /// What attributes name: derives, and paths in strings.
+    /// Records the names in attributes: derives, and paths in strings.
     pub(super) fn attribute(&mut self, source: Source<'_>, node: Node<'_>) {
         let text = source.of(node);
         let inner = text.trim_start_matches("#[").trim_start_matches("#![");
@@ -146,7 +146,7 @@ impl Reader {
         let exported = attributes.iter().any(|attribute| source.of(*attribute).contains("macro_export"));
         let rules: Vec<Node<'_>> =
             children(node).into_iter().filter(|child| child.kind() == "macro_rule").collect();
-        // Users must fit what its rules take; what they make of it is inside.
+        // Users depend on the patterns of its rules; the generated code is the body.
         let makes: Vec<Node<'_>> =
             rules.iter().filter_map(|rule| rule.child_by_field_name("right")).collect();
         let index = self.defined(source, node, name, DefinitionKind::Macro, attributes, &makes, &makes);
@@ -155,7 +155,7 @@ impl Reader {
         self.facts.definitions[index as usize].reach = reach;
         self.private.remove(&index);
         let outer = self.making.replace(self.making.unwrap_or(index));
-        // What it makes is where it is used, not here.
+        // The generated code belongs to the places of use.
         self.owners.push(format!("{name}!").into());
         for rule in rules {
             self.macro_rule(source, rule);
@@ -176,7 +176,7 @@ impl Reader {
         let parameters = node.child_by_field_name("parameters").map(children).unwrap_or_default();
         let patterns: Vec<Node<'_>> =
             parameters.iter().filter_map(|parameter| parameter.child_by_field_name("pattern")).collect();
-        // Without `self` it is a function that a type gives its name to.
+        // Without `self` it is an associated function.
         let method =
             self.itself.is_some() && parameters.iter().any(|parameter| takes_itself(source, *parameter));
         let kind = if method { DefinitionKind::Method } else { DefinitionKind::Function };
@@ -226,7 +226,7 @@ impl Reader {
         hidden: bool,
     ) {
         let value = node.child_by_field_name("value");
-        // `const _: () = { … }` holds items that belong to the module.
+        // `const _: () = { … }` contains items of the module.
         let index = (name != "_").then(|| {
             let values: Vec<Node<'_>> = value.into_iter().collect();
             self.defined(source, node, name, DefinitionKind::Value, attributes, &values, &values)
@@ -333,7 +333,7 @@ impl Reader {
                         self.defined(source, child, &name, DefinitionKind::Field, &attributes, &[], &[]);
                     attributes.clear();
                     self.reaching(index, inherited.or(visibility.take()).unwrap_or(Visibility::Private));
-                    // Its position is no name that others would look for.
+                    // Its position is not a name that others search for.
                     self.facts.definitions[index as usize].reach = Reach::File;
                     self.field_type(source, index, child);
                     position += 1;
@@ -381,7 +381,7 @@ impl Reader {
     fn trait_item(&mut self, source: Source<'_>, node: Node<'_>, name: &str, attributes: &[Node<'_>]) {
         let body = node.child_by_field_name("body");
         let members = body.map(children).unwrap_or_default();
-        // Those who implement it depend on what they must define, not on what it defines for them.
+        // Implementations depend on the required members, not on the provided ones.
         let provided: Vec<Node<'_>> = members.iter().copied().filter(|member| provided(*member)).collect();
         let index = self.defined(source, node, name, DefinitionKind::Interface, attributes, &provided, &[]);
         let visibility = reach_of(source, node);
@@ -474,7 +474,7 @@ impl Reader {
             return self.attribute(source, node);
         }
         if let (Some(interface), Some(called)) = (interface, macro_in(node)) {
-            // What the macro makes here is the trait's: it is defined again by the macro.
+            // The macro generates the trait's member here: it is a definition by the macro.
             let name = source.of(called);
             let of = Some(Shape::Name(interface.into()));
             let name = name.rsplit("::").next().unwrap_or(name);
@@ -496,7 +496,8 @@ impl Reader {
         }
     }
 
-    /// Puts down a definition. `unsigned` is what users of its name do not depend on, `body` what else it consists of.
+    /// Records a definition. `unsigned` are the parts that users of its name do not depend on, `body` are its
+    /// other parts.
     #[expect(clippy::too_many_arguments, reason = "one call for every kind of item")]
     fn defined(
         &mut self,
@@ -520,7 +521,8 @@ impl Reader {
         let rest = attributes.iter().chain(&visibility).chain(body).copied();
         let body = digest(rest, source.text, |_| false);
         let visibility = reach_of(source, node);
-        // What a macro makes under a name of its own is where it is used, and hardly anybody uses such a macro elsewhere.
+        // An item that a macro generates under its own name belongs to the place of use, and such a macro is
+        // rarely used elsewhere.
         let bare = self.owners.last().is_some_and(|owner| owner.ends_with('!'));
         let own = bare && visibility != Visibility::Private && !is_given(name);
         let definition = Definition {
@@ -541,7 +543,7 @@ impl Reader {
             Visibility::Everyone => Reach::Everyone,
             Visibility::Package => Reach::Package,
             Visibility::Hidden => Reach::File,
-            // Whoever uses the macro has it, in a module of its own.
+            // Users of the macro have it in their own modules.
             Visibility::Private if self.making.is_some() => Reach::File,
             Visibility::Private => {
                 let module = self.module();
@@ -554,7 +556,7 @@ impl Reader {
         }
     }
 
-    /// A member whose name is its interface's: whoever uses it uses the interface's.
+    /// Hides a member whose name belongs to an interface: its users use the interface's member.
     fn hide(&mut self, index: u32, interface: &str) {
         self.reaching(index, Visibility::Hidden);
         if !interface.is_empty() {
@@ -569,7 +571,7 @@ impl Reader {
     }
 }
 
-/// The name of the macro that a member of an implementation is made by.
+/// Returns the name of the macro that generates a member of an implementation.
 fn macro_in(node: Node<'_>) -> Option<Node<'_>> {
     match node.kind() {
         "macro_invocation" => node.child_by_field_name("macro"),
@@ -578,14 +580,14 @@ fn macro_in(node: Node<'_>) -> Option<Node<'_>> {
     }
 }
 
-/// Whether a parameter is `self`, with or without a type.
+/// Returns true if a parameter is `self`, with or without a type.
 fn takes_itself(source: Source<'_>, parameter: Node<'_>) -> bool {
     let pattern = parameter.child_by_field_name("pattern").map(|pattern| source.of(pattern));
     parameter.kind() == "self_parameter"
         || pattern.is_some_and(|pattern| pattern.trim_start_matches("mut ") == "self")
 }
 
-/// Whether a member of a trait is defined there and need not be by those who implement it.
+/// Returns true if a trait provides a member, so that implementations need not define it.
 fn provided(member: Node<'_>) -> bool {
     match member.kind() {
         "function_item" => true,
@@ -594,7 +596,7 @@ fn provided(member: Node<'_>) -> bool {
     }
 }
 
-/// How many fields a literal or a closed pattern names.
+/// Returns the number of fields in a literal or a closed pattern.
 fn fields_arity(body: Node<'_>) -> Option<Arity> {
     let fields = match body.kind() {
         "ordered_field_declaration_list" => body.children_by_field_name("type", &mut body.walk()).count(),
@@ -621,7 +623,7 @@ fn visibility_of(source: Source<'_>, node: Node<'_>) -> Visibility {
     }
 }
 
-/// Whether a string looks like the path of something: `default = "crate::defaults::port"`.
+/// Returns true if a string looks like a path: `default = "crate::defaults::port"`.
 fn path_like(text: &str) -> bool {
     let part = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')

@@ -1,4 +1,5 @@
-//! Rules of a macro, read as what they make: a name stands in for what they will be given, and what they repeat is there once.
+//! Reads the rules of a macro as the code they generate: placeholders replace the arguments, and repetitions
+//! occur once.
 
 use std::collections::HashMap;
 
@@ -8,16 +9,16 @@ use super::reader::{Reader, Source, parse};
 use super::tokens::{comment, quote, raw, string};
 use crate::syntax::children;
 
-/// What a name begins with that stands in for something given to a macro. No name in a text does.
+/// The prefix of placeholders for macro arguments. No name in a text has it.
 pub(super) const GIVEN: char = 'ǀ';
 
-/// Whether a name stands in for something given.
+/// Returns true if a name is a placeholder.
 pub(super) fn is_given(name: &str) -> bool {
     name.starts_with(GIVEN)
 }
 
 impl Reader {
-    /// What a rule makes: items, or else what stands in a function, or else words.
+    /// Reads the result of a rule: as items, otherwise as a function body, otherwise as words.
     pub(super) fn macro_rule(&mut self, source: Source<'_>, rule: Node<'_>) {
         let Some(right) = rule.child_by_field_name("right") else { return };
         let text = source.of(right);
@@ -33,7 +34,7 @@ impl Reader {
         }
     }
 
-    /// Reads items, where there is nothing but items.
+    /// Reads items, if there is nothing but items.
     fn reread_made(&mut self, made: Source<'_>) -> bool {
         let Some(tree) = parse(made.text) else { return false };
         let root = tree.root_node();
@@ -54,7 +55,7 @@ impl Reader {
     }
 }
 
-/// What kind of thing each variable of a rule stands for: `ty` of `$t:ty`.
+/// Returns the fragment kind of each variable of a rule: `ty` of `$t:ty`.
 fn fragments(left: &str) -> HashMap<&str, &str> {
     let mut fragments = HashMap::new();
     for part in left.split('$').skip(1) {
@@ -66,15 +67,15 @@ fn fragments(left: &str) -> HashMap<&str, &str> {
     fragments
 }
 
-/// The word that a text begins with, and what comes after it.
+/// Splits a text after its first word.
 pub(super) fn word(text: &str) -> (&str, &str) {
     text.split_at(text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len()))
 }
 
-/// What is repeated within what is repeated is read so deep.
+/// The depth to which nested repetitions are read.
 const MOST_REPEATED: usize = 16;
 
-/// The text that a rule makes, line by line where it stands.
+/// Returns the text that a rule generates, keeping its lines.
 fn transcribed(text: &str, fragments: &HashMap<&str, &str>, depth: usize) -> String {
     let mut made = String::with_capacity(text.len());
     let mut rest = text;
@@ -120,7 +121,7 @@ fn stand_in(name: &str, fragment: Option<&str>, made: &mut String) {
     }
 }
 
-/// How much of a text that begins with a string, a comment or a letter is left as it is.
+/// Returns the length of the string, comment or raw identifier that a text begins with, which is not changed.
 pub(super) fn untouched(text: &str) -> usize {
     let length = match text.as_bytes() {
         [b'"', ..] => string(text),
@@ -132,7 +133,8 @@ pub(super) fn untouched(text: &str) -> usize {
     if text.is_char_boundary(length) { length } else { text.len() }
 }
 
-/// What stands in the brackets that a text begins with, and the length of the text with them and the marks that say how it is repeated.
+/// Returns the content of the brackets that a text begins with, and the length including the brackets and the
+/// repetition operator.
 fn repeated(text: &str) -> (&str, usize) {
     let (mut depth, mut at) = (0_u32, 0);
     while let Some(c) = text[at..].chars().next() {
@@ -153,12 +155,12 @@ fn repeated(text: &str) -> (&str, usize) {
     (text.get(1..).unwrap_or_default(), text.len())
 }
 
-/// The length of what says how something is repeated: `*`, `,*`, `=>+`.
+/// Returns the length of a repetition operator: `*`, `,*`, `=>+`.
 fn marks(text: &str) -> usize {
     let is_mark = |c: char| matches!(c, '*' | '+' | '?');
     let mut chars = text.char_indices();
     match (chars.next(), chars.next()) {
-        // A mark between two may look like the last one.
+        // A separator may look like the operator.
         (Some((_, '+' | '?')), Some((at, '*' | '+'))) => at + 1,
         (Some((_, c)), _) if is_mark(c) => c.len_utf8(),
         _ => {

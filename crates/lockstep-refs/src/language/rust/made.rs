@@ -1,20 +1,21 @@
-//! What a macro makes goes with it: the items in its rules and those that it is used for, and the traits that it implements.
+//! The items that a macro generates are removed with it: those in its rules, those passed to it, and the
+//! traits that it implements.
 
 use super::modules::{Module, Project};
 use crate::facts::{Definition, DefinitionKind, Reach};
 use crate::world::FileId;
 
-/// What is not there any more without a macro.
+/// The items that depend on a macro.
 #[derive(Default)]
 pub(super) struct Made {
     /// Definitions, with their files.
     pub(super) items: Vec<(FileId, Definition)>,
-    /// Traits of the project that nothing may implement any more.
+    /// Traits of the project that may have lost their implementations.
     pub(super) interfaces: Vec<(FileId, Definition)>,
 }
 
 impl Project<'_> {
-    /// What a macro of a file makes.
+    /// Returns the items that a macro of a file generates.
     pub(super) fn made_by(&self, file: FileId, symbol: &Definition) -> Made {
         let mut made = Made::default();
         if symbol.kind != DefinitionKind::Macro {
@@ -54,7 +55,7 @@ impl Project<'_> {
         made.interfaces.dedup();
     }
 
-    /// Whether a macro of that name in a file is the one that another file defines.
+    /// Returns true if a macro of that name in a file is the one that another file defines.
     fn sees_macro(&self, from: FileId, file: FileId, symbol: &Definition) -> bool {
         let seen = self.macros(&symbol.name, &Module::of_file(from));
         seen.is_empty() || seen.iter().any(|(other, _)| *other == file)

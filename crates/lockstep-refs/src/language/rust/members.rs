@@ -1,19 +1,20 @@
-//! Members: what a type of the project has of a name, wherever it is given to it.
+//! Members: the members of a type of the project by name, in any file.
 
 use std::rc::Rc;
 
 use super::modules::{Module, Project};
-use super::names::Entity;
+use super::names::{Entity, Provisional};
 use super::values::Ty;
 use crate::facts::{Definition, DefinitionKind, Reach, Shape};
+use crate::memo::Entry;
 use crate::world::FileId;
 
 /// The members of one name.
 #[derive(Debug, Default)]
 pub(super) struct Members {
-    /// Its own: fields, variants, inherent methods, what a trait declares.
+    /// Own members: fields, variants, inherent methods, and declarations of a trait.
     own: Vec<(FileId, u32)>,
-    /// Those it defines for a trait.
+    /// Members that implement a trait.
     implemented: Vec<(FileId, u32)>,
 }
 
@@ -27,12 +28,28 @@ impl Project<'_> {
     /// The members of that name of a type, a trait or a variant.
     pub(super) fn members(&self, file: FileId, index: u32, name: &str) -> Rc<Members> {
         let key = (file, index, Box::from(name));
-        if let Some(known) = self.memory.members.borrow().get(&key) {
-            return Rc::clone(known);
+        let memory = &*self.memory;
+        match memory.members.borrow().get(&key) {
+            Some(Entry::Known(members)) => return Rc::clone(members),
+            // Traits and aliases that go round end here.
+            Some(Entry::Open(position)) => {
+                memory.progress.meet(*position);
+                return Rc::default();
+            }
+            None => {}
         }
-        self.memory.members.borrow_mut().insert(key.clone(), Rc::default());
+        let computation = memory.progress.begin();
+        let first_provisional = memory.count_provisional();
+        memory.members.borrow_mut().insert(key.clone(), Entry::Open(computation.position));
         let members = Rc::new(self.find_members(file, index, name));
-        self.memory.members.borrow_mut().insert(key, Rc::clone(&members));
+        let is_complete = memory.progress.end(&computation);
+        if !is_complete {
+            memory.note_provisional(Provisional::Members(key.clone()));
+        }
+        memory.members.borrow_mut().insert(key, Entry::Known(Rc::clone(&members)));
+        if is_complete || memory.progress.is_idle() {
+            memory.forget_provisional(first_provisional);
+        }
         members
     }
 
@@ -78,7 +95,7 @@ impl Project<'_> {
         members
     }
 
-    /// The type of the project that an alias is another name of.
+    /// Returns the type of the project that is the target of an alias.
     fn stands_for(&self, file: FileId, alias: &Definition) -> Option<(FileId, u32)> {
         let Some(Shape::Of(text)) = alias.gives.as_ref().filter(|_| alias.kind == DefinitionKind::Type)
         else {
@@ -91,7 +108,7 @@ impl Project<'_> {
         }
     }
 
-    /// Members that implementations in other modules and files give to a type.
+    /// Adds members from implementations in other modules and files.
     fn members_elsewhere(&self, of: (FileId, u32), type_name: &str, name: &str, members: &mut Members) {
         for file in self.containing(&format!("{type_name} {name}")) {
             let Some(sheet) = self.sheet(file) else { continue };
@@ -116,7 +133,7 @@ impl Project<'_> {
         sheet.split(definition.container.as_deref()).1 == Some(type_name)
     }
 
-    /// Whether a member is given to a type by another name of it, which stands in the same file: `impl Alias { … }`.
+    /// Returns true if a member belongs to a type through an alias in the same file: `impl Alias { … }`.
     fn belongs_to_alias(&self, file: FileId, definition: &Definition) -> bool {
         let Some(sheet) = self.sheet(file) else { return false };
         let Some(name) = sheet.split(definition.container.as_deref()).1 else { return false };
@@ -124,7 +141,7 @@ impl Project<'_> {
         named.any(|it| it.kind == DefinitionKind::Type && it.gives.is_some())
     }
 
-    /// The module that a definition stands in.
+    /// Returns the module that contains a definition.
     pub(super) fn module_of(&self, file: FileId, definition: &Definition) -> Module {
         self.module_at(file, definition.container.as_deref())
     }
@@ -134,7 +151,7 @@ impl Project<'_> {
         Module { file, inline }
     }
 
-    /// The type, trait or variant that a member belongs to.
+    /// Returns the type, trait or variant that has a member.
     pub(super) fn owner(&self, file: FileId, definition: &Definition) -> Option<(FileId, u32)> {
         let sheet = self.sheet(file)?;
         let (_, rest) = sheet.split(definition.container.as_deref());
@@ -186,7 +203,7 @@ impl Project<'_> {
             .collect()
     }
 
-    /// The trait that a member is defined for, where it is defined for one of the project.
+    /// Returns the trait that a member implements, if it is one of the project.
     pub(super) fn interface_of(&self, file: FileId, definition: &Definition) -> Vec<(FileId, u32)> {
         let module = self.module_of(file, definition);
         definition.extends.iter().flat_map(|path| self.interfaces(&module, path)).collect()
@@ -255,7 +272,7 @@ impl Members {
     }
 }
 
-/// The name of a written type that its implementations are known by.
+/// Returns the name of a written type under which its implementations are found.
 pub(super) fn last_name(text: &str) -> &str {
     let end = text.find(['<', '[', '(', '+']).unwrap_or(text.len());
     if end == 0 {

@@ -1,4 +1,4 @@
-//! The tree of modules: which file is which module of which crate.
+//! The module tree: maps files to modules and crates.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -8,13 +8,14 @@ use std::sync::Arc;
 use super::cargo::Package;
 use crate::facts::{DefinitionKind, Facts, Import, ImportForm};
 use crate::language::Language;
+use crate::memo::Memo;
 use crate::world::{FileId, World, base, join, parent};
 
 /// A module: a file, or one inside a file.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Module {
     pub(super) file: FileId,
-    /// The container of what is directly in it; `None` for the file's own module.
+    /// The container of its direct content; `None` for the file's own module.
     pub(super) inline: Option<Rc<str>>,
 }
 
@@ -32,7 +33,7 @@ impl Module {
     }
 }
 
-/// What a module inside a file extends where its macros reach beyond it.
+/// Marks an inline module whose macros are visible outside.
 pub(super) const MACRO_USE: &str = "macro_use";
 
 /// The facts of a file, with its names in order.
@@ -40,7 +41,7 @@ pub(super) struct Sheet {
     pub(super) facts: Arc<Facts>,
     /// Definitions by name.
     definitions: HashMap<Box<str>, Vec<u32>>,
-    /// Imports by the name they are called here.
+    /// Imports by their local names.
     imports: HashMap<Box<str>, Vec<u32>>,
     /// Imports of every name.
     pub(super) globs: Vec<u32>,
@@ -82,7 +83,7 @@ impl Sheet {
         self.imports.get(name).map_or(&[], Vec::as_slice)
     }
 
-    /// The innermost module of a container, and what of the container lies inside that module.
+    /// Splits a container into its innermost module and the rest inside that module.
     pub(super) fn split<'c>(&self, container: Option<&'c str>) -> (Option<&'c str>, Option<&'c str>) {
         let Some(container) = container else { return (None, None) };
         let mut end = container.len();
@@ -99,15 +100,21 @@ impl Sheet {
     }
 }
 
-/// The project as one question sees it: what was looked up once is kept.
+/// The project in one query: lookups are cached.
 pub(super) struct Project<'w> {
     pub(super) world: &'w dyn World,
-    /// What a file of the world says now that is asked about as it was.
+    /// The present text of a file that is queried with its former content.
     pub(super) present: Option<(FileId, &'w str)>,
+    tree: Rc<ModuleTree>,
+    pub(super) memory: Rc<super::names::Memory>,
+}
+
+/// Files, packages and modules of a world.
+#[derive(Default)]
+struct ModuleTree {
     sheets: RefCell<HashMap<FileId, Option<Rc<Sheet>>>>,
     packages: RefCell<HashMap<String, Option<Rc<Package>>>>,
     parents: RefCell<HashMap<FileId, Option<Module>>>,
-    pub(super) memory: super::names::Memory,
 }
 
 impl<'w> Project<'w> {
@@ -115,10 +122,8 @@ impl<'w> Project<'w> {
         Self {
             world,
             present: None,
-            sheets: RefCell::default(),
-            packages: RefCell::default(),
-            parents: RefCell::default(),
-            memory: super::names::Memory::default(),
+            tree: Memo::part(world, Language::Rust),
+            memory: Memo::part(world, Language::Rust),
         }
     }
 
@@ -128,16 +133,16 @@ impl<'w> Project<'w> {
 
     /// A Rust file's facts.
     pub(super) fn sheet(&self, file: FileId) -> Option<Rc<Sheet>> {
-        if let Some(known) = self.sheets.borrow().get(&file) {
+        if let Some(known) = self.tree.sheets.borrow().get(&file) {
             return known.clone();
         }
         let rust = Language::of(self.world.path(file)) == Language::Rust;
         let sheet = rust.then(|| self.world.facts(file)).flatten().map(|facts| Rc::new(Sheet::new(facts)));
-        self.sheets.borrow_mut().insert(file, sheet.clone());
+        self.tree.sheets.borrow_mut().insert(file, sheet.clone());
         sheet
     }
 
-    /// The Rust files in which all words of a name stand.
+    /// Returns the Rust files that contain all words of a name.
     pub(super) fn containing(&self, name: &str) -> Vec<FileId> {
         let mut files = self.world.containing(name);
         files.retain(|file| Language::of(self.world.path(*file)) == Language::Rust);
@@ -146,15 +151,15 @@ impl<'w> Project<'w> {
 
     /// The package in a directory.
     pub(super) fn package_in(&self, directory: &str) -> Option<Rc<Package>> {
-        if let Some(known) = self.packages.borrow().get(directory) {
+        if let Some(known) = self.tree.packages.borrow().get(directory) {
             return known.clone();
         }
         let package = Package::read(self.world, directory).map(Rc::new);
-        self.packages.borrow_mut().insert(directory.to_owned(), package.clone());
+        self.tree.packages.borrow_mut().insert(directory.to_owned(), package.clone());
         package
     }
 
-    /// The package that a file belongs to.
+    /// Returns the package of a file.
     pub(super) fn package(&self, file: FileId) -> Option<Rc<Package>> {
         let mut directory = parent(self.world.path(file));
         loop {
@@ -168,7 +173,7 @@ impl<'w> Project<'w> {
         }
     }
 
-    /// Whether a file is the root of a crate.
+    /// Returns true if a file is the root of a crate.
     pub(super) fn is_root(&self, file: FileId) -> bool {
         let path = self.world.path(file);
         match self.package(file) {
@@ -183,13 +188,13 @@ impl<'w> Project<'w> {
             let outer = inline.rsplit_once('.').map(|(outer, _)| Rc::from(outer));
             return Some(Module { file: module.file, inline: outer });
         }
-        if let Some(known) = self.parents.borrow().get(&module.file) {
+        if let Some(known) = self.tree.parents.borrow().get(&module.file) {
             return known.clone();
         }
-        // Until it is known, it has none: files that declare each other do not go round for ever.
-        self.parents.borrow_mut().insert(module.file, None);
+        // Until it is known, it has none, so that files that declare each other cause no endless loop.
+        self.tree.parents.borrow_mut().insert(module.file, None);
         let outer = if self.is_root(module.file) { None } else { self.declaring(module.file) };
-        self.parents.borrow_mut().insert(module.file, outer.clone());
+        self.tree.parents.borrow_mut().insert(module.file, outer.clone());
         outer
     }
 
@@ -207,7 +212,7 @@ impl<'w> Project<'w> {
         {
             return Some(found);
         }
-        // Another root beside it (`tests/it.rs` with `tests/common.rs`), or a file that gives its path.
+        // Another root next to it (`tests/it.rs` with `tests/common.rs`), or a file that names its path.
         let beside = self.world.directory(own).into_iter().filter(|other| *other != file);
         let found = beside.into_iter().find_map(|other| self.declares(other, file));
         found.or_else(|| {
@@ -217,8 +222,9 @@ impl<'w> Project<'w> {
         })
     }
 
-    /// Where a line of a file stands in its crate, as the compiler reads it: the lines of the declarations of the modules
-    /// around it, outermost first, then its own. With the root, as crates have no order among themselves.
+    /// Returns the position of a line in its crate, in the order of compilation: the lines of the
+    /// declarations of the enclosing modules, outermost first, then its own. It includes the root, because
+    /// crates have no order.
     pub(super) fn order(&self, file: FileId, line: u32) -> Option<(FileId, Vec<u32>)> {
         let mut lines = vec![line];
         let mut file = file;
@@ -234,7 +240,7 @@ impl<'w> Project<'w> {
         Some((file, lines))
     }
 
-    /// Whether a module is declared with `#[macro_use]`.
+    /// Returns true if a module is declared with `#[macro_use]`.
     pub(super) fn lets_macros_out(&self, module: &Module) -> bool {
         let declared = || match &module.inline {
             Some(inline) => {
@@ -254,7 +260,7 @@ impl<'w> Project<'w> {
         declared().unwrap_or(false)
     }
 
-    /// Where a file is declared as a module.
+    /// Returns the place where a file is declared as a module.
     pub(super) fn declared_at(&self, file: FileId) -> Option<(FileId, u32)> {
         let by = self.outer(&Module::of_file(file))?.file;
         let sheet = self.sheet(by)?;
@@ -272,7 +278,7 @@ impl<'w> Project<'w> {
         children.find(|import| self.child_files(by, import).contains(&file))
     }
 
-    /// What a file's module is called; nothing for the root of a crate that has no library.
+    /// Returns the name of a file's module. `None` for the root of a crate that is no library.
     pub(super) fn module_name(&self, file: FileId) -> Option<Box<str>> {
         let Some(outer) = self.outer(&Module::of_file(file)) else {
             let package = self.package(file).filter(|package| package.is_library(file))?;
@@ -301,7 +307,7 @@ impl<'w> Project<'w> {
         let mut bases = if base(path) == "mod.rs" || self.is_root(by) {
             vec![directory.to_owned()]
         } else {
-            // A file named by an attribute has its children beside it.
+            // A file named by an attribute has its children next to it.
             vec![plain, directory.to_owned()]
         };
         if let Some(inline) = inline {
@@ -312,7 +318,7 @@ impl<'w> Project<'w> {
         candidates.filter_map(|path| self.world.find(path.trim_start_matches('/'))).collect()
     }
 
-    /// The root module of the crate that a module belongs to.
+    /// Returns the root module of a module's crate.
     pub(super) fn root(&self, module: &Module) -> Module {
         let mut module = module.clone();
         for _ in 0..64 {
@@ -324,7 +330,7 @@ impl<'w> Project<'w> {
         Module::of_file(module.file)
     }
 
-    /// Whether `inner` is `outer` or lies in it.
+    /// Returns true if `inner` is `outer` or inside it.
     pub(super) fn is_inside(&self, inner: &Module, outer: &Module) -> bool {
         let mut module = inner.clone();
         for _ in 0..64 {

@@ -1,4 +1,4 @@
-//! Names and paths: what they lead to by the rules of modules, imports and crates.
+//! Resolves names and paths by the rules of modules, imports and crates.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -8,9 +8,11 @@ use super::members::Members;
 use super::modules::{Module, Project};
 use super::values::Ty;
 use crate::facts::{DefinitionKind, Import, ImportForm, Reach, Role, Use};
+use crate::limits::Limit;
+use crate::memo::{Entry, Progress};
 use crate::world::FileId;
 
-/// What a name leads to.
+/// The meaning of a name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Entity {
     Module(Module),
@@ -20,26 +22,31 @@ pub(super) enum Entity {
     Outside,
 }
 
-/// What a name leads to, and who hands it on.
+/// The meaning of a name, and the file that re-exports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) entity: Entity,
-    /// The file nearest to the entity that hands it on by name.
+    /// The re-exporting file that is nearest to the entity.
     pub(super) through: Option<FileId>,
 }
 
-/// Answers that are kept while one question is asked.
+/// Results that are cached during one query.
 type Kept<K, V> = RefCell<HashMap<K, V>>;
 type Several = Rc<[Found]>;
+/// A name of a module, and whether it is seen from inside.
+type LookupKey = (Module, Box<str>, bool);
 type Items = Rc<[(FileId, u32)]>;
 type Names = Rc<[Box<str>]>;
 
-/// What was looked up already.
+/// The cached lookups.
 #[derive(Default)]
 pub(super) struct Memory {
-    names: Kept<(Module, Box<str>, bool), Several>,
+    names: Kept<LookupKey, Entry<Several>>,
+    /// Names and members whose lookup depends on an open one or a limit.
+    provisional: RefCell<Vec<Provisional>>,
+    pub(super) progress: Progress,
     paths: Kept<(Module, Box<str>), Several>,
-    pub(super) members: Kept<(FileId, u32, Box<str>), Rc<Members>>,
+    pub(super) members: Kept<MembersKey, Entry<Rc<Members>>>,
     pub(super) types: Kept<(Module, Box<str>), Ty>,
     macros: Kept<Box<str>, Items>,
     expanded: Kept<Box<str>, bool>,
@@ -47,17 +54,49 @@ pub(super) struct Memory {
     pub(super) provided: Kept<Box<str>, Items>,
 }
 
-/// Longer chains of imports nobody writes.
+/// A type, trait or variant, and the name of a member.
+pub(super) type MembersKey = (FileId, u32, Box<str>);
+
+/// A result that holds only inside the open computation that it relies on.
+pub(super) enum Provisional {
+    Name(LookupKey),
+    Members(MembersKey),
+}
+
+impl Memory {
+    pub(super) fn count_provisional(&self) -> usize {
+        self.provisional.borrow().len()
+    }
+
+    /// Notes a result that is not complete.
+    pub(super) fn note_provisional(&self, result: Provisional) {
+        self.provisional.borrow_mut().push(result);
+    }
+
+    /// Forgets the results that relied on a computation that has ended: all from position `first` on.
+    pub(super) fn forget_provisional(&self, first: usize) {
+        for result in self.provisional.borrow_mut().drain(first..) {
+            match result {
+                Provisional::Name(key) => drop(self.names.borrow_mut().remove(&key)),
+                Provisional::Members(key) => drop(self.members.borrow_mut().remove(&key)),
+            }
+        }
+    }
+}
+
+/// The maximum length of import chains.
 const MOST_STEPS: usize = 24;
 
 impl Project<'_> {
-    /// What a path written in a module leads to.
+    /// Resolves a path written in a module.
     pub(super) fn resolve(&self, module: &Module, path: &str) -> Rc<[Found]> {
         self.resolve_within(module, path, 0)
     }
 
     fn resolve_within(&self, module: &Module, path: &str, steps: usize) -> Rc<[Found]> {
         if steps > MOST_STEPS {
+            Limit::Hops.reach();
+            self.memory.progress.cut();
             return Rc::new([]);
         }
         let key = (module.clone(), Box::from(path));
@@ -65,18 +104,21 @@ impl Project<'_> {
             return Rc::clone(known);
         }
         let (head, rest) = path.split_once("::").map_or((path, None), |(head, rest)| (head, Some(rest)));
+        let computation = self.memory.progress.begin();
         let mut found = match (head, rest) {
             ("", Some(rest)) => {
                 let (name, rest) =
                     rest.split_once("::").map_or((rest, None), |(name, rest)| (name, Some(rest)));
                 let found = self.outer_crate(module, name).into_iter().collect();
-                return self.rest(module, found, rest, steps).into();
+                let found = self.rest(module, found, rest, steps).into();
+                self.memory.progress.end(&computation);
+                return found;
             }
             _ => self.first(module, head, steps),
         };
         found = self.rest(module, found, rest, steps);
         let found: Rc<[Found]> = found.into();
-        if steps == 0 || !found.is_empty() {
+        if self.memory.progress.end(&computation) {
             self.memory.paths.borrow_mut().insert(key, Rc::clone(&found));
         }
         found
@@ -132,7 +174,7 @@ impl Project<'_> {
         Some(dependency.map_or(outside.clone(), |dependency| library(dependency.library_root)))
     }
 
-    /// What a segment means behind something.
+    /// Resolves a segment after an entity.
     fn below(&self, viewer: &Module, found: &Found, segment: &str, steps: usize) -> Vec<Found> {
         let found_below = match &found.entity {
             Entity::Outside => vec![found.clone()],
@@ -153,7 +195,7 @@ impl Project<'_> {
                     .collect()
             }
         };
-        // What hands on a type hands on its members too.
+        // Re-exporting a type re-exports its members too.
         found_below
             .into_iter()
             .map(|below| Found { through: below.through.or(found.through), ..below })
@@ -165,7 +207,7 @@ impl Project<'_> {
         if !found.is_empty() {
             return found.to_vec();
         }
-        // Exported macros stand in the root of their crate, wherever they are defined.
+        // Exported macros are in the root of their crate, wherever they are defined.
         if self.outer(module).is_none() {
             let exported = self.macros(name, module);
             return exported
@@ -204,13 +246,13 @@ impl Project<'_> {
         all.iter().copied().filter(seen).collect()
     }
 
-    /// Whether a macro can be seen in a module by the order of the text: below its own module, and beyond it only as far as
-    /// `#[macro_use]` lets it.
+    /// Returns true if a macro is visible in a module by the order of the text: below its own module, and
+    /// outside only with `#[macro_use]`.
     fn reaches(&self, file: FileId, index: u32, viewer: &Module) -> bool {
         let Some(sheet) = self.sheet(file) else { return false };
         let Some(definition) = sheet.facts.definitions.get(index as usize) else { return false };
         let mut module = self.module_of(file, definition);
-        // Inside a function, nobody else sees it.
+        // Inside a function, it is not visible outside.
         if sheet.split(definition.container.as_deref()).1.is_some() {
             return viewer.file == file;
         }
@@ -229,8 +271,9 @@ impl Project<'_> {
         false
     }
 
-    /// Whether macros that stand in a file, as it is now, for items of its module may bring names into it; derived traits count as such. Those inside of
-    /// functions and implementations do not, and are not at the beginning of a line.
+    /// Returns true if macros in a file, in its present state, may add names to its module; derived traits
+    /// count as such. Macros inside functions and implementations do not, and are not at the beginning of a
+    /// line.
     pub(super) fn expands(&self, file: FileId) -> bool {
         let is_item = |line: &str| {
             let name = line.split(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | ':'))).next();
@@ -245,9 +288,9 @@ impl Project<'_> {
         }
     }
 
-    /// Whether a macro of the project is used at a line, or a little above it.
+    /// Returns true if a macro of the project is used at a line, or shortly above it.
     pub(super) fn is_given_to_macro(&self, file: FileId, line: u32) -> bool {
-        /// What is given to a macro stands not much further below its name.
+        /// The maximum distance in lines between a macro's name and its arguments.
         const MOST_LINES: u32 = 16;
         let Some(sheet) = self.sheet(file) else { return false };
         let near = |it: &&Use| it.line <= line && it.line + MOST_LINES >= line;
@@ -255,7 +298,7 @@ impl Project<'_> {
         called.any(|it| !self.macros(&it.name, &Module::of_file(file)).is_empty())
     }
 
-    /// Whether a macro of that name is used anywhere but in macros that are not.
+    /// Returns true if a macro of that name is used anywhere but in unused macros.
     pub(super) fn is_expanded(&self, name: &str) -> bool {
         if let Some(known) = self.memory.expanded.borrow().get(name) {
             return *known;
@@ -270,35 +313,52 @@ impl Project<'_> {
                     && maker.is_none_or(|maker| *maker.name != *name && self.is_expanded(&maker.name))
             })
         };
-        // Macros that only use each other are used by nobody.
+        // Macros that only use each other are unused.
         self.memory.expanded.borrow_mut().insert(name.into(), false);
         let expanded = self.containing(name).into_iter().any(expands);
         self.memory.expanded.borrow_mut().insert(name.into(), expanded);
         expanded
     }
 
-    /// What a name means in a module, seen from another one.
+    /// Returns the meanings of a name in a module, seen from another one.
     pub(super) fn lookup(&self, module: &Module, name: &str, viewer: &Module, steps: usize) -> Rc<[Found]> {
+        let Memory { names, progress, .. } = &*self.memory;
         if steps > MOST_STEPS {
+            Limit::Hops.reach();
+            progress.cut();
             return Rc::new([]);
         }
         let inside = self.is_inside(viewer, module);
         let key = (module.clone(), Box::from(name), inside);
-        if let Some(known) = self.memory.names.borrow().get(&key) {
-            return Rc::clone(known);
+        match names.borrow().get(&key) {
+            Some(Entry::Known(found)) => return Rc::clone(found),
+            // A cycle of imports ends here.
+            Some(Entry::Open(position)) => {
+                progress.meet(*position);
+                return Rc::new([]);
+            }
+            None => {}
         }
-        // While it is looked up it is nothing: imports that go round end here.
-        self.memory.names.borrow_mut().insert(key.clone(), Rc::new([]));
+        let computation = progress.begin();
+        let first_provisional = self.memory.count_provisional();
+        names.borrow_mut().insert(key.clone(), Entry::Open(computation.position));
         let mut found = self.own(module, name, inside, steps);
         if found.is_empty() {
             found = self.by_glob(module, name, inside, steps);
         }
         let found: Rc<[Found]> = found.into();
-        self.memory.names.borrow_mut().insert(key, Rc::clone(&found));
+        let is_complete = progress.end(&computation);
+        if !is_complete {
+            self.memory.note_provisional(Provisional::Name(key.clone()));
+        }
+        names.borrow_mut().insert(key, Entry::Known(Rc::clone(&found)));
+        if is_complete || progress.is_idle() {
+            self.memory.forget_provisional(first_provisional);
+        }
         found
     }
 
-    /// What a module defines or imports by name.
+    /// Returns the meanings that a module defines or imports by name.
     fn own(&self, module: &Module, name: &str, inside: bool, steps: usize) -> Vec<Found> {
         let Some(sheet) = self.sheet(module.file) else { return Vec::new() };
         let mut found = Vec::new();
@@ -336,7 +396,7 @@ impl Project<'_> {
         found
     }
 
-    /// What an import takes under a name of its module.
+    /// Returns the meanings of a name that an import takes from its module.
     pub(super) fn taken(&self, module: &Module, import: &Import, name: &str, steps: usize) -> Vec<Found> {
         let path =
             if import.module.is_empty() { name.to_owned() } else { format!("{}::{name}", import.module) };
@@ -363,7 +423,7 @@ impl Project<'_> {
         found.to_vec()
     }
 
-    /// What a module gets by importing every name of another.
+    /// Returns the meanings of a name through glob imports.
     fn by_glob(&self, module: &Module, name: &str, inside: bool, steps: usize) -> Vec<Found> {
         let Some(sheet) = self.sheet(module.file) else { return Vec::new() };
         let mut found: Vec<Found> = Vec::new();
@@ -393,12 +453,12 @@ impl Project<'_> {
     }
 }
 
-/// Whether a use is that of a macro.
+/// Returns true if a use is a macro call.
 fn is_macro_call(used: &Use) -> bool {
     used.role == Role::Call && used.arguments.is_none()
 }
 
-/// Whether a kind is only reached through what it belongs to.
+/// Returns true if a kind is accessed through its owner.
 pub(super) fn is_member(kind: DefinitionKind) -> bool {
     matches!(kind, DefinitionKind::Method | DefinitionKind::Field | DefinitionKind::Variant)
 }

@@ -1,4 +1,4 @@
-//! What a file references: its imports and the names that lead to other files.
+//! Finds the references of a file: its imports and the names that resolve to other files.
 
 use std::collections::HashSet;
 
@@ -8,7 +8,18 @@ use crate::facts::{DefinitionKind, Import, ImportForm, Shape};
 use crate::reference::{Kind, Outgoing, Place};
 use crate::world::{FileId, World};
 
-/// What a file references.
+/// Returns the imports of a file that should resolve to the project and do not.
+pub(super) fn unresolved_imports(world: &dyn World, file: FileId) -> Vec<Place> {
+    let project = Project::new(world);
+    let Some(sheet) = project.sheet(file) else { return Vec::new() };
+    let is_unresolved = |import: &&Import| {
+        let module = project.module_at(file, import.container.as_deref());
+        imported(&project, &module, import).is_empty() && is_inside(&project, &module, import)
+    };
+    sheet.facts.imports.iter().filter(is_unresolved).map(place_of).collect()
+}
+
+/// Returns the references of a file.
 pub(super) fn find(world: &dyn World, file: FileId) -> Outgoing {
     let project = Project::new(world);
     let mut outgoing = Outgoing::default();
@@ -16,11 +27,10 @@ pub(super) fn find(world: &dyn World, file: FileId) -> Outgoing {
     let mut seen = HashSet::new();
     for import in &sheet.facts.imports {
         let module = project.module_at(file, import.container.as_deref());
-        let name = import.names.first().map_or("*", |name| &name.name);
         let found = imported(&project, &module, import);
-        let place = Place { line: import.line, kind: Kind::Import, pattern: name.into() };
+        let place = place_of(import);
         if found.is_empty() {
-            if leads_inside(import) {
+            if is_inside(&project, &module, import) {
                 outgoing.unresolved.push(place);
             } else {
                 outgoing.external += 1;
@@ -31,7 +41,7 @@ pub(super) fn find(world: &dyn World, file: FileId) -> Outgoing {
             outgoing.external += 1;
         }
         for other in found.iter().filter_map(file_of).filter(|other| *other != file) {
-            if seen.insert((other, import.line, Box::from(name))) {
+            if seen.insert((other, import.line, place.pattern.clone())) {
                 outgoing.references.push((other, place.clone()));
             }
         }
@@ -82,8 +92,25 @@ fn file_of(found: &Found) -> Option<FileId> {
     }
 }
 
-/// Whether an import must lead to a file of the project.
-fn leads_inside(import: &Import) -> bool {
+/// Returns true if the path of an import begins with a module that is declared beside it: `mod text; use text::parse;`.
+fn is_of_child(project: &Project<'_>, module: &Module, import: &Import) -> bool {
+    let first = import.module.split("::").next().unwrap_or_default();
+    // The root of another crate has no module around it.
+    let is_child = |found: &Found| matches!(&found.entity, Entity::Module(child) if project.outer(child).as_ref() == Some(module));
+    !first.is_empty() && project.resolve(module, first).iter().any(is_child)
+}
+
+fn place_of(import: &Import) -> Place {
+    let name = import.names.first().map_or("*", |name| &name.name);
+    Place { line: import.line, kind: Kind::Import, pattern: name.into() }
+}
+
+/// Returns true if an import must resolve to a file of the project.
+fn is_inside(project: &Project<'_>, module: &Module, import: &Import) -> bool {
+    begins_inside(import) || is_of_child(project, module, import)
+}
+
+fn begins_inside(import: &Import) -> bool {
     let first = import.module.split("::").next().unwrap_or_default();
     import.form == ImportForm::Child || matches!(first, "crate" | "self" | "super")
 }

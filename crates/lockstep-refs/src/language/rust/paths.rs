@@ -1,4 +1,4 @@
-//! Paths in expressions, types and patterns: every segment is a use of what it names.
+//! Paths in expressions, types and patterns: every segment is a use.
 
 use tree_sitter::Node;
 
@@ -7,15 +7,15 @@ use super::types::without_arguments;
 use crate::facts::{Role, Shape};
 use crate::syntax::children;
 
-/// What stands in front of a path: `<Type as Trait>`.
+/// The prefix of a path: `<Type as Trait>`.
 pub(super) struct Base {
     of: Shape,
-    /// The path of the trait whose member is named behind it.
+    /// The path of the trait whose member follows.
     by: Option<Box<str>>,
 }
 
 impl Reader {
-    /// Puts down what a path names, its last segment in `role`, and gives its shape.
+    /// Records the names of a path, the last segment with `role`. Returns its shape.
     pub(super) fn path(
         &mut self,
         source: Source<'_>,
@@ -28,7 +28,8 @@ impl Reader {
         self.segments_used(base, &segments, role, arguments)
     }
 
-    /// Collects the segments of a path. A type in front (`<T as Trait>::f`) is put down and given as the base.
+    /// Collects the segments of a path. A type in front (`<T as Trait>::f`) is recorded and returned as the
+    /// base.
     fn segments<'t>(
         &mut self,
         source: Source<'t>,
@@ -75,7 +76,7 @@ impl Reader {
         }
     }
 
-    /// The same for segments that are known already.
+    /// Records segments that are already known.
     pub(super) fn segments_used(
         &mut self,
         base: Option<Base>,
@@ -89,12 +90,12 @@ impl Reader {
         let by = base.as_ref().and_then(|base| base.by.clone());
         let mut prefix = base.map(|base| base.of);
         if let (Some(by), [], Some(of)) = (by, before, &prefix) {
-            // What is named is the trait's; what it is, the type knows better.
+            // The name is the trait's, but the type determines its shape.
             self.put(bare(last), *line, role, Some(Shape::Name(by)), arguments);
             return member(of.clone(), bare(last));
         }
         let owner = if role == Role::Type { Role::Type } else { Role::Owner };
-        // Nothing stands behind a variable but with a dot.
+        // Only a dot can follow a variable.
         let alone = before.is_empty();
         for (name, line) in before {
             prefix = Some(self.segment(prefix, alone, name, *line, owner, None));
@@ -150,7 +151,7 @@ impl Reader {
         }
     }
 
-    /// A value of the type around, or that type.
+    /// Returns the shape of the enclosing type, or of its value.
     pub(super) fn itself_shape(&self) -> Shape {
         self.itself.as_ref().map_or(Shape::Unknown, |itself| Shape::Of(itself.clone()))
     }

@@ -1,4 +1,4 @@
-//! Patterns: what they take apart, and the variables they bind.
+//! Patterns: the values they destructure, and the variables they bind.
 
 use tree_sitter::Node;
 
@@ -54,7 +54,7 @@ impl Reader {
                     }
                 }
             }
-            // Whatever wraps a pattern: references, `mut`, `ref`, alternatives.
+            // Wrappers of patterns: references, `mut`, `ref`, alternatives.
             _ => {
                 for child in parts(node) {
                     self.pattern(source, child, shape);
@@ -63,7 +63,7 @@ impl Reader {
         }
     }
 
-    /// A name alone: a constant or a variant where it is written like one, a new variable otherwise.
+    /// Handles a bare name: a constant or a variant if it is written like one, otherwise a new variable.
     fn binding(&mut self, source: Source<'_>, node: Node<'_>, shape: &Shape) {
         let name = bare(source.of(node));
         if name.starts_with(|c: char| c.is_uppercase()) {
@@ -115,7 +115,7 @@ impl Reader {
     }
 }
 
-/// Whether a pattern says what a value is, or gives it a name by which it is used.
+/// Returns true if a pattern depends on the type of a value, or binds it to a name.
 fn takes(source: Source<'_>, pattern: Node<'_>) -> bool {
     match pattern.kind() {
         "identifier" => !bare(source.of(pattern)).starts_with('_'),
@@ -130,7 +130,8 @@ fn takes(source: Source<'_>, pattern: Node<'_>) -> bool {
     }
 }
 
-/// What stands between the commas of a list, with its position, and how many there are. `_` takes a position and is nothing.
+/// Returns the elements between the commas of a list, with their positions, and their number. `_` has a
+/// position but no element.
 pub(super) fn slots<'t>(node: Node<'t>, but: Option<Node<'t>>) -> (Vec<(usize, Node<'t>)>, usize) {
     let (mut slots, mut position, mut any) = (Vec::new(), 0, false);
     for child in node.children(&mut node.walk()) {

@@ -1,4 +1,4 @@
-//! Reading one file: the state that the walk over its tree carries, and how facts are put down.
+//! Reads one file: the state of the walk over its tree, and the recording of facts.
 //!
 //! The walk itself is in `items`, `expressions`, `patterns`, `types`, `paths`, `imports` and `tokens`.
 
@@ -12,10 +12,10 @@ use crate::language::Language;
 use crate::syntax;
 use crate::unread::{self, Script};
 
-/// Lifetimes begin like a character does.
+/// Without single quotes, because lifetimes begin with one.
 const SCRIPT: Script = Script { comment: "//", quotes: &['"'] };
 
-/// The facts of a text; `None` where the parser gives up.
+/// Returns the facts of a text. `None` if the parser gives up.
 pub(super) fn read(text: &str) -> Option<Facts> {
     let tree = parse(text)?;
     let mut reader = Reader::new();
@@ -31,11 +31,11 @@ pub(super) fn parse(text: &str) -> Option<tree_sitter::Tree> {
     syntax::parse(&tree_sitter_rust::LANGUAGE.into(), text)
 }
 
-/// A text that is read: the file, or what stands in a macro's brackets.
+/// A text that is read: the file, or the content of a macro's brackets.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'t> {
     pub(super) text: &'t str,
-    /// How many lines of the file come before it.
+    /// The number of lines of the file before it.
     pub(super) line: u32,
 }
 
@@ -53,7 +53,7 @@ impl<'t> Source<'t> {
     }
 }
 
-/// What a name means inside a function or a generic item.
+/// The meaning of a name inside a function or a generic item.
 #[derive(Clone)]
 pub(super) enum Binding {
     /// A variable or parameter.
@@ -64,7 +64,7 @@ pub(super) enum Binding {
         bounds: Box<str>,
         /// Its position among the arguments of the type that is defined or implemented.
         position: Option<usize>,
-        /// What it is where nothing else is said.
+        /// The default type.
         default: Option<Box<str>>,
     },
     /// An item inside a function.
@@ -77,7 +77,7 @@ pub(super) struct Reader {
     pub(super) modules: Vec<Box<str>>,
     /// The types, traits and functions around, inside those modules.
     pub(super) owners: Vec<Box<str>>,
-    /// The type that `Self` means, as types are written.
+    /// The type of `Self`, in the plain form of types.
     pub(super) itself: Option<Box<str>>,
     pub(super) within: Option<u32>,
     scopes: Vec<HashMap<Box<str>, Binding>>,
@@ -86,7 +86,7 @@ pub(super) struct Reader {
     pub(super) depth: usize,
     /// The macro whose rules are read.
     pub(super) making: Option<u32>,
-    /// How many macros' brackets are around.
+    /// The number of enclosing macro brackets.
     pub(super) brackets: usize,
     /// The first argument of the macro that was read last.
     pub(super) argument: Shape,
@@ -109,7 +109,8 @@ impl Reader {
         }
     }
 
-    /// Private items are visible to the modules below: where these are other files, they reach beyond their own.
+    /// Completes the facts: private items are visible in the modules below, and outside the file if those are
+    /// other files.
     fn finish(mut self) -> Facts {
         let children = self.facts.imports.iter().filter(|import| import.form == ImportForm::Child);
         let children: Vec<&str> =
@@ -148,7 +149,7 @@ impl Reader {
         if name.is_empty() || name == "_" || is_given(name) {
             return;
         }
-        // Whatever a macro makes, it is the macro that uses it.
+        // Uses in generated code belong to the macro.
         let within = self.making.or(self.within);
         let (name, keywords) = (name.into(), Vec::new());
         self.facts.uses.push(Use { name, line, role, of, arguments, keywords, within });
@@ -171,7 +172,7 @@ impl Reader {
         result
     }
 
-    /// Items see nothing of the variables around them.
+    /// Reads an item, which does not see the variables around it.
     pub(super) fn apart<T>(&mut self, inside: impl FnOnce(&mut Self) -> T) -> T {
         let scopes = std::mem::take(&mut self.scopes);
         let result = inside(self);
@@ -189,7 +190,7 @@ impl Reader {
         self.scopes.iter().rev().find_map(|scope| scope.get(name))
     }
 
-    /// Runs `inside` one level deeper; what lies too deep is left out.
+    /// Runs `inside` one level deeper. Code that is nested too deeply is left out.
     pub(super) fn deeper<T>(&mut self, inside: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.depth >= syntax::MAX_DEPTH {
             return None;
@@ -201,23 +202,23 @@ impl Reader {
     }
 }
 
-/// A name without the mark that makes a keyword a name.
+/// Returns a name without the prefix of raw identifiers.
 pub(super) fn bare(name: &str) -> &str {
     name.strip_prefix("r#").unwrap_or(name)
 }
 
 fn joined(modules: &[Box<str>], owners: &[Box<str>]) -> Option<Box<str>> {
-    // What a macro's items have is theirs.
+    // Members of generated items belong to the items.
     let is_macro = |at: usize| at + 1 < owners.len() && owners[at].ends_with('!');
     let owners = owners.iter().enumerate().filter(|(at, _)| !is_macro(*at)).map(|(_, owner)| owner);
     let parts: Vec<&str> = modules.iter().chain(owners).map(AsRef::as_ref).collect();
     if parts.is_empty() { None } else { Some(parts.join(".").into()) }
 }
 
-/// The longest chain of calls and members that is followed: each use of a longer one would carry it whole.
+/// The maximum length of chains of calls and members, because each use stores its chain.
 const LONGEST_CHAIN: usize = 16;
 
-/// A member of a shape, where the chain is not too long.
+/// Returns a member of a shape, unless the chain is too long.
 pub(super) fn member(of: Shape, name: &str) -> Shape {
     if of == Shape::Unknown || chain(&of) >= LONGEST_CHAIN {
         return Shape::Unknown;
@@ -230,7 +231,7 @@ pub(super) fn called(of: Shape) -> Shape {
     if of == Shape::Unknown { Shape::Unknown } else { Shape::Call(Box::new(of)) }
 }
 
-/// What an operator between two shapes gives: which of both decides is told by their types.
+/// Returns the shape of an operator: the types of both sides determine which one decides.
 pub(super) fn operated(operator: &str, left: Shape, right: Shape) -> Shape {
     let is_number = |shape: &Shape| matches!(shape, Shape::Of(of) if &**of == "usize");
     if is_number(&left) || left == Shape::Unknown {
@@ -242,7 +243,7 @@ pub(super) fn operated(operator: &str, left: Shape, right: Shape) -> Shape {
     Shape::Applied(Box::new(Shape::Name(operator.into())), vec![left, right])
 }
 
-/// More in one expression are not told apart.
+/// The maximum number of operands of one expression that are tracked.
 const MOST_OPERANDS: usize = 8;
 
 fn operands(shape: &Shape) -> usize {

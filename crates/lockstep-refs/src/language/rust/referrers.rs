@@ -1,4 +1,5 @@
-//! Who references a definition: candidates by word, each use followed by the rules of names or by the type it belongs to.
+//! Finds the references to a definition: selects candidates by word, and resolves each use by name or by the
+//! type of its value.
 
 use std::collections::HashSet;
 
@@ -77,7 +78,8 @@ fn search_own_file(
     }
 }
 
-/// Who names a type of a trait behind a parameter: without the trait the parameter has none, whoever handed the trait on.
+/// Finds uses of a trait's associated type through a parameter: without the trait the parameter has none,
+/// regardless of re-exports.
 fn search_associated(
     project: &Project<'_>,
     file: FileId,
@@ -99,7 +101,7 @@ fn search_associated(
     }
 }
 
-/// Of those who name a trait, keeps who may need that something implements it.
+/// Keeps only the references to a trait that may require its implementation.
 fn lapsed(found: &mut Vec<Reference>, first: usize) {
     let mut at = 0;
     found.retain(|reference| {
@@ -109,31 +111,32 @@ fn lapsed(found: &mut Vec<Reference>, first: usize) {
     });
     for reference in found.iter_mut().skip(first) {
         reference.certainty = reference.certainty.max(Certainty::Possible);
-        // The name is still there, whoever hands it on.
+        // The name still exists, regardless of re-exports.
         reference.through = None;
     }
 }
 
-/// What is searched for.
+/// The searched definition.
 struct Goal<'a> {
     file: FileId,
     symbol: &'a Definition,
-    /// The definition, and those that stand for the same under other conditions.
+    /// The definition, and its alternatives under other conditions.
     items: Vec<u32>,
-    /// What it belongs to, if it is a member.
+    /// Its owner, if it is a member.
     owner: Option<(FileId, u32)>,
     owner_name: Box<str>,
     owner_is_interface: bool,
-    /// Whether a macro makes it for a type that it is given.
+    /// Set if a macro generates it for a given type.
     made: bool,
-    /// The only one of its name that anything in the project has.
+    /// Set if the project has no other definition of its name.
     unique: bool,
-    /// Whether its owner leads to a type that has such a method too.
+    /// Set if its owner dereferences to a type that has such a method too.
     covered: bool,
-    /// Whether no ordinary build has it.
+    /// Set if no ordinary build has it.
     left_out: bool,
-    /// Whether it is a type by which others are known: one with parameters, or one that numbers are combined with (`2.0 * point`). Without it
-    /// the compiler may not know what those are, and then says so wherever it is used, whoever handed it on.
+    /// Set if other types depend on it: it has type parameters, or numbers are combined with it (`2.0 *
+    /// point`). Without it the compiler may fail to infer those types, and then reports every use, regardless
+    /// of re-exports.
     tells_others: bool,
     /// The files that name its owner.
     mentioning: HashSet<FileId>,
@@ -180,12 +183,12 @@ impl<'a> Goal<'a> {
         Some(goal)
     }
 
-    /// Whether it is another name of a type.
+    /// Returns true if it is a type alias.
     fn is_alias(&self) -> bool {
         self.symbol.kind == DefinitionKind::Type && self.symbol.gives.is_some() && self.owner.is_none()
     }
 
-    /// Whether it is reached through what it belongs to.
+    /// Returns true if it is accessed through its owner.
     fn is_member(&self) -> bool {
         self.owner.is_some() || self.made
     }
@@ -252,7 +255,7 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    /// Macros that define the goal again where a type implements its trait: what they make is rejected where they make it.
+    /// Finds macros that implement the trait's member: the generated code is rejected at the place of use.
     fn macros(&mut self) {
         let Some(owner) = self.goal.owner.filter(|_| self.goal.owner_is_interface) else { return };
         let name = &self.goal.symbol.name;
@@ -280,7 +283,7 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    /// Looks through a file for a name; gives the other names under which the file hands it on.
+    /// Searches a file for a name. Returns the other names under which the file re-exports it.
     fn file(&mut self, file: FileId, sheet: &Sheet, name: &str) -> Vec<Box<str>> {
         let mut aliases = Vec::new();
         let mut locals: Vec<Box<str>> = vec![name.into()];
@@ -310,7 +313,7 @@ impl Search<'_, '_, '_> {
             }
             let module = self.module_of_use(file, sheet, used);
             if let Some((certainty, through)) = self.uses(&module, used) {
-                // In a macro that nobody here expands, only its users would find out.
+                // In an unused macro, the error would only appear on use.
                 let certainty = if self.is_dormant(sheet, used) { Certainty::Untyped } else { certainty };
                 let arguments = self.arguments(used);
                 let through = through.filter(|through| *through != file);
@@ -330,24 +333,24 @@ impl Search<'_, '_, '_> {
         aliases
     }
 
-    /// What the goal is used for.
+    /// Returns the kind of use of the definition.
     fn role(&self, used: &Use) -> Role {
         let kind = self.goal.symbol.kind;
-        // Behind a type only its own are called.
+        // After a type, only its own members are called.
         let on_value = !matches!(used.of, None | Some(Shape::Name(_)));
         match used.role {
             Role::Call if self.goal.covered && on_value => Role::Covered,
-            // A capital letter makes a word in a macro look like a type.
+            // A word with a capital letter in a macro looks like a type.
             Role::Type if matches!(kind, DefinitionKind::Variant | DefinitionKind::Value) => Role::Value,
-            // Whoever names an alias names what it stands for.
+            // A use of an alias is a use of its target.
             Role::Type | Role::Owner if self.goal.is_alias() => Role::Value,
             role => role,
         }
     }
 
-    /// Whether an import stands before the one that hands the name on, in the order in which the compiler reads the crate.
-    /// When the name is gone, it misses the name too: only after it has complained does it let others have it. But where no
-    /// macro could still bring the name, it complains at once.
+    /// Returns true if an import precedes the re-exporting one in the order of compilation. If the name is
+    /// removed, the earlier import fails too: the compiler reports it before it resolves the re-export. But
+    /// if no macro could still add the name, only the re-export fails.
     fn is_before(&self, file: FileId, line: u32, through: FileId, name: &str) -> bool {
         if !self.project.expands(self.goal.file) {
             return false;
@@ -369,7 +372,7 @@ impl Search<'_, '_, '_> {
         if within.kind == DefinitionKind::Module { module.inner(&within.name) } else { module }
     }
 
-    /// Whether a use stands in a macro that nothing in the project uses.
+    /// Returns true if a use is in a macro that the project does not use.
     fn is_dormant(&self, sheet: &Sheet, used: &Use) -> bool {
         let within = used.within.and_then(|within| sheet.facts.definitions.get(within as usize));
         within.is_some_and(|within| {
@@ -377,13 +380,13 @@ impl Search<'_, '_, '_> {
         })
     }
 
-    /// The file that hands the goal on. Who names a variant names it wherever it came from: its type is handed on and still there, and where
-    /// it is handed on itself, that only keeps the compiler from looking at its uses.
+    /// Returns the file that re-exports the definition. A variant is found through its type, which still
+    /// exists; a re-export of the variant itself only hides its uses from the compiler.
     fn handed_on(&self, found: &Found) -> Option<FileId> {
         found.through.filter(|_| !self.goal.is_member() && !self.goal.tells_others)
     }
 
-    /// How sure it is that who finds the goal misses it.
+    /// Returns the certainty that a user of the definition breaks.
     fn certainty(&self, found: &Found) -> Certainty {
         match found.through {
             Some(_) if self.goal.tells_others => Certainty::Possible,
@@ -391,7 +394,7 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    /// Whether an import's path passes the goal under that name.
+    /// Returns the meaning if an import's path contains the definition under that name.
     fn imported(&self, module: &Module, import: &Import, name: &str) -> Option<Found> {
         let last = import.names.first().map(|taken| &*taken.name);
         if last == Some(name) {
@@ -416,7 +419,7 @@ impl Search<'_, '_, '_> {
         None
     }
 
-    /// The goal, where it may also be a module of its file.
+    /// Returns true for the definition, which may also be a module of its file.
     fn is_goal(&self, entity: &Entity) -> bool {
         if self.goal.is(entity) {
             return true;
@@ -428,7 +431,7 @@ impl Search<'_, '_, '_> {
             && Some(module) == Some(&self.project.module_of(self.goal.file, symbol).inner(&symbol.name))
     }
 
-    /// Whether a use means the goal.
+    /// Returns the certainty if a use means the definition.
     fn uses(&self, module: &Module, used: &Use) -> Option<(Certainty, Option<FileId>)> {
         let resolved = |found: &Found| Some((self.certainty(found), self.handed_on(found)));
         if !self.can_be(used.role) {
@@ -451,14 +454,15 @@ impl Search<'_, '_, '_> {
             Some(Shape::Name(path)) => {
                 let found = self.project.resolve(module, &format!("{path}::{}", used.name));
                 if let Some(found) = found.iter().find(|found| self.is_goal(&found.entity)) {
-                    // A path does not lead to a field: that is a method of the same name.
+                    // A path does not resolve to a field: it is a method of the same name.
                     let field = self.goal.symbol.kind == DefinitionKind::Field;
                     if field && matches!(used.role, Role::Call | Role::Value) {
                         return None;
                     }
                     return resolved(found);
                 }
-                // It leads to something else: outside, only what a trait of ours gives to values may be meant.
+                // It resolves to something else. Outside the project, only a member of our trait may be
+                // meant.
                 let inside = found.iter().any(|found| found.entity != Entity::Outside);
                 let traits = self.goal.owner_is_interface && self.goal.symbol.kind != DefinitionKind::Type;
                 if inside || (!found.is_empty() && !traits) {
@@ -468,18 +472,18 @@ impl Search<'_, '_, '_> {
                 if standard::is_plain(last) {
                     return self.implemented_by(last, module).map(|certainty| (certainty, None));
                 }
-                // Nobody knows of a type that a macro makes what else the macro makes for it.
+                // For a generated type, its other generated members are unknown.
                 let unknown = found.is_empty() && !self.knows(module, path);
                 if self.goal.made && unknown {
                     return Some((Certainty::Possible, None));
                 }
-                // What has no value stands behind a type, and a type has a capital letter.
+                // An associated item follows a type, whose name has a capital letter.
                 let valueless =
                     matches!(self.goal.symbol.kind, DefinitionKind::Value | DefinitionKind::Function);
                 if valueless && found.is_empty() && last.starts_with(|c: char| c.is_lowercase()) {
                     return None;
                 }
-                // A type that leads nowhere is not the goal's, unless by its name.
+                // An unresolved type is not the owner, unless it has its name.
                 let other = last.starts_with(|c: char| c.is_uppercase()) && *last != *self.goal.owner_name;
                 if found.is_empty() && other && self.project.resolve(module, path).is_empty() {
                     return None;
@@ -490,7 +494,8 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    /// Whether a name that leads nowhere may be what a macro puts behind a path: `Kind` of `m!(Kind)`, which makes `kinds::Kind` of it.
+    /// Returns true if an unresolved name may be an argument that a macro appends to a path: `Kind` of
+    /// `m!(Kind)`, which generates `kinds::Kind`.
     fn may_be_given(&self, module: &Module, used: &Use) -> bool {
         use DefinitionKind::{Interface, Type, Value, Variant};
         matches!(self.goal.symbol.kind, Interface | Type | Value | Variant)
@@ -502,7 +507,7 @@ impl Search<'_, '_, '_> {
             && self.is_only()
     }
 
-    /// Whether nothing else of the project has the goal's name and reaches beyond its file.
+    /// Returns true if nothing else in the project has the same name and is visible outside its file.
     fn is_only(&self) -> bool {
         let goal = self.goal;
         let other = |file: FileId| {
@@ -517,14 +522,14 @@ impl Search<'_, '_, '_> {
         !self.project.containing(&goal.symbol.name).into_iter().any(other)
     }
 
-    /// Whether a path leads to a type whose members are all known.
+    /// Returns true if a path resolves to a type whose members are all known.
     fn knows(&self, module: &Module, path: &str) -> bool {
         let found = self.project.resolve(module, path);
         let other = |found: &Found| matches!(found.entity, Entity::Module(_) | Entity::Outside);
         found.iter().any(other) || (found.is_empty() && (path == "_" || standard::is_prelude(path)))
     }
 
-    /// Whether what is done with a name can be done with the goal: a function is not built or taken apart.
+    /// Returns true if a use is possible for the kind of definition: a function is not built or destructured.
     fn can_be(&self, role: Role) -> bool {
         let function = matches!(self.goal.symbol.kind, DefinitionKind::Method | DefinitionKind::Function);
         !(function && matches!(role, Role::Construct | Role::Pattern | Role::Partial))
@@ -538,7 +543,7 @@ impl Search<'_, '_, '_> {
         self.has(&ty, module, used, 0).map(|certainty| (certainty, None))
     }
 
-    /// Whether a member of that name of a value of a type is the goal.
+    /// Returns the certainty if a member of a type's value is the definition.
     fn has(&self, ty: &Ty, module: &Module, used: &Use, steps: usize) -> Option<Certainty> {
         if steps > 8 {
             return None;
@@ -549,7 +554,7 @@ impl Search<'_, '_, '_> {
             Ty::Bounds(bounds) => {
                 bounds.iter().find_map(|bound| self.has(&self.project.value(bound), module, used, steps + 1))
             }
-            // What leads nowhere may be what a macro makes.
+            // An unresolved type may be generated by a macro.
             Ty::Outside(name, _) if self.goal.made && !self.knows(module, name) => Some(Certainty::Possible),
             Ty::Outside(name, _) => self.implemented_by(name, module),
             Ty::Slice(_) => self.implemented_by("[]", module),
@@ -579,7 +584,7 @@ impl Search<'_, '_, '_> {
             if self.goal.is(&Entity::Item(file, index)) {
                 return Some(Certainty::Resolved);
             }
-            // Defined for a trait: what is used is the trait's.
+            // An implementation of a trait: the trait's member is used.
             let sheet = project.sheet(file)?;
             let interfaces = project.interface_of(file, &sheet.facts.definitions[index as usize]);
             if interfaces.iter().any(|interface| Some(*interface) == self.goal.owner) {
@@ -605,23 +610,25 @@ impl Search<'_, '_, '_> {
         self.has(&target, module, used, steps + 1)
     }
 
-    /// Whether the goal is a trait's that a type of that name implements.
+    /// Returns the certainty if the definition belongs to a trait that a type of that name implements.
     fn implemented_by(&self, name: &str, module: &Module) -> Option<Certainty> {
         let (file, index) = self.goal.owner.filter(|_| self.goal.owner_is_interface)?;
         let types = self.project.implementing(file, index);
-        // What every type implements is not meant where most types have a method of that name already, nor where nothing says
-        // that the trait is in scope; and a type of it is only found where a bound names the trait.
+        // A blanket implementation is not meant if most types already have a method of that name, or if
+        // nothing shows that the trait is in scope. An associated type is only found if a bound names the
+        // trait.
         let every = self.goal.symbol.kind != DefinitionKind::Type
             && !standard::is_common_method(&self.goal.symbol.name)
             && (self.mentions_owner(module) || self.in_scope(module));
         types.iter().any(|of| **of == *name || (every && **of == *"*")).then_some(Certainty::Resolved)
     }
 
-    /// How sure it is that a value of which nothing is known has the goal as its member. `None` where it cannot be.
+    /// Returns the certainty that a value of unknown type has the definition as its member. `None` if it
+    /// cannot.
     fn perhaps(&self, module: &Module, used: &Use) -> Option<Certainty> {
         let goal = self.goal;
         let called = used.role == Role::Call;
-        // These are named behind a type, never behind a value; and a field is not called like a method.
+        // These follow a type, never a value; and a field is not called like a method.
         let cannot = matches!(goal.symbol.kind, DefinitionKind::Variant | DefinitionKind::Function)
             || (called && goal.symbol.kind == DefinitionKind::Field);
         if cannot || !self.in_reach(module) {
@@ -630,7 +637,7 @@ impl Search<'_, '_, '_> {
         Some(if self.plausible(module, used) { Certainty::Possible } else { Certainty::Undecided })
     }
 
-    /// Whether a value of which nothing is known may well have the goal as its member.
+    /// Returns true if a value of unknown type probably has the definition as its member.
     fn plausible(&self, module: &Module, used: &Use) -> bool {
         let goal = self.goal;
         if matches!(used.role, Role::Construct | Role::Pattern | Role::Partial | Role::Override)
@@ -650,7 +657,8 @@ impl Search<'_, '_, '_> {
         if common { mentioned } else { goal.unique || mentioned }
     }
 
-    /// Whether a file names the goal's owner. Where that name is another's there, only an import under a name of its own would bring it.
+    /// Returns true if a file names the owner. If that name means something else there, only an import under
+    /// an alias would add it.
     fn mentions_owner(&self, module: &Module) -> bool {
         if !self.goal.mentioning.contains(&module.file) {
             return false;
@@ -668,13 +676,13 @@ impl Search<'_, '_, '_> {
         })
     }
 
-    /// Whether the goal's trait is in scope, under its name.
+    /// Returns true if the trait is in scope under its name.
     fn in_scope(&self, module: &Module) -> bool {
         let found = self.project.resolve(module, &self.goal.owner_name);
         found.iter().any(|found| matches!(found.entity, Entity::Item(file, index) if Some((file, index)) == self.goal.owner))
     }
 
-    /// Whether a file can have anything of the goal's crate at all.
+    /// Returns true if a file can access the definition's crate at all.
     fn in_reach(&self, module: &Module) -> bool {
         let (Some(there), Some(here)) =
             (self.project.package(self.goal.file), self.project.package(module.file))
@@ -684,7 +692,7 @@ impl Search<'_, '_, '_> {
         there.directory == here.directory || here.names().any(|name| name == there.library)
     }
 
-    /// How many arguments a call passes to the goal: what stands for `self` in `Type::method(value)` is none.
+    /// Returns the number of arguments of a call. The receiver in `Type::method(value)` does not count.
     fn arguments(&self, used: &Use) -> Option<u16> {
         let given = used.arguments?;
         let arity = self.goal.symbol.arity?;
@@ -724,7 +732,7 @@ impl Search<'_, '_, '_> {
     }
 }
 
-/// Whether a type has parameters that are types.
+/// Returns true if a type has type parameters.
 fn takes_types(project: &Project<'_>, file: FileId, symbol: &Definition) -> bool {
     let Some(text) = project.world.text(file) else { return false };
     let first = symbol.line.saturating_sub(1) as usize;
@@ -738,7 +746,7 @@ fn takes_types(project: &Project<'_>, file: FileId, symbol: &Definition) -> bool
     })
 }
 
-/// Whether a file gives operators to numbers.
+/// Returns true if a file implements operators for numbers.
 fn gives_to_numbers(facts: &Facts) -> bool {
     facts.implementations.iter().any(|it| {
         let operator = it.interface.as_deref().map(|path| path.rsplit("::").next().unwrap_or(path));
@@ -750,7 +758,7 @@ fn path_shape(path: &str) -> Shape {
     Shape::Name(path.into())
 }
 
-/// The imports of a file as a whole, and of anything in it.
+/// Finds the imports of a file, and of anything in it.
 fn file_references(project: &Project<'_>, file: FileId, found: &mut Vec<Reference>) {
     let Some(name) = project.module_name(file) else { return };
     for other in project.containing(&name) {
@@ -778,7 +786,7 @@ fn file_references(project: &Project<'_>, file: FileId, found: &mut Vec<Referenc
     }
 }
 
-/// Whether an import declares a file as a module, or takes it or something directly in it.
+/// Returns true if an import declares a file as a module, or imports it or something directly in it.
 fn leads_to(project: &Project<'_>, from: FileId, import: &Import, file: FileId) -> bool {
     if import.form == ImportForm::Child {
         return project.child(from, import) == Some(file);

@@ -1,10 +1,11 @@
-//! What is known of the standard library: wrappers that methods look through, and what their own methods give.
+//! Knowledge of the standard library: wrappers that methods see through, and the results of their own
+//! methods.
 //!
-//! Only what inference meets everywhere; whatever is not here is unknown, not wrong.
+//! It covers only common cases; anything else is unknown.
 
 use super::values::Ty;
 
-/// The method that stands behind an operator.
+/// Returns the method of an operator.
 pub(super) fn operator_method(operator: &str) -> Option<&'static str> {
     Some(match operator {
         "+" => "add",
@@ -21,7 +22,7 @@ pub(super) fn operator_method(operator: &str) -> Option<&'static str> {
     })
 }
 
-/// Functions that give their first argument, as far as methods are concerned.
+/// Returns true for functions that return their first argument, as far as methods are concerned.
 pub(super) fn hands_through(path: &str) -> bool {
     matches!(
         path,
@@ -58,7 +59,7 @@ pub(super) fn hands_through(path: &str) -> bool {
     )
 }
 
-/// What a method with a type argument gives: `parse::<T>()`.
+/// Returns the result of a method with a type argument: `parse::<T>()`.
 pub(super) fn turbofish(method: &str, argument: &str) -> Option<String> {
     match method {
         "parse" | "downcast" | "try_into" => Some(format!("Result<{argument}>")),
@@ -68,7 +69,7 @@ pub(super) fn turbofish(method: &str, argument: &str) -> Option<String> {
     }
 }
 
-/// What a method gives whatever its receiver is, by how such methods are meant.
+/// Returns the result of a method for any receiver, by convention.
 pub(super) fn gives_always(method: &str) -> Option<&'static str> {
     match method {
         "to_string" | "to_lowercase" | "to_uppercase" | "to_ascii_lowercase" | "to_ascii_uppercase" => {
@@ -82,7 +83,7 @@ pub(super) fn gives_always(method: &str) -> Option<&'static str> {
     }
 }
 
-/// Types that are everywhere without an import.
+/// Returns true for types that need no import.
 pub(super) fn is_prelude(name: &str) -> bool {
     is_plain(name)
         || matches!(
@@ -128,7 +129,7 @@ pub(super) fn is_prelude(name: &str) -> bool {
         )
 }
 
-/// Values without anything of ours in them.
+/// Returns true for plain types outside the project.
 pub(super) fn is_plain(name: &str) -> bool {
     matches!(
         name,
@@ -161,7 +162,7 @@ pub(super) fn is_plain(name: &str) -> bool {
     )
 }
 
-/// Types whose methods are, as far as we care, those of what they hold.
+/// Returns true for types whose methods are mostly those of their content.
 pub(super) fn is_transparent(name: &str) -> bool {
     matches!(
         name,
@@ -205,7 +206,7 @@ fn is_map(name: &str) -> bool {
     matches!(name, "HashMap" | "BTreeMap" | "IndexMap")
 }
 
-/// What a value holds: the element of a list, the value of an option.
+/// Returns the content of a value: the element of a list, the value of an option.
 pub(super) fn element(ty: &Ty) -> Ty {
     match ty {
         Ty::Slice(inner) => (**inner).clone(),
@@ -220,7 +221,7 @@ pub(super) fn element(ty: &Ty) -> Ty {
     }
 }
 
-/// What a method of a type from outside gives; `None` where that is not known.
+/// Returns the result of a method of a type outside the project. `None` if unknown.
 pub(super) fn method(name: &str, arguments: &[Ty], method: &str) -> Option<Ty> {
     let same = || Ty::Outside(name.into(), arguments.to_vec());
     let whole = same();
@@ -284,7 +285,7 @@ const OF_TEXT: &str = "\
     strip_prefix strip_suffix to_ascii_lowercase to_ascii_uppercase to_lowercase to_owned to_string to_uppercase trim \
     trim_end trim_start";
 
-/// Methods that only text has that can grow.
+/// Methods that only growable text has.
 const OF_STRINGS: &str = "\
     as_str capacity clear pop push push_str";
 
@@ -298,7 +299,7 @@ const OF_PATHS: &str = "\
     canonicalize components display ends_with exists extension file_name file_stem is_absolute is_dir is_file join parent \
     starts_with strip_prefix to_path_buf to_str to_string_lossy with_extension";
 
-/// Whether a type that others often lead to has a method: text, slices, and what holds them.
+/// Returns true if a common deref target has a method: text, slices, and their containers.
 pub(super) fn has_method(of: &str, method: &str) -> bool {
     let lists: &[&str] = match of {
         "str" => &[OF_TEXT],
@@ -315,12 +316,12 @@ fn is_listed(list: &str, name: &str) -> bool {
     list.split(' ').any(|listed| listed == name)
 }
 
-/// Whether a type is from outside, and nothing else is known of it.
+/// Returns true if a type is outside the project, and nothing else is known of it.
 pub(super) fn is_nameless(ty: &Ty) -> bool {
     matches!(ty, Ty::Outside(name, _) if &**name == "_")
 }
 
-/// Whether nothing of ours is in a type.
+/// Returns true if a type contains nothing of the project.
 pub(super) fn is_foreign(ty: &Ty) -> bool {
     match ty {
         Ty::Outside(_, arguments) | Ty::Tuple(arguments) => arguments.iter().all(is_foreign),
@@ -329,7 +330,7 @@ pub(super) fn is_foreign(ty: &Ty) -> bool {
     }
 }
 
-/// Functions of the standard library that give whatever they are given.
+/// Returns true for functions of the standard library that return any type they are given.
 pub(super) fn gives_anything(path: &str) -> bool {
     let parts: Vec<&str> = path.split("::").collect();
     !matches!(
@@ -353,7 +354,7 @@ pub(super) fn gives_anything(path: &str) -> bool {
     })
 }
 
-/// Methods that so many types outside the project have that an unknown receiver is hardly ours.
+/// Methods that many types outside the project have, so that an unknown receiver is probably not ours.
 const COMMON: &str = "\
     abs add all and and_then any append as_bytes as_mut as_ptr as_ref as_slice as_str borrow borrow_mut bytes capacity \
     chain chars checked_add clear clone cloned cmp collect contains contains_key copied count dedup deref drain drop \
@@ -365,7 +366,33 @@ const COMMON: &str = "\
     store sub sum swap take then to_owned to_string to_vec trim truncate try_from try_into unwrap unwrap_or \
     unwrap_or_default unwrap_or_else values wait windows with_capacity write write_all write_str zip";
 
-/// Whether a method is one of those.
+/// Returns true if a method is one of those.
 pub(super) fn is_common_method(name: &str) -> bool {
     is_listed(COMMON, name)
+}
+
+/// Returns the type of a path outside the project, by naming conventions. `surely` is set if it is known
+/// to be outside.
+pub(super) fn outside(path: &str, surely: bool) -> Ty {
+    let mut parts = path.rsplit("::");
+    let last = parts.next().unwrap_or_default();
+    let before = parts.next();
+    let capital = |name: &str| name.starts_with(|c: char| c.is_uppercase());
+    let plain = |name: &str| Ty::Outside(name.into(), Vec::new());
+    match before {
+        // `String::from`, `u32::MAX`: something of that type.
+        Some(of) if capital(of) || is_plain(of) => {
+            let result = if matches!(of, "Default" | "Iterator" | "From" | "Into" | "Some" | "Ok")
+                || is_transparent(of)
+            {
+                Ty::Unknown
+            } else {
+                plain(of)
+            };
+            if capital(last) { result } else { Ty::Function(Box::new(result)) }
+        }
+        _ if capital(last) && (surely || before.is_some() || is_prelude(last)) => plain(last),
+        Some(_) if !gives_anything(path) => Ty::Function(Box::new(plain("_"))),
+        _ => Ty::Unknown,
+    }
 }

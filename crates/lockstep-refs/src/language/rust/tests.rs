@@ -1,8 +1,12 @@
-//! Fixtures of several files: who references what, and what cannot be told.
+//! Fixtures of several files: references, and cases that cannot be decided.
+
+mod breaks;
+mod traits;
 
 use crate::facts::{DefinitionKind, Reach, Role};
 use crate::language::Language;
 use crate::language::rules;
+use crate::overlay::Overlay;
 use crate::reference::{Certainty, Reference, Target};
 use crate::world::{MemoryWorld, World};
 
@@ -171,6 +175,19 @@ fn what_should_lead_somewhere_and_does_not_is_counted() {
 }
 
 #[test]
+fn a_name_that_a_macro_of_another_crate_makes_is_not_missing() {
+    let world = MemoryWorld::new([
+        ("Cargo.toml", "[workspace]\nmembers = [\"x\", \"y\"]\n"),
+        ("x/Cargo.toml", "[package]\nname = \"x\"\n"),
+        ("x/src/lib.rs", "make! { Made }\n"),
+        ("y/Cargo.toml", "[package]\nname = \"y\"\n[dependencies]\nx = { path = \"../x\" }\n"),
+        ("y/src/lib.rs", "use x::Made;\npub fn f(_: Made) {}\n"),
+    ]);
+    let outgoing = rules(Language::Rust).outgoing(&world, world.find("y/src/lib.rs").unwrap());
+    assert_eq!(outgoing.unresolved, []);
+}
+
+#[test]
 fn a_file_is_found_by_its_module() {
     let world = MemoryWorld::new([
         ("Cargo.toml", MANIFEST),
@@ -268,7 +285,7 @@ fn an_import_before_the_one_that_hands_its_name_on_misses_it_too() {
         referrers(&world, "src/a.rs", "f"),
         ["src/early.rs:1 Import", "src/late.rs:1 Import through src/lib.rs", "src/lib.rs:4 Reexport"]
     );
-    // Where no macro could still bring the name, the one that hands it on is the only one.
+    // If no macro could still add the name, only the re-export breaks.
     assert_eq!(
         referrers(&world, "src/b.rs", "g"),
         ["src/early.rs:2 Import through src/lib.rs", "src/lib.rs:5 Reexport"]
@@ -304,4 +321,37 @@ fn a_function_that_is_called_for_a_type_gives_it() {
         ("src/c.rs", "use crate::a;\nfn f() { a::fixed::<a::Value>().into_own(); }\n"),
     ]);
     assert_eq!(referrers(&world, "src/a.rs", "Value.into_own"), ["src/b.rs:2 Call"]);
+}
+
+#[test]
+fn members_do_not_depend_on_the_order_of_questions() {
+    let world = MemoryWorld::new([
+        ("Cargo.toml", MANIFEST),
+        ("src/lib.rs", "mod a;\nmod b;\nmod c;\n"),
+        // Traits that go round, as in code that is half written.
+        (
+            "src/a.rs",
+            "pub trait A: B + C {}\npub trait B: A {}\npub trait C { fn turn(&self); }\n\
+             pub struct D;\nimpl D { pub fn turn(&self) {} }\npub struct E;\nimpl E { pub fn turn(&self) {} }\n",
+        ),
+        ("src/b.rs", "use crate::a::A;\nfn f(x: &dyn A) { x.turn(); }\n"),
+        ("src/c.rs", "use crate::a::B;\nfn f(x: &dyn B) { x.turn(); }\n"),
+    ]);
+    let file = world.find("src/a.rs").unwrap();
+    let facts = world.facts(file).unwrap();
+    let all: Vec<_> = facts.definitions.iter().filter(|it| &*it.name == "turn").cloned().collect();
+    let ask = |world: &dyn World, at: usize| {
+        let symbols = &all[at..=at];
+        rules(Language::Rust)
+            .referrers(world, &Target { file, symbols, module: false, now: None, own_file: false })
+    };
+    let alone: Vec<_> = (0..all.len()).map(|at| ask(&Overlay::empty(&world), at)).collect();
+    for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2]] {
+        let shared = Overlay::empty(&world);
+        for at in order {
+            assert_eq!(ask(&shared, at), alone[at], "{order:?}");
+        }
+    }
+    let found: Vec<String> = alone[0].iter().map(|found| shown(&world, found)).collect();
+    assert_eq!(found, ["src/b.rs:2 Call", "src/c.rs:2 Call"]);
 }

@@ -1,4 +1,5 @@
-//! Macros: what stands in their brackets is read as expressions or items where it looks like them, else word by word.
+//! Macros: the content of their brackets is read as expressions or items if it parses as such, otherwise word
+//! by word.
 
 use tree_sitter::Node;
 
@@ -6,11 +7,12 @@ use super::reader::{Binding, Reader, Source, bare, member, parse};
 use crate::facts::{Role, Shape};
 use crate::syntax::children;
 
-/// Brackets within brackets are read anew each time: beyond this only word by word.
+/// The depth up to which nested brackets are parsed, since each level is parsed again; deeper ones are read
+/// word by word.
 const MOST_BRACKETS: usize = 6;
 
 impl Reader {
-    /// A macro where an expression, a type or a pattern can stand.
+    /// Reads a macro in the position of an expression, a type or a pattern.
     pub(super) fn macro_invocation(&mut self, source: Source<'_>, node: Node<'_>) -> Shape {
         let Some(name) = self.macro_name(source, node) else { return Shape::Unknown };
         let Some(tree) = brackets(node) else { return Shape::Unknown };
@@ -30,7 +32,7 @@ impl Reader {
             "vec" => Shape::Of("Vec<_>".into()),
             "concat" | "stringify" | "env" | "include_str" | "file" => Shape::Of("str".into()),
             "matches" | "cfg" => Shape::Of("bool".into()),
-            // What they do is in their names, whoever defines them.
+            // Their names show their effect, regardless of their definition.
             "ready" | "try" | "ok" | "try_ready" | "some" => {
                 member(std::mem::replace(&mut self.argument, Shape::Unknown), "?")
             }
@@ -39,7 +41,8 @@ impl Reader {
         }
     }
 
-    /// A macro where an item can stand: what it wraps are items of this module, as far as they look like it.
+    /// Reads a macro in the position of an item: its content is read as items of this module, if it parses as
+    /// such.
     pub(super) fn macro_item(&mut self, source: Source<'_>, node: Node<'_>) {
         let Some(name) = self.macro_name(source, node) else { return };
         let Some(tree) = brackets(node) else { return };
@@ -52,7 +55,7 @@ impl Reader {
         self.made_by(&name, first);
     }
 
-    /// Notes which macro makes the items of this module that were defined since.
+    /// Records the macro that generates the items of this module since `first`.
     fn made_by(&mut self, name: &str, first: usize) {
         let container = self.module();
         let made = self.facts.definitions[first..].iter_mut().filter(|it| it.container == container);
@@ -61,7 +64,7 @@ impl Reader {
         }
     }
 
-    /// Puts down the use of the macro; its last name.
+    /// Records the use of the macro. Returns its last name.
     fn macro_name(&mut self, source: Source<'_>, node: Node<'_>) -> Option<String> {
         let name = node.child_by_field_name("macro")?;
         self.path(source, name, Role::Call, None);
@@ -89,7 +92,7 @@ impl Reader {
         self.format_arguments(inner);
     }
 
-    /// Reads what stands in brackets, where not too many are around.
+    /// Reads the content of brackets, unless they are nested too deeply.
     pub(super) fn within_brackets(&mut self, read: impl FnOnce(&mut Self) -> bool) -> bool {
         self.brackets += 1;
         let done = self.brackets <= MOST_BRACKETS && read(self);
@@ -97,7 +100,7 @@ impl Reader {
         done
     }
 
-    /// Reads the text between `head` and `tail` as if it stood in a file; whether it could be read.
+    /// Parses the text between `head` and `tail` like a file. Returns true if it succeeded.
     pub(super) fn reread(&mut self, inner: Source<'_>, head: &str, tail: &str, items: bool) -> bool {
         let text = format!("{head}{}\n{tail}", inner.text);
         let Some(tree) = parse(&text) else { return false };
@@ -121,7 +124,7 @@ impl Reader {
         true
     }
 
-    /// What stands in the wrapper: its own call is no use.
+    /// Reads the content of the wrapper; its own call is no use.
     fn inside_wrapper(&mut self, source: Source<'_>, body: Node<'_>) {
         let mut only = children(body).into_iter().filter(|node| !node.is_extra());
         let (first, second) = (only.next(), only.next());
@@ -182,7 +185,8 @@ impl Reader {
         }
     }
 
-    /// Words that nobody can parse, each as what it looks like. `given`: to a macro, which may make members of them.
+    /// Reads words that cannot be parsed, each by its form. `given` is set for arguments of a macro, which
+    /// may generate members of them.
     pub(super) fn words(&mut self, inner: Source<'_>, given: bool) {
         let tokens = lex(inner);
         let mut at = 0;
@@ -191,7 +195,7 @@ impl Reader {
         }
     }
 
-    /// Takes the path that starts at a token; where the next one starts.
+    /// Reads the path that starts at a token. Returns the start of the next one.
     fn word(&mut self, tokens: &[Token<'_>], at: usize, given: bool) -> usize {
         let Token::Word(first, line) = tokens[at] else { return at + 1 };
         let before = at.checked_sub(1).map(|before| &tokens[before]);
@@ -251,7 +255,7 @@ impl Reader {
         next
     }
 
-    /// What stands before a dot, where it is a variable.
+    /// Returns the shape before a dot, if it is a variable.
     fn receiver(&self, tokens: &[Token<'_>], at: usize) -> Shape {
         let dotted = at > 0 && matches!(tokens[at - 1], Token::Mark('.'));
         match tokens[at] {
@@ -266,7 +270,7 @@ impl Reader {
     }
 }
 
-/// Whether a name is written as those of constants are.
+/// Returns true if a name is written like a constant.
 fn is_constant(name: &str) -> bool {
     name.len() > 1 && !name.contains(char::is_lowercase)
 }
@@ -276,7 +280,7 @@ fn brackets(node: Node<'_>) -> Option<Node<'_>> {
     children(node).into_iter().find(|child| child.kind() == "token_tree")
 }
 
-/// The first comma that stands in no brackets.
+/// Returns the first comma outside brackets.
 fn first_comma(text: &str) -> Option<usize> {
     let mut depth = 0_u32;
     for (at, c) in text.char_indices() {
@@ -297,7 +301,8 @@ pub(super) enum Token<'t> {
     Mark(char),
 }
 
-/// Whether the brackets that open at a token leave a rest open: `V { a, .. }`, `V(..)`, `S { a, ..base }`.
+/// Returns true if the brackets that open at a token leave a rest open: `V { a, .. }`, `V(..)`, `S { a,
+/// ..base }`.
 fn is_open(tokens: &[Token<'_>], open: usize) -> bool {
     let mut depth = 0_u32;
     for at in open..tokens.len().min(open + 2_000) {
@@ -320,7 +325,7 @@ fn is_open(tokens: &[Token<'_>], open: usize) -> bool {
     false
 }
 
-/// How many arguments stand in the brackets that open at a token.
+/// Returns the number of arguments in the brackets that open at a token.
 fn arguments(tokens: &[Token<'_>], open: usize) -> Option<u16> {
     if !matches!(tokens.get(open), Some(Token::Mark('('))) {
         return None;
@@ -348,7 +353,7 @@ fn arguments(tokens: &[Token<'_>], open: usize) -> Option<u16> {
     None
 }
 
-/// The words and marks of a text, without comments, strings and numbers (which count as marks).
+/// Returns the words and marks of a text, without comments, strings and numbers (which count as marks).
 pub(super) fn lex(source: Source<'_>) -> Vec<Token<'_>> {
     let text = source.text;
     let mut tokens = Vec::new();

@@ -1,7 +1,7 @@
-//! Types as they are written: the names they use, and a plain form of them that resolution can read.
+//! Written types: the names they use, and a plain form for resolution.
 //!
-//! The plain form has no references, lifetimes, `dyn` and `impl`: `a::B<C,D>`, `(A,B)`, `[A]`, `A+B` for bounds, `_` for
-//! what is not known, `$0` for the first type argument of the type a definition belongs to.
+//! The plain form has no references, lifetimes, `dyn` and `impl`: `a::B<C,D>`, `(A,B)`, `[A]`, `A+B` for
+//! bounds, `_` for unknown, `$0` for the first type argument of a definition's owner.
 
 use tree_sitter::Node;
 
@@ -11,7 +11,7 @@ use crate::facts::{Role, Shape};
 use crate::syntax::children;
 
 impl Reader {
-    /// Puts down what a type names.
+    /// Records the names of a type.
     pub(super) fn type_uses(&mut self, source: Source<'_>, node: Node<'_>) {
         self.deeper(|reader| reader.type_uses_here(source, node));
     }
@@ -57,7 +57,7 @@ impl Reader {
         }
     }
 
-    /// Associated types that are said what they are: `Item` of `Iterator<Item = u8>`.
+    /// Records associated type bindings: `Item` of `Iterator<Item = u8>`.
     fn bindings(&mut self, source: Source<'_>, generic: Node<'_>) {
         let Some(of) = generic.child_by_field_name("type") else { return };
         let path: String = source.of(of).split_whitespace().collect();
@@ -69,7 +69,8 @@ impl Reader {
         }
     }
 
-    /// The plain form of a type. `outward`: for those who use the definition, not for its own body.
+    /// Returns the plain form of a type. `outward` is set for users of the definition, as opposed to its own
+    /// body.
     pub(super) fn type_text(&self, source: Source<'_>, node: Node<'_>, outward: bool) -> String {
         self.plain(source, node, outward, 0)
     }
@@ -124,14 +125,14 @@ impl Reader {
         }
     }
 
-    /// The path of a type, with what `Self` and parameters stand for.
+    /// Returns the path of a type, with `Self` and parameters replaced.
     fn plain_path(&self, source: Source<'_>, node: Node<'_>, outward: bool) -> String {
         let text: String = source.of(node).split_whitespace().collect();
         let text = without_arguments(&text);
         let (first, rest) = text.split_once("::").map_or((text.as_str(), None), |(a, b)| (a, Some(b)));
         let first = bare(first);
         let head = match first {
-            // Whoever uses it knows better which type that is.
+            // Users of the definition know the type better.
             "Self" if outward => "Self".to_owned(),
             "Self" => self.itself.as_deref().unwrap_or("_").to_owned(),
             "$crate" => "crate".to_owned(),
@@ -148,13 +149,13 @@ impl Reader {
         };
         match rest {
             None => head,
-            // An associated type of a parameter: nothing is known but by its bounds.
+            // An associated type of a parameter is only known by its bounds.
             Some(_) if head == "_" || head.starts_with('$') || head.contains('+') => "_".to_owned(),
             Some(rest) => format!("{}::{rest}", without_arguments(&head)),
         }
     }
 
-    /// Bounds that a `where` clause adds to parameters of what is around the item.
+    /// Binds bounds that a `where` clause adds to parameters of enclosing items.
     fn bind_further(&mut self, source: Source<'_>, predicates: &[Node<'_>], own: &[(Node<'_>, &str)]) {
         for predicate in predicates {
             let (Some(left), Some(bounds)) =
@@ -189,7 +190,7 @@ impl Reader {
             .filter(|node| matches!(node.kind(), "type_parameter" | "const_parameter"))
             .filter_map(|node| Some((*node, source.of(node.child_by_field_name("name")?))))
             .collect();
-        // First without bounds, so that bounds that name other parameters do not take them for types.
+        // First without bounds, so that bounds that name other parameters do not treat them as types.
         for (index, (_, name)) in named.iter().enumerate() {
             let position = position_of(index, name);
             self.bind(name, Binding::Parameter { bounds: "_".into(), position, default: None });
@@ -231,18 +232,18 @@ impl Reader {
     }
 }
 
-/// Whether a plain form is only a path.
+/// Returns true if a plain form is only a path.
 fn is_path(text: &str) -> bool {
     text.starts_with(char::is_alphabetic) && text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == ':')
 }
 
-/// Bounds that give no members.
+/// Returns true for bounds without members.
 fn marker(bound: &str) -> bool {
     matches!(bound, "Send" | "Sync" | "Sized" | "Unpin" | "Copy" | "'static" | "Debug" | "fmt::Debug")
 }
 
 fn with_arguments(base: String, arguments: &[String]) -> String {
-    // What is awaited is what matters of a future.
+    // A future is represented by its output.
     if base == "Future" || base.ends_with("::Future") {
         return arguments.first().cloned().unwrap_or(base);
     }

@@ -1,18 +1,19 @@
-//! Types of values: as far as declarations and results of the project tell.
+//! Types of values, from declarations and results of the project.
 
 use super::modules::{Module, Project};
 use super::names::Entity;
 use super::standard;
 use crate::facts::{Definition, DefinitionKind, Shape};
+use crate::limits::Limit;
 use crate::world::FileId;
 
-/// What is known of the type of a value.
+/// The known type of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Ty {
     Unknown,
     /// A type, trait or variant of the project, with its arguments.
     Own(FileId, u32, Vec<Ty>),
-    /// A type from outside, by its last name; `_` where even that is not known.
+    /// A type outside the project, by its last name; `_` if even that is unknown.
     Outside(Box<str>, Vec<Ty>),
     Tuple(Vec<Ty>),
     Slice(Box<Ty>),
@@ -22,10 +23,10 @@ pub(super) enum Ty {
     Function(Box<Ty>),
 }
 
-/// Chains and aliases are followed so far.
+/// The maximum number of steps along chains and aliases.
 const MOST_STEPS: usize = 32;
 
-/// Where a written type is read: its module, the arguments that `$0` means, the type that `Self` means.
+/// The context of a written type: its module, the arguments for `$0`, the type of `Self`.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     module: &'a Module,
@@ -40,8 +41,18 @@ impl Project<'_> {
         self.shape(module, shape, 0)
     }
 
+    /// Returns true if a chain is followed no further. Then the results on it are not complete.
+    fn is_cut(&self, steps: usize) -> bool {
+        let is_cut = steps > MOST_STEPS;
+        if is_cut {
+            Limit::Steps.reach();
+            self.memory.progress.cut();
+        }
+        is_cut
+    }
+
     fn shape(&self, module: &Module, shape: &Shape, steps: usize) -> Ty {
-        if steps > MOST_STEPS {
+        if self.is_cut(steps) {
             return Ty::Unknown;
         }
         match shape {
@@ -62,7 +73,7 @@ impl Project<'_> {
         }
     }
 
-    /// What an operator gives: what a type of ours says of it, for whatever it is applied to.
+    /// Returns the result of an operator, from the implementation of a type of the project for any operand.
     fn operated(&self, module: &Module, operator: &Shape, both: &[Shape], steps: usize) -> Ty {
         let (Shape::Name(operator), [left, right]) = (operator, both) else {
             return self.shape(module, operator, steps + 1);
@@ -70,7 +81,7 @@ impl Project<'_> {
         let left = self.value(&self.shape(module, left, steps + 1));
         let (of, method) = match left {
             Ty::Own(..) => (left, standard::operator_method(operator)),
-            // `2.0 * point` gives mostly what `point * 2.0` does.
+            // `2.0 * point` mostly has the type of `point * 2.0`.
             Ty::Outside(..) => match self.value(&self.shape(module, right, steps + 1)) {
                 right @ Ty::Own(..) => (right, None),
                 _ => (left, None),
@@ -87,7 +98,7 @@ impl Project<'_> {
         }
     }
 
-    /// What the methods of a name give that a type has for several traits.
+    /// Returns the results of methods that a type implements for several traits.
     fn results(&self, of: &Ty, method: &str, steps: usize) -> Vec<Ty> {
         let Ty::Own(file, index, _) = of else { return Vec::new() };
         let each = |name: &str| -> Vec<Ty> {
@@ -95,7 +106,7 @@ impl Project<'_> {
             members.all().map(|(file, index)| self.item_type(file, index, Some(of), steps + 1)).collect()
         };
         let mut results = each(method);
-        // Which `Output` is meant is not told by its name.
+        // Its name does not show which `Output` is meant.
         if results.len() > 1 {
             results.extend(each("Output"));
         }
@@ -103,7 +114,7 @@ impl Project<'_> {
         results.into_iter().map(result).map(|ty| self.value(&ty)).filter(|ty| *ty != Ty::Unknown).collect()
     }
 
-    /// What is called: of a field and a method with one name, the method.
+    /// Returns the callee: of a field and a method with one name, the method.
     fn callee(&self, module: &Module, shape: &Shape, steps: usize) -> Ty {
         if let Shape::Applied(function, arguments) = shape
             && let [argument] = arguments.as_slice()
@@ -115,7 +126,8 @@ impl Project<'_> {
         self.member_type(module, &of, name, true, steps)
     }
 
-    /// A function that is called for a type. What says nothing of ours that it gives gives mostly that type, or a result of it.
+    /// Returns a function that is called with a type argument. If it does not declare a type of the project,
+    /// its result is mostly that type, or a result of it.
     fn callee_of(&self, module: &Module, function: &Shape, argument: &Shape, steps: usize) -> Ty {
         let callee = self.shape(module, function, steps + 1);
         let given = match &callee {
@@ -135,12 +147,17 @@ impl Project<'_> {
         if let Some(known) = self.memory.types.borrow().get(&key) {
             return known.clone();
         }
+        let computation = self.memory.progress.begin();
         let ty = self.parse(text, Place { module, arguments: &[], itself: None, steps });
-        self.memory.types.borrow_mut().insert(key, ty.clone());
+        let is_complete = self.memory.progress.end(&computation);
+        // From the first step on, a limit cuts the same type short in the same way.
+        if is_complete || computation.position == 0 && steps == 0 {
+            self.memory.types.borrow_mut().insert(key, ty.clone());
+        }
         ty
     }
 
-    /// What a path gives as a value.
+    /// Returns the type of a path as a value.
     fn named(&self, module: &Module, path: &str, steps: usize) -> Ty {
         let found = self.resolve(module, path);
         let items = found.iter().filter_map(|found| match &found.entity {
@@ -154,35 +171,10 @@ impl Project<'_> {
             }
         }
         let outside = found.iter().any(|found| found.entity == Entity::Outside);
-        if outside || found.is_empty() { self.outside(path, outside) } else { Ty::Unknown }
+        if outside || found.is_empty() { standard::outside(path, outside) } else { Ty::Unknown }
     }
 
-    /// What a path out of the project gives, by how such names are written. `surely`: it is known to lead out.
-    fn outside(&self, path: &str, surely: bool) -> Ty {
-        let mut parts = path.rsplit("::");
-        let last = parts.next().unwrap_or_default();
-        let before = parts.next();
-        let capital = |name: &str| name.starts_with(|c: char| c.is_uppercase());
-        let plain = |name: &str| Ty::Outside(name.into(), Vec::new());
-        match before {
-            // `String::from`, `u32::MAX`: something of that type.
-            Some(of) if capital(of) || standard::is_plain(of) => {
-                let result = if matches!(of, "Default" | "Iterator" | "From" | "Into" | "Some" | "Ok")
-                    || standard::is_transparent(of)
-                {
-                    Ty::Unknown
-                } else {
-                    plain(of)
-                };
-                if capital(last) { result } else { Ty::Function(Box::new(result)) }
-            }
-            _ if capital(last) && (surely || before.is_some() || standard::is_prelude(last)) => plain(last),
-            Some(_) if !standard::gives_anything(path) => Ty::Function(Box::new(plain("_"))),
-            _ => Ty::Unknown,
-        }
-    }
-
-    /// What a definition is as a value, reached through a value of type `of` if it is a member.
+    /// Returns the type of a definition as a value, accessed through a value of type `of` if it is a member.
     fn item_type(&self, file: FileId, index: u32, of: Option<&Ty>, steps: usize) -> Ty {
         let Some(sheet) = self.sheet(file) else { return Ty::Unknown };
         let Some(definition) = sheet.facts.definitions.get(index as usize) else { return Ty::Unknown };
@@ -201,7 +193,7 @@ impl Project<'_> {
         }
     }
 
-    /// The type that a definition gives, as it is written there.
+    /// Returns the declared type of a definition.
     fn gives(&self, file: FileId, definition: &Definition, of: Option<&Ty>, steps: usize) -> Ty {
         let text = match &definition.gives {
             Some(Shape::Of(text)) => text,
@@ -214,7 +206,7 @@ impl Project<'_> {
             Some(Ty::Own(_, _, arguments)) => arguments.as_slice(),
             _ => &[],
         };
-        // Of a type from outside only what a trait of ours says of it is known.
+        // For a type outside the project, only our trait's declaration is known.
         let itself = match of {
             Some(Ty::Outside(..) | Ty::Slice(_)) => owner.as_ref().or(of),
             of => of.or(owner.as_ref()),
@@ -222,7 +214,7 @@ impl Project<'_> {
         self.parse(text, Place { module: &module, arguments, itself, steps: steps + 1 })
     }
 
-    /// The type of a member of a value; special members are what operators do.
+    /// Returns the type of a member of a value; special members represent operators.
     fn member_type(&self, module: &Module, of: &Ty, name: &str, called: bool, steps: usize) -> Ty {
         let of = self.value(of);
         if let Some((method, argument)) = name.split_once("::<") {
@@ -264,9 +256,9 @@ impl Project<'_> {
         }
     }
 
-    /// What a method of a type from outside gives: what the standard library says, unless a trait of ours gives the type that method.
+    /// Returns the result of an outside type's method: the standard one, unless a trait of ours adds it.
     fn foreign_member_type(&self, of: &Ty, kind: &str, arguments: &[Ty], name: &str, steps: usize) -> Ty {
-        if steps > MOST_STEPS {
+        if self.is_cut(steps) {
             return Ty::Unknown;
         }
         let known = standard::method(kind, arguments, name);
@@ -280,7 +272,7 @@ impl Project<'_> {
         }
     }
 
-    /// A method with a type argument: ours gives what it says, one of the standard library what the argument says.
+    /// Returns the result of a method with a type argument: the declared one, or that of the argument.
     fn applied_member(&self, module: &Module, of: &Ty, name: &str, argument: &str, steps: usize) -> Ty {
         if let Ty::Own(file, index, _) = of
             && self.members(*file, *index, name).all().next().is_some()
@@ -293,7 +285,7 @@ impl Project<'_> {
         }
     }
 
-    /// What a loop over a value of ours gives: the `Item` of its iterator.
+    /// Returns the element type of a loop over a value of ours: the `Item` of its iterator.
     fn iterated(&self, of: &Ty, steps: usize) -> Ty {
         let Ty::Own(file, index, _) = of else { return Ty::Unknown };
         let members = self.members(*file, *index, "Item");
@@ -302,7 +294,7 @@ impl Project<'_> {
     }
 
     fn own_member_type(&self, of: &Ty, name: &str, called: bool, steps: usize) -> Ty {
-        if steps > MOST_STEPS {
+        if self.is_cut(steps) {
             return Ty::Unknown;
         }
         let Ty::Own(file, index, _) = of else { return Ty::Unknown };
@@ -317,8 +309,7 @@ impl Project<'_> {
             return self.member_type(&Module::of_file(*file), &target, name, called, steps + 1);
         }
         match name {
-            // What a result or an option of ours would give, had it been wrapped; and what pin-project makes of a type: one
-            // with the same fields.
+            // Methods of wrapped values, and pin-project's projection, which has the same fields.
             "unwrap" | "expect" | "clone" | "as_ref" | "as_mut" | "borrow" | "borrow_mut"
             | "unwrap_or_default" | "to_owned" | "unwrap_or_else" | "unwrap_or" | "lock" | "by_ref"
             | "into_iter" | "ok_or" | "ok_or_else" | "map_err" | "get_mut" | "get_ref" | "default"
@@ -328,15 +319,15 @@ impl Project<'_> {
                     [(file, index)] => self.item_type(file, index, Some(of), steps + 1),
                     _ => Ty::Unknown,
                 },
-                // What the standard library provides for every iterator.
+                // Methods that the standard library provides for every iterator.
                 item => function(standard::method("Iterator", &[item], name)),
             },
         }
     }
 
-    /// What a type of ours hands its members on to.
+    /// Returns the deref target of a type of ours.
     pub(super) fn dereferenced(&self, of: &Ty, steps: usize) -> Option<Ty> {
-        if steps > MOST_STEPS {
+        if self.is_cut(steps) {
             return None;
         }
         let Ty::Own(file, index, _) = of else { return None };
@@ -346,7 +337,7 @@ impl Project<'_> {
         (target != Ty::Unknown && target != *of).then_some(target)
     }
 
-    /// A type without what methods look through.
+    /// Returns a type without the wrappers that methods see through.
     pub(super) fn value(&self, ty: &Ty) -> Ty {
         let mut ty = ty.clone();
         for _ in 0..8 {
@@ -361,7 +352,7 @@ impl Project<'_> {
     }
 
     fn parse(&self, text: &str, place: Place<'_>) -> Ty {
-        if place.steps > MOST_STEPS {
+        if self.is_cut(place.steps) {
             return Ty::Unknown;
         }
         let mut rest = text;
@@ -394,7 +385,7 @@ impl Project<'_> {
             let before = rest.len();
             list.push(self.parse_bounds(rest, place));
             if rest.len() == before {
-                // Not a type as we write them.
+                // Not a plain form.
                 *rest = "";
                 return list;
             }
@@ -433,7 +424,7 @@ impl Project<'_> {
         }
     }
 
-    /// The type argument at a position, or what it is by default.
+    /// Returns the type argument at a position, or its default.
     fn argument(&self, position: &str, place: Place<'_>) -> Ty {
         let (position, default) =
             position.split_once('?').map_or((position, None), |(at, or)| (at, Some(or)));
@@ -485,7 +476,7 @@ fn function(result: Option<Ty>) -> Ty {
     result.map_or(Ty::Unknown, |result| Ty::Function(Box::new(result)))
 }
 
-/// What a closure is given that is passed to a method of a value.
+/// Returns the parameter type of a closure that is passed to a method of a value.
 fn closure_argument(of: &Ty, method: &str) -> Ty {
     match (of, method) {
         (Ty::Outside(name, arguments), "map_err" | "unwrap_or_else" | "or_else")

@@ -1,4 +1,4 @@
-//! Swift in small projects of several files: what resolves, what does not, and what a change does.
+//! Swift in small projects of several files: resolved and unresolved references, and effects of changes.
 
 mod changes;
 

@@ -1,4 +1,5 @@
-//! Aliases with parameters: which of its arguments such a type gives back. `type Maybe<T> = T | undefined` is worth what it is given.
+//! Generic aliases: the arguments that such a type returns. `type Maybe<T> = T | undefined` has the shape of
+//! its argument.
 
 use tree_sitter::Node;
 
@@ -8,7 +9,7 @@ use crate::scope::{either, union};
 use crate::syntax::children;
 
 impl<'t> Walk<'t> {
-    /// Walks what an alias stands for. A value of it, in which its parameters are still open.
+    /// Walks the target of an alias. Returns the shape of its values, in which its parameters are still open.
     pub(super) fn aliased(&mut self, node: Node<'t>, parameters: &[&'t str]) -> Shape {
         if parameters.is_empty() || !self.found.descend() {
             return self.annotation(node);
@@ -20,7 +21,7 @@ impl<'t> Walk<'t> {
                 union(parts)
             }
             _ => {
-                // Also where a parameter is given back: what it extends is known of it.
+                // Also if a parameter is returned: its constraint is known.
                 let shape = self.annotation(node);
                 let given = self.given_back(node, parameters, 0);
                 match (given.is_empty(), shape) {

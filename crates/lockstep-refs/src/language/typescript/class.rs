@@ -54,7 +54,7 @@ impl<'t> Walk<'t> {
         self.generics.pop();
     }
 
-    /// What a class extends and implements.
+    /// Returns the types that a class extends and implements.
     fn heritage(&mut self, node: Node<'t>) -> Vec<Box<str>> {
         let mut bases = Vec::new();
         let clauses = children(node);
@@ -73,7 +73,7 @@ impl<'t> Walk<'t> {
                         bases.extend(self.base_type(part));
                     }
                 }
-                // JavaScript has the expression alone.
+                // In JavaScript it is only an expression.
                 _ => bases.push(self.base(clause)),
             }
         }
@@ -98,11 +98,11 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// The name of the type whose members another has, by how it is written: `Partial<Props>`.
+    /// Returns the name of the type whose members a mapped type has: `Partial<Props>`.
     fn seen_differently(&self, node: Node<'t>) -> Option<Node<'t>> {
         let name = node.child_by_field_name("name").filter(|_| node.kind() == "generic_type")?;
         match self.found.text(name) {
-            // What is picked by its name is there even if the type no longer has it.
+            // A picked property exists even if the type no longer has it.
             "Pick" => Some(name),
             "Omit" | "Partial" | "Readonly" | "Required" => {
                 let list = children(node).into_iter().find(|it| it.kind() == "type_arguments")?;
@@ -164,7 +164,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// The name of a member, where it is written out.
+    /// Returns the name of a member, if it is a literal.
     fn member_name(&mut self, node: Node<'t>) -> Option<&'t str> {
         let name = node.child_by_field_name("name").or_else(|| node.child_by_field_name("property"))?;
         match name.kind() {
@@ -210,7 +210,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// Whether what a setter writes can be read too: then the getter stands for both.
+    /// Returns true if a setter has a getter, which represents both.
     fn is_read(&self, setter: Node<'t>) -> bool {
         let name = |node: Node<'t>| node.child_by_field_name("name").map(|it| self.found.text(it));
         let is_getter = |it: &Node<'t>| it.children(&mut it.walk()).any(|part| part.kind() == "get");
@@ -218,7 +218,7 @@ impl<'t> Walk<'t> {
         beside.iter().filter(|it| is_getter(it)).any(|it| name(*it) == name(setter))
     }
 
-    /// A member of a type, as its node tells.
+    /// Creates the definition of a member.
     fn member(&self, name: &str, kind: DefinitionKind, node: Node<'t>) -> Definition {
         let body = node.child_by_field_name("body").or_else(|| node.child_by_field_name("value"));
         let mut definition = self.found.definition(name, kind, node);
@@ -330,7 +330,7 @@ impl<'t> Walk<'t> {
         self.generics.pop();
     }
 
-    /// Keeps a type, and what stands in its bodies as its members. Its position.
+    /// Records a type, and the content of its bodies as its members. Returns its index.
     fn members_of(&mut self, definition: Definition, bodies: &[Node<'t>]) -> Option<u32> {
         let name = definition.name.clone();
         let at = self.found.define(definition);
@@ -392,7 +392,7 @@ impl<'t> Walk<'t> {
         definition.signature = digest([node], self.found.text, |_| false);
         let parameters = alias::parameters(node, self.found.text);
         let parts = ObjectParts::of(value);
-        // What has the members of its parameter has none of its own.
+        // A type with the members of its parameter has none of its own.
         let has_members = !parts.bodies.is_empty()
             && (parameters.is_empty() || parts.bodies.iter().all(|body| alias::mapped(*body).is_none()));
         if has_members {
@@ -454,11 +454,11 @@ impl<'t> Walk<'t> {
 /// The object types in an alias, and the types that they are combined with.
 #[derive(Default)]
 struct ObjectParts<'t> {
-    /// Whose members the type has, all of them or one at a time: `{ … }`.
+    /// Bodies whose members the type has, all of them or alternatively: `{ … }`.
     bodies: Vec<Node<'t>>,
-    /// What a value is besides: `A` of `A & { … }`.
+    /// Intersected types: `A` of `A & { … }`.
     bases: Vec<Node<'t>>,
-    /// What a value is instead: `A` of `A | { … }`.
+    /// Alternative types: `A` of `A | { … }`.
     others: Vec<Node<'t>>,
 }
 

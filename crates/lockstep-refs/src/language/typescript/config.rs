@@ -1,20 +1,20 @@
-//! What configuration says about modules: `tsconfig.json` and `jsconfig.json`, `package.json`.
+//! Module settings in `tsconfig.json`, `jsconfig.json` and `package.json`.
 
 use jsonc_parser::{JsonObject, JsonValue, ParseOptions, parse_to_value};
 
 use crate::world::{FileId, World, base, join, parent};
 
-/// Chains of `extends` longer than this are loops.
+/// Longer chains of `extends` are treated as cycles.
 const MAX_EXTENDS: usize = 8;
 
 /// The paths of one project of TypeScript.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Project {
-    /// The directory that the configuration stands in.
+    /// The directory of the configuration.
     pub(super) directory: String,
-    /// From where names without a dot are looked for.
+    /// The base directory for names without a dot.
     pub(super) base: Option<String>,
-    /// Patterns, and what they stand for, from the root.
+    /// Patterns with their targets, relative to the root.
     pub(super) paths: Vec<(String, Vec<String>)>,
 }
 
@@ -23,9 +23,9 @@ pub(super) struct Project {
 pub(super) struct Package {
     pub(super) name: String,
     pub(super) directory: String,
-    /// Subpaths (`.`, `./x`, `./*`, `#x`) and where they lead, from the package, the best first.
+    /// Subpaths (`.`, `./x`, `./*`, `#x`) with their targets relative to the package, best first.
     pub(super) exports: Vec<(String, Vec<String>)>,
-    /// Where the package itself leads, the best first.
+    /// The entry points of the package, best first.
     pub(super) main: Vec<String>,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn projects(world: &dyn World) -> Vec<Project> {
     projects
 }
 
-/// Takes over what a configuration says, and what it extends says where it does not.
+/// Reads a configuration, with the inherited values for missing keys.
 fn read_project(world: &dyn World, file: FileId, project: &mut Project, depth: usize) {
     let Some(text) = world.text(file) else { return };
     let Some(JsonValue::Object(object)) = parse(&text) else { return };
@@ -122,7 +122,7 @@ fn package(world: &dyn World, file: FileId) -> Option<Package> {
     })
 }
 
-/// The paths that an entry of `exports` may lead to, whatever the conditions.
+/// Returns the possible targets of an entry of `exports`, for all conditions.
 fn targets(value: &JsonValue<'_>) -> Vec<String> {
     match value {
         JsonValue::String(path) => vec![path.to_string()],
@@ -136,7 +136,7 @@ fn targets(value: &JsonValue<'_>) -> Vec<String> {
     }
 }
 
-/// Conditions that lead to sources and types come before those that lead to what is built.
+/// Ranks conditions: sources and types precede build outputs.
 fn rank(condition: &str) -> usize {
     let known = ["source", "types", "import", "module", "default", "require"];
     known.iter().position(|it| *it == condition).unwrap_or(known.len())

@@ -1,4 +1,4 @@
-//! Elements of JSX: each uses its component, and its attributes give the component's properties their values.
+//! Elements of JSX: each uses its component, and its attributes set the component's properties.
 
 use tree_sitter::Node;
 
@@ -9,7 +9,7 @@ use crate::scope::member;
 use crate::syntax::children;
 
 impl<'t> Walk<'t> {
-    /// An element and what it holds; in braces stand expressions.
+    /// Walks an element and its content; braces contain expressions.
     pub(super) fn jsx(&mut self, node: Node<'t>) {
         if !self.found.descend() {
             return;
@@ -35,7 +35,7 @@ impl<'t> Walk<'t> {
     /// The tag that begins an element: the component, and its attributes.
     fn tag(&mut self, node: Node<'t>) {
         let name = node.child_by_field_name("name");
-        // What begins in lower case is the platform's.
+        // Lower-case names belong to the platform.
         let is_own = |it: &Node<'t>| !self.found.text(*it).starts_with(|it: char| it.is_ascii_lowercase());
         let component = name.filter(|it| it.kind() != "identifier" || is_own(it));
         let properties = component.map(|name| {
@@ -76,8 +76,8 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// What a call makes of the functions and components that it is given, where only the call's own package knows:
-    /// `memo(Component)`, `forwardRef<Element, Props>((props, ref) => …)`.
+    /// Returns the shape of a call that wraps functions and components, whose result only its package
+    /// defines: `memo(Component)`, `forwardRef<Element, Props>((props, ref) => …)`.
     pub(super) fn wrapped(&mut self, value: Node<'t>, made: Shape) -> Shape {
         if value.kind() != "call_expression" || self.found.facts.language == Language::TypeScript {
             return made;
@@ -102,7 +102,7 @@ impl<'t> Walk<'t> {
         Shape::Applied(Box::new(Shape::Of(WRAPPED.into())), held)
     }
 
-    /// A function by its parameters alone, where they have types.
+    /// Returns a function by its parameters alone, if they have types.
     fn takes(&mut self, function: Node<'t>) -> Option<Shape> {
         let list = function.child_by_field_name("parameters")?;
         self.found.scopes.open();
@@ -113,8 +113,7 @@ impl<'t> Walk<'t> {
         Some(Shape::Function(takes, Box::new(Shape::Unknown)))
     }
 
-    /// A component that is a class gets its properties by what it says about what it extends:
-    /// `class C extends Component<Props>`.
+    /// Records the properties of a class component, from its base: `class C extends Component<Props>`.
     pub(super) fn own_properties(&mut self, heritage: Node<'t>, node: Node<'t>) {
         if self.found.facts.language != Language::Tsx {
             return;

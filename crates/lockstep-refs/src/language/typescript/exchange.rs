@@ -1,4 +1,4 @@
-//! What a module takes from others and what it offers: imports, exports, and CommonJS.
+//! Imports, exports and CommonJS of a module.
 
 use tree_sitter::Node;
 
@@ -56,7 +56,7 @@ impl<'t> Walk<'t> {
         true
     }
 
-    /// A property of what is exported as a whole: what is not only another name is defined there.
+    /// Handles a property of an exported object: unless it is only an alias, it is defined there.
     fn offered_property(&mut self, property: Node<'t>) {
         let key = property.child_by_field_name("key").or_else(|| property.child_by_field_name("name"));
         let key = key.filter(|it| matches!(it.kind(), "property_identifier" | "string"));
@@ -83,7 +83,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// The namespace that a list of exports stands in: it offers them, not the module.
+    /// Returns the namespace of a list of exports, which exports them instead of the module.
     fn namespace_path(&self) -> Option<Box<str>> {
         self.found.container().filter(|_| self.namespaces > 0)
     }
@@ -269,7 +269,8 @@ impl<'t> Walk<'t> {
         true
     }
 
-    /// Keeps a module that is named in an expression or a type, and binds it to a name that nobody can write. That name.
+    /// Records a module that is named in an expression or a type, and binds it to a name that cannot be
+    /// written. Returns that name.
     pub(super) fn inline(&mut self, module: Node<'t>, node: Node<'t>, form: ImportForm) -> String {
         let name = format!("@{}", self.found.facts.imports.len());
         let module = self.string(module).into();

@@ -1,4 +1,4 @@
-//! Expressions: which names they use, and what they are worth.
+//! Expressions: the names they use, and their shapes.
 
 use tree_sitter::Node;
 
@@ -10,12 +10,13 @@ use crate::scope::{awaited, call, either, member};
 use crate::syntax::children;
 
 impl<'t> Walk<'t> {
-    /// Walks an expression. What it is worth.
+    /// Walks an expression. Returns its shape.
     pub(super) fn expression(&mut self, node: Node<'t>) -> Shape {
         self.expected(node, None)
     }
 
-    /// The same, where something is expected of it: a function gets its parameters from there, an object its properties.
+    /// Like [`Self::expression`], with an expected type: a function gets its parameters from there, an object
+    /// its properties.
     pub(super) fn expected(&mut self, node: Node<'t>, expected: Option<Shape>) -> Shape {
         if !self.found.descend() {
             return Shape::Unknown;
@@ -145,10 +146,10 @@ impl<'t> Walk<'t> {
     fn cast(&mut self, node: Node<'t>) -> Shape {
         let parts = children(node);
         let declared = parts.get(1).map(|it| self.annotation(*it));
-        // `as const` says nothing about the type.
+        // `as const` does not change the type.
         let expected = declared.clone();
         let value = match parts.first() {
-            // What is taken for anything need only be there.
+            // A value cast to `any` only has to exist.
             Some(it) if declared == Some(Shape::Untyped) && node.kind() == "as_expression" => {
                 self.mentioned(*it)
             }
@@ -161,7 +162,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// A value of which nothing is asked but that there is one: any type, any signature does.
+    /// Walks a value that only has to exist: any type and any signature will do.
     fn mentioned(&mut self, node: Node<'t>) -> Shape {
         match node.kind() {
             "identifier" => self.named(node, Role::Type, None),
@@ -177,7 +178,7 @@ impl<'t> Walk<'t> {
         }
         let name = node.child_by_field_name("property");
         let of = match (node.child_by_field_name("object"), name.map(|it| self.found.text(it))) {
-            // What is only bound or named is not called yet: any signature does.
+            // A function that is only bound or named is not called yet: any signature will do.
             (Some(of), Some("bind" | "name" | "length")) if of.kind() == "member_expression" => {
                 self.member_access(of, Role::Type, None)
             }
@@ -259,7 +260,7 @@ impl<'t> Walk<'t> {
                 callee
             }
             "super" => {
-                // The constructor of what is extended is called.
+                // The constructor of the base is called.
                 let before = self.found.facts.uses.len();
                 self.found.use_name(function, Role::Call, Some(Shape::Parent), count);
                 if let Some(it) = self.found.facts.uses.get_mut(before) {
@@ -278,7 +279,7 @@ impl<'t> Walk<'t> {
         call(callee)
     }
 
-    /// A name that is called. One that was taken out of something is called as a member of that.
+    /// Records a called name. A destructured name is called as a member of its source.
     fn called_name(&mut self, node: Node<'t>, arguments: Option<u16>) -> Shape {
         if let Some(Shape::Member(of, name)) = self.found.scopes.get(self.found.text(node)).cloned()
             && !name.starts_with('@')
@@ -292,7 +293,7 @@ impl<'t> Walk<'t> {
         self.named(node, Role::Call, arguments)
     }
 
-    /// `this.work()`, where `work` says what it must be called on.
+    /// Checks `this.work()`, if `work` declares its receiver.
     fn conform_receiver(&mut self, node: Node<'t>, callee: &Shape) {
         let Shape::Member(of, name) = callee else { return };
         if **of != Shape::Itself {
@@ -308,7 +309,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// Walks the arguments of a call: what is expected of each is what the callee takes.
+    /// Walks the arguments of a call with the callee's parameters as expected types.
     fn arguments(&mut self, list: Node<'t>, callee: &Shape) {
         if list.kind() == "template_string" {
             self.expression(list);
@@ -338,7 +339,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// Keeps that a value stands where something is expected, if both may be of types that a project defines.
+    /// Records that a value is used where a type is expected, if both may be types of the project.
     pub(super) fn conform(&mut self, node: Node<'t>, value: &Shape, expected: Option<&Shape>) {
         let Some(expected) =
             expected.filter(|it| may_be_defined(it) && may_be_defined(value) && *it != value)
@@ -383,7 +384,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// An object: the properties of what is expected are given a value by it.
+    /// Walks an object literal, which sets the properties of its expected type.
     fn object(&mut self, node: Node<'t>, expected: Option<Shape>) -> Shape {
         for property in children(node) {
             let key = match property.kind() {
@@ -475,7 +476,7 @@ impl<'t> Walk<'t> {
         if let Some(right) = right {
             let mark = left.map(|left| declared_mark(self.found.text(left)));
             let is_declared = mark.is_some_and(|mark| self.found.scopes.get(&mark).is_some());
-            // A type parameter says nothing about a value, but not every value is of it.
+            // A type parameter shows nothing about a value, but not every value has it.
             let is_open = match &expected {
                 Some(Shape::Unknown) => true,
                 Some(Shape::Either(parts)) => parts.contains(&Shape::Unknown),
@@ -525,7 +526,8 @@ impl<'t> Walk<'t> {
     }
 }
 
-/// The cast that an expression of members begins with. Nothing but the end of its type's path can stand behind one without brackets.
+/// Returns the cast at the beginning of a member expression. Without brackets, only the end of its type's
+/// path can follow it.
 fn cast_before(node: Node<'_>) -> Option<Node<'_>> {
     let mut of = node.child_by_field_name("object")?;
     while of.kind() == "member_expression" {
@@ -534,7 +536,7 @@ fn cast_before(node: Node<'_>) -> Option<Node<'_>> {
     matches!(of.kind(), "as_expression" | "satisfies_expression").then_some(of)
 }
 
-/// Whether a value may be of a type that a project defines, as far as its shape tells.
+/// Returns true if a value may have a type of the project, as far as its shape shows.
 fn may_be_defined(shape: &Shape) -> bool {
     match shape {
         Shape::Name(_)
@@ -571,7 +573,7 @@ fn promise(of: Shape) -> Shape {
     Shape::Applied(Box::new(Shape::Of("Promise".into())), vec![of])
 }
 
-/// How many arguments a call passes; `None` where that cannot be seen.
+/// Returns the number of arguments of a call. `None` if it is not visible.
 fn count(list: Node<'_>) -> Option<u16> {
     if list.kind() != "arguments" {
         return None;

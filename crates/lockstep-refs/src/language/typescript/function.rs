@@ -1,4 +1,4 @@
-//! Functions of every kind: what they take and give.
+//! Functions of every kind: their parameters and results.
 
 use tree_sitter::Node;
 
@@ -31,7 +31,7 @@ impl<'t> Walk<'t> {
         self.give(at, shape);
     }
 
-    /// Says what a definition gives.
+    /// Sets the type of a definition.
     pub(super) fn give(&mut self, at: Option<u32>, shape: Shape) {
         let at = at.and_then(|at| usize::try_from(at).ok());
         if let Some(definition) = at.and_then(|at| self.found.facts.definitions.get_mut(at)) {
@@ -39,7 +39,8 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// Walks a function of any kind: what it takes and gives. `expected` is what it is passed to or assigned to.
+    /// Walks a function of any kind. Returns its parameters and result. `expected` is the type of its
+    /// context.
     pub(super) fn callable(&mut self, node: Node<'t>, expected: Option<&Shape>) -> Shape {
         self.found.scopes.open();
         self.generics.push(Default::default());
@@ -66,7 +67,7 @@ impl<'t> Walk<'t> {
         self.returns.push(Returns { declared: inside.clone(), ..Returns::default() });
         let is_own =
             matches!(node.kind(), "function_expression" | "function_declaration" | "generator_function");
-        // A method is called on its class, unless it says otherwise.
+        // A method's receiver is its class, unless it declares another.
         let this = match declared_this(&takes) {
             Some(declared) if !is_arrow => Some(declared),
             _ if is_own => Some(expected_this(expected).unwrap_or(Shape::Untyped)),
@@ -149,7 +150,7 @@ impl<'t> Walk<'t> {
         takes
     }
 
-    /// How many arguments a function takes.
+    /// Returns the arity of a function.
     pub(super) fn arity(&self, node: Node<'t>) -> Arity {
         let mut arity = Arity { least: 0, most: Some(0) };
         if node.child_by_field_name("parameter").is_some() {
@@ -173,19 +174,19 @@ impl<'t> Walk<'t> {
     }
 }
 
-/// The shape of a parameter, from what is expected of the function.
+/// Returns the shape of a parameter, from the expected type of the function.
 fn parameter_shape(expected: Option<&Shape>, at: u16) -> Shape {
     match expected {
         Some(Shape::Parameter(call, argument, WHOLE)) => Shape::Parameter(call.clone(), *argument, at),
         Some(Shape::Function(takes, _)) => taken(takes, usize::from(at)).cloned().unwrap_or(Shape::Unknown),
-        // What the callable takes: as an argument of a call of it.
+        // The parameter of the callable: as an argument of a call of it.
         Some(Shape::Unknown) => Shape::Unknown,
         Some(expected) => Shape::Parameter(Box::new(expected.clone()), at, WHOLE),
         None => Shape::Untyped,
     }
 }
 
-/// What a function says that it is called on: `function (this: T)`.
+/// Returns the declared receiver of a function: `function (this: T)`.
 pub(super) fn declared_this(takes: &[Shape]) -> Option<Shape> {
     takes.iter().find_map(|taken| match taken {
         Shape::Applied(head, held) if **head == Shape::Of(THIS_PARAMETER.into()) => held.first().cloned(),
@@ -193,7 +194,7 @@ pub(super) fn declared_this(takes: &[Shape]) -> Option<Shape> {
     })
 }
 
-/// What a function is called on, by what is expected of it.
+/// Returns the receiver of a function, from its expected type.
 fn expected_this(expected: Option<&Shape>) -> Option<Shape> {
     match expected? {
         Shape::Parameter(call, argument, WHOLE) => Some(Shape::Parameter(call.clone(), *argument, THIS)),

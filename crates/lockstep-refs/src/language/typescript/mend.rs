@@ -1,35 +1,40 @@
-//! Text that TypeScript reads and its grammar does not, rewritten so that it does: byte for byte in place, so that every line and
-//! every name stay where they are.
+//! Rewrites text that TypeScript accepts and its grammar does not, byte for byte in place, so that all
+//! positions stay the same.
 //!
-//! - A signature that begins with type parameters, behind one that ends without a semicolon: the grammar takes them for arguments of the
-//!   type before, and loses what follows.
+//! - A signature that begins with type parameters, after one without a semicolon: the grammar treats them as
+//!   arguments of the preceding type, and loses the rest.
 //! - The variance of a type parameter: `<in out T>`.
 //! - `export type * from`.
 
 use tree_sitter::{Language as Grammar, Tree};
 
-use crate::syntax::{parse, unread};
+use crate::syntax::{parse, parse_without_error, unread};
 
-/// The tree of a text, mended where it is not understood otherwise.
+/// Parses a text, rewritten if it does not parse otherwise.
 pub(super) fn parsed(grammar: &Grammar, text: &str, elements: bool) -> Option<Tree> {
-    let tree = parse(grammar, text)?;
-    if !tree.root_node().has_error() {
+    let Some(mended) = mend(text, elements) else { return parse(grammar, text) };
+    // Recovering from an error costs many times as much as parsing the text again.
+    if let Some(tree) = parse_without_error(grammar, text) {
         return Some(tree);
     }
-    let mended = mend(text, elements).and_then(|mended| parse(grammar, &mended));
+    let mended = parse(grammar, &mended);
+    if mended.as_ref().is_some_and(|tree| !tree.root_node().has_error()) {
+        return mended;
+    }
+    let tree = parse(grammar, text)?;
     Some(match mended {
         Some(mended) if damage(&mended) < damage(&tree) => mended,
         _ => tree,
     })
 }
 
-/// How much of a text a tree has not understood.
+/// Returns the amount of text that was not parsed.
 fn damage(tree: &Tree) -> (usize, usize) {
     let parts = unread(tree);
     (parts.iter().map(ExactSizeIterator::len).sum(), parts.len())
 }
 
-/// `elements`: whether `<T>` may be an element of JSX.
+/// Rewrites a text. `elements` is set if `<T>` may be an element of JSX.
 fn mend(text: &str, elements: bool) -> Option<String> {
     let mut bytes = text.as_bytes().to_vec();
     part_signatures(text, elements, &mut bytes);
@@ -46,7 +51,7 @@ fn blank(bytes: &mut [u8], range: std::ops::Range<usize>) {
     }
 }
 
-/// Puts a semicolon before the type parameters that begin a line, behind a line that ends a signature.
+/// Inserts a semicolon before type parameters at the beginning of a line, after a line that ends a signature.
 fn part_signatures(text: &str, elements: bool, bytes: &mut [u8]) {
     let mut at = 0;
     let mut ends = false;
@@ -93,7 +98,7 @@ fn blank_variance(bytes: &mut [u8]) {
             let word = from..from + length;
             let spaced = bytes.get(word.end).is_some_and(u8::is_ascii_whitespace);
             if modifiers.len() == 2 || !spaced || !matches!(&bytes[word.clone()], b"in" | b"out") {
-                // Something must be left that has a name.
+                // A name must remain.
                 if length > 0 && !bytes[word.start].is_ascii_digit() {
                     modifiers.into_iter().for_each(|range| blank(bytes, range));
                 }

@@ -1,18 +1,21 @@
-//! Where a module of TypeScript or JavaScript is: relative paths, `paths` of a project, packages of a workspace.
+//! The locations of TypeScript and JavaScript modules: relative paths, `paths` of a project, packages of a
+//! workspace.
 
-use std::sync::OnceLock;
+use std::cell::OnceCell;
+use std::rc::Rc;
 
 use super::config::{Package, Project, packages, projects};
 use crate::language::Language;
+use crate::memo::Memo;
 use crate::resolve::{Found, Module, Scheme};
 use crate::world::{FileId, World, base, join, parent};
 
-/// Endings that an import may leave out, the best first.
+/// Extensions that an import may omit, best first.
 const ENDINGS: [&str; 10] = [".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs", ".json"];
-/// Directories of what is built, which stand for the sources beside them.
+/// Build output directories, which represent the sources next to them.
 const BUILT: [&str; 9] = ["dist", "lib", "build", "out", "es", "esm", "cjs", "types", "esnext"];
 
-/// Members of arrays, strings and functions: what is known of a value is seldom less than that it may be one of those.
+/// Members of arrays, strings and functions: a value of unknown type may always be one of those.
 const OF_LISTS_AND_STRINGS: [&str; 38] = [
     "apply",
     "at",
@@ -54,16 +57,16 @@ const OF_LISTS_AND_STRINGS: [&str; 38] = [
     "valueOf",
 ];
 
-/// The modules of a world, as its configuration says.
+/// The modules of a world, by its configuration.
 #[derive(Default)]
 pub(super) struct Modules {
-    projects: OnceLock<Vec<Project>>,
-    packages: OnceLock<Vec<Package>>,
+    projects: OnceCell<Vec<Project>>,
+    packages: OnceCell<Vec<Package>>,
 }
 
 impl Modules {
-    pub(super) fn new(_world: &dyn World) -> Self {
-        Self::default()
+    pub(super) fn new(world: &dyn World) -> Rc<Self> {
+        Memo::part(world, Language::TypeScript)
     }
 
     fn projects(&self, world: &dyn World) -> &[Project] {
@@ -110,6 +113,10 @@ impl Modules {
 }
 
 impl Scheme for Modules {
+    fn language(&self) -> Language {
+        Language::TypeScript
+    }
+
     fn speaks(&self, language: Language) -> bool {
         matches!(language, Language::TypeScript | Language::Tsx | Language::JavaScript)
     }
@@ -155,7 +162,7 @@ impl Scheme for Modules {
         let mut words = vec![stem.to_owned()];
         if stem == "index" {
             words.push(base(parent(path)).to_owned());
-            // From beside it, it is only a dot.
+            // An import from the same directory is only a dot.
             words.push("from".to_owned());
         }
         let own = self.packages(world).iter().filter(|it| is_below(path, &it.directory));
@@ -165,7 +172,7 @@ impl Scheme for Modules {
     }
 
     fn may_import(&self, world: &dyn World, from: FileId, file: FileId, word: &str) -> bool {
-        // Only from below its directory can it be but dots.
+        // Only an import from below its directory can consist of dots alone.
         word != "from" || is_below(world.path(from), parent(world.path(file)))
     }
 }
@@ -174,7 +181,7 @@ fn is_below(path: &str, directory: &str) -> bool {
     directory.is_empty() || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// What the star of a pattern stands for; empty where there is none.
+/// Returns the text that matches the star of a pattern; empty if there is no star.
 fn matched<'m>(pattern: &str, module: &'m str) -> Option<&'m str> {
     match pattern.split_once('*') {
         Some((start, end)) => module.strip_prefix(start)?.strip_suffix(end),
@@ -182,7 +189,7 @@ fn matched<'m>(pattern: &str, module: &'m str) -> Option<&'m str> {
     }
 }
 
-/// Where a package's `exports` or `imports` lead.
+/// Resolves a package's `exports` or `imports`.
 fn exported(world: &dyn World, package: &Package, subpath: &str) -> Option<FileId> {
     for (pattern, targets) in &package.exports {
         let Some(star) = matched(pattern, subpath) else { continue };
@@ -194,7 +201,7 @@ fn exported(world: &dyn World, package: &Package, subpath: &str) -> Option<FileI
     if subpath == "." { package.main.iter().find_map(|it| target(world, package, it)) } else { None }
 }
 
-/// A package without a word about it: its index, or the path as written.
+/// Resolves a package without a configuration: its index, or the path as written.
 fn plain(world: &dyn World, package: &Package, rest: &str) -> Option<FileId> {
     let paths = if rest.is_empty() {
         vec!["src".to_owned(), String::new()]
@@ -204,7 +211,7 @@ fn plain(world: &dyn World, package: &Package, rest: &str) -> Option<FileId> {
     paths.iter().find_map(|path| join(&package.directory, path).and_then(|path| file(world, &path)))
 }
 
-/// A file of a package; where what is built is not there, its source.
+/// Returns a file of a package; if a build output is missing, its source.
 fn target(world: &dyn World, package: &Package, path: &str) -> Option<FileId> {
     let path = path.trim_start_matches("./");
     let direct = join(&package.directory, path).and_then(|path| file(world, &path));
@@ -235,9 +242,9 @@ fn without_ending(path: &str) -> &str {
         .unwrap_or(path)
 }
 
-/// The file that a path without or with an ending means.
+/// Returns the file that a path with or without an extension means.
 fn file(world: &dyn World, path: &str) -> Option<FileId> {
-    // What is written with the ending of the output means the source.
+    // The extension of an output file means the source.
     let sources: &[(&str, &[&str])] = &[
         (".js", &[".ts", ".tsx", ".d.ts", ".js"]),
         (".jsx", &[".tsx", ".jsx"]),

@@ -1,4 +1,4 @@
-//! Names where they are used: what they mean in their scope, and what conditions say about them.
+//! Uses of names: their meaning in their scope, and narrowing by conditions.
 
 use tree_sitter::Node;
 
@@ -12,7 +12,7 @@ impl<'t> Walk<'t> {
         self.found.text(node).trim_matches(['"', '\'', '`'])
     }
 
-    /// What a condition says about variables, where it holds or where it does not.
+    /// Narrows variables by a condition that holds or does not.
     pub(super) fn narrow(&mut self, condition: Node<'t>, holds: bool) {
         match condition.kind() {
             "parenthesized_expression" => {
@@ -66,7 +66,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// What a call tells about its first argument, where the function turns out to be a predicate: `isNode(x)`.
+    /// Returns the narrowed shape of a call's first argument, if the function is a predicate: `isNode(x)`.
     fn told(&mut self, call: Node<'t>) -> Option<(&'t str, Shape)> {
         let function = call.child_by_field_name("function").filter(|_| call.kind() == "call_expression")?;
         let about = call.child_by_field_name("arguments")?.named_child(0)?;
@@ -78,11 +78,11 @@ impl<'t> Walk<'t> {
             return None;
         }
         let value = match self.outline(about) {
-            // Of several the last one counts: what is asked in a row would grow without end.
+            // Of several predicates the last one is used: a chain would grow without end.
             Shape::Applied(head, mut parts) if *head == Shape::Of(NARROWED.into()) => parts.pop()?,
             value => value,
         };
-        // What is followed by its form keeps it.
+        // A value whose members are tracked by its form keeps it.
         if !matches!(
             value,
             Shape::Untyped | Shape::Unknown | Shape::Of(_) | Shape::Applied(..) | Shape::Either(_)
@@ -93,7 +93,7 @@ impl<'t> Walk<'t> {
         Some((self.found.text(about), Shape::Applied(Box::new(Shape::Of(NARROWED.into())), parts)))
     }
 
-    /// Walks without keeping the uses that are found: for what was walked already.
+    /// Walks without recording uses, for nodes that were already walked.
     pub(super) fn quietly<R>(&mut self, walk: impl FnOnce(&mut Self) -> R) -> R {
         let before = self.found.facts.uses.len();
         let result = walk(self);
@@ -101,7 +101,7 @@ impl<'t> Walk<'t> {
         result
     }
 
-    /// A name in a place where it is used.
+    /// Records the use of a name.
     pub(super) fn named(&mut self, node: Node<'t>, role: Role, arguments: Option<u16>) -> Shape {
         let name = self.found.text(node);
         if let Some(shape) = self.found.scopes.get(name) {
@@ -111,7 +111,7 @@ impl<'t> Walk<'t> {
         Shape::Name(self.in_scope(name).into())
     }
 
-    /// What an expression is worth, from its outside alone: nothing in it counts as used.
+    /// Returns the shape of an expression without walking it: nothing in it counts as used.
     pub(super) fn outline(&mut self, node: Node<'t>) -> Shape {
         if !self.found.descend() {
             return Shape::Unknown;
@@ -144,7 +144,7 @@ impl<'t> Walk<'t> {
         shape
     }
 
-    /// A name as it is known in the file: inside a namespace its own names come first.
+    /// Returns a name as it is known in the file: inside a namespace its own names come first.
     pub(super) fn in_scope(&self, name: &str) -> String {
         if self.namespaces == 0 {
             return name.to_owned();

@@ -8,7 +8,7 @@ use crate::scope::{member, position};
 use crate::syntax::children;
 
 impl<'t> Walk<'t> {
-    /// Binds the names of a pattern to what a value holds; the properties that it takes out are used.
+    /// Binds the names of a pattern to the parts of a value, and records the properties as uses.
     pub(super) fn bind(&mut self, pattern: Node<'t>, shape: Shape) {
         if !self.found.descend() {
             return;

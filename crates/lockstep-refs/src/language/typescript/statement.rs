@@ -1,4 +1,5 @@
-//! The statements of a module, in their scopes. What they define, import and export stands in files of its own.
+//! The statements of a module, in their scopes. Definitions, imports and exports are handled in separate
+//! files.
 
 use tree_sitter::Node;
 
@@ -28,7 +29,8 @@ impl<'t> Walk<'t> {
         self.found.ascend();
     }
 
-    /// A function is known in its whole block; so is a variable, to the functions in it.
+    /// Hoists declarations: a function is visible in its complete block, and a variable to the functions in
+    /// it.
     pub(super) fn hoist(&mut self, statement: Node<'t>) {
         if matches!(
             statement.kind(),
@@ -46,7 +48,7 @@ impl<'t> Walk<'t> {
                 continue;
             };
             let value = declarator.child_by_field_name("value");
-            // A module's name is known in the whole file, as if it were imported.
+            // A loaded module's name is visible in the complete file, like an import.
             if value.is_some_and(|value| self.loaded(value).is_some()) {
                 continue;
             }
@@ -63,7 +65,7 @@ impl<'t> Walk<'t> {
     /// Walks a block in a scope of its own.
     pub(super) fn block(&mut self, node: Node<'t>) {
         if !self.found.scopes.is_inside() {
-            // What a block at the top binds is not the module's.
+            // Bindings of a block at the top level are not the module's.
             self.found.scopes.open();
             self.statements(node, false);
             self.found.scopes.close();
@@ -168,7 +170,7 @@ impl<'t> Walk<'t> {
             self.statement(no, false);
         }
         self.found.scopes.close();
-        // `if (!(x instanceof C)) return;` says it for the rest of the block.
+        // `if (!(x instanceof C)) return;` narrows the rest of the block.
         let leaves = node.child_by_field_name("consequence").is_some_and(leaves);
         if leaves && let Some(condition) = condition {
             self.narrow(condition, false);
@@ -210,7 +212,7 @@ impl<'t> Walk<'t> {
         let text = self.found.text(name);
         let Some(body) = node.child_by_field_name("body") else { return };
         if name.kind() == "string" || text == "global" {
-            // What is said about other modules, or about all.
+            // Declarations about other modules, or global ones.
             return self.statements(body, true);
         }
         let mut definition = self.found.definition(text, DefinitionKind::Module, node);
@@ -225,7 +227,7 @@ impl<'t> Walk<'t> {
     }
 }
 
-/// Whether a statement always leaves its block.
+/// Returns true if a statement always leaves its block.
 fn leaves(node: Node<'_>) -> bool {
     match node.kind() {
         "return_statement" | "throw_statement" | "continue_statement" | "break_statement" => true,
@@ -234,7 +236,7 @@ fn leaves(node: Node<'_>) -> bool {
     }
 }
 
-/// Whether a namespace is only declared: then everything in it can be named.
+/// Returns true if a namespace is only declared: then everything in it is visible.
 fn is_ambient(namespace: Node<'_>) -> bool {
     let mut around = namespace.parent();
     while let Some(node) = around {
@@ -246,7 +248,7 @@ fn is_ambient(namespace: Node<'_>) -> bool {
     false
 }
 
-/// Who can name a definition that is exported or not.
+/// Returns the visibility of a definition that is exported or not.
 pub(super) fn reach(exported: bool) -> Reach {
     if exported { Reach::Everyone } else { Reach::File }
 }

@@ -1,4 +1,5 @@
-//! TypeScript and JavaScript in small projects of several files: what resolves, what does not, and what a change does.
+//! TypeScript and JavaScript in small projects of several files: resolved and unresolved references, and
+//! effects of changes.
 
 mod declared;
 mod defaults;

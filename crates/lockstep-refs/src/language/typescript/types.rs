@@ -1,4 +1,4 @@
-//! Type annotations: which names they use, and what a value of the type is worth.
+//! Type annotations: the names they use, and the shapes of their values.
 
 use tree_sitter::Node;
 
@@ -8,7 +8,7 @@ use crate::scope::{either, member, union};
 use crate::syntax::children;
 
 impl<'t> Walk<'t> {
-    /// Walks a type. A value of it.
+    /// Walks a type. Returns the shape of its values.
     pub(super) fn annotation(&mut self, node: Node<'t>) -> Shape {
         if !self.found.descend() {
             return Shape::Unknown;
@@ -127,7 +127,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// Members that are taken out of a type by their names: `'a' | 'b'`.
+    /// Records members that are picked from a type by name: `'a' | 'b'`.
     fn picked(&mut self, keys: Node<'t>, of: &Shape) {
         if !self.found.descend() {
             return;
@@ -148,7 +148,7 @@ impl<'t> Walk<'t> {
         self.found.ascend();
     }
 
-    /// A type that depends on another: where a parameter is asked what it extends, it is that too in what follows.
+    /// Walks a conditional type: in the true branch, a tested parameter also has the constraint.
     fn conditional_type(&mut self, node: Node<'t>) {
         let (asked, extended) = (node.child_by_field_name("left"), node.child_by_field_name("right"));
         for part in [asked, extended].into_iter().flatten() {
@@ -170,7 +170,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// Notes of a parameter what else it extends. Where it is known, and what it was before.
+    /// Adds a constraint to a parameter. Returns its scope, its name and its previous shape.
     fn also_extends(&mut self, parameter: Node<'t>, extended: Node<'t>) -> Option<(usize, Box<str>, Shape)> {
         if parameter.kind() != "type_identifier" {
             return None;
@@ -183,7 +183,7 @@ impl<'t> Walk<'t> {
         Some((at, name.into(), known))
     }
 
-    /// An object type without a name: it is its properties.
+    /// Returns the shape of an anonymous object type: its properties.
     fn object_type(&mut self, node: Node<'t>) -> Shape {
         let mut properties = Vec::new();
         let mut is_plain = true;
@@ -208,7 +208,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// Whether a predicate tells what the first parameter of its function is.
+    /// Returns true if a predicate is about the first parameter of its function.
     fn is_about_first(&self, predicate: Node<'t>) -> bool {
         let mut node = predicate;
         while let Some(parent) = node.parent() {
@@ -229,7 +229,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// Some part of a type: only its types count.
+    /// Walks a part of a type: only its types are recorded.
     pub(super) fn type_part(&mut self, node: Node<'t>) {
         match node.kind() {
             "property_signature"
@@ -303,7 +303,7 @@ impl<'t> Walk<'t> {
         self.found.use_name(*name, Role::Value, Some(Shape::Name(self.found.text(*of).into())), None);
     }
 
-    /// `import('./x').T`: the path of what is taken from a module that is named in its place.
+    /// Handles `import('./x').T`: returns the path of a type from a module that is named inline.
     fn taken_type(&mut self, node: Node<'t>, role: Role) -> Option<String> {
         match node.kind() {
             "call_expression" => {
@@ -312,7 +312,7 @@ impl<'t> Walk<'t> {
                 (module.kind() == "string").then(|| self.inline(module, node, ImportForm::TypeOnly))
             }
             "member_expression" => {
-                // By position: the fields of such a node are those of the one that it holds.
+                // By position, because the fields of such a node are those of its content.
                 let parts = children(node);
                 let (of, name) = (*parts.first()?, *parts.get(1)?);
                 let of = self.taken_type(of, Role::Value)?;
@@ -323,7 +323,7 @@ impl<'t> Walk<'t> {
         }
     }
 
-    /// Brings type parameters into scope: a value of one is a value of what it extends.
+    /// Adds type parameters to the scope: a value of one has the type of its constraint.
     pub(super) fn type_parameters(&mut self, node: Node<'t>) {
         for parameter in children(node).into_iter().filter(|it| it.kind() == "type_parameter") {
             let Some(name) = parameter.child_by_field_name("name") else { continue };
@@ -346,7 +346,7 @@ impl<'t> Walk<'t> {
     }
 }
 
-/// The only part of a tuple; what is no tuple is itself.
+/// Returns the only part of a tuple; another type is returned itself.
 fn alone(node: Node<'_>) -> Option<Node<'_>> {
     if node.kind() != "tuple_type" {
         return Some(node);
@@ -355,11 +355,11 @@ fn alone(node: Node<'_>) -> Option<Node<'_>> {
     if let [part] = parts.as_slice() { Some(*part) } else { None }
 }
 
-/// A generic type with its arguments; those that only change how a type is seen are unwrapped.
+/// Returns a generic type with its arguments; mapped types such as `Readonly` are unwrapped.
 fn generic(head: Shape, mut arguments: Vec<Shape>) -> Shape {
     let Shape::Of(name) = &head else { return head };
     match &**name {
-        // What has all of it or only some: fits by fewer members.
+        // A partial type fits with fewer members.
         "Partial" if !arguments.is_empty() => either([arguments.swap_remove(0), head.clone()]),
         "Readonly" | "Required" | "NonNullable" | "Omit" | "Pick" | "Awaited" | "NoInfer" | "Exclude"
         | "Extract"

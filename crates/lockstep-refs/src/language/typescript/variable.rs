@@ -73,7 +73,7 @@ impl<'t> Walk<'t> {
         let literal = whole.child_by_field_name("type").and_then(|it| it.named_child(0));
         let literal = literal.filter(|it| it.kind() == "object_type");
         if let Some(literal) = literal {
-            // A type that has no name is known by the variable's.
+            // An anonymous type has the variable's name.
             let entered = self.found.enter(name);
             let first = self.found.facts.definitions.len();
             self.quietly(|walk| children(literal).into_iter().for_each(|it| walk.signature(it)));
@@ -113,7 +113,7 @@ impl<'t> Walk<'t> {
         given.map_or(value, unwrapped)
     }
 
-    /// The properties of an object that a module defines can be named by others.
+    /// Records the properties of an exported object, which other files can name.
     fn object_value(&mut self, name: &str, object: Node<'t>, at: Option<u32>) {
         let before = self.found.enter(name);
         let mut spread = Vec::new();
@@ -126,12 +126,12 @@ impl<'t> Walk<'t> {
         self.found.leave(before);
         let at = at.and_then(|at| usize::try_from(at).ok());
         if let Some(definition) = at.and_then(|at| self.found.facts.definitions.get_mut(at)) {
-            // What comes later takes the place of what comes before.
+            // Later members override earlier ones.
             definition.extends = spread.into_iter().rev().collect();
         }
     }
 
-    /// `{ ...other }`: what is spread gives its members to the object, by the name that it goes by.
+    /// Handles `{ ...other }`: returns the name of the spread object, whose members the object gets.
     fn spread(&mut self, other: Node<'t>) -> Option<Box<str>> {
         let shape = self.expression(other);
         let path = |node: Node<'t>| Some(self.found.text(node).into());
@@ -195,7 +195,7 @@ impl<'t> Walk<'t> {
     }
 }
 
-/// Whether an expression is names with dots between them.
+/// Returns true if an expression is a path of names with dots.
 fn is_path(node: Node<'_>) -> bool {
     match node.kind() {
         "identifier" => true,
@@ -204,7 +204,7 @@ fn is_path(node: Node<'_>) -> bool {
     }
 }
 
-/// An expression without what only speaks about its type.
+/// Returns an expression without its type assertions and parentheses.
 pub(super) fn unwrapped(node: Node<'_>) -> Node<'_> {
     match node.kind() {
         "as_expression" | "satisfies_expression" | "parenthesized_expression" | "non_null_expression" => {
@@ -214,7 +214,8 @@ pub(super) fn unwrapped(node: Node<'_>) -> Node<'_> {
     }
 }
 
-/// The name under which it is kept that a variable has a declared type, even one that says nothing here.
+/// Returns the name under which it is recorded that a variable has a declared type, even an uninformative
+/// one.
 pub(super) fn declared_mark(name: &str) -> String {
     format!("{name}:")
 }

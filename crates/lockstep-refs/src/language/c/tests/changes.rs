@@ -1,4 +1,4 @@
-//! C and C++: what a change breaks, where it is not the name that was written.
+//! C and C++: breaks by changes other than that of the written name.
 
 use crate::fixture::breaking;
 

@@ -1,4 +1,4 @@
-//! C#: what a change breaks, where it is not the name that was written.
+//! C#: breaks by changes other than that of the written name.
 
 use crate::fixture::breaking;
 

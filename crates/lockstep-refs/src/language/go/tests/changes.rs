@@ -62,10 +62,9 @@ func Run() shape.Sized { return shape.Box{} }
 "#;
 
 #[test]
-fn a_type_may_be_passed_for_an_interface_wherever_it_is_named() {
+fn a_value_that_is_used_for_an_interface_breaks_with_its_method() {
     let renamed = ("func (b Box) Area", "func (b Box) Surface");
     assert_eq!(dependents(INTERFACES, "shape/shape.go", renamed.0, renamed.1), ["use/use.go"]);
-    // Whether it is, only types would tell.
-    assert_eq!(breaking(INTERFACES, "shape/shape.go", renamed.0, renamed.1), [""; 0]);
+    assert_eq!(breaking(INTERFACES, "shape/shape.go", renamed.0, renamed.1), ["use/use.go"]);
     assert_eq!(dependents(INTERFACES, "shape/shape.go", "Paint()", "Colour()"), [""; 0]);
 }

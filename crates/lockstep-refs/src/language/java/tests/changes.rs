@@ -1,4 +1,4 @@
-//! Java: what a change breaks, where it is not the name that was written.
+//! Java: breaks by changes other than that of the written name.
 
 use crate::fixture::{breaking, dependents};
 
@@ -94,7 +94,7 @@ fn another_package_is_another_name() {
     assert_eq!(moved, ["core/Circle.java", "ui/Tool.java"]);
 }
 
-/// A type that more files name than are looked into.
+/// Returns a project with a type that more files name than are searched.
 fn widespread() -> String {
     let mut files =
         String::from("=== lib/Kit.java\npackage lib;\nclass Hidden { int useful() { return 1; } }\n");

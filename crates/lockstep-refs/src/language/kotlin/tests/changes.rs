@@ -1,4 +1,4 @@
-//! Kotlin: what a change breaks, where it is not the name that was written.
+//! Kotlin: breaks by changes other than that of the written name.
 
 use crate::fixture::breaking;
 

@@ -1,4 +1,4 @@
-//! PHP: what a change breaks, where it is not the name that was written.
+//! PHP: breaks by changes other than that of the written name.
 
 use crate::fixture::breaking;
 

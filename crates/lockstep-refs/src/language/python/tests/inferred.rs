@@ -1,5 +1,5 @@
-//! What a checker infers where little is said: which files it then rejects. Every member has a namesake in `others.py`, so that only the type of
-//! a value can tell whose it is.
+//! Inference with few annotations: the files that a checker rejects. Every member has a namesake in
+//! `others.py`, so that only the type of a value identifies its owner.
 
 use super::typed::check;
 

@@ -1,4 +1,4 @@
-//! Names in strings, which no checker follows: they are told, and break nothing.
+//! Names in strings, which checkers do not follow: they are reported, and break nothing.
 
 use crate::fixture::{breaking, dependents, outgoing, referrers};
 

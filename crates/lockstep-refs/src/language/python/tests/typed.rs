@@ -1,8 +1,8 @@
-//! Cases as packages write them: the files that a type checker then rejects.
+//! Realistic cases: the files that a type checker rejects.
 
 use crate::fixture::breaking;
 
-/// What changes in a file, and which files break by it.
+/// A change in a file, and the files that it breaks.
 type Case<'a> = (&'a str, &'a str, &'a str, &'a [&'a str]);
 
 pub(super) fn check(files: &str, cases: &[Case<'_>]) {
@@ -295,7 +295,7 @@ from lib import Model
         files,
         &[("lib/model.py", "def load(): ...", "", missing), ("lib/model.py", "load", "read", missing)],
     );
-    // What a module has not, it may make up.
+    // A module may create missing names.
     let files = files.replace("__all__", "def __getattr__(name): ...\n__all__");
     check(&files, &[("lib/model.py", "load", "read", &["lib/__init__.py"])]);
 }

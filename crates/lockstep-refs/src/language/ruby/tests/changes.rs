@@ -1,4 +1,4 @@
-//! Ruby: what a change breaks, where it is not the name that was written.
+//! Ruby: breaks by changes other than that of the written name.
 
 use crate::fixture::{breaking, dependents};
 
@@ -40,7 +40,7 @@ fn a_constructor_is_that_of_who_extends_and_has_none() {
 
 #[test]
 fn a_module_that_only_holds_others_is_nobodys() {
-    // Each file opens it; what changes is what stands in it.
+    // Each file reopens it; only its content changes.
     assert_eq!(dependents(FILES, "lib/acme/circle.rb", "def radius; 1; end", "SIDES = 0"), ["bin/round.rb"]);
     let renamed = breaking(FILES, "lib/acme/shape.rb", "module Acme", "module Apex");
     assert_eq!(renamed, ["bin/round.rb", "lib/acme/circle.rb", "lib/acme/square.rb"]);

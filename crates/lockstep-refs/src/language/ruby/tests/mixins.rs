@@ -1,4 +1,4 @@
-//! Modules that are mixed in: `include` gives methods to objects, `extend` to the class itself.
+//! Mixins: `include` adds methods to objects, `extend` to the class itself.
 
 use crate::fixture::{breaking, referrers};
 

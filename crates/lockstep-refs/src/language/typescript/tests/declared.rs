@@ -1,4 +1,4 @@
-//! What a module declares: namespaces, other names, accessors, objects that are frozen, types of several parts.
+//! Declarations of a module: namespaces, aliases, accessors, frozen objects, types of several parts.
 
 use crate::facts::{DefinitionKind, Reach};
 use crate::fixture::{breaking, referrers};
@@ -132,7 +132,7 @@ export const next = (page: AgentsPage) => page.next;
 import { Agents } from './a';
 export const next = (page: Agents.AgentsPage) => page.next;
 ";
-    // Who asks the namespace gets something, as far as a checker knows: it is the list that misses it.
+    // For a checker, the namespace still has the name: the export list breaks.
     assert_eq!(breaking(files, "a.ts", "export type AgentsPage = { next: string };", ""), ["b.ts"]);
     assert_eq!(breaking(files, "a.ts", "next: string", "after: string"), ["b.ts", "c.ts"]);
 }

@@ -1,4 +1,4 @@
-//! Default exports: what goes by no name of its own, and who hands it on.
+//! Default exports, which have no name of their own, and their re-exports.
 
 use crate::fixture::{breaking, referrers};
 

@@ -1,4 +1,4 @@
-//! Elements of JSX: components, and the properties that attributes give them.
+//! Elements of JSX: components, and the properties that attributes set.
 
 use crate::fixture::{breaking, referrers};
 

@@ -1,4 +1,4 @@
-//! Modules that are loaded while running, or named where a type stands.
+//! Modules that are loaded at run time, or named in a type.
 
 use crate::fixture::{breaking, outgoing, referrers};
 

@@ -1,4 +1,4 @@
-//! Parameters that come, go or become others, and who notices.
+//! Added, removed and changed parameters, and the places that they break.
 
 use crate::fixture::breaking;
 
@@ -90,7 +90,7 @@ given().map((it) => it.size);
         ["a.ts", "b.ts", "c.ts", "helpers.ts"]
     );
     assert_eq!(breaking(files, "input.ts", "Input", "Entry"), ["a.ts", "b.ts", "helpers.ts"]);
-    // Of what is held, any type does.
+    // Any type is accepted for the content.
     assert_eq!(breaking(files, "input.ts", "Given", "Handed"), ["helpers.ts"]);
     assert_eq!(breaking(files, "input.ts", "given: { size: number }", "given: { size: number; }"), [""; 0]);
 }

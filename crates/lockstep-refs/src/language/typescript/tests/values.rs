@@ -1,5 +1,5 @@
-//! Values and what they are taken for: objects that hold all of others, members of any name, functions that variables hold, predicates,
-//! classes that say what they have.
+//! Values and their types: spread objects, index signatures, functions in variables, predicates, classes that
+//! declare interfaces.
 
 use crate::fixture::{breaking, referrers};
 
@@ -252,7 +252,7 @@ import Kinds from './kinds';
 export const one = Kinds.first();
 ";
     assert_eq!(breaking(files, "kinds.ts", "Kinds", "Sorts"), [""; 0]);
-    // Who offers what is not there any more breaks itself.
+    // A file that exports a removed definition breaks itself.
     assert_eq!(breaking(files, "kinds.ts", "const Kinds = { first: () => 'a', second: 'b' };", ""), [""; 0]);
     assert_eq!(breaking(files, "kinds.ts", "first:", "last:"), ["b.ts"]);
 }

@@ -1,8 +1,8 @@
-//! Fixtures: traits, what they give to types, and what is named behind them.
+//! Fixtures: traits, the members they add to types, and associated names.
 
 use crate::fixture::{breaking, referrers};
 
-/// A crate of these files, whose modules are the files' names.
+/// Returns a crate of these files, whose modules have the files' names.
 fn of(files: &str) -> String {
     let names = files.lines().filter_map(|line| line.strip_prefix("=== src/")?.strip_suffix(".rs"));
     let modules: String = names.map(|name| format!("mod {name};\n")).collect();

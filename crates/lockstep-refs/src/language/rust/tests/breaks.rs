@@ -1,4 +1,4 @@
-//! Fixtures: which files a change breaks, where that depends on how they use what changed.
+//! Fixtures: files that a change breaks, depending on the kind of use.
 
 use crate::fixture::{breaking, referrers};
 

@@ -1,0 +1,323 @@
+//! Obligations that an edit adds: a member that every implementer must have, a variant that exhaustive matches must handle, a field that
+//! literals must give.
+//!
+//! Places are searched in the files as they are after all edits: a place that already meets the obligation is not reported.
+
+mod expected;
+mod implementers;
+mod literals;
+mod matches;
+mod tree;
+mod unions;
+
+use std::collections::BTreeSet;
+
+use super::FileImpact;
+use super::dependents::{Collector, Evidence, Place};
+use super::edit::{Before, Edit};
+use super::own_file::{self, BrokenReference};
+use crate::change::{SymbolChange, What};
+use crate::facts::{ABSTRACT, Definition, DefinitionKind, Facts, OPTIONAL, Role, STATIC};
+use crate::language::Language;
+use crate::package::is_type;
+use crate::reference::{Certainty, Kind, Reference, Target};
+use crate::resolve::path_of;
+use crate::syntax::{TOKEN_END, is_nothing};
+use crate::world::{FileId, World};
+use tree::Trees;
+
+/// The action that an obligation asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Action {
+    /// A type that extends the owner defines the member.
+    Implement,
+    /// A match on a value of the owner has an arm for the variant.
+    Handle,
+    /// A literal of the owner gives the field.
+    Give,
+}
+
+/// Something that users of a type must do since the edit.
+#[derive(Debug, Clone)]
+struct Obligation {
+    owner: Definition,
+    member: Box<str>,
+    action: Action,
+    /// The variants or fields that the owner also had before.
+    siblings: Vec<Definition>,
+    /// True if the file itself defines the member for all implementers.
+    is_met: bool,
+}
+
+/// A place that does not do what an obligation asks for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Unmet {
+    file: FileId,
+    line: u32,
+    /// The name as written there.
+    pattern: Box<str>,
+    /// As a clause: `Shape now requires edges`.
+    reason: String,
+    /// The path of the type inside the changed file.
+    owner: String,
+}
+
+impl Unmet {
+    fn reference(&self, symbol: Option<usize>) -> Reference {
+        Reference {
+            file: self.file,
+            line: self.line,
+            kind: Kind::Symbol,
+            role: Role::Conform,
+            certainty: Certainty::Resolved,
+            pattern: self.pattern.clone(),
+            symbol,
+            arguments: None,
+            through: None,
+            within: None,
+        }
+    }
+
+    fn in_file(&self, world: &dyn World) -> Vec<BrokenReference> {
+        let text = world.text(self.file);
+        let line = text.as_ref().and_then(|text| text.lines().nth(self.line.saturating_sub(1) as usize));
+        let evidence = line.map(|line| Evidence {
+            line: self.line,
+            text: line.to_owned(),
+            kind: Kind::Symbol,
+            breaks: true,
+            certainty: Certainty::Resolved,
+            pattern: self.pattern.to_string(),
+        });
+        let broken = |evidence| BrokenReference { evidence, reason: self.reason.clone(), new_name: None };
+        evidence.map(broken).into_iter().collect()
+    }
+}
+
+/// The obligations that an edit adds, and the places that do not meet them.
+#[derive(Debug, Default)]
+pub(super) struct Obligations {
+    unmet: Vec<Unmet>,
+    /// The paths of the types that define their new members for all implementers.
+    implemented: BTreeSet<String>,
+    /// The places of the implementers that were checked one by one.
+    checked: BTreeSet<(FileId, u32)>,
+    /// The paths of fields that are only no longer optional.
+    required: BTreeSet<String>,
+}
+
+impl Obligations {
+    /// Finds the obligations that an edit adds. `world` has all files as they are after the edits.
+    pub(super) fn new(
+        world: &dyn World,
+        edit: &Edit,
+        (old, former): (&Facts, Option<&str>),
+        new: Option<&Facts>,
+        changes: &[SymbolChange],
+    ) -> Self {
+        let (Some(new), Some(file)) = (new, world.find(&edit.path)) else { return Self::default() };
+        let is_known = !matches!(edit.before, Before::Unknown) && new.problems <= old.problems;
+        if !is_known || edit.is_moved() {
+            return Self::default();
+        }
+        let trees = Trees::new(world);
+        let search = Search { world, trees: &trees, file };
+        let mut found = Self::default();
+        // A member with another name is missed by that.
+        let is_renamed =
+            |it: &Obligation| changes.iter().any(|change| change.what.new_name() == Some(&*it.member));
+        for obligation in added(old, new).into_iter().filter(|it| !is_renamed(it)) {
+            let owner = path_of(&obligation.owner);
+            match obligation.action {
+                Action::Implement => {
+                    if obligation.is_met {
+                        found.implemented.insert(owner);
+                    } else {
+                        let checked = implementers::find(&search, &obligation, &mut found.unmet);
+                        found.checked.extend(checked);
+                    }
+                }
+                Action::Handle => matches::find(&search, &obligation, &mut found.unmet),
+                Action::Give => {
+                    literals::find(&search, &obligation, &mut found.unmet);
+                    found.required.insert(format!("{owner}.{}", obligation.member));
+                }
+            }
+        }
+        if let (Some(former), Some(now)) = (former, world.text(file)) {
+            let grown = unions::grown((old, former), (new, &now));
+            grown.iter().for_each(|it| matches::find(&search, it, &mut found.unmet));
+        }
+        let key = |it: &Unmet| (it.file, it.line, it.pattern.clone());
+        found.unmet.sort_by_key(key);
+        found.unmet.dedup_by_key(|it| key(it));
+        found
+    }
+
+    /// Returns true if the place of a reference was checked by itself, or if a change only requires what it gives.
+    pub(super) fn decides(&self, change: &SymbolChange, reference: &Reference) -> bool {
+        let path = path_of(&change.was);
+        let is_resigned = matches!(change.what, What::Resigned { .. });
+        is_resigned
+            && (reference.role == Role::Extend
+                && (self.implemented.contains(&path)
+                    || self.checked.contains(&(reference.file, reference.line)))
+                || self.required.contains(&path))
+    }
+
+    /// Adds the places to the dependents and to the changed file. Returns the positions of the changed types.
+    pub(super) fn add_to(
+        &self,
+        world: &dyn World,
+        collector: &mut Collector<'_>,
+        found: &mut FileImpact,
+    ) -> Vec<usize> {
+        let mut broken = Vec::new();
+        for unmet in &self.unmet {
+            let at = found.symbols.iter().position(|it| path_of(&it.was) == unmet.owner);
+            if let Some(change) = at.and_then(|at| found.symbols.get_mut(at)) {
+                change.require();
+            }
+            broken.extend(at);
+            if world.path(unmet.file) == found.path {
+                own_file::merge(&mut found.broken_in_file, unmet.in_file(world));
+            } else {
+                collector.add(Place { breaks: true, reference: unmet.reference(at) });
+            }
+        }
+        broken
+    }
+}
+
+/// The places that may have to meet an obligation.
+struct Search<'s> {
+    world: &'s dyn World,
+    trees: &'s Trees<'s>,
+    /// The changed file.
+    file: FileId,
+}
+
+impl Search<'_> {
+    /// The places that reference definitions of a file, in this file and in others.
+    fn references(&self, file: FileId, symbols: &[Definition]) -> Vec<Reference> {
+        let Some(facts) = self.world.facts(file).filter(|_| !symbols.is_empty()) else { return Vec::new() };
+        let rules = crate::language::rules(facts.language);
+        let ask = |own_file| {
+            let target = Target { file, symbols, module: false, now: None, own_file };
+            rules.referrers(self.world, &target)
+        };
+        let mut found = ask(false);
+        found.extend(ask(true).into_iter().filter(|it| it.file == file));
+        found.retain(|it| it.certainty <= Certainty::Possible);
+        found
+    }
+}
+
+/// The obligations of members that types have now and did not have before.
+fn added(old: &Facts, new: &Facts) -> Vec<Obligation> {
+    let mut found = Vec::new();
+    for owner in new.definitions.iter().filter(|it| is_type(it)) {
+        let same = |it: &&Definition| {
+            it.name == owner.name && it.container == owner.container && it.kind == owner.kind
+        };
+        if !old.definitions.iter().any(|it| same(&it)) {
+            continue;
+        }
+        let path = path_of(owner);
+        let inside = |it: &&Definition| it.container.as_deref() == Some(&*path);
+        let had = |member: &Definition| {
+            let before = old.definitions.iter().filter(inside).filter(|it| it.name == member.name);
+            let is_kept = |it: &Definition| !is_marked(it, OPTIONAL) || is_marked(member, OPTIONAL);
+            before.into_iter().any(is_kept)
+        };
+        let siblings: Vec<Definition> =
+            new.definitions.iter().filter(inside).filter(|it| had(it)).cloned().collect();
+        for member in new.definitions.iter().filter(inside).filter(|it| !had(it)) {
+            for action in actions(new.language, owner, member) {
+                let siblings =
+                    siblings.iter().filter(|it| it.kind == member.kind || action != Action::Handle);
+                found.push(Obligation {
+                    owner: owner.clone(),
+                    member: member.name.clone(),
+                    action,
+                    siblings: siblings.cloned().collect(),
+                    is_met: has_default(new, member),
+                });
+            }
+        }
+    }
+    found.extend(sealed(old, new));
+    found
+}
+
+/// The actions that a new member of a type asks of its users.
+fn actions(language: Language, owner: &Definition, member: &Definition) -> Vec<Action> {
+    use DefinitionKind::{Field, Interface, Method, Type, Variant};
+    use Language::{Go, Java, Rust, Tsx, TypeScript};
+    let mut found = Vec::new();
+    if member.kind == Variant {
+        found.push(Action::Handle);
+    }
+    let is_plain = !is_marked(member, OPTIONAL) && !is_marked(member, STATIC);
+    let is_declared = matches!(member.kind, Method | Type) || member.kind == Field && language != Java;
+    let is_abstract = match owner.kind == Interface {
+        true => is_nothing(member.body),
+        false => is_marked(member, ABSTRACT) || member.header.split(TOKEN_END).any(|it| it == "abstract"),
+    };
+    if is_plain && is_declared && is_abstract {
+        found.push(Action::Implement);
+    }
+    let is_literal = match language {
+        TypeScript | Tsx => owner.kind == Interface || owner.gives.is_none() && member.kind == Field,
+        Go | Rust => owner.kind == Type && member.kind == Field,
+        _ => false,
+    };
+    if is_plain && is_literal {
+        found.push(Action::Give);
+    }
+    found
+}
+
+fn is_marked(definition: &Definition, mark: &str) -> bool {
+    definition.extends.iter().any(|it| &**it == mark)
+}
+
+/// Returns true if an extension of an interface defines the member for all implementers.
+fn has_default(facts: &Facts, member: &Definition) -> bool {
+    let is_default = |it: &Definition| it.line != member.line && !is_nothing(it.body);
+    facts
+        .definitions
+        .iter()
+        .any(|it| it.name == member.name && it.container == member.container && is_default(it))
+}
+
+/// The obligations of types that extend a sealed type of their file.
+fn sealed(old: &Facts, new: &Facts) -> Vec<Obligation> {
+    if !matches!(new.language, Language::Kotlin | Language::Java) {
+        return Vec::new();
+    }
+    let extends = |it: &Definition, owner: &Definition| {
+        is_type(it) && it.extends.iter().any(|base| base.rsplit('.').next() == Some(&*owner.name))
+    };
+    let mut found = Vec::new();
+    for owner in new.definitions.iter().filter(|it| is_type(it) && is_sealed(it)) {
+        let had =
+            |heir: &Definition| old.definitions.iter().any(|it| it.name == heir.name && extends(it, owner));
+        let heirs: Vec<&Definition> = new.definitions.iter().filter(|it| extends(it, owner)).collect();
+        let siblings: Vec<Definition> = heirs.iter().filter(|it| had(it)).map(|it| (*it).clone()).collect();
+        for heir in heirs.into_iter().filter(|it| !had(it)) {
+            found.push(Obligation {
+                owner: owner.clone(),
+                member: heir.name.clone(),
+                action: Action::Handle,
+                siblings: siblings.clone(),
+                is_met: false,
+            });
+        }
+    }
+    found
+}
+
+fn is_sealed(definition: &Definition) -> bool {
+    definition.header.split(TOKEN_END).any(|it| it == "sealed")
+}

@@ -1,0 +1,69 @@
+//! The type that TypeScript expects of an object, by the text around it.
+
+use tree_sitter::Node;
+
+use super::tree::Source;
+use crate::facts::Definition;
+use crate::syntax::TOKEN_END;
+use crate::world::{World, words};
+
+/// Words of types that have only some of the properties of another one.
+const LOOSE: &[&str] = &["Partial", "Pick", "Omit", "Exclude", "Extract", "DeepPartial", "keyof"];
+/// A name that more files contain is looked up in the first ones only.
+const MAX_FILES: usize = 50;
+
+/// Returns true if an object need not have all properties: it is asserted, completed by another one, or of one of several types.
+pub(super) fn is_loose(world: &dyn World, source: &Source, object: Node<'_>) -> bool {
+    let mut inner = object;
+    while let Some(node) = inner.parent() {
+        match node.kind() {
+            "as_expression" | "spread_element" | "assignment_pattern" | "object_assignment_pattern" => {
+                return true;
+            }
+            "variable_declarator"
+            | "required_parameter"
+            | "optional_parameter"
+            | "public_field_definition" => {
+                return is_loose_type(node.child_by_field_name("type").map_or("", |it| source.text(it)));
+            }
+            "function_declaration" | "method_definition" | "function_expression" | "arrow_function" => {
+                let gives = node.child_by_field_name("return_type");
+                if gives.is_some() || node.kind() != "arrow_function" {
+                    return is_loose_type(gives.map_or("", |it| source.text(it)));
+                }
+            }
+            "call_expression" | "new_expression" => {
+                let callee =
+                    node.child_by_field_name("function").or_else(|| node.child_by_field_name("constructor"));
+                let held = node.child_by_field_name("type_arguments").map_or("", |it| source.text(it));
+                let name = callee.and_then(|it| words(source.text(it)).last()).unwrap_or_default();
+                return is_loose_type(held) || takes_loose(world, name);
+            }
+            _ => {}
+        }
+        inner = node;
+    }
+    false
+}
+
+fn is_loose_type(text: &str) -> bool {
+    let text = text.trim_start_matches(':');
+    let is_one = |part: &str| matches!(part.trim(), "" | "undefined" | "null");
+    let others = text.split('|').filter(|part| !is_one(part)).count();
+    others > 1 || words(text).any(|word| LOOSE.contains(&word)) || text.contains(" in ")
+}
+
+/// Returns true if a function or constructor of this name takes one of several types, or a part of one.
+fn takes_loose(world: &dyn World, name: &str) -> bool {
+    let is_meant = |it: &Definition| {
+        let owner = it.container.as_deref().and_then(|path| path.rsplit('.').next());
+        *it.name == *name || &*it.name == "constructor" && owner == Some(name)
+    };
+    let is_loose = |it: &Definition| {
+        let mut tokens = it.header.split(TOKEN_END);
+        tokens.any(|token| LOOSE.contains(&token) || matches!(token, "|" | "in"))
+    };
+    let files = world.containing(name).into_iter().take(MAX_FILES);
+    let mut facts = files.filter_map(|file| world.facts(file));
+    facts.any(|facts| facts.definitions.iter().any(|it| is_meant(it) && is_loose(it)))
+}

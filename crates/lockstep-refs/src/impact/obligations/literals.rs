@@ -1,0 +1,123 @@
+//! Literals that do not give a field which their type requires now.
+
+use std::collections::BTreeSet;
+
+use tree_sitter::Node;
+
+use super::tree::{Source, ancestors};
+use super::{Obligation, Search, Unmet, expected};
+use crate::facts::Definition;
+use crate::language::Language;
+use crate::reference::Reference;
+use crate::resolve::path_of;
+use crate::syntax::line_of;
+use crate::world::FileId;
+
+pub(super) fn find(search: &Search<'_>, obligation: &Obligation, found: &mut Vec<Unmet>) {
+    let Some(facts) = search.world.facts(search.file) else { return };
+    let symbols: Vec<Definition> = match facts.language {
+        Language::TypeScript | Language::Tsx => obligation.siblings.clone(),
+        _ => vec![obligation.owner.clone()],
+    };
+    let mut seen: BTreeSet<(FileId, usize)> = BTreeSet::new();
+    let unmet = |file: FileId, literal: Node<'_>, pattern: &str| Unmet {
+        file,
+        line: line_of(literal),
+        pattern: pattern.into(),
+        reason: format!("{} now requires {}", obligation.owner.name, obligation.member),
+        owner: path_of(&obligation.owner),
+    };
+    if let Some(source) = search.trees.get(search.file).filter(|it| it.language == Language::Rust) {
+        let lacking = own_structs(&source, &obligation.owner.name);
+        let lacking = lacking.into_iter().filter(|it| !gives(&source, *it, &obligation.member));
+        found.extend(lacking.map(|it| unmet(search.file, it, "Self")));
+    }
+    for reference in search.references(search.file, &symbols) {
+        let Some(source) = search.trees.get(reference.file) else { continue };
+        let literals: Vec<Node<'_>> = match source.language {
+            Language::Rust if reference.file != search.file => continue,
+            Language::Rust => structs(&source, reference.line, &obligation.owner.name),
+            Language::Go => composites(&source, reference.line, &obligation.owner.name),
+            _ if is_read(&source, &reference) => continue,
+            _ => {
+                let given = objects(&source, reference.line, &reference.pattern).into_iter();
+                given.filter(|it| !expected::is_loose(search.world, &source, *it)).collect()
+            }
+        };
+        for literal in literals {
+            let is_met = match source.language {
+                Language::Go => !is_unkeyed(literal),
+                _ => gives(&source, literal, &obligation.member),
+            };
+            if !is_met && seen.insert((reference.file, literal.start_byte())) {
+                found.push(unmet(reference.file, literal, &reference.pattern));
+            }
+        }
+    }
+}
+
+/// The objects and elements of TypeScript that give a property on this line.
+fn objects<'s>(source: &'s Source, line: u32, key: &str) -> Vec<Node<'s>> {
+    let given = source.leaves(line, key).into_iter().filter_map(|leaf| {
+        let around = leaf.parent()?;
+        match around.kind() {
+            "object" => Some(around),
+            "pair" | "method_definition" if around.named_child(0) == Some(leaf) => around.parent(),
+            "jsx_attribute" if around.named_child(0) == Some(leaf) => around.parent(),
+            _ => None,
+        }
+    });
+    given.filter(|it| it.kind().starts_with("jsx_") || it.kind() == "object").collect()
+}
+
+/// Returns true if the property is also read on the line: the reference may be that one.
+fn is_read(source: &Source, reference: &Reference) -> bool {
+    let leaves = source.leaves(reference.line, &reference.pattern).into_iter();
+    leaves.filter_map(|leaf| leaf.parent()).any(|around| around.kind() == "member_expression")
+}
+
+/// The struct literals of Rust on this line.
+fn structs<'s>(source: &'s Source, line: u32, owner: &str) -> Vec<Node<'s>> {
+    let names = source.leaves(line, owner).into_iter();
+    names
+        .filter_map(|leaf| ancestors(leaf).take(2).find(|it| it.kind() == "struct_expression"))
+        .filter_map(|it| it.child_by_field_name("body"))
+        .collect()
+}
+
+/// The literals of Rust that call the type `Self`, inside its own implementations.
+fn own_structs<'s>(source: &'s Source, owner: &str) -> Vec<Node<'s>> {
+    let is_own = |it: &Node<'_>| {
+        let name = it.child_by_field_name("name").map(|name| source.text(name));
+        let of = ancestors(*it).find(|it| it.kind() == "impl_item");
+        let of = of.and_then(|it| it.child_by_field_name("type")).map(|it| source.text(it));
+        name == Some("Self") && of.and_then(|it| it.split('<').next()) == Some(owner)
+    };
+    let own = source.nodes(&["struct_expression"]).into_iter().filter(is_own);
+    own.filter_map(|it| it.child_by_field_name("body")).collect()
+}
+
+/// The composite literals of Go on this line.
+fn composites<'s>(source: &'s Source, line: u32, owner: &str) -> Vec<Node<'s>> {
+    let leaves = source.leaves(line, owner).into_iter();
+    let around =
+        leaves.filter_map(|leaf| ancestors(leaf).take(2).find(|it| it.kind() == "composite_literal"));
+    around.filter_map(|it| it.child_by_field_name("body")).collect()
+}
+
+/// Returns true if a composite literal of Go lists values without their fields.
+fn is_unkeyed(body: Node<'_>) -> bool {
+    body.named_children(&mut body.walk()).any(|it| it.kind() == "literal_element")
+}
+
+/// Returns true if a literal gives a field, or takes the rest from another value.
+fn gives(source: &Source, literal: Node<'_>, member: &str) -> bool {
+    const REST: &[&str] = &["spread_element", "jsx_expression", "base_field_initializer"];
+    literal.named_children(&mut literal.walk()).any(|part| {
+        let key = ["key", "name", "field"].iter().find_map(|field| part.child_by_field_name(field));
+        let key = key.or_else(|| part.named_child(0)).unwrap_or(part);
+        REST.contains(&part.kind())
+            || source.text(key).trim_matches(['"', '\'']) == member
+            || source.text(part) == member
+    })
+}

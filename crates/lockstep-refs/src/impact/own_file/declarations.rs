@@ -1,0 +1,62 @@
+//! Functions of C that no longer match the declaration in a header that their file includes: the compiler rejects the definition.
+
+use crate::change::{SymbolChange, What};
+use crate::facts::{Definition, DefinitionKind, Facts};
+use crate::language::Language;
+use crate::signature::{self, Agreement};
+use crate::syntax::is_nothing;
+use crate::world::{World, base};
+
+/// A changed definition beside its declaration.
+pub(super) struct ConflictingDefinition {
+    pub(super) line: u32,
+    pub(super) name: Box<str>,
+    pub(super) reason: String,
+}
+
+/// Returns the definitions whose signature differs from the declaration that the file includes. `world` has
+/// the file after the edit, whose content is `facts`.
+pub(super) fn conflicting_definitions(
+    world: &dyn World,
+    facts: &Facts,
+    changes: &[SymbolChange],
+) -> Vec<ConflictingDefinition> {
+    if !matches!(facts.language, Language::C | Language::Cpp) {
+        return Vec::new();
+    }
+    let resigned = changes
+        .iter()
+        .filter(|it| it.was.kind == DefinitionKind::Function && matches!(it.what, What::Resigned { .. }));
+    let now = |was: &Definition| facts.definitions.iter().find(|it| is_same(it, was) && !is_nothing(it.body));
+    let conflicts = resigned.filter_map(|change| now(&change.was)).filter_map(|definition| {
+        let header = conflicting_header(world, facts, definition)?;
+        Some(ConflictingDefinition {
+            line: definition.line,
+            name: definition.name.clone(),
+            reason: format!("{} has another signature than its declaration in {header}", definition.name),
+        })
+    });
+    conflicts.collect()
+}
+
+fn is_same(it: &Definition, other: &Definition) -> bool {
+    it.kind == other.kind && it.name == other.name && it.container == other.container
+}
+
+/// The included header with a declaration that does not agree; `None` if one agrees.
+fn conflicting_header(world: &dyn World, facts: &Facts, definition: &Definition) -> Option<String> {
+    let is_included = |path: &str| facts.imports.iter().any(|import| base(&import.module) == base(path));
+    let mut conflict = None;
+    for file in world.containing(&definition.name) {
+        let path = world.path(file);
+        let Some(header) = world.facts(file).filter(|_| is_included(path)) else { continue };
+        for declared in header.definitions.iter().filter(|it| is_same(it, definition) && is_nothing(it.body))
+        {
+            match signature::agreement(facts.language, definition, declared) {
+                Some(Agreement::Types) | None => return None,
+                Some(_) => conflict = Some(path.to_owned()),
+            }
+        }
+    }
+    conflict
+}

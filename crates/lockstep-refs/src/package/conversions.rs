@@ -1,0 +1,274 @@
+//! Conversions of values to interfaces, in languages where a type satisfies an interface by its methods
+//! alone: such a place breaks with a method of either side.
+
+use std::collections::BTreeSet;
+
+use super::Packages;
+use super::names::{Query, Symbol, View};
+use super::search::container_of;
+use super::types::{Place, Value};
+use super::wanted::{MAX_FILES, Wanted, reference};
+use crate::facts::{Definition, DefinitionKind, Role, Shape, WHOLE};
+use crate::limits::Limit;
+use crate::reference::{Kind, Reference};
+use crate::signature;
+use crate::syntax::TOKEN_END;
+use crate::world::{FileId, World};
+
+/// The maximum length of a chain of fields and parameters to an expected type.
+const MAX_DEPTH: usize = 6;
+
+/// The type that is expected at a place.
+enum Expected {
+    Ours(Symbol),
+    /// An interface of the standard library, by its full name.
+    Standard(String),
+}
+
+impl Wanted<'_, '_> {
+    /// Returns the places where a value is converted to an interface, and the wanted method is part of the
+    /// match.
+    pub(super) fn conversions(&self, file: FileId, view: &View) -> Vec<Reference> {
+        let is_method = self.definition.kind == DefinitionKind::Method && self.owner.is_some();
+        if !is_method || !self.query.packages.is_structural() {
+            return Vec::new();
+        }
+        let mut found: Vec<Reference> = Vec::new();
+        for used in view.facts.uses.iter().filter(|used| used.role == Role::Conform) {
+            let Some(Shape::Function(values, expected)) = &used.of else { continue };
+            if found.iter().any(|it| it.line == used.line) {
+                continue;
+            }
+            let place = Place { file, container: container_of(view, used.within) };
+            let Some(Value::Of(class, held)) = values.first().map(|value| self.query.value(place, value))
+            else {
+                continue;
+            };
+            if !held.is_empty() {
+                continue;
+            }
+            let Some(role) = self.role_in_conversion(place, class, expected) else { continue };
+            let name = self.query.definition(class).map(|it| it.name.clone()).unwrap_or_default();
+            let place = reference(file, used.line, Kind::Symbol, role, &name);
+            found.push(Reference { within: used.within, ..place });
+        }
+        found
+    }
+
+    /// Returns the side of a conversion that has the method.
+    fn role_in_conversion(&self, place: Place<'_>, class: Symbol, expected: &Shape) -> Option<Role> {
+        let name = &*self.definition.name;
+        let query = self.query;
+        if self.is_heir(class) && query.full(class) != self.asking_owner() {
+            let asks = match query.expected(place, expected, 0)? {
+                Expected::Ours(other) => {
+                    other != class && is_interface(query, other) && !query.members(other, name).is_empty()
+                }
+                Expected::Standard(interface) => {
+                    query.packages.standard_methods(&interface).is_some_and(|it| it.contains(&name))
+                }
+            };
+            return asks.then_some(Role::Conform);
+        }
+        let Expected::Ours(other) = query.expected(place, expected, 0)? else { return None };
+        let asks = other != class && is_interface(query, other) && self.is_heir(other);
+        let has = |it: &Symbol| query.full(*it).as_deref() != Some(&self.full);
+        (asks && query.members(class, name).iter().any(has)).then_some(Role::Implement)
+    }
+
+    /// Returns the owner, if it is an interface: values of it have their methods anyway.
+    fn asking_owner(&self) -> Option<String> {
+        self.owner.filter(|owner| is_interface(self.query, *owner)).and_then(|owner| self.query.full(owner))
+    }
+
+    /// Returns the names by which a file may get a value of the owner without naming it: functions and fields
+    /// of that type.
+    pub(super) fn givers(&self) -> Vec<Box<str>> {
+        let Some(owner) = self.owner.and_then(|owner| self.query.definition(owner)) else {
+            return Vec::new();
+        };
+        let gives = |it: &&Definition| match &it.gives {
+            Some(Shape::Of(path)) => path.rsplit('.').next() == Some(&*owner.name),
+            _ => false,
+        };
+        let files = Limit::first(self.query.containing(&owner.name), MAX_FILES).into_iter();
+        let views = files.filter_map(|file| self.query.view(file));
+        views
+            .flat_map(|view| {
+                view.facts.definitions.iter().filter(gives).map(|it| it.name.clone()).collect::<Vec<_>>()
+            })
+            .collect()
+    }
+}
+
+/// The places where a value is used for an interface whose method its type does not have.
+pub(crate) fn unfit_conversions(
+    world: &dyn World,
+    packages: &dyn Packages,
+    (file, interface): (FileId, &Definition),
+    method: &str,
+) -> Vec<Reference> {
+    if !packages.is_structural() || interface.kind != DefinitionKind::Interface {
+        return Vec::new();
+    }
+    let query = Query::new(world, packages);
+    query.ask_about(file);
+    let mut found = Vec::new();
+    for candidate in converting_files(&query, &interface.name) {
+        let Some(view) = query.view(candidate) else { continue };
+        for used in view.facts.uses.iter().filter(|used| used.role == Role::Conform) {
+            let Some(Shape::Function(values, expected)) = &used.of else { continue };
+            let place = Place { file: candidate, container: container_of(&view, used.within) };
+            let Some(Value::Of(class, held)) = values.first().map(|value| query.value(place, value)) else {
+                continue;
+            };
+            let Some(Expected::Ours(other)) = query.expected(place, expected, 0) else { continue };
+            let asks = other.file == file
+                && query
+                    .definition(other)
+                    .is_some_and(|it| it.name == interface.name && it.line == interface.line);
+            if held.is_empty() && asks && other != class && query.lacks(class, method) {
+                let name = query.definition(class).map(|it| it.name.clone()).unwrap_or_default();
+                let place = reference(candidate, used.line, Kind::Symbol, Role::Conform, &name);
+                found.push(Reference { within: used.within, ..place });
+            }
+        }
+    }
+    found
+}
+
+/// The files that may use a value as an interface: they name it, or a function, field or type that refers to it.
+fn converting_files(query: &Query<'_>, interface: &str) -> BTreeSet<FileId> {
+    let mut files: BTreeSet<FileId> =
+        Limit::first(query.containing(interface), MAX_FILES).into_iter().collect();
+    let mut names: BTreeSet<Box<str>> = BTreeSet::new();
+    for view in files.iter().filter_map(|file| query.view(*file)) {
+        let leads = |it: &&Definition| {
+            let gives =
+                matches!(&it.gives, Some(Shape::Of(path)) if path.rsplit('.').next() == Some(interface));
+            gives || it.header.split(TOKEN_END).any(|token| token == interface)
+        };
+        names.extend(view.facts.definitions.iter().filter(leads).map(|it| it.name.clone()));
+    }
+    files.extend(names.iter().flat_map(|name| query.containing(name)).take(MAX_FILES));
+    files
+}
+
+fn is_interface(query: &Query<'_>, symbol: Symbol) -> bool {
+    query.definition(symbol).is_some_and(|it| it.kind == DefinitionKind::Interface)
+}
+
+impl Query<'_> {
+    /// Returns true if a type certainly has no method of this name: everything that it embeds is known.
+    fn lacks(&self, class: Symbol, method: &str) -> bool {
+        let is_known = |it: Symbol| {
+            self.definition(it).is_some_and(|definition| definition.extends.len() <= self.parents(it).len())
+        };
+        self.members(class, method).is_empty() && self.ancestors(class).into_iter().all(is_known)
+    }
+
+    /// The type that a shape expects.
+    fn expected(&self, place: Place<'_>, shape: &Shape, depth: usize) -> Option<Expected> {
+        if depth > MAX_DEPTH {
+            Limit::Depth.reach();
+            return None;
+        }
+        match shape {
+            Shape::Of(path) | Shape::Name(path) if self.is_written_type(place, path, shape) => {
+                self.expected_type(place, path, depth)
+            }
+            Shape::Parameter(callee, at, WHOLE) => self.expected_argument(place, callee, *at, depth),
+            Shape::Member(of, field) => self.expected_member(place, of, field, depth),
+            Shape::Element(of) => match &**of {
+                Shape::Applied(_, held) => self.expected(place, held.last()?, depth + 1),
+                _ => None,
+            },
+            Shape::Name(path) => {
+                let symbol = self.top(place, path)?;
+                self.expected_of(symbol, depth)
+            }
+            _ => None,
+        }
+    }
+
+    fn is_written_type(&self, place: Place<'_>, path: &str, shape: &Shape) -> bool {
+        matches!(shape, Shape::Of(_)) || self.type_of(place.file, place.container, path).is_some()
+    }
+
+    fn expected_type(&self, place: Place<'_>, path: &str, depth: usize) -> Option<Expected> {
+        let Some(symbol) = self.type_of(place.file, place.container, path) else {
+            return Some(Expected::Standard(self.imported_path(place.file, path)));
+        };
+        let definition = self.definition(symbol)?;
+        match &definition.gives {
+            Some(alias) => {
+                let container = definition.container.as_deref();
+                self.expected(Place { file: symbol.file, container }, alias, depth + 1)
+            }
+            None => Some(Expected::Ours(symbol)),
+        }
+    }
+
+    /// Returns a path with the package of its first name: `http.Handler` is `net/http.Handler`.
+    fn imported_path(&self, file: FileId, path: &str) -> String {
+        let Some((first, rest)) = path.split_once('.') else { return path.to_owned() };
+        let view = self.view(file);
+        let bound =
+            view.as_ref().and_then(|view| self.bindings(view).names.iter().find(|it| &*it.local == first));
+        bound.map_or_else(|| path.to_owned(), |bound| format!("{}.{rest}", bound.full))
+    }
+
+    fn expected_argument(&self, place: Place<'_>, callee: &Shape, at: u16, depth: usize) -> Option<Expected> {
+        let path = match callee {
+            Shape::Name(path) => Some(path.to_string()),
+            Shape::Member(of, name) => match self.value(place, of) {
+                Value::Of(class, _) => {
+                    let method = *self.members(class, name).first()?;
+                    return self.expected_parameter(method, at, depth);
+                }
+                Value::Path(path) => Some(format!("{path}.{name}")),
+                _ => None,
+            },
+            _ => None,
+        }?;
+        // `T(value)` converts.
+        if self.type_of(place.file, place.container, &path).is_some() {
+            return self.expected_type(place, &path, depth + 1);
+        }
+        if let Some(function) = self.top(place, &path) {
+            return self.expected_parameter(function, at, depth);
+        }
+        let full = self.imported_path(place.file, &path);
+        if self.packages.standard_methods(&full).is_some() {
+            return Some(Expected::Standard(full));
+        }
+        self.packages.standard_parameter(&full, usize::from(at)).map(|it| Expected::Standard(it.to_owned()))
+    }
+
+    /// The type of a parameter, by the header of its function.
+    fn expected_parameter(&self, function: Symbol, at: u16, depth: usize) -> Option<Expected> {
+        let definition = self.definition(function)?;
+        let language = self.view(function.file)?.facts.language;
+        let path = signature::parameter_type(language, &definition, usize::from(at))?;
+        let place = Place { file: function.file, container: definition.container.as_deref() };
+        self.expected(place, &Shape::Of(path.into()), depth + 1)
+    }
+
+    fn expected_member(&self, place: Place<'_>, of: &Shape, field: &str, depth: usize) -> Option<Expected> {
+        match self.value(place, of) {
+            Value::Of(class, _) => self.expected_of(*self.members(class, field).first()?, depth),
+            _ => {
+                let Shape::Of(path) = of else { return None };
+                let full = format!("{}.{field}", self.imported_path(place.file, path));
+                self.packages.standard_field(&full).map(|it| Expected::Standard(it.to_owned()))
+            }
+        }
+    }
+
+    /// The type of a variable or field.
+    fn expected_of(&self, symbol: Symbol, depth: usize) -> Option<Expected> {
+        let definition = self.definition(symbol)?;
+        let place = Place { file: symbol.file, container: definition.container.as_deref() };
+        self.expected(place, definition.gives.as_ref()?, depth + 1)
+    }
+}
