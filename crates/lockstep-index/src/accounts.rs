@@ -1,7 +1,8 @@
-//! What tool events reported: the stamp of each file right after its tool wrote it, one appended line each.
+//! The changes that tool events reported: one appended line with the stamp of each file right after its tool
+//! wrote it.
 //!
-//! A sweep takes these for known. Without them every edit would be found a second time; by comparing times
-//! instead, a second change within the same second would be missed.
+//! A sweep treats these changes as known; otherwise it would find every edit a second time. Comparing times
+//! instead would miss a second change within the same second.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -13,7 +14,7 @@ use lockstep_store::{StateDir, append_once};
 use crate::IndexError;
 use crate::stamp::Stamp;
 
-/// The state a tool event left a file in.
+/// The state of a file right after a tool event.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Account {
     /// Relative to the root.
@@ -25,12 +26,25 @@ pub(crate) fn file(state: &StateDir) -> PathBuf {
     state.index().join("accounts")
 }
 
-/// Notes that a tool event reported `path` (absolute) in its present state. A path outside `root` or a file that is
-/// gone again leaves nothing to note.
+impl Account {
+    /// Returns true if the event reported that the file was deleted.
+    pub(crate) fn is_removal(&self) -> bool {
+        self.stamp == Stamp::default()
+    }
+}
+
+/// Records that a tool event reported `path` (absolute) in its present state. Does nothing for a path outside
+/// `root` or a deleted file.
 pub fn note(root: &Path, state: &StateDir, path: &Path) -> Result<(), IndexError> {
+    match fs::symlink_metadata(path) {
+        Ok(meta) => append(root, state, path, Stamp::of(&meta)),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Notes that a tool event reported `path` (absolute) in the state of `stamp`. The default stamp is that of a deleted file.
+pub(crate) fn append(root: &Path, state: &StateDir, path: &Path, stamp: Stamp) -> Result<(), IndexError> {
     let Some(relative) = relative(root, path) else { return Ok(()) };
-    let Ok(meta) = fs::symlink_metadata(path) else { return Ok(()) };
-    let stamp = Stamp::of(&meta);
     state.ensure("index")?;
     let mut line = format!("{}\t{}\t{}\t", stamp.size, stamp.mtime, stamp.inode).into_bytes();
     escape_into(&mut line, &relative);
@@ -39,7 +53,7 @@ pub fn note(root: &Path, state: &StateDir, path: &Path) -> Result<(), IndexError
     Ok(())
 }
 
-/// `path` below `root`, also where one of them goes through a symbolic link.
+/// Returns `path` relative to `root`, also if one of them goes through a symbolic link.
 fn relative(root: &Path, path: &Path) -> Option<PathBuf> {
     if let Ok(relative) = path.strip_prefix(root) {
         return Some(relative.to_owned());
@@ -48,27 +62,27 @@ fn relative(root: &Path, path: &Path) -> Option<PathBuf> {
     Some(real.strip_prefix(root.canonicalize().ok()?).ok()?.to_owned())
 }
 
-/// The accounts after the first `from` bytes, and where they end.
+/// Returns the accounts after the first `from` bytes, and the offset of their end.
 pub(crate) fn read(state: &StateDir, from: u64) -> Result<(Vec<Account>, u64), IndexError> {
     let path = file(state);
-    let bytes = match fs::read(&path) {
+    let bytes = match lockstep_fs::read_up_to(&path, lockstep_fs::MAX_STATE_BYTES) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok((Vec::new(), 0)),
         Err(error) => return Err(IndexError::io("read", &path)(error)),
     };
-    // A shorter file than before was begun anew.
+    // A file shorter than before was rewritten from the start.
     let from = usize::try_from(from).ok().filter(|from| *from <= bytes.len()).unwrap_or(0);
     let end = bytes.iter().rposition(|b| *b == b'\n').map_or(0, |at| at + 1).max(from);
     let accounts = bytes[from..end].split(|b| *b == b'\n').filter_map(parse).collect();
     Ok((accounts, end as u64))
 }
 
-/// How long the accounts are now.
+/// Returns the size of the log in bytes.
 pub(crate) fn size(state: &StateDir) -> u64 {
     fs::metadata(file(state)).map_or(0, |meta| meta.len())
 }
 
-/// Begins anew; only for a catalogue that includes all of them.
+/// Deletes the log. Only valid after its content was saved in a catalogue.
 pub(crate) fn clear(state: &StateDir) -> Result<(), IndexError> {
     let path = file(state);
     match fs::remove_file(&path) {

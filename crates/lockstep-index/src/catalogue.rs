@@ -3,8 +3,7 @@
 //! Kept outside the database because a sweep reads all of it and must fit into a hook's budget.
 
 use std::ffi::{OsStr, OsString};
-use std::fs;
-use std::io::{ErrorKind, Write as _};
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
@@ -13,15 +12,16 @@ use lockstep_store::StateDir;
 use crate::IndexError;
 use crate::stamp::Stamp;
 
-/// First bytes of the file. The digit is the format: another one is read as "no catalogue" and made anew.
+/// The first bytes of the file. The last digit is the format version; a file of another version is ignored
+/// and rebuilt.
 const MAGIC: &[u8; 8] = b"LSCATLG1";
 
 /// Every directory in scope with its files, sorted by path.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Catalogue {
-    /// When it was taken, in nanoseconds since 1970.
+    /// The time of the scan, in nanoseconds since 1970.
     pub(crate) taken_at: i64,
-    /// How much of the accounts it includes.
+    /// The number of bytes of the accounts that it includes.
     pub(crate) accounts_read: u64,
     pub(crate) directories: Vec<Directory>,
 }
@@ -31,11 +31,11 @@ pub struct Catalogue {
 pub struct CataloguedFile {
     /// Relative to the root.
     pub path: PathBuf,
-    /// In bytes.
+    /// Size in bytes.
     pub size: u64,
     /// In nanoseconds since 1970.
     pub mtime: i64,
-    /// The number of its inode.
+    /// Inode number.
     pub inode: u64,
 }
 
@@ -50,17 +50,17 @@ pub(crate) struct Directory {
 }
 
 impl Catalogue {
-    /// The file it is kept in.
+    /// Returns the path of the catalogue's file.
     pub fn file(state: &StateDir) -> PathBuf {
         state.index().join("catalogue")
     }
 
-    /// How many files it has.
+    /// Returns the number of files.
     pub fn len(&self) -> usize {
         self.directories.iter().map(|dir| dir.files.len()).sum()
     }
 
-    /// Every file with its stamp, by path relative to the root.
+    /// Returns every file with its stamp, by path relative to the root.
     pub fn files(&self) -> impl Iterator<Item = CataloguedFile> {
         self.directories.iter().flat_map(|dir| {
             dir.files.iter().map(|(name, stamp)| CataloguedFile {
@@ -72,22 +72,23 @@ impl Catalogue {
         })
     }
 
-    /// Whether it has no file.
+    /// Returns true if the catalogue has no file.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The kept catalogue; `None` when there is none, or a damaged or foreign one.
+    /// Loads the saved catalogue. `None` if it is missing, damaged or of another format.
     pub fn load(state: &StateDir) -> Result<Option<Self>, IndexError> {
         let path = Self::file(state);
-        match fs::read(&path) {
+        match lockstep_fs::read_up_to(&path, lockstep_fs::MAX_STATE_BYTES) {
             Ok(bytes) => Ok(decode(&bytes)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(IndexError::io("read", &path)(error)),
         }
     }
 
-    /// Keeps it, in one step. Not synced: a file that a power failure damaged fails its checksum and is made anew.
+    /// Saves the catalogue atomically. It is not synced: a file damaged by a power failure fails its checksum
+    /// and is rebuilt.
     pub(crate) fn save(&self, state: &StateDir) -> Result<(), IndexError> {
         let dir = state.ensure("index")?;
         let path = Self::file(state);
@@ -103,7 +104,7 @@ impl Catalogue {
         Some(&self.directories[at])
     }
 
-    /// The stamp of the file at `path`.
+    /// Returns the stamp of the file at `path`.
     pub(crate) fn get(&self, path: &Path) -> Option<Stamp> {
         let files = &self.directory(path.parent()?)?.files;
         let name = path.file_name()?;
@@ -111,12 +112,29 @@ impl Catalogue {
         Some(files[at].1)
     }
 
-    /// Whether the file at `path` is in it.
+    /// Returns true if the catalogue contains the file at `path`.
     pub(crate) fn has(&self, path: &Path) -> bool {
         self.get(path).is_some()
     }
 
-    /// Takes over a file's stamp, as if the file had been so when the catalogue was taken.
+    /// Removes a file, as if it had not existed when the catalogue was taken.
+    pub(crate) fn remove(&mut self, path: &Path) {
+        let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return };
+        if let Ok(at) = self.directories.binary_search_by(|dir| dir.path.as_path().cmp(parent)) {
+            self.directories[at].files.retain(|(known, _)| known != name);
+        }
+    }
+
+    /// Returns the time when the saved catalogue was taken. Only the header is read. `None` if there is no
+    /// catalogue.
+    pub(crate) fn read_taken_at(state: &StateDir) -> Option<i64> {
+        let mut head = [0; 16];
+        lockstep_fs::open(Self::file(state)).ok()?.read_exact(&mut head).ok()?;
+        let (magic, taken_at) = head.split_at(MAGIC.len());
+        (magic == MAGIC).then(|| u64::from_le_bytes(taken_at.try_into().expect("8 bytes")).cast_signed())
+    }
+
+    /// Sets a file's stamp, as if the file had been in this state when the catalogue was taken.
     pub(crate) fn set(&mut self, path: &Path, stamp: Stamp) {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else { return };
         let at =
@@ -164,7 +182,7 @@ fn put_name(out: &mut Vec<u8>, name: &OsStr) {
     out.extend_from_slice(name.as_bytes());
 }
 
-/// What remains to be read. Every step is checked: a damaged file is `None`, never a panic.
+/// The bytes that remain to be read. Every step is checked: a damaged file yields `None`, never a panic.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -183,7 +201,8 @@ impl<'a> Reader<'a> {
         Some(OsString::from_vec(self.take(length)?.to_vec()))
     }
 
-    /// A count of things that take at least `each` bytes: what cannot follow is not allocated for.
+    /// Reads a count of items of at least `each` bytes. Returns `None` if the remaining bytes are too few for
+    /// it, so that a damaged count allocates nothing.
     fn count(&mut self, each: usize) -> Option<usize> {
         usize::try_from(self.number()?).ok().filter(|count| *count <= self.0.len() / each)
     }

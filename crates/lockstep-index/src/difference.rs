@@ -1,4 +1,4 @@
-//! What differs between two catalogues. Pure.
+//! The differences between two catalogues. Pure.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -10,8 +10,8 @@ use lockstep_model::change::ChangeKind;
 use crate::catalogue::{Catalogue, Directory};
 use crate::stamp::Stamp;
 
-/// What happened to files between `old` and `new`, by path relative to the root: written, created, deleted, and both
-/// ends of a rename.
+/// Returns the changes from `old` to `new`, by path relative to the root: written, created and deleted files,
+/// and renames.
 pub(crate) fn differences(old: &Catalogue, new: &Catalogue) -> Vec<(PathBuf, ChangeKind)> {
     let mut found = Found::default();
     let none = Directory::default();
@@ -32,7 +32,7 @@ fn file_name(file: &(OsString, Stamp)) -> &OsStr {
     &file.0
 }
 
-/// Walks two sorted lists side by side; each key once, with what either list has of it.
+/// Merges two sorted lists. `visit` is called once per key, with the items of both lists.
 fn merge<'a, T, K: Ord + ?Sized>(
     old: &'a [T],
     new: &'a [T],
@@ -73,7 +73,8 @@ impl Found {
         }
     }
 
-    /// A file that vanished and one that appeared with the same inode, size and time are one file with a new name.
+    /// Returns the changes. A deleted and a created file with the same inode, size and time are reported as a
+    /// rename.
     fn into_changes(self) -> Vec<(PathBuf, ChangeKind)> {
         let mut appeared: HashMap<_, Vec<PathBuf>> = HashMap::new();
         for (path, stamp) in self.created.into_iter().rev() {

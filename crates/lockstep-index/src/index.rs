@@ -1,12 +1,13 @@
-//! The index: which words stand in which files, and what a parser saw in each. Queried without loading it, brought up to date
-//! in place.
+//! The index: the words, definitions, imports and uses of every file. It is queried without being loaded, and
+//! updated in place.
 //!
-//! On disk in `.lockstep/index/`, or in memory for a project that has no state directory: nothing is written where nobody
-//! asked. Format, versions and crash safety are told in `docs/design/002-index.md`. References are not kept: see
+//! It is stored in `.lockstep/index/`, or in memory for a project without a state directory.
+//! `docs/design/002-index.md` describes its format, versions and crash safety. References are not stored: see
 //! [`lockstep_refs`].
 //!
-//! [`Index::open`] looks at the disk first. What differs is read anew where it is little, so that the answers are those of
-//! this moment; otherwise they are those of the index and say so ([`Index::condition`]).
+//! [`Index::open`] first compares the index with the disk. A few changed files are read again, so that
+//! answers match the disk. If there are many, answers come from the stored index, and [`Index::condition`]
+//! says so.
 
 mod amendment;
 mod build;
@@ -59,74 +60,74 @@ pub use stats::Stats;
 pub use storage::{Holder, WriterLock};
 pub use verify::{Verdict, verify};
 
-/// How long after the deadline texts are still read.
+/// The time after the deadline in which texts are still read.
 const TIME_FOR_TEXTS: Duration = Duration::from_millis(500);
 
-/// An index as of one moment.
+/// An index at one moment.
 #[derive(Debug)]
 pub struct Index {
     root: PathBuf,
-    /// Where it is kept; `None` for one that is only in memory.
+    /// The directory of the index; `None` if it is only in memory.
     storage: Option<Storage>,
     settings: Settings,
     manifest: Manifest,
-    /// Whether the manifest is the one on disk.
+    /// Set if the manifest equals the one on disk.
     kept: bool,
-    /// What is to be written, where that was put off.
+    /// The update that is not written yet, if writing was deferred.
     unkept: Option<Unkept>,
     files: Files,
     words: Vec<Table>,
     facts: Vec<Table>,
     documents: OnceLock<Documents>,
-    /// Files that the disk has otherwise than the index, sorted; where there were too many to read them.
+    /// Files that differ from the index, sorted. Only set if there were too many to read them.
     differing: Vec<u32>,
-    /// How many files differ, are new or gone.
+    /// The number of changed, new and deleted files.
     behind: usize,
-    /// How many of them were not read because the time was over.
+    /// The number of changed files that were not read before the deadline.
     skipped: usize,
-    /// When the time for questions is over: afterwards no further file is read or parsed.
+    /// The deadline for queries. After it, no further file is read or parsed.
     deadline: Option<Instant>,
-    /// Whether a question was left unanswered because of that.
+    /// Set if a query was incomplete because of the deadline.
     expired: AtomicBool,
-    /// Whether a file was found changed after the look at the disk.
+    /// Set if a file changed after the disk was checked.
     moved: AtomicBool,
-    /// Whether the look that goes on while it is asked has found something changed.
+    /// Set if the check that runs in parallel to the query has found a change.
     outdated: AtomicBool,
-    /// Whether a part of the index could not be believed.
+    /// Set if a part of the index is damaged.
     damaged: AtomicBool,
     by_directory: OnceLock<ByDirectory>,
     by_name: OnceLock<Vec<(u64, u32)>>,
-    /// How often a file was asked for by its name.
+    /// The number of lookups by file name.
     named_asked: AtomicUsize,
     texts: Slots<Option<Arc<str>>>,
     known_facts: Slots<Option<Arc<Facts>>>,
-    /// Files whose facts were parsed and are not kept yet.
+    /// Files whose facts were parsed and are not stored yet.
     parsed: Mutex<Vec<u32>>,
-    /// The facts, as they are kept, of files that were found changed or gone when it was opened, by path.
+    /// The stored facts of files that were found changed or deleted when the index was opened, by path.
     replaced: Vec<(String, Vec<u8>)>,
 }
 
-/// What an answer is worth.
+/// Freshness of an answer: whether it matches the files on disk, and which files were skipped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Condition {
-    /// Whether the answers given so far are those of the files on disk.
+    /// True if the answers so far match the files on disk.
     pub fresh: bool,
-    /// How many files the index is behind: changed, new or gone.
+    /// The number of files that changed, were added or were deleted since the last update.
     pub behind: usize,
-    /// The commit that is checked out; `None` where it cannot be told cheaply.
+    /// The commit that is checked out; `None` if finding it would be expensive.
     pub commit: Option<String>,
-    /// How often the index was changed.
+    /// The number of updates of the index.
     pub generation: u64,
-    /// When the index was last changed, in nanoseconds since 1970.
+    /// The time of the last change of the index, in nanoseconds since 1970.
     pub written_at: i64,
-    /// How many files are in scope.
+    /// The number of files in scope.
     pub files: usize,
-    /// How many of them could not be looked into.
+    /// The number of files that could not be read, by reason.
     pub unseen: Unseen,
 }
 
 impl Index {
-    /// What the answers given so far are worth. To be asked last: a file may change while questions are answered.
+    /// Returns the freshness of the answers so far. Call it last: a file may change while queries run.
     pub fn condition(&self) -> Condition {
         Condition {
             fresh: self.behind == 0 && !self.moved.load(Ordering::Relaxed),
@@ -139,22 +140,23 @@ impl Index {
         }
     }
 
-    /// Whether the look that goes on while it is asked has found something changed: it will be asked again.
+    /// Returns true if the parallel check has found a change. The query will be repeated.
     pub fn is_outdated(&self) -> bool {
         self.outdated.load(Ordering::Relaxed)
     }
 
-    /// How many files it does not have because the time was over before they were read.
+    /// The number of files that are missing because they were not read before the deadline.
     pub fn skipped(&self) -> usize {
         self.skipped
     }
 
-    /// Whether the time was over before everything that was asked for could be read and parsed: answers may be incomplete.
+    /// Returns true if the deadline passed before all requested files were read and parsed. Answers may be
+    /// incomplete.
     pub fn has_expired(&self) -> bool {
         self.expired.load(Ordering::Relaxed)
     }
 
-    /// Whether no further text is read: a little later, so that the lines of places that were found can still be shown.
+    /// Returns true if no further text is read: a little later, so that the lines of places that were found can still be shown.
     fn is_expired_for_texts(&self) -> bool {
         let is_over = self.deadline.is_some_and(|deadline| Instant::now() >= deadline + TIME_FOR_TEXTS);
         if is_over {
@@ -163,7 +165,7 @@ impl Index {
         is_over
     }
 
-    /// Whether the time is over. Files that are not in memory yet are then treated as unreadable.
+    /// Returns true if the time is over. Files that are not in memory yet are then treated as unreadable.
     fn is_expired(&self) -> bool {
         let is_over = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         if is_over {
@@ -172,12 +174,11 @@ impl Index {
         is_over
     }
 
-    /// What it is of.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Whether a part of the index was found damaged. Answers are right all the same, only slower.
+    /// Returns true if a part of the index is damaged. Answers are correct nevertheless, but slower.
     pub fn is_damaged(&self) -> bool {
         self.damaged.load(Ordering::Relaxed)
     }

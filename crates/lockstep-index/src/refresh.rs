@@ -1,4 +1,4 @@
-//! Taking a catalogue: of a whole tree, or from an older one by looking only at stamps.
+//! Builds a catalogue: from the complete tree, or from an older catalogue by comparing stamps.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -15,28 +15,28 @@ use crate::scope::{is_rule_file, walk};
 use crate::stamp::{Stamp, digest, nanos};
 use crate::threads;
 
-/// Directories by path, while a catalogue is being taken.
+/// Directories by path, while a catalogue is being built.
 type Directories = BTreeMap<PathBuf, Directory>;
 
-/// Catalogues the whole tree.
+/// Builds a catalogue of the complete tree.
 pub(crate) fn build(root: &Path) -> Catalogue {
     let taken_at = now();
     let directories = list_all(root, taken_at);
     Catalogue { taken_at, accounts_read: 0, directories: directories.into_values().collect() }
 }
 
-/// What a look at the disk by way of an older catalogue gave.
+/// The result of comparing the disk with an older catalogue.
 pub(crate) enum Refreshed {
-    /// Everything is as the older catalogue says.
+    /// Nothing changed since the older catalogue.
     AsBefore {
-        /// When that was so.
+        /// The time of the check.
         taken_at: i64,
     },
     Otherwise(Catalogue),
 }
 
 impl Refreshed {
-    /// The catalogue as of now; `old` is the one it was taken by.
+    /// Returns the present catalogue. `old` is the one that was compared.
     pub(crate) fn catalogue(self, old: &Catalogue) -> Catalogue {
         match self {
             Self::AsBefore { taken_at } => {
@@ -47,8 +47,8 @@ impl Refreshed {
     }
 }
 
-/// Catalogues the tree anew by way of an older catalogue: known files by their stamps, new and vanished ones by the times
-/// of known directories. Gives what [`build`] would.
+/// Builds a new catalogue from an older one: known files by their stamps, new and deleted ones by the times
+/// of known directories. The result equals that of [`build`].
 pub(crate) fn refresh(root: &Path, old: &Catalogue) -> Refreshed {
     let taken_at = now();
     let looked = look(root, old, taken_at);
@@ -83,34 +83,35 @@ pub(crate) fn refresh(root: &Path, old: &Catalogue) -> Refreshed {
     Refreshed::Otherwise(Catalogue { taken_at, accounts_read: 0, directories })
 }
 
-/// The present moment, as file stamps count it.
+/// Returns the current time in the unit of file stamps.
 pub(crate) fn now() -> i64 {
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     nanos(since.as_secs().cast_signed(), i64::from(since.subsec_nanos()))
 }
 
-/// How a known directory turned out to differ.
+/// The differences of a known directory.
 struct Look {
     now: Now,
     rules_changed: bool,
 }
 
 enum Now {
-    /// Nothing came, but its files have other stamps, or some vanished without a trace in its time.
+    /// No entry was added, but files have other stamps, or were deleted without a change of the directory's
+    /// time.
     Changed(Vec<(OsString, Stamp)>),
-    /// Something came or went: it must be listed.
+    /// Entries were added or removed, so the directory must be listed.
     Touched,
     Gone,
 }
 
-/// Fewer files than this are looked at sooner than a thread is started.
+/// The number of files per thread. For fewer, starting a thread takes longer.
 const FILES_PER_THREAD: usize = 2_000;
 
-/// Directories that a thread takes at a time.
+/// The number of directories per task of a thread.
 const BATCH: usize = 8;
 
-/// Looks at all known directories, on as many threads as there are cores, and gives those that differ. What is as before costs
-/// no memory: that is nearly everything.
+/// Checks all known directories, on as many threads as there are cores, and returns those that differ.
+/// Unchanged directories, which are nearly all, need no memory.
 fn look<'a>(root: &Path, old: &'a Catalogue, taken_at: i64) -> Vec<(&'a Directory, Look)> {
     let helpers = threads::besides(old.len() / FILES_PER_THREAD);
     let next = AtomicUsize::new(0);
@@ -133,7 +134,7 @@ fn look<'a>(root: &Path, old: &'a Catalogue, taken_at: i64) -> Vec<(&'a Director
     })
 }
 
-/// `None` where everything is as it was.
+/// Checks a directory. `None` if nothing changed.
 fn look_at(root: &Path, known: &Directory, taken_at: i64) -> Option<Look> {
     let gone = Look { now: Now::Gone, rules_changed: has_rules(known) };
     let path = root.join(&known.path);
@@ -155,7 +156,7 @@ fn look_at(root: &Path, known: &Directory, taken_at: i64) -> Option<Look> {
         if fresh.is_none() && now != Some(*before) {
             fresh = Some(known.files[..at].to_vec());
         }
-        // A file that vanished without a trace in its directory's time is noticed here all the same.
+        // A file that was deleted without a change of its directory's time is noticed here.
         if let (Some(fresh), Some(now)) = (&mut fresh, now) {
             fresh.push((name.clone(), now));
         }
@@ -164,14 +165,15 @@ fn look_at(root: &Path, known: &Directory, taken_at: i64) -> Option<Look> {
     Some(Look { now, rules_changed })
 }
 
-/// The new stamp of a known file, with a digest where its time cannot be trusted.
+/// Returns the new stamp of a known file, with a digest if its time cannot be trusted.
 fn carried(dir: &Path, name: &OsStr, before: &Stamp, now: Stamp, taken_at: i64) -> Stamp {
     let racy = now.is_racy(taken_at);
     if !racy && (before.digest == 0 || before.identity() != now.identity()) {
         return now;
     }
     let digest = digest(&dir.join(name), now.size);
-    // Still what was digested then, and its time is old enough by now to show any later write: it need not be read again.
+    // The content is unchanged, and its time is now old enough to show any later write, so no digest is
+    // needed.
     if !racy && digest == before.digest { now } else { Stamp { digest, ..now } }
 }
 
@@ -179,12 +181,12 @@ fn has_rules(directory: &Directory) -> bool {
     directory.files.iter().any(|(name, _)| is_rule_file(name))
 }
 
-/// Whether a directory that had no ignore rules has some now.
+/// Returns true if a directory without ignore rules has some now.
 fn new_rules(old: Option<&Directory>, new: Option<&Directory>) -> bool {
     new.is_some_and(has_rules) && !old.is_some_and(has_rules)
 }
 
-/// Lists one known directory again; whole trees that are new in it too.
+/// Lists one known directory again, including new trees in it.
 fn list_again(root: &Path, path: &Path, old: &Catalogue, taken_at: i64, directories: &mut Directories) {
     let at = root.join(path);
     for (found, mut directory) in list_below(root, &at, Some(1), taken_at) {
@@ -201,8 +203,8 @@ fn list_again(root: &Path, path: &Path, old: &Catalogue, taken_at: i64, director
     }
 }
 
-/// Lists what is in scope in the whole tree, on as many threads as there are cores. What cannot be read is not in the catalogue, as it
-/// was not in the one before.
+/// Lists the scope of the complete tree, on as many threads as there are cores. Unreadable entries are left
+/// out.
 fn list_all(root: &Path, taken_at: i64) -> Directories {
     let found = Mutex::new(Vec::new());
     walk(root).build_parallel().run(|| {
@@ -217,8 +219,8 @@ fn list_all(root: &Path, taken_at: i64) -> Directories {
     gathered(found.into_inner().expect("no walker panics while it adds its batch"))
 }
 
-/// Lists what is in scope below `start`, `depth` levels deep, on this thread: there is little to list, and the threads of a walker
-/// wait for each other by sleeping.
+/// Lists the scope below `start`, `depth` levels deep. Runs on this thread: there is little to list, and the
+/// threads of a parallel walker wait for each other by sleeping.
 fn list_below(root: &Path, start: &Path, depth: Option<usize>, taken_at: i64) -> Directories {
     let entries = walk(start).max_depth(depth).build().filter_map(Result::ok);
     gathered(entries.filter_map(|entry| stamped(root, &entry, taken_at)))
@@ -241,7 +243,7 @@ fn gathered(found: impl IntoIterator<Item = (PathBuf, Entry)>) -> Directories {
     directories
 }
 
-/// What one walker found, added to all when it ends.
+/// The findings of one walker, merged into `all` when it ends.
 struct Batch<'a> {
     entries: Vec<(PathBuf, Entry)>,
     all: &'a Mutex<Vec<(PathBuf, Entry)>>,
@@ -261,7 +263,8 @@ enum Entry {
     File(OsString, Stamp),
 }
 
-/// A directory under its own path, a file under its directory's. Anything else is not catalogued.
+/// Returns the entry's stamp, under the path of its directory; a directory has its own path. `None` for
+/// anything else.
 fn stamped(root: &Path, entry: &DirEntry, taken_at: i64) -> Option<(PathBuf, Entry)> {
     let relative = entry.path().strip_prefix(root).ok()?;
     let kind = entry.file_type()?;
@@ -285,7 +288,7 @@ mod tests {
 
     use super::*;
 
-    /// What one step does to the tree. Names are few, so that steps meet.
+    /// A change of the tree. There are few names, so that steps collide.
     #[derive(Debug, Clone)]
     enum Step {
         Write(String, u8),
@@ -310,7 +313,7 @@ mod tests {
 
     fn apply(root: &Path, step: &Step) {
         let at = |path: &str| root.join(path);
-        // A step that does not fit the tree does nothing.
+        // A step that is impossible in this tree does nothing.
         let _ = match step {
             Step::Write(path, n) => {
                 let _ = fs::create_dir_all(at(path).parent().unwrap());
@@ -323,7 +326,7 @@ mod tests {
         };
     }
 
-    /// Paths and identities: digests and untrusted times depend on the moment of the look.
+    /// Returns paths and identities. Digests and untrusted times depend on the moment of the scan.
     fn essence(catalogue: &Catalogue) -> Vec<(PathBuf, (u64, i64, u64))> {
         catalogue
             .directories
@@ -335,7 +338,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(80))]
 
-        /// Some rounds wait until times can be trusted, so that both ways of looking are taken.
+        /// Some rounds wait until times can be trusted, so that both code paths run.
         #[test]
         fn a_refresh_sees_what_a_build_would(
             rounds in proptest::collection::vec((steps(), any::<bool>()), 1..5),
@@ -368,7 +371,7 @@ mod tests {
         let settled = build(root.path());
         let stamp = settled.get(Path::new("a")).unwrap();
         assert_eq!(stamp.digest, 0);
-        // A directory with a trusted time is looked at, one without is listed.
+        // A directory with a trusted time is checked, one without is listed.
         for mtime in [settled.directories[0].mtime, 0] {
             for content in ["x", "y"] {
                 // Another content under the same stamp is a second write within one tick of the clock.

@@ -1,41 +1,99 @@
-//! Which files count: what git tracks or would track, by `.gitignore`, `.git/info/exclude`, the user's excludes and
-//! `.lockstepignore`. Never `.git`, `.lockstep`, a session's journal, or another repository inside this one.
+//! The scope: the files that git tracks or would track, by `.gitignore`, `.git/info/exclude`, the user's
+//! excludes and `.lockstepignore`. It never has `.git`, `.lockstep`, a session's journal, or another
+//! repository inside this one.
 
 use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ignore::{DirEntry, WalkBuilder};
-use lockstep_store::StateDir;
 use lockstep_store::journal::is_journal;
+use lockstep_store::{StateDir, is_temporary};
 
-/// Ignore rules of the project's own, in the syntax of `.gitignore`.
+/// The project's own ignore rules, in the syntax of `.gitignore`.
 pub const IGNORE_FILE: &str = ".lockstepignore";
 
-/// A walk of the tree below `start` (inside the project), `start` first.
+/// The size limit of ignore files.
+const MAX_RULE_BYTES: u64 = 4 << 20;
+
+/// Returns a walk of the tree below `start` (inside the project), `start` first.
+///
+/// The walker opens ignore files itself, and would block on a pipe or read a device to its end. If an ignore
+/// file of `start`, of its parent directories or of the user is not a regular file, that kind of rules is not
+/// applied: more files are in scope, none are hidden. A directory below with such a file is skipped.
 pub(crate) fn walk(start: &Path) -> WalkBuilder {
     let mut builder = WalkBuilder::new(start);
+    let above = |name: &str| start.ancestors().any(|directory| is_blocked(&directory.join(name)));
     builder
         .hidden(false)
         .ignore(false)
         .require_git(false)
         .follow_links(false)
-        .add_custom_ignore_filename(IGNORE_FILE)
-        .filter_entry(|entry| entry.depth() == 0 || !is_foreign(entry));
+        .git_ignore(!above(".gitignore"))
+        .git_exclude(!start.ancestors().any(has_blocked_git))
+        .git_global(user_excludes().is_ok())
+        .filter_entry(|entry| entry.depth() == 0 || !(is_foreign(entry) || is_closed(entry)));
+    if !above(IGNORE_FILE) {
+        builder.add_custom_ignore_filename(IGNORE_FILE);
+    }
     builder
 }
 
-/// Whether a file changes which files count.
-pub(crate) fn is_rule_file(name: &OsStr) -> bool {
+/// Returns true if a rule file cannot be read to its end.
+fn is_blocked(path: &Path) -> bool {
+    lockstep_fs::is_unreadable(path, MAX_RULE_BYTES)
+}
+
+/// Returns true if one of the git files that the walker opens is not a regular file.
+fn has_blocked_git(directory: &Path) -> bool {
+    let git = directory.join(".git");
+    let is_directory = fs::metadata(&git).is_ok_and(|meta| meta.is_dir());
+    (!is_directory && is_blocked(&git))
+        || is_blocked(&git.join("info/exclude"))
+        || is_blocked(&git.join("commondir"))
+}
+
+/// Returns the path of the user's excludes, if there is one; an error if a file that names or holds them cannot be read.
+pub(crate) fn user_excludes() -> Result<Option<PathBuf>, ()> {
+    let home = std::env::home_dir();
+    let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let shared = named("XDG_CONFIG_HOME").or_else(|| Some(home.as_ref()?.join(".config")));
+    let files = [
+        named("GIT_CONFIG_GLOBAL"),
+        home.map(|home| home.join(".gitconfig")),
+        shared.map(|shared| shared.join("git/config")),
+        named("GIT_CONFIG_SYSTEM").or_else(|| Some(PathBuf::from("/etc/gitconfig"))),
+    ];
+    // `/dev/null` stands for no configuration and is safe to read.
+    let is_blocked_file = |file: &PathBuf| file != Path::new("/dev/null") && is_blocked(file);
+    if files.iter().flatten().any(is_blocked_file) {
+        return Err(());
+    }
+    let excludes = ignore::gitignore::gitconfig_excludes_path();
+    if excludes.as_ref().is_some_and(is_blocked_file) { Err(()) } else { Ok(excludes) }
+}
+
+/// Returns true for a directory whose ignore rules cannot be read, so that its scope is unknown.
+fn is_closed(entry: &DirEntry) -> bool {
+    entry.file_type().is_some_and(|kind| kind.is_dir()) && has_blocked_rules(entry.path())
+}
+
+/// Returns true if an ignore file of a directory cannot be read.
+pub(crate) fn has_blocked_rules(directory: &Path) -> bool {
+    [".gitignore", IGNORE_FILE].iter().any(|name| is_blocked(&directory.join(name)))
+}
+
+/// Returns true if a file of this name has ignore rules.
+pub fn is_rule_file(name: &OsStr) -> bool {
     name == ".gitignore" || name == IGNORE_FILE
 }
 
 fn is_foreign(entry: &DirEntry) -> bool {
     let name = entry.file_name();
-    if name == ".git" || name == StateDir::NAME || is_journal(name) {
+    if name == ".git" || name == StateDir::NAME || is_journal(name) || is_temporary(name) {
         return true;
     }
-    // A directory with a `.git` of its own is another repository: a submodule, a linked worktree, a clone.
+    // A directory with its own `.git` is another repository: a submodule, a linked worktree or a clone.
     entry.file_type().is_some_and(|kind| kind.is_dir())
         && fs::symlink_metadata(entry.path().join(".git")).is_ok()
 }

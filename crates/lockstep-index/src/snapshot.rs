@@ -1,8 +1,8 @@
-//! A snapshot: what every file in scope holds at one moment, as digests. Two of them tell what changed between, whoever did it
-//! and by whatever means.
+//! A snapshot: the digest of every file in scope at one moment. Comparing two snapshots shows the changes
+//! between them, regardless of their author.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs;
 use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -15,10 +15,10 @@ use crate::refresh::now;
 use crate::scope::walk;
 use crate::stamp::{Stamp, nanos};
 
-/// Larger files are told apart by size and time instead of content.
+/// Larger files are compared by size and time instead of content.
 pub const MAX_DIGESTED_BYTES: u64 = 8 << 20;
 
-/// What every file in scope holds at one moment.
+/// The digests of all files in scope at one moment.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Snapshot {
     taken_at: i64,
@@ -29,7 +29,7 @@ pub struct Snapshot {
 struct Entry {
     size: u64,
     mtime: i64,
-    /// When anything of it was last changed, which nobody can set back. Zero in snapshots of before this was kept.
+    /// The inode's change time, which programs cannot set. Zero in snapshots of older versions.
     #[serde(default)]
     ctime: i64,
     inode: u64,
@@ -37,8 +37,8 @@ struct Entry {
 }
 
 impl Snapshot {
-    /// Takes one of the tree at `root`. Files whose stamps are those of `older` are not read again. Files whose names are no text
-    /// are not in it.
+    /// Takes a snapshot of the tree at `root`. Files with the same stamp as in `older` are not read again.
+    /// Files whose names are not UTF-8 are left out.
     pub fn take(root: &Path, older: Option<&Self>) -> Self {
         let taken_at = now();
         let found: Mutex<BTreeMap<String, Entry>> = Mutex::default();
@@ -53,22 +53,21 @@ impl Snapshot {
         Self { taken_at, files: found.into_inner().expect("no walker panics") }
     }
 
-    /// What a file holds; `None` where there is no such file in scope.
+    /// Returns the digest of a file. `None` if it is not in scope.
     pub fn digest(&self, path: &str) -> Option<&str> {
         self.files.get(path).map(|entry| entry.digest.as_str())
     }
 
-    /// The size of a file.
+    /// Returns the size of a file.
     pub fn size(&self, path: &str) -> Option<u64> {
         self.files.get(path).map(|entry| entry.size)
     }
 
-    /// Every file.
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.files.keys().map(String::as_str)
     }
 
-    /// The files that hold something else in `later`, are new there or gone.
+    /// Returns the files that differ in `later`, or exist in only one of the snapshots.
     pub fn changed<'a>(&'a self, later: &'a Self) -> Vec<&'a str> {
         let gone = self.paths().filter(|path| later.digest(path).is_none());
         let other = later.paths().filter(|path| later.digest(path) != self.digest(path));
@@ -107,19 +106,21 @@ fn digest_of(path: &Path, stamp: &Stamp, link: bool, plain: bool) -> String {
         return by_stat();
     }
     let mut content = Vec::new();
-    match File::open(path).and_then(|file| file.take(MAX_DIGESTED_BYTES + 1).read_to_end(&mut content)) {
+    match lockstep_fs::open(path).and_then(|file| file.take(MAX_DIGESTED_BYTES + 1).read_to_end(&mut content))
+    {
         Ok(_) => digest(&content),
         Err(_) => by_stat(),
     }
 }
 
-/// The digest of a content.
+/// Returns the digest of a content.
 pub fn digest(content: &[u8]) -> String {
     blake3::hash(content).to_hex().to_string()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
     use std::os::unix::fs::symlink;
     use std::time::{Duration, SystemTime};
 
@@ -136,13 +137,13 @@ mod tests {
         }
         write(".gitignore", "ignored\n");
         symlink("same", root.join("link")).unwrap();
-        // So that no time is too young to be trusted.
+        // Ensures that no time is racy.
         std::thread::sleep(Duration::from_millis(60));
         let before = Snapshot::take(root, None);
         let kept: Snapshot = serde_json::from_str(&serde_json::to_string(&before).unwrap()).unwrap();
         assert_eq!(kept, before);
         write("edited", "EDITED");
-        // With the time it had: only its content tells.
+        // The modification time stays the same: only the content differs.
         let time = fs::metadata(root.join("same")).unwrap().modified().unwrap();
         File::open(root.join("edited")).unwrap().set_modified(time).unwrap();
         File::open(root.join("touched"))

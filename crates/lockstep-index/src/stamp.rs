@@ -1,26 +1,26 @@
-//! A file's stamp: what is compared to see whether it changed, without reading it.
+//! A file's stamp, compared to detect a change without reading the file.
 
-use std::fs::{File, Metadata};
+use std::fs::Metadata;
 use std::io::Read as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use rustix::fs::Stat;
 
-/// A file written this shortly before it was stamped may be written again within the same tick of the
-/// file system's clock (up to 10 ms), with no trace in its time.
+/// A file that was written this shortly before it was stamped may be written again within the same tick of
+/// the file system's clock (up to 10 ms), without a different time.
 const RACY_NANOS: i64 = 20_000_000;
 
-/// Larger files are not read to settle a race.
+/// Larger files are not digested, even if their time is racy.
 const MAX_DIGESTED_BYTES: u64 = 1 << 20;
 
-/// Size, modification time and inode; and where the time cannot be trusted, a digest of the content.
+/// Size, modification time and inode, and a digest of the content if the time cannot be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Stamp {
     pub(crate) size: u64,
     pub(crate) mtime: i64,
     pub(crate) inode: u64,
-    /// Zero where the time can be trusted.
+    /// Zero if the time can be trusted.
     pub(crate) digest: u64,
 }
 
@@ -45,26 +45,31 @@ impl Stamp {
         Self { digest, ..self }
     }
 
-    /// Whether the time is too young to be trusted.
+    /// Returns true if the time is too recent to be trusted.
     pub(crate) fn is_racy(&self, taken_at: i64) -> bool {
         self.mtime >= taken_at - RACY_NANOS
     }
 
-    /// Whether both are stamps of the same content. `self` is the older one.
+    /// Returns true if both are stamps of the same content. `self` is the older one.
     pub(crate) fn same(&self, now: &Self) -> bool {
         self.identity() == now.identity()
             && (self.digest == 0 || now.digest == 0 || self.digest == now.digest)
     }
 
-    /// What stays the same when a file gets another name.
+    /// Returns the fields that a rename does not change.
     pub(crate) fn identity(&self) -> (u64, i64, u64) {
         (self.size, self.mtime, self.inode)
     }
 }
 
-/// Whether a file came to be or got its name after `taken_at`, or so shortly before that it is not certain.
+/// Returns true if a file was created or renamed after `taken_at`, or so shortly before that it is uncertain.
 pub(crate) fn arrived_after(meta: &Metadata, taken_at: i64) -> bool {
-    nanos(meta.ctime(), meta.ctime_nsec()) >= taken_at - RACY_NANOS
+    status_time(meta) >= taken_at - RACY_NANOS
+}
+
+/// Returns the time at which a file was last written or renamed, in nanoseconds since 1970.
+pub(crate) fn status_time(meta: &Metadata) -> i64 {
+    nanos(meta.ctime(), meta.ctime_nsec())
 }
 
 pub(crate) fn nanos(seconds: i64, nanos: i64) -> i64 {
@@ -73,12 +78,13 @@ pub(crate) fn nanos(seconds: i64, nanos: i64) -> i64 {
 
 pub(crate) fn digest(path: &Path, size: u64) -> u64 {
     let mut content = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(MAX_DIGESTED_BYTES).read_to_end(&mut content));
+    let read =
+        lockstep_fs::open(path).and_then(|file| file.take(MAX_DIGESTED_BYTES).read_to_end(&mut content));
     if size > MAX_DIGESTED_BYTES || read.is_err() {
         return 0;
     }
     let hash = blake3::hash(&content);
     let bytes: [u8; 8] = hash.as_bytes()[..8].try_into().expect("a hash has 32 bytes");
-    // Zero means "not digested".
+    // Zero stands for "not digested".
     u64::from_le_bytes(bytes).max(1)
 }

@@ -1,4 +1,4 @@
-//! The sweep: finds what changed on disk and no tool event reported.
+//! The sweep: finds changes on disk that no tool event reported.
 
 use std::fs::{File, TryLockError, symlink_metadata};
 use std::io::{self, ErrorKind};
@@ -12,32 +12,35 @@ use crate::accounts::Account;
 use crate::catalogue::{Catalogue, Directory};
 use crate::difference::differences;
 use crate::refresh::{Refreshed, build, refresh};
+use crate::scope::has_blocked_rules;
 use crate::stamp::arrived_after;
 use crate::{IndexError, accounts};
 
-/// How long a sweep waits for another one. A sweep takes tens of milliseconds.
+/// The maximum wait for another sweep. A sweep takes tens of milliseconds.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How a sweep ended.
+/// The result of a sweep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Swept {
-    /// This many changes were found against the catalogue.
+    /// The number of changes from the catalogue.
     Found(usize),
-    /// There was no catalogue to compare with: one was made.
+    /// There was no catalogue to compare with, so one was created.
     NoBaseline,
 }
 
-/// So few accounts are read again rather than written into the catalogue.
+/// Fewer accounts than this are read again instead of being saved in the catalogue.
 const FEW: usize = 64;
 
-/// Finds changes that no tool event reported and gives them (absolute paths) to `report`. Only when that has succeeded they count as
-/// known: a process that dies in between leaves them for the next sweep.
+/// Finds changes that no tool event reported, and passes them (absolute paths) to `report`. They count as
+/// known only after `report` succeeded: if the process dies before, the next sweep finds them again.
 ///
-/// Without a catalogue, `first` says what changed, by paths relative to the root.
+/// Without a catalogue, `first` returns the changes, by paths relative to the root. Files that are `pending`
+/// (absolute paths) are left to the next sweep, because an event that is in progress reports them.
 pub fn sweep<E: From<IndexError>>(
     root: &Path,
     state: &StateDir,
     first: impl FnOnce(&Catalogue) -> Vec<(PathBuf, ChangeKind)>,
+    is_pending: impl Fn(&Path) -> bool,
     report: impl FnOnce(Vec<(PathBuf, ChangeKind)>) -> Result<(), E>,
 ) -> Result<Swept, E> {
     let _lock = lock(state)?;
@@ -46,7 +49,8 @@ pub fn sweep<E: From<IndexError>>(
         let catalogue = Catalogue { accounts_read, ..build(root) };
         let is_accounted = |path: &Path| {
             let now = catalogue.get(path);
-            accounts.iter().rev().any(|it| it.path == path && now.is_some_and(|now| it.stamp.same(&now)))
+            let is_same = |it: &Account| now.map_or(it.is_removal(), |now| it.stamp.same(&now));
+            accounts.iter().rev().any(|it| it.path == path && is_same(it))
         };
         let found = first(&catalogue).into_iter().filter(|(path, _)| !is_accounted(path));
         let found: Vec<_> = found.map(|(path, kind)| (root.join(path), absolute(root, kind))).collect();
@@ -64,12 +68,14 @@ pub fn sweep<E: From<IndexError>>(
     let Looked { refreshed, accounts, accounts_read } = looked;
     let mut new = Catalogue { accounts_read, ..refreshed.catalogue(&old) };
     let stale = (old.accounts_read, &old.directories) != (new.accounts_read, &new.directories);
-    // What came or went is listed anew by every sweep until it is in the catalogue.
+    // Added and removed entries are listed again by every sweep until the catalogue has them.
     let listed = !old.directories.iter().map(times).eq(new.directories.iter().map(times));
     let few = accounts.len() < FEW;
     for account in accounts {
-        // What is in neither is ignored by git.
-        if new.has(&account.path) || old.has(&account.path) {
+        if account.is_removal() {
+            old.remove(&account.path);
+        } else if new.has(&account.path) || old.has(&account.path) {
+            // A file in neither catalogue is ignored by git.
             old.set(&account.path, account.stamp);
         }
     }
@@ -81,8 +87,12 @@ pub fn sweep<E: From<IndexError>>(
     let mut found = Vec::new();
     for (path, kind) in differences {
         match old.get(&path) {
-            // What may not be looked at any more is not gone: it stays as it was.
+            // A file that can no longer be read is not deleted: its stamp stays.
             Some(stamp) if kind == ChangeKind::Deleted && is_hidden(root, &path) => new.set(&path, stamp),
+            // A stamp that no file has makes the next sweep check the file again.
+            known if is_content(&kind) && is_pending(&root.join(&path)) => {
+                new.set(&path, known.unwrap_or_default());
+            }
             _ if is_news(root, &path, &kind, old.taken_at) => {
                 found.push((root.join(path), absolute(root, kind)));
             }
@@ -99,12 +109,17 @@ pub fn sweep<E: From<IndexError>>(
     Ok(Swept::Found(count))
 }
 
-/// What tells whether something came into a directory or left it.
+/// Returns true for the kinds of changes that file tools make.
+fn is_content(kind: &ChangeKind) -> bool {
+    matches!(kind, ChangeKind::Written | ChangeKind::Created)
+}
+
+/// Returns the time that shows whether entries were added to a directory or removed.
 fn times(directory: &Directory) -> (&Path, i64) {
     (&directory.path, directory.mtime)
 }
 
-/// The disk, and what tool events had accounted for before it was looked at.
+/// The state of the disk, and the accounts that existed before it was read.
 struct Looked {
     refreshed: Refreshed,
     accounts: Vec<Account>,
@@ -119,8 +134,8 @@ impl Looked {
     }
 }
 
-/// Looks at the disk, with the accounts that were there before the look. Where a tool event comes in between, the look is
-/// taken again; among many events without a pause the last look counts, and a change may be found twice.
+/// Reads the disk, together with the accounts that existed before. If a tool event arrives in between, reads
+/// again. Among many events without a pause, the last read is used, and a change may be found twice.
 fn look(root: &Path, state: &StateDir, old: &Catalogue) -> Result<Looked, IndexError> {
     let mut tries = 0;
     loop {
@@ -133,7 +148,7 @@ fn look(root: &Path, state: &StateDir, old: &Catalogue) -> Result<Looked, IndexE
     }
 }
 
-/// Takes the tree as it is for known: what changed until now was no agent's doing.
+/// Saves the present tree as known. Earlier changes are not attributed to an agent.
 pub fn baseline(root: &Path, state: &StateDir) -> Result<Catalogue, IndexError> {
     let _lock = lock(state)?;
     let catalogue = match Catalogue::load(state)? {
@@ -145,13 +160,28 @@ pub fn baseline(root: &Path, state: &StateDir) -> Result<Catalogue, IndexError> 
     Ok(catalogue)
 }
 
-/// How many files differ from the catalogue now, reported or not; `None` without a catalogue. Changes nothing.
+/// Returns the present tree. If there is no catalogue yet, it is saved as the catalogue. An existing
+/// catalogue is not replaced, because it may have differences that no sweep has found.
+pub fn present(root: &Path, state: &StateDir) -> Result<Catalogue, IndexError> {
+    let _lock = lock(state)?;
+    if let Some(old) = Catalogue::load(state)? {
+        return Ok(refresh(root, &old).catalogue(&old));
+    }
+    let catalogue = build(root);
+    accounts::clear(state)?;
+    catalogue.save(state)?;
+    Ok(catalogue)
+}
+
+/// Returns the number of files that differ from the catalogue, reported or not. `None` without a catalogue.
+/// Changes nothing.
 pub fn drift(root: &Path, state: &StateDir) -> Result<Option<usize>, IndexError> {
     let Some(old) = Catalogue::load(state)? else { return Ok(None) };
     Ok(Some(differences(&old, &refresh(root, &old).catalogue(&old)).len()))
 }
 
-/// When ignore rules change, files come into scope and leave it without having changed.
+/// Returns true if the file's content changed. Files that only entered or left the scope because an ignore
+/// rule changed are not reported.
 fn is_news(root: &Path, path: &Path, kind: &ChangeKind, since: i64) -> bool {
     let meta = || symlink_metadata(root.join(path));
     match kind {
@@ -161,10 +191,12 @@ fn is_news(root: &Path, path: &Path, kind: &ChangeKind, since: i64) -> bool {
     }
 }
 
-/// Whether it cannot be said if there is a file.
+/// Returns true if it cannot be determined whether the file exists.
 fn is_hidden(root: &Path, path: &Path) -> bool {
     let gone = |error: &io::Error| matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
-    symlink_metadata(root.join(path)).is_err_and(|error| !gone(&error))
+    let closed = |directory: &Path| directory != Path::new("") && has_blocked_rules(&root.join(directory));
+    symlink_metadata(root.join(path))
+        .map_or_else(|error| !gone(&error), |_| path.ancestors().skip(1).any(closed))
 }
 
 fn absolute(root: &Path, kind: ChangeKind) -> ChangeKind {
@@ -175,7 +207,7 @@ fn absolute(root: &Path, kind: ChangeKind) -> ChangeKind {
     }
 }
 
-/// One sweep at a time: two would report the same change. The lock goes with its process.
+/// Locks out other sweeps, because two would report the same change. The lock ends with its process.
 fn lock(state: &StateDir) -> Result<File, IndexError> {
     let path = state.ensure("index")?.join("catalogue.lock");
     let file = open_private(&path).map_err(IndexError::io("open", &path))?;

@@ -1,7 +1,7 @@
-//! How many threads a look at many files is worth.
+//! The number of threads for a check of many files.
 
-/// So many threads besides this one, but with it not more than there are cores. Nobody asks the system about cores for nothing: that reads
-/// half a dozen files.
+/// Returns the number of extra threads to start: at most `worth`, and one fewer than the available cores.
+/// Querying the core count reads several files, so it is skipped if `worth` is 0.
 pub(crate) fn besides(worth: usize) -> usize {
     match worth {
         0 => 0,

@@ -1,4 +1,4 @@
-//! The index on real trees: it answers as one built anew would, whatever happened to the files.
+//! The index on real trees: after any change of files, it answers like a new index.
 
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 
 const WORDS: [&str; 6] = ["alpha", "beta", "gamma", "delta", "x1", "öl"];
 
-/// What one step does to the tree. Names are few, so that steps meet.
+/// A change of the tree. There are few names, so that steps collide.
 #[derive(Debug, Clone)]
 enum Step {
     Write(String, Vec<usize>),
@@ -55,7 +55,7 @@ fn apply(root: &Path, step: &Step) {
         let _ = fs::create_dir_all(at(path).parent().unwrap());
         fs::write(at(path), content)
     };
-    // A step that does not fit the tree does nothing.
+    // A step that is impossible in this tree does nothing.
     let _ = match step {
         Step::Write(path, words) => {
             let words: Vec<&str> = words.iter().map(|word| WORDS[*word]).collect();
@@ -74,7 +74,7 @@ fn apply(root: &Path, step: &Step) {
     };
 }
 
-/// Everything an index can be asked, by path.
+/// Returns all answers of an index, by path.
 fn answers(index: &Index) -> BTreeMap<String, Vec<String>> {
     let paths = |files: Vec<_>| files.into_iter().map(|file| index.path(file).to_owned()).collect::<Vec<_>>();
     let mut answers = BTreeMap::new();
@@ -106,8 +106,8 @@ fn open(root: &Path, home: Home<'_>) -> Index {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
-    /// Some rounds wait until times can be trusted, so that both ways of looking are taken; some look once before the edits are
-    /// over.
+    /// Some rounds wait until times can be trusted, so that both code paths run. Some check once before the
+    /// edits are over.
     #[test]
     fn an_updated_index_answers_as_one_built_anew(
         rounds in proptest::collection::vec((steps(), any::<bool>(), any::<bool>()), 1..6),

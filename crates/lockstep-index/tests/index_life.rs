@@ -1,5 +1,5 @@
-//! What happens to an index in its life: branches are switched, files change under it, its own files are damaged, several
-//! processes use it. Never an answer from stale facts that claims to be fresh.
+//! Events in the life of an index: switched branches, changing files, damaged parts, several processes. An
+//! answer from stale facts never claims to be fresh.
 
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
@@ -44,7 +44,8 @@ impl Tree {
         Index::open_or_build(self.root(), Home::State(&self.state), &Settings::default(), &Unwatched).unwrap()
     }
 
-    /// Asks for the files with a word while the disk is looked at; the answer where that found nothing changed.
+    /// Queries the files with a word during the check of the disk. Returns the answer if the check found no
+    /// change.
     fn ask_early(&self, word: &str, meanwhile: impl FnOnce(&Index)) -> (Index, Option<usize>) {
         let settings = Settings::default();
         let ask = |index: &Index| {
@@ -54,7 +55,7 @@ impl Tree {
         Index::open_and_ask(self.root(), Home::State(&self.state), &settings, &Unwatched, ask).unwrap()
     }
 
-    /// With its facts.
+    /// Builds the index with its facts.
     fn build(&self) -> Index {
         let order = Order { facts: true, ..Order::default() };
         match build(self.root(), &self.state, &Settings::default(), order, &Unwatched).unwrap() {
@@ -67,7 +68,7 @@ impl Tree {
         verify(self.root(), &self.state, &Settings::default()).unwrap()
     }
 
-    /// Opens the index as others would and holds it to one built anew.
+    /// Opens the index and compares its answers with those of a new one.
     fn assert_true(&self, words: &[&str], when: &str) {
         let index = self.open();
         let anew = Index::open_or_build(self.root(), Home::Memory, &Settings::default(), &Unwatched).unwrap();
@@ -192,7 +193,7 @@ fn an_early_answer_counts_only_where_nothing_changed() {
     let (index, early) = tree.ask_early("one", |_| panic!("there is nothing to ask yet"));
     assert_eq!((early, index.containing("one").len()), (None, 1));
     std::thread::sleep(Duration::from_millis(25));
-    // Times that were too young to be trusted are settled by this one.
+    // This settles times that were too recent to be trusted.
     tree.open();
     let (index, early) =
         tree.ask_early("one", |index| assert!(index.knows("a.py") && index.knows("gone.py")));
@@ -224,7 +225,7 @@ fn what_changes_while_an_early_question_is_answered_never_claims_to_be_fresh() {
             assert!(!index.knows("a.py"));
             assert!(index.text(index.find("a.py").unwrap()).unwrap().contains(&turn.to_string()));
         });
-        // Whether the look or the question came first to the file: one of them has noticed.
+        // Either the check or the query read the file first; one of them has noticed the change.
         assert!(early.is_none() || !index.condition().fresh);
     }
 }
@@ -274,7 +275,8 @@ fn facts_are_kept_over_many_updates() {
     assert_eq!(tree.verdict(), Verdict::Fresh);
 }
 
-/// Where only some paths are looked at, those are as they are now, the others as they were, and a whole look finds the rest.
+/// With a partial check, the checked paths are up to date, the others are as before, and a full check finds
+/// the rest.
 #[test]
 fn what_was_not_looked_at_is_found_by_the_next_whole_look() {
     let tree = Tree::new(&[
@@ -307,7 +309,7 @@ fn what_was_not_looked_at_is_found_by_the_next_whole_look() {
     fs::remove_dir_all(tree.root().join("gone")).unwrap();
     let index = glance(&["a.py"]);
     assert_eq!(paths_with(&index, "two"), ["a.py"]);
-    // In the root something came and went, which is seen when it is listed.
+    // The root has added and removed entries, which the listing shows.
     assert_eq!(paths_with(&index, "five"), ["new/deep/n.py"]);
     assert!(paths_with(&index, "three").is_empty() && paths_with(&index, "four").is_empty());
     assert_eq!(paths_with(&glance(&["b"]), "three"), ["b/c.py"]);
@@ -328,7 +330,7 @@ fn what_was_not_looked_at_is_found_by_the_next_whole_look() {
     tree.assert_true(&words, "rules");
 }
 
-/// What is written later is written once, with the facts, and by nobody who was overtaken.
+/// A deferred update is written once, with the facts, unless another process has written since.
 #[test]
 fn an_update_that_is_written_later_is_the_one_that_was_found() {
     let tree = Tree::new(&[("a.py", "def one(): pass\n"), ("b.py", "import a\n")]);
@@ -351,7 +353,7 @@ fn an_update_that_is_written_later_is_the_one_that_was_found() {
         assert_eq!(index.containing(&name).len(), usize::from(round % 4 != 2));
         index.files().into_iter().for_each(|file| drop(index.facts(file)));
         if round % 3 == 0 {
-            // Somebody else finds the same and is faster.
+            // Another process finds the same change first.
             tree.open();
             let before = manifest();
             assert_eq!(index.keep_parsed().unwrap(), 0, "{name}");
@@ -369,7 +371,7 @@ fn an_update_that_is_written_later_is_the_one_that_was_found() {
     assert!(facts >= 1, "{facts}");
 }
 
-/// One bit of every part, at many places: an answer is right, or there is none from this index.
+/// Flips one bit at many positions of every part. An answer is correct, or the index gives none.
 #[test]
 fn damage_gives_no_wrong_answer_and_is_mended() {
     let tree = Tree::new(&[
@@ -397,13 +399,14 @@ fn damage_gives_no_wrong_answer_and_is_mended() {
             let mut index = tree.open();
             for (question, answer) in answers(&index, &words) {
                 let expected = &truth[&question];
-                // What cannot be looked up may be in any file: some more, never fewer.
+                // A word that cannot be looked up may be in any file: the answer has too many files, never
+                // too few.
                 let is_there = expected.split(' ').all(|part| answer.contains(part));
                 assert!(is_there, "{} at {at}: {question}: {answer}", path.display());
             }
             index.keep_parsed().unwrap();
             tree.assert_true(&words, &format!("after {} at {at}", path.display()));
-            // As it was, for the next.
+            // Restores the parts for the next round.
             parts().keys().for_each(|path| fs::remove_file(path).unwrap());
             sound.iter().for_each(|(path, bytes)| fs::write(path, bytes).unwrap());
         }
@@ -425,7 +428,7 @@ fn readers_never_wait_and_never_see_half() {
                 if round % 10 == 0 {
                     fs::remove_file(tree.root().join(format!("d{}/{round}.py", round % 5))).unwrap();
                 }
-                // Whoever is not the first keeps its work to itself: that is no error.
+                // A process that is overtaken keeps its update in memory, which is no error.
                 let order = Order { anew: round % 7 == 0, facts: round % 3 == 0 };
                 build(tree.root(), &tree.state, &Settings::default(), order, &Unwatched).unwrap();
             }
@@ -490,7 +493,7 @@ fn the_scope_of_a_framework_is_its_own_files() {
     assert!(Index::open_or_build(tree.root(), Home::Memory, &wrong, &Unwatched).is_err());
 }
 
-/// Somebody who goes away after a look at the first files.
+/// A receiver that gives up after the first files.
 #[derive(Default)]
 struct Impatient(AtomicBool);
 
@@ -512,6 +515,6 @@ fn a_build_that_nobody_waits_for_ends_and_leaves_what_was_there() {
     let opened = Index::open_or_build(tree.root(), home(), &Settings::default(), &Impatient::default());
     assert!(opened.is_err_and(|error| error.to_string().contains("index")));
     assert_eq!(tree.verdict(), Verdict::Missing);
-    // The next one is as if nothing had been.
+    // The abandoned build has left no trace.
     tree.assert_true(&["alpha"], "after a build that was abandoned");
 }

@@ -38,7 +38,7 @@ impl Tree {
         fs::write(path, content).unwrap();
     }
 
-    /// A tool's write: with its account.
+    /// Writes a file as a tool does, with its account.
     fn tool_writes(&self, path: &str, content: &str) {
         self.write(path, content);
         accounts::note(self.root(), &self.state, &self.root().join(path)).unwrap();
@@ -50,6 +50,7 @@ impl Tree {
             self.root(),
             &self.state,
             |_| Vec::new(),
+            |_| false,
             |changes| {
                 found = changes;
                 Ok::<(), IndexError>(())
@@ -110,7 +111,7 @@ fn what_a_tool_reported_is_not_found_again_but_a_later_change_is() {
 fn a_rewrite_of_the_same_size_within_one_tick_of_the_clock_is_found() {
     let tree = Tree::new(&[("a", "one")]);
     for content in ["two", "six", "ten", "one"] {
-        // In place, so that neither inode nor size tells.
+        // Written in place, so that neither inode nor size change.
         let file = fs::OpenOptions::new().write(true).open(tree.root().join("a")).unwrap();
         file.write_all_at(content.as_bytes(), 0).unwrap();
         assert_eq!(tree.names(), owned(&[("a", "written")]), "{content}");
@@ -151,10 +152,41 @@ fn a_failed_report_leaves_the_changes_for_the_next_sweep() {
         tree.root(),
         &tree.state,
         |_| Vec::new(),
+        |_| false,
         |_| Err(IndexError::Busy { path: "x".into(), seconds: 1 }),
     );
     assert!(failed.is_err());
     assert_eq!(tree.names(), owned(&[("a", "written")]));
+}
+
+#[test]
+fn a_file_that_a_tool_is_writing_is_left_to_its_event() {
+    let tree = Tree::new(&[("a", "1"), ("b", "1")]);
+    let sweep_pending = |names: &[&str]| {
+        let mut found = Vec::new();
+        let is_pending = |path: &Path| names.iter().any(|name| path.ends_with(name));
+        let report = |changes| {
+            found = changes;
+            Ok::<(), IndexError>(())
+        };
+        sweep(tree.root(), &tree.state, |_| Vec::new(), is_pending, report).unwrap();
+        found
+            .into_iter()
+            .map(|(path, _)| path.strip_prefix(tree.root()).unwrap().to_owned())
+            .collect::<Vec<_>>()
+    };
+    for name in ["a", "b", "new", "failed"] {
+        tree.write(name, "22");
+    }
+    assert_eq!(sweep_pending(&["a", "new", "failed"]), [Path::new("b")]);
+    // The events of two of the tools arrive; that of the third never does.
+    for name in ["a", "new"] {
+        accounts::note(tree.root(), &tree.state, &tree.root().join(name)).unwrap();
+    }
+    assert_eq!(sweep_pending(&[]), [Path::new("failed")]);
+    tree.write("new", "333");
+    assert_eq!(sweep_pending(&[]), [Path::new("new")]);
+    assert!(sweep_pending(&[]).is_empty());
 }
 
 #[test]
@@ -163,7 +195,10 @@ fn without_a_baseline_nothing_is_claimed() {
     fs::write(tree.state.index().join("catalogue"), "damaged").unwrap();
     let report = |_: Vec<_>| -> Result<(), IndexError> { panic!("nothing to compare with") };
     assert_eq!(drift(tree.root(), &tree.state).unwrap(), None);
-    assert_eq!(sweep(tree.root(), &tree.state, |_| Vec::new(), report).unwrap(), Swept::NoBaseline);
+    assert_eq!(
+        sweep(tree.root(), &tree.state, |_| Vec::new(), |_| false, report).unwrap(),
+        Swept::NoBaseline
+    );
     tree.write("a", "22");
     assert_eq!(drift(tree.root(), &tree.state).unwrap(), Some(1));
     assert_eq!(tree.names(), owned(&[("a", "written")]));
@@ -193,6 +228,7 @@ fn sweeps_at_the_same_time_report_each_change_once() {
                     tree.root(),
                     &tree.state,
                     |_| Vec::new(),
+                    |_| false,
                     |found| {
                         all.lock().unwrap().extend(found);
                         Ok::<(), IndexError>(())

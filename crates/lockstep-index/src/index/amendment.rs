@@ -1,5 +1,5 @@
-//! An amendment of the file table: what one update changed in it. A few are written down with the manifest, and made again by whoever reads
-//! it; so an update of one file does not write the table of all.
+//! A delta of the file table: the changes of one update. The manifest stores a few of them, and readers apply
+//! them to the table, so that an update of one file does not rewrite the complete table.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,27 +11,27 @@ use super::version::Version;
 /// Amendments together are about no more files and directories than this: making them again should cost less than reading the table.
 const MOST: usize = 300;
 
-/// Amendments in which something comes or goes move most of the table.
+/// The maximum number of deltas that add or remove entries. Each of them moves most of the table.
 const MOST_MOVES: usize = 8;
 
-/// What one update changed.
+/// The changes of one update.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Amendment {
     pub(crate) plan: Plan,
-    /// The files that the plan reads, as they were read.
+    /// The results for the files that the plan reads.
     pub(crate) read: Vec<Option<(Version, State)>>,
-    /// The document of the first of them.
+    /// The document number of the first of them.
     pub(crate) first: u32,
 }
 
 impl Amendment {
-    /// The table after it.
+    /// Applies the delta to a table.
     pub(crate) fn apply(&self, files: Files) -> Files {
         self.plan.apply(files, &self.read, self.first)
     }
 }
 
-/// Whether one more amendment is sooner written down than a new table.
+/// Returns true if writing one more delta is cheaper than writing a new table.
 pub(crate) fn has_room(amendments: &[Amendment], next: &Amendment) -> bool {
     let all = || amendments.iter().chain([next]);
     all().map(|amendment| amendment.plan.size()).sum::<usize>() <= MOST

@@ -1,4 +1,4 @@
-//! Building the index of a project on purpose: everything, with the lock held, words first.
+//! Builds the index of a project on request: all files, with the lock held, words first.
 
 use std::path::Path;
 use std::thread;
@@ -13,21 +13,21 @@ use super::settings::Settings;
 use super::storage::{Holder, Storage, WriterLock};
 use crate::IndexError;
 
-/// What to build.
+/// The options of a build.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Order {
-    /// From nothing, whatever there is.
+    /// Build from scratch, even if there is an index.
     pub anew: bool,
-    /// The facts of all files too, not only those that somebody asks for.
+    /// Also parse the facts of all files, not only those that queries need.
     pub facts: bool,
 }
 
-/// How a build ended.
+/// The result of a build.
 #[derive(Debug)]
 pub enum Built {
     /// The index is up to date.
     Done(Box<Index>),
-    /// Another process is at it.
+    /// Another process holds the writer's lock.
     Busy(Holder),
 }
 
@@ -52,7 +52,7 @@ pub fn wait_for_writer(state: &StateDir, timeout: Duration) -> Result<Option<Wri
     }
 }
 
-/// Builds the index of the project at `root`, or brings it up to date.
+/// Builds or updates the index of the project at `root`.
 pub fn build(
     root: &Path,
     state: &StateDir,

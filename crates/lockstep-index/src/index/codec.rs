@@ -1,4 +1,4 @@
-//! Numbers and texts as bytes, and back. Every step of reading is checked: damage is `None`, never a panic.
+//! Encodes numbers and texts as bytes. Decoding checks every step: damage yields `None`, never a panic.
 
 /// Appends a number in as few bytes as it needs, seven bits each.
 pub(crate) fn put_varint(out: &mut Vec<u8>, mut number: u64) {
@@ -9,7 +9,7 @@ pub(crate) fn put_varint(out: &mut Vec<u8>, mut number: u64) {
     out.push(number.to_le_bytes()[0]);
 }
 
-/// What remains to be read.
+/// The bytes that remain to be read.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
 
@@ -54,7 +54,7 @@ impl<'a> Bytes<'a> {
         Some(self.u64()?.cast_signed())
     }
 
-    /// Bytes behind their length.
+    /// Reads bytes with a length prefix.
     pub(crate) fn chunk(&mut self) -> Option<&'a [u8]> {
         let length = usize::try_from(self.varint()?).ok()?;
         self.take(length)
@@ -68,12 +68,12 @@ pub(crate) fn check(bytes: &[u8]) -> u64 {
     sum(&checked)
 }
 
-/// What makes the same of bytes that come piece by piece.
+/// Returns a hasher that computes the same checksum incrementally.
 pub(crate) fn checker() -> blake3::Hasher {
     blake3::Hasher::new()
 }
 
-/// The check of the bytes so far.
+/// Returns the checksum of the bytes so far.
 pub(crate) fn sum(checked: &blake3::Hasher) -> u64 {
     let hash = checked.finalize();
     u64::from_le_bytes(hash.as_bytes()[..8].try_into().expect("a hash has 32 bytes"))

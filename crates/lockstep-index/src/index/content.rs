@@ -1,4 +1,5 @@
-//! Reading one file: its version, and its text if it has one. Whatever is on disk, nothing here fails, hangs or follows a link.
+//! Reads one file: its version, and its text if it is a text file. Reading never fails, blocks or follows a
+//! link.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read as _};
@@ -10,10 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use super::version::{Version, now};
 
-/// What the index has of a file.
+/// The kind of content that the index has of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) enum State {
-    /// Its words, and on demand its facts.
+    /// Its words, and its facts once they were requested.
     #[default]
     Text,
     Binary,
@@ -36,20 +37,20 @@ impl State {
     }
 }
 
-/// How many files of the scope the index could not look into, by reason.
+/// The number of files in scope that the index could not read, by reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Unseen {
-    /// With a zero byte.
+    /// Files with a zero byte.
     pub binary: usize,
-    /// Over the size limit.
+    /// Files over the size limit.
     pub too_large: usize,
-    /// Without a zero byte, but no UTF-8 either.
+    /// Files without a zero byte that are not UTF-8.
     pub not_utf8: usize,
-    /// Not ours to read, or gone while it was read.
+    /// Not readable for this user, or deleted while it was read.
     pub unreadable: usize,
-    /// Symbolic links: what they lead to is indexed where it is, if it is in scope.
+    /// Symbolic links. The target is indexed under its own path, if it is in scope.
     pub link: usize,
-    /// With a name that is no UTF-8.
+    /// Files whose names are not UTF-8.
     pub unnameable: usize,
 }
 
@@ -65,26 +66,27 @@ impl Unseen {
         }
     }
 
-    /// All of them. Links are not among them: nothing is hidden behind one that is in scope.
+    /// The sum of all reasons. Links are not counted, because a target in scope is indexed itself.
     pub fn total(&self) -> usize {
         self.binary + self.too_large + self.not_utf8 + self.unreadable + self.unnameable
     }
 }
 
-/// A file as it was read.
+/// The result of reading a file.
 #[derive(Debug)]
 pub(crate) struct Content<'a> {
     pub(crate) version: Version,
-    /// The text, or why there is none.
+    /// The text, or the reason why there is none.
     pub(crate) text: Result<&'a str, State>,
 }
 
-/// Reads the file at `path` into `buffer`; `None` where there is none. At most `limit` bytes are taken for a text.
+/// Reads the file at `path` into `buffer`. `None` if there is no file. At most `limit` bytes are read as
+/// text.
 pub(crate) fn read<'a>(path: &Path, limit: u64, buffer: &'a mut Vec<u8>) -> Option<Content<'a>> {
-    // Before anything is looked at: what is changed from now on may leave no trace in its time.
+    // Taken before the file is read: a change from now on may not show in its time.
     let at = now();
     let without = |version: Version, state| Some(Content { version: version.unread(at), text: Err(state) });
-    // Not waiting: a pipe that took a file's place would never answer.
+    // Non-blocking: opening a pipe that replaced the file would hang.
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
         Ok(file) => file,
@@ -104,7 +106,7 @@ pub(crate) fn read<'a>(path: &Path, limit: u64, buffer: &'a mut Vec<u8>) -> Opti
         return without(version, State::TooLarge);
     }
     let filled = fill(&file, limit, version.size, buffer);
-    // What was written meanwhile is of no version that anybody knows.
+    // A file that was written in the meantime has no known version.
     let after = file.metadata().map(|meta| Version::of(&meta)).unwrap_or_default();
     let version = if after.looks_like(&version) { version } else { Version { changed: 0, ..version } };
     match filled {
@@ -115,7 +117,7 @@ pub(crate) fn read<'a>(path: &Path, limit: u64, buffer: &'a mut Vec<u8>) -> Opti
 
 fn fill(file: &File, limit: u64, size: u64, buffer: &mut Vec<u8>) -> Result<(), State> {
     buffer.clear();
-    // One byte more, so that the end is seen without another look.
+    // One extra byte, so that the end of the file is detected without another read.
     buffer.reserve(usize::try_from(size.min(limit)).unwrap_or(0) + 1);
     // A file may grow while it is read.
     file.take(limit + 1).read_to_end(buffer).map_err(|_| State::Unreadable)?;

@@ -1,8 +1,7 @@
-//! Asking an index while the disk is still being looked at.
+//! Queries an index while the disk is still being checked.
 //!
-//! Mostly nothing has changed since the last question, and the look only finds that out. So the question is put to the index as it
-//! was kept, and the look goes on beside it: where it finds nothing, what was answered is of this moment. Where it finds something,
-//! the answer is thrown away.
+//! Usually nothing has changed since the last query, and the check only confirms that. Therefore the query
+//! runs on the stored index, in parallel to the check. If the check finds a change, the answer is discarded.
 
 use std::path::Path;
 
@@ -14,9 +13,11 @@ use super::version::Version;
 use crate::IndexError;
 
 impl Index {
-    /// Opens the index of the project at `root` as [`Index::open_or_build`] does, and lets `ask` ask it before it is known whether it
-    /// is up to date. The answer is given back only where it was. Otherwise, or where there was no index yet, or `ask` declined,
-    /// the index that is given back has to be asked again.
+    /// Opens the index of the project at `root` as [`Index::open_or_build`] does, and runs `ask` on it before
+    /// the check of the disk has finished.
+    ///
+    /// The answer is returned only if the index was up to date. If it was not, if there was no index, or if
+    /// `ask` declined, the caller has to query the returned index again.
     pub fn open_and_ask<T>(
         root: &Path,
         home: Home<'_>,
@@ -43,7 +44,7 @@ impl Index {
         Ok((opening.catch_up(index.into_base(), loaded.found, seen)?, None))
     }
 
-    /// Whether a file is on disk as the index knows it, or neither has it; as far as can be told without reading it.
+    /// Returns true if the file on disk matches the index, or neither has it. The content is not read.
     pub fn knows(&self, path: &str) -> bool {
         let known = self.files.paths.find(path).map(|file| &self.files.records[file].version);
         let present = self.root.join(path).symlink_metadata().ok();
@@ -53,7 +54,7 @@ impl Index {
         }
     }
 
-    /// What it was made of, without what was found out since.
+    /// Returns the stored state, without the findings of this process.
     fn into_base(self) -> Base {
         let Self { manifest, files, words, facts, .. } = self;
         Base { manifest, files, words, facts, replaced: Vec::new() }

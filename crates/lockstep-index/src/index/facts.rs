@@ -1,7 +1,7 @@
-//! Facts of files: kept ones where the index has them, else parsed on the spot and kept for the next.
+//! Facts of files: loaded if the index has them, otherwise parsed and stored for later.
 //!
-//! Kept facts belong to a document, one version of one file, and are written only by a process whose manifest is still the one
-//! on disk. So they cannot be taken for those of another content.
+//! Stored facts belong to a document, which is one version of one file. Only a process whose manifest is
+//! still the one on disk writes them, so they cannot be attributed to another content.
 
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
@@ -20,32 +20,33 @@ use super::storage::{Part, Writer};
 use super::table::TableWriter;
 use crate::IndexError;
 
-/// So many facts are written at a time while all are being filled in: what was written survives a kill.
+/// The number of bytes of facts per table when all files are parsed. Tables that are already written survive
+/// a kill.
 const BYTES_PER_TABLE: usize = 24 << 20;
 
-/// Files that are parsed between two looks at how many bytes there are.
+/// The number of files that are parsed between two checks of the table's size.
 const ROUND: usize = 1_024;
 
-/// Facts as they are kept: the document they belong to, and their bytes.
+/// Encoded facts: the document they belong to, and their bytes.
 type Encoded = (u32, Vec<u8>);
 
 impl Index {
-    /// The facts of a file, from the tables or its text.
+    /// Returns the facts of a file, from the tables or by parsing its text.
     pub(super) fn find_facts(&self, file: u32) -> Option<Arc<Facts>> {
         let (facts, is_new) = self.facts_by(file, || self.text(FileId(file)))?;
-        // Only what was parsed from the known version may be kept for it.
+        // Only facts of the known version may be stored for it.
         if is_new && !self.differs(file) && !self.moved.load(Ordering::Relaxed) {
             self.parsed.lock().unwrap_or_else(PoisonError::into_inner).push(file);
         }
         Some(facts)
     }
 
-    /// The same without remembering either facts or text.
+    /// Like [`Index::find_facts`], but caches neither facts nor text.
     pub(super) fn find_facts_once(&self, file: u32) -> Option<Arc<Facts>> {
         Some(self.facts_by(file, || self.text_once(FileId(file)))?.0)
     }
 
-    /// The facts of a file, and whether they had to be parsed.
+    /// Returns the facts of a file. The boolean is true if they were parsed.
     fn facts_by(&self, file: u32, text: impl FnOnce() -> Option<Arc<str>>) -> Option<(Arc<Facts>, bool)> {
         let record = &self.files.records[file as usize];
         let differs = self.differs(file);
@@ -77,15 +78,18 @@ impl Index {
         })
     }
 
-    /// The facts of a file as it was before this opening found it changed or gone; `None` where it was not, or they were not kept.
+    /// Returns the facts of a file before this process found it changed or deleted. `None` if it did not
+    /// change, or its facts were not stored.
     pub fn former_facts(&self, path: &str) -> Option<Facts> {
         let (_, bytes) = self.replaced.iter().find(|(known, _)| known == path)?;
         postcard::from_bytes(bytes).ok()
     }
 
-    /// Keeps the facts that were parsed since it was opened, for the next process, and an update that was not written yet; and
-    /// where a part of the index was found damaged, gives it up, so that the next builds it anew. Never waits: where another
-    /// process is writing, or was faster, nothing is kept. Returns how many facts were.
+    /// Stores the facts that were parsed since the index was opened, and an update that was deferred. If a
+    /// part of the index is damaged, invalidates it, so that the next process rebuilds it.
+    ///
+    /// It never waits: if another process is writing, or has already written, nothing is stored. Returns the
+    /// number of stored facts.
     pub fn keep_parsed(&mut self) -> Result<usize, IndexError> {
         let parsed = std::mem::take(self.parsed.get_mut().unwrap_or_else(PoisonError::into_inner));
         let nothing = parsed.is_empty() && !self.is_damaged() && self.unkept.is_none();
@@ -117,7 +121,7 @@ impl Index {
         self.write_facts(&writer, encoded)
     }
 
-    /// Parses every file whose facts are not kept yet, and keeps them, piece by piece.
+    /// Parses every file without stored facts, and stores them in batches.
     pub(super) fn fill_facts(
         &mut self,
         writer: &Writer,
@@ -146,7 +150,7 @@ impl Index {
         Ok(kept + self.write_facts(writer, encoded)?)
     }
 
-    /// Parses a file, if it still is the known version.
+    /// Parses a file if it still has the known version.
     fn encoded(&self, file: u32) -> Option<Encoded> {
         let (text, is_known) = self.read(file);
         let path = self.files.paths.get(file as usize);
@@ -154,7 +158,7 @@ impl Index {
         Some((self.files.records[file as usize].document, postcard::to_stdvec(&facts).ok()?))
     }
 
-    /// Notes how long it took to fill in all facts.
+    /// Records the time it took to parse all facts.
     pub(super) fn note_facts_time(&mut self, writer: &Writer, took: Duration) -> Result<(), IndexError> {
         if let Some(mut edition) = Edition::after(writer, Some(&self.manifest), &self.manifest)? {
             let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);

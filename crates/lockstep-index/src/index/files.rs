@@ -1,6 +1,6 @@
-//! The file table: every file and directory in scope, with the version the index knows. Read whole, in one piece.
+//! The file table: every file and directory in scope, with its known version. It is read in one piece.
 //!
-//! Files are sorted by path, so that a file's number is its place in every sorted answer.
+//! Files are sorted by path, so that file numbers are in the order of answers.
 
 mod bytes;
 mod names;
@@ -13,30 +13,31 @@ use super::content::{State, Unseen};
 use super::version::Version;
 pub(crate) use names::Names;
 
-/// What is known of one file.
+/// The indexed state of one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Record {
     pub(crate) version: Version,
-    /// The number of this version of this file in the tables of words and facts; never used again for another.
+    /// The number of this version of this file in the tables of words and facts. Numbers are never reused.
     pub(crate) document: u32,
-    /// Its place among the directories.
+    /// The index of its directory.
     pub(crate) directory: u32,
     pub(crate) state: State,
 }
 
-/// What is known of one directory.
+/// The indexed state of one directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Directory {
-    /// When something last came into it or went, in nanoseconds; zero where it must be listed again.
+    /// The time of the last added or removed entry, in nanoseconds; zero if the directory must be listed
+    /// again.
     pub(crate) changed: i64,
     pub(crate) inode: u64,
-    /// The ignore rules in it; zero where there are none.
+    /// The digest of its ignore rules; zero if there are none.
     pub(crate) rules: u64,
-    /// Files in it whose names are no UTF-8.
+    /// The number of files whose names are not UTF-8.
     pub(crate) unnameable: u32,
 }
 
-/// The whole table.
+/// The complete table.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Files {
     pub(crate) paths: Names,
@@ -57,13 +58,14 @@ impl Files {
         unseen
     }
 
-    /// The files of each directory, sorted by path.
+    /// Returns the files of each directory, sorted by path.
     pub(crate) fn by_directory(&self) -> ByDirectory {
         let mut ends = vec![0_u32; self.directories.len()];
         self.records.iter().for_each(|record| ends[record.directory as usize] += 1);
         let mut sum = 0;
         for end in &mut ends {
-            // Where its files begin; each file moves it on by one, so that in the end it is where they end.
+            // First the start of the directory's files. Each file increments it, so that it finally is their
+            // end.
             sum += std::mem::replace(end, sum);
         }
         let mut files = vec![0_u32; self.records.len()];
@@ -75,20 +77,20 @@ impl Files {
         ByDirectory { files, ends }
     }
 
-    /// Adds a file that is not there yet, where its directory is known.
+    /// Adds a new file if its directory is in the table.
     pub(crate) fn insert(&mut self, path: &str, record: Record) {
         let at = self.paths.first_after(path);
         self.paths.insert(at, path);
         self.records.insert(at, record);
     }
 
-    /// Takes a file out; those behind it have other places from then on.
+    /// Removes a file. The numbers of later files change.
     pub(crate) fn remove(&mut self, file: usize) {
         self.paths.remove(file);
         self.records.remove(file);
     }
 
-    /// What is known of a directory, new or not.
+    /// Adds or replaces a directory.
     pub(crate) fn put_directory(&mut self, path: &str, directory: Directory) {
         if let Some(at) = self.directory_paths.find(path) {
             self.directories[at] = directory;
@@ -101,7 +103,7 @@ impl Files {
         later.for_each(|record| record.directory += 1);
     }
 
-    /// Takes a directory out, and the files in it.
+    /// Removes a directory and the files in it.
     pub(crate) fn remove_directory(&mut self, path: &str) {
         let Some(gone) = self.directory_paths.find(path) else { return };
         self.directory_paths.remove(gone);
@@ -119,7 +121,7 @@ impl Files {
     pub(crate) fn documents(&self) -> Documents {
         let numbered = self.records.iter().zip(0_u32..);
         let mut documents: Vec<(u32, u32)> = numbered.map(|(record, file)| (record.document, file)).collect();
-        // After a build they are in order, and later most still are, of which this sort makes use.
+        // After a build they are sorted, and later mostly sorted, which makes this sort cheap.
         documents.sort();
         Documents(documents)
     }
@@ -130,13 +132,13 @@ impl Files {
 pub(crate) struct Documents(Vec<(u32, u32)>);
 
 impl Documents {
-    /// The file of which a document is the present version.
+    /// Returns the file that has this document as its present version.
     pub(crate) fn file_of(&self, document: u32) -> Option<u32> {
         let at = self.0.binary_search_by_key(&document, |(document, _)| *document).ok()?;
         Some(self.0[at].1)
     }
 
-    /// Whether it is the present version of a file.
+    /// Returns true if the document is the present version of a file.
     pub(crate) fn has(&self, document: u32) -> bool {
         self.file_of(document).is_some()
     }

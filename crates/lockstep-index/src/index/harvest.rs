@@ -1,4 +1,4 @@
-//! Reading many files for their words: what a build and an update of the index are made of.
+//! Reads many files and collects their words, for builds and updates of the index.
 
 use std::io;
 use std::path::Path;
@@ -13,34 +13,35 @@ use super::table::{Part, TableWriter};
 use super::version::Version;
 use super::words::{HASH_BITS, Seen, each_word};
 
-/// A table of words is closed when it has this many pairs of word and file; eight bytes each while it is made.
+/// The number of pairs of word and file per table. A pair takes eight bytes while the table is built.
 const PAIRS_PER_TABLE: usize = 12_000_000;
 
-/// Files that are read between two looks at how many pairs there are.
+/// The number of files that are read between two checks of the number of pairs.
 const ROUND: usize = 8_192;
 
-/// Files that one thread takes at a time.
+/// The number of files per task of a thread.
 const BATCH: usize = 256;
 
-/// So many files are sooner read by all cores than by one.
+/// The number of files from which reading in parallel is faster.
 const WORTH_THREADS: usize = 16;
 
-/// Words are sorted in as many heaps as fit into caches, by their highest bits.
+/// The number of buckets, by the highest bits of a word's hash. A bucket fits into the processor's caches
+/// when it is sorted.
 const HEAPS: usize = 256;
 const LOW_BITS: u32 = HASH_BITS - HEAPS.trailing_zeros();
 
-/// What was read.
+/// The result of reading files.
 #[derive(Debug, Default)]
 pub(crate) struct Harvest {
-    /// In the order of the paths; `None` where there was no file any more.
+    /// In the order of the paths; `None` for a file that no longer exists.
     pub(crate) files: Vec<Option<(Version, State)>>,
-    /// Tables from words to documents.
+    /// Tables that map words to documents.
     pub(crate) tables: Vec<Vec<u8>>,
-    /// How many files were not read because the time was over.
+    /// The number of files that were not read before the deadline.
     pub(crate) skipped: usize,
 }
 
-/// Reads the files at `paths` (sorted, relative to the root). They become the documents from `first` on.
+/// Reads the files at `paths` (sorted, relative to the root). They get the document numbers from `first` on.
 pub(crate) fn harvest<P: AsRef<str> + Sync>(
     root: &Path,
     paths: &[P],
@@ -64,7 +65,7 @@ pub(crate) fn harvest<P: AsRef<str> + Sync>(
             batch
         };
         let read: Vec<Batch> = match chunk.len() {
-            // Starting threads takes longer.
+            // For a few files, starting threads would take longer.
             0..WORTH_THREADS => vec![read(&mut Reader::default(), (0, chunk))],
             _ => chunk.par_chunks(BATCH).enumerate().map_init(Reader::default, read).collect(),
         };
@@ -86,7 +87,8 @@ pub(crate) fn harvest<P: AsRef<str> + Sync>(
     Ok(harvest)
 }
 
-/// Pairs of word and document: the lower half of the word's number above the document's.
+/// Pairs of word and document: the lower half of the word's hash in the high bits, the document's number in
+/// the low bits.
 #[derive(Debug)]
 struct Heaps(Vec<Vec<u64>>);
 
@@ -99,7 +101,7 @@ impl Heaps {
 struct Batch {
     files: Vec<Option<(Version, State)>>,
     heaps: Heaps,
-    /// How many of the files were not read.
+    /// The number of files that were not read.
     skipped: usize,
 }
 
@@ -110,7 +112,7 @@ impl Batch {
     }
 }
 
-/// What a thread keeps from file to file.
+/// Buffers that a thread reuses from file to file.
 #[derive(Default)]
 struct Reader {
     buffer: Vec<u8>,

@@ -1,5 +1,6 @@
-//! Writing the index down: new parts first, then the manifest that names them. Only the holder of the writer's lock does, and
-//! only on top of what it has read; whoever was not the first keeps its work to itself.
+//! Writes the index: new parts first, then the manifest that names them. Only the holder of the writer's lock
+//! writes, and only on top of the manifest that it has read. A process that is overtaken keeps its update in
+//! memory.
 
 use super::amendment::{Amendment, has_room};
 use super::files::Files;
@@ -10,17 +11,17 @@ use super::table::{Source, Table};
 use super::version::now;
 use crate::IndexError;
 
-/// Smaller tables are sooner kept in memory than opened.
+/// Smaller tables stay in memory, which is faster than opening their files.
 const IN_MEMORY: usize = 1 << 16;
 
-/// One replacement of the manifest in the making.
+/// A new manifest that is being prepared.
 pub(crate) struct Edition<'a> {
     writer: &'a Writer,
     manifest: Manifest,
 }
 
 impl<'a> Edition<'a> {
-    /// The next one after `manifest`; `None` where that is no longer the one on disk.
+    /// Prepares the successor of `manifest`. `None` if that is no longer the one on disk.
     pub(crate) fn after(
         writer: &'a Writer,
         found: Option<&Manifest>,
@@ -37,12 +38,13 @@ impl<'a> Edition<'a> {
         let mut manifest = manifest.clone();
         manifest.generation = present.map_or(0, |present| present.generation) + 1;
         manifest.written_at = now();
-        // Somebody may still read what an unreadable manifest named.
+        // Another process may still read the files that an unreadable manifest named.
         manifest.next_number = manifest.next_number.max(writer.first_free());
         Ok(Some(Self { writer, manifest }))
     }
 
-    /// Notes the file table, which came of the one that the manifest names by `amendment`, where that is told.
+    /// Records the file table. If `amendment` is given, it is the delta from the table that the manifest
+    /// names.
     pub(crate) fn set_files(
         &mut self,
         files: &Files,
@@ -58,8 +60,8 @@ impl<'a> Edition<'a> {
         Ok(())
     }
 
-    /// Adds a table of words or facts to `tables`, those that the manifest names; where there have come to be many, makes one
-    /// of some, without documents for which `is_alive` does not hold.
+    /// Adds a table of words or facts to `tables`, which the manifest names. If there are many tables, merges
+    /// some of them, without the documents for which `is_alive` returns false.
     pub(crate) fn add(
         &mut self,
         part: Part,
@@ -68,7 +70,7 @@ impl<'a> Edition<'a> {
         is_alive: impl Fn(u32) -> bool,
     ) -> Result<(), IndexError> {
         let put = self.put(part, &bytes);
-        // It is there, whether it could be written or not.
+        // The table is usable in memory even if it could not be written.
         tables.push(self.opened(part, put.as_ref().ok(), bytes));
         self.manifest.tables(part).push(put?);
         let sizes: Vec<u64> = tables.iter().map(Table::len).collect();
@@ -81,7 +83,7 @@ impl<'a> Edition<'a> {
             Part::Facts => merge::facts(&parts, is_alive),
             _ => merge::words(&parts, is_alive),
         };
-        // What is damaged stays as it is: a question that meets it will tell.
+        // Damaged tables are left alone: a query that reads them will report the damage.
         let Ok(merged) = merged else { return Ok(()) };
         let number = self.put(part, &merged)?;
         let numbers = self.manifest.tables(part);
@@ -108,12 +110,12 @@ impl<'a> Edition<'a> {
         written.unwrap_or_else(|| Table::new(Source::Memory(bytes)))
     }
 
-    /// Notes how long the last whole build took: its words, its facts.
+    /// Records the duration of the last full build: words, then facts.
     pub(crate) fn set_build_micros(&mut self, micros: [u64; 2]) {
         self.manifest.build_micros = micros;
     }
 
-    /// Makes it the present one.
+    /// Replaces the manifest on disk.
     pub(crate) fn publish(self) -> Result<Manifest, IndexError> {
         self.writer.replace(&self.manifest)?;
         Ok(self.manifest)

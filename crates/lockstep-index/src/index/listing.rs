@@ -1,4 +1,5 @@
-//! Listing what is in scope: names of files, and directories with the times that tell later whether anything came or went.
+//! Lists the scope: file names, and directories with the times that later show whether entries were added or
+//! removed.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -12,7 +13,7 @@ use super::settings::Filter;
 use super::version::{Version, now};
 use crate::scope::walk;
 
-/// What is in scope below some directory.
+/// The entries in scope below a directory.
 #[derive(Debug, Default)]
 pub(crate) struct Listing {
     pub(crate) directories: BTreeMap<String, Directory>,
@@ -20,7 +21,7 @@ pub(crate) struct Listing {
     pub(crate) files: Vec<String>,
 }
 
-/// Lists what is in scope below `start` (relative to the root). What cannot be read is not listed.
+/// Lists the scope below `start` (relative to the root). Unreadable entries are left out.
 pub(crate) fn list(root: &Path, start: &str, filter: &Filter) -> Listing {
     let found = Mutex::new(Found::default());
     walk(&absolute(root, start)).build_parallel().run(|| {
@@ -33,12 +34,12 @@ pub(crate) fn list(root: &Path, start: &str, filter: &Filter) -> Listing {
     found.into_inner().expect("no walker panics while it adds its batch").into_listing()
 }
 
-/// Lists what is in scope in `start` itself; directories in it are named, but not looked into. On this thread: there is little to list,
-/// and the threads of a walker wait for each other by sleeping.
+/// Lists the scope in `start` itself; its subdirectories are named, but not read. Runs on this thread: there
+/// is little to list, and the threads of a parallel walker wait for each other by sleeping.
 pub(crate) fn list_level(root: &Path, start: &str, filter: &Filter) -> Listing {
     let mut found = Found::default();
     for entry in walk(&absolute(root, start)).max_depth(Some(1)).build().filter_map(Result::ok) {
-        // Nothing is below that could be left out.
+        // A single level has no subtree to skip.
         let _ = found.add(root, &entry, filter);
     }
     found.into_listing()
@@ -52,11 +53,11 @@ fn absolute(root: &Path, start: &str) -> PathBuf {
 struct Found {
     directories: Vec<(String, Directory)>,
     files: Vec<String>,
-    /// Directories of files whose names are no UTF-8.
+    /// Directories of files whose names are not UTF-8.
     unnameable: Vec<String>,
 }
 
-/// What one walker found, added to all when it ends.
+/// The findings of one walker, merged into `all` when it ends.
 struct Batch<'a> {
     found: Found,
     all: &'a Mutex<Found>,
@@ -101,11 +102,11 @@ impl Found {
         for path in self.unnameable {
             directories.entry(path).or_default().unnameable += 1;
         }
-        // A directory that vanished while it was listed has no time, and is looked at again.
+        // A directory that vanished while it was listed has no time, so it is checked again.
         let mut last = None;
         for file in &self.files {
             let parent = lockstep_refs::world::parent(file);
-            // Neighbours in the order of paths are mostly neighbours in the tree.
+            // Adjacent paths are mostly in the same directory.
             if last != Some(parent) && !directories.contains_key(parent) {
                 directories.insert(parent.to_owned(), Directory::default());
             }
@@ -115,7 +116,7 @@ impl Found {
     }
 }
 
-/// The walker tells a directory before it reads it: what comes later has a later time.
+/// The walker reports a directory before it reads it, so later entries have a later time.
 fn stamped(entry: &DirEntry) -> Option<Directory> {
     let version = Version::of(&entry.metadata().ok()?);
     let changed = if version.is_racy(now()) { 0 } else { version.changed };

@@ -1,5 +1,5 @@
-//! Looking whether the disk is still as the file table says, without walking the tree: known files by their versions, new and
-//! vanished ones by the times of known directories.
+//! Checks whether the disk matches the file table, without walking the tree: known files by their versions,
+//! new and deleted ones by the times of known directories.
 
 use std::collections::{BTreeSet, HashSet};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -16,20 +16,20 @@ use super::rules;
 use super::version::{Version, now};
 use crate::threads;
 
-/// What is not as the table says.
+/// The differences from the table.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Look {
     /// Files with another version.
     pub(crate) changed: Vec<u32>,
-    /// Files that are gone, or whose directory is.
+    /// Files that were deleted, alone or with their directory.
     pub(crate) vanished: Vec<u32>,
-    /// Files whose time was too young to be trusted and now is old enough.
+    /// Files whose time was racy and is now old enough to be trusted.
     pub(crate) settled: Vec<u32>,
-    /// Directories in which something came or went.
+    /// Directories with added or removed entries.
     pub(crate) touched: Vec<u32>,
-    /// Directories that are gone.
+    /// Deleted directories.
     pub(crate) gone: Vec<u32>,
-    /// Whether ignore rules changed, so that everything must be listed again.
+    /// Set if ignore rules changed, so that everything must be listed again.
     pub(crate) rules_changed: bool,
 }
 
@@ -56,16 +56,17 @@ impl Look {
     }
 }
 
-/// Fewer files than this are looked at sooner than a thread is started.
+/// The number of files per thread. For fewer, starting a thread takes longer.
 const FILES_PER_THREAD: usize = 2_000;
 
-/// Directories that a thread takes at a time.
+/// The number of directories per task of a thread.
 const BATCH: usize = 8;
 
-/// A directory of fewer files is not opened for them: opening and closing take longer than the longer paths.
+/// Directories with fewer files are not opened: opening and closing take longer than the longer paths.
 const WORTH_OPENING: usize = 3;
 
-/// Looks at everything the table knows, on as many threads as there are cores. Sets `outdated` as soon as something differs.
+/// Checks every file of the table, on as many threads as there are cores. Sets `outdated` as soon as it finds
+/// a difference.
 pub(crate) fn look(root: &Path, files: &Files, limit: u64, outdated: &AtomicBool) -> Look {
     let by_directory = files.by_directory();
     let helpers = threads::besides(files.len() / FILES_PER_THREAD);
@@ -98,8 +99,10 @@ pub(crate) fn look(root: &Path, files: &Files, limit: u64, outdated: &AtomicBool
     look
 }
 
-/// Looks at some paths only, known or not, and at the directories they are in; at everything below those that are directories. Whatever
-/// else changed is found by the next whole look, because the table keeps what it knew.
+/// Checks only some paths, known or not, with the directories they are in, and everything below those that
+/// are directories.
+///
+/// The table keeps its state for all other paths, so the next full check finds their changes.
 pub(crate) fn look_only(root: &Path, files: &Files, limit: u64, paths: &HashSet<String>) -> Look {
     let opened = open_root(root);
     let eye = Eye { root, base: opened.as_ref().map(AsFd::as_fd), files, limit };
@@ -127,13 +130,13 @@ pub(crate) fn look_only(root: &Path, files: &Files, limit: u64, paths: &HashSet<
     look
 }
 
-/// Whether a path is a directory or below it.
+/// Returns true if a path is the directory or below it.
 fn is_in(path: &str, directory: &str) -> bool {
     let rest = path.strip_prefix(directory);
     directory.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// The known directory that a path is in, or the first above it that is known.
+/// Returns the known directory of a path, or its nearest known ancestor.
 fn nearest(files: &Files, path: &str) -> Option<usize> {
     let mut above = parent(path);
     loop {
@@ -145,7 +148,7 @@ fn nearest(files: &Files, path: &str) -> Option<usize> {
     }
 }
 
-/// Paths from here are shorter. Without it nothing is found, which is so.
+/// Opens the root, because relative paths are shorter. If it cannot be opened, no file exists.
 fn open_root(root: &Path) -> Option<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
     rustix::fs::open(root, flags, Mode::empty()).ok()
@@ -153,14 +156,14 @@ fn open_root(root: &Path) -> Option<OwnedFd> {
 
 struct Eye<'a> {
     root: &'a Path,
-    /// The root, opened.
+    /// The opened root.
     base: Option<BorrowedFd<'a>>,
     files: &'a Files,
     limit: u64,
 }
 
 impl Eye<'_> {
-    /// A directory and the files in it.
+    /// Checks a directory and the files in it.
     fn look_at(&self, directory: usize, by_directory: &ByDirectory, look: &mut Look) {
         let files = by_directory.of(directory);
         match self.look_at_directory(directory, files.len(), look) {
@@ -169,7 +172,7 @@ impl Eye<'_> {
         }
     }
 
-    /// A directory by itself, opened where so many files are asked for next; `None` where it is gone.
+    /// Checks a directory, and opens it if enough files in it are checked next. `None` if it was deleted.
     fn look_at_directory(&self, directory: usize, files: usize, look: &mut Look) -> Option<Option<OwnedFd>> {
         let number = u32::try_from(directory).expect("directories are numbered with 32 bits");
         let known = self.files.directories[directory];
@@ -182,7 +185,7 @@ impl Eye<'_> {
         let touched = (now.changed, now.inode) != (known.changed, known.inode);
         if touched || known.rules != 0 {
             let path = self.root.join(relative);
-            // Another repository since somebody said `git init` in it.
+            // `git init` was run in the directory, so it is another repository now.
             look.rules_changed |=
                 touched && !relative.is_empty() && path.join(".git").symlink_metadata().is_ok();
             look.rules_changed |= rules::of_directory(&path) != known.rules;
@@ -193,7 +196,7 @@ impl Eye<'_> {
         Some(opened)
     }
 
-    /// A file, by its directory where that is opened.
+    /// Checks a file, relative to its directory if that is open.
     fn look_at_file(&self, file: u32, directory: Option<&OwnedFd>, look: &mut Look) {
         let path = self.files.paths.get(file as usize);
         let flags = AtFlags::SYMLINK_NOFOLLOW;
@@ -207,8 +210,8 @@ impl Eye<'_> {
         }
     }
 
-    /// A directory with its version, opened where more is asked about it than opening it costs; `None` where it is gone, or no
-    /// directory any more.
+    /// Returns a directory's version, and opens the directory if that is cheaper for this many files. `None`
+    /// if it was deleted or is no longer a directory.
     fn directory(&self, relative: &str, files: usize) -> Option<(Option<OwnedFd>, Version)> {
         let base = self.base?;
         let path = if relative.is_empty() { "." } else { relative };
@@ -232,7 +235,8 @@ impl Eye<'_> {
         }
     }
 
-    /// Another content under the same time is a second write within one tick of the clock.
+    /// Compares the content of a file. Another content under the same time is a second write within one tick
+    /// of the clock.
     fn read_again(&self, file: u32, known: &Version, look: &mut Look) {
         let path = self.root.join(self.files.paths.get(file as usize));
         let mut buffer = Vec::new();

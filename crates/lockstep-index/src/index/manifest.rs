@@ -1,4 +1,5 @@
-//! The manifest: which files make up the index now. Replaced in one step; everything it names is never changed.
+//! The manifest: names the files that make up the index. It is replaced atomically; the files that it names
+//! never change.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,47 +9,47 @@ use super::settings::Settings;
 use super::storage::Part;
 use super::words;
 
-/// First bytes of the file. The digit is the format: another one is no index of ours, and one is made anew.
+/// The first bytes of the file. The last digit is the format version; an index of another version is rebuilt.
 const MAGIC: &[u8; 8] = b"LSINDEX2";
 
-/// What the index consists of and what it was made with.
+/// The parts of the index, and the versions it was built with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
-    /// By whose rules words were numbered.
+    /// The version of the word hashing.
     words_version: u32,
-    /// By whose rules facts were extracted.
+    /// The version of the fact extraction.
     facts_version: u64,
     /// [`Settings::fingerprint`].
     settings: u64,
     /// Ignore rules outside the tree.
     pub(crate) outside_rules: u64,
-    /// Counts replacements.
+    /// The number of replacements.
     pub(crate) generation: u64,
-    /// When it was written, in nanoseconds since 1970.
+    /// The time of writing, in nanoseconds since 1970.
     pub(crate) written_at: i64,
-    /// How long the last whole build took, in microseconds: words, then facts.
+    /// The duration of the last full build in microseconds: words, then facts.
     pub(crate) build_micros: [u64; 2],
     /// The number of the next file of the index.
     pub(crate) next_number: u32,
     /// The number of the next document.
     pub(crate) next_document: u32,
-    /// The file table.
+    /// The number of the file table.
     pub(crate) files: u32,
-    /// What changed in it since it was written, the oldest first.
+    /// The deltas since the file table was written, oldest first.
     pub(crate) amendments: Vec<Amendment>,
-    /// Tables from words to documents, the oldest first.
+    /// Tables that map words to documents, oldest first.
     pub(crate) words: Vec<u32>,
-    /// Tables from documents to facts, the oldest first.
+    /// Tables that map documents to facts, oldest first.
     pub(crate) facts: Vec<u32>,
 }
 
 impl Manifest {
-    /// Of an index with nothing in it.
+    /// Returns the manifest of an empty index.
     pub(crate) fn empty(settings: &Settings) -> Self {
         Self {
             words_version: words::VERSION,
             facts_version: facts_version(),
-            settings: settings.fingerprint(),
+            settings: settings.digest(),
             outside_rules: 0,
             generation: 0,
             written_at: 0,
@@ -62,17 +63,17 @@ impl Manifest {
         }
     }
 
-    /// Whether its words mean what they mean to this program under these settings. Its facts may still be foreign:
-    /// [`has_our_facts`](Self::has_our_facts).
+    /// Returns true if its words can be used by this program with these settings. Its facts may still be of
+    /// another version: [`has_our_facts`](Self::has_our_facts).
     pub(crate) fn is_ours(&self, settings: &Settings) -> bool {
-        self.words_version == words::VERSION && self.settings == settings.fingerprint()
+        self.words_version == words::VERSION && self.settings == settings.digest()
     }
 
     pub(crate) fn has_our_facts(&self) -> bool {
         self.facts_version == facts_version()
     }
 
-    /// Without the facts of another program.
+    /// Removes facts of another version.
     pub(crate) fn with_our_facts(mut self) -> Self {
         if !self.has_our_facts() {
             self.facts.clear();
@@ -81,19 +82,20 @@ impl Manifest {
         self
     }
 
-    /// The same, as another program would have written it.
+    /// Returns the manifest as another version would have written it.
     #[cfg(test)]
     pub(crate) fn of_another_program(mut self) -> Self {
         self.facts_version ^= 1;
         self
     }
 
-    /// Whether who read the one has read the other: facts of another program are read by nobody.
+    /// Returns true if both manifests read the same. Facts of another version are never read, so they are
+    /// ignored.
     pub(crate) fn reads_as(&self, other: &Self) -> bool {
         self == other || self.clone().with_our_facts() == other.clone().with_our_facts()
     }
 
-    /// The numbers of the tables of words or facts.
+    /// Returns the numbers of the tables of words or facts.
     pub(crate) fn tables(&mut self, part: Part) -> &mut Vec<u32> {
         match part {
             Part::Facts => &mut self.facts,
@@ -109,7 +111,7 @@ impl Manifest {
         out
     }
 
-    /// `None` where the bytes are damaged or of another format.
+    /// Decodes a manifest. `None` if the bytes are damaged or of another format.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let (body, sum) = bytes.split_last_chunk::<8>()?;
         let content = body.strip_prefix(MAGIC)?;

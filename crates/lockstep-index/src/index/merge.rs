@@ -1,15 +1,16 @@
-//! Making one table of several, so that a long life does not leave many small ones.
+//! Merges tables, so that many updates do not leave many small ones.
 
 use std::collections::BTreeMap;
 
 use super::codec::{Bytes, put_varint};
 use super::table::{Cursor, Damage, Table, TableWriter};
 
-/// More tables than this are worth a merge.
+/// The number of tables above which some are merged.
 const MANY: usize = 8;
 
-/// Which tables to make one of, by their sizes; none where they are few. The smallest, and larger ones as long as they are not
-/// much larger than those before together: so a large table is seldom written again.
+/// Chooses the tables to merge, by their sizes; none if there are few. The result has the smallest tables,
+/// and larger ones as long as each is not much larger than the sum of those before. Large tables are
+/// therefore seldom rewritten.
 pub(crate) fn choose(sizes: &[u64]) -> Vec<usize> {
     if sizes.len() <= MANY {
         return Vec::new();
@@ -29,7 +30,7 @@ pub(crate) fn choose(sizes: &[u64]) -> Vec<usize> {
     chosen
 }
 
-/// One table of words from several. Documents for which `is_alive` does not hold are left out.
+/// Merges several tables of words. Documents for which `is_alive` returns false are left out.
 pub(crate) fn words(tables: &[&Table], is_alive: impl Fn(u32) -> bool) -> Result<Vec<u8>, Damage> {
     let mut payload = Vec::new();
     merge(tables, |writer, key, payloads| {
@@ -44,7 +45,7 @@ pub(crate) fn words(tables: &[&Table], is_alive: impl Fn(u32) -> bool) -> Result
     })
 }
 
-/// One table of facts from several, without those of documents for which `is_alive` does not hold.
+/// Merges several tables of facts. Documents for which `is_alive` returns false are left out.
 pub(crate) fn facts(tables: &[&Table], is_alive: impl Fn(u32) -> bool) -> Result<Vec<u8>, Damage> {
     merge(tables, |writer, key, payloads| match (u32::try_from(key), payloads.last()) {
         (Ok(document), Some(payload)) if is_alive(document) => Ok(writer.put(key, payload)?),
@@ -52,7 +53,8 @@ pub(crate) fn facts(tables: &[&Table], is_alive: impl Fn(u32) -> bool) -> Result
     })
 }
 
-/// Walks the tables side by side; each key once, with what the tables have of it, in their order.
+/// Iterates over the tables in parallel. `visit` is called once per key, with the payloads of all tables in
+/// their order.
 fn merge(
     tables: &[&Table],
     mut visit: impl FnMut(&mut TableWriter<Vec<u8>>, u64, &[Vec<u8>]) -> Result<(), Damage>,
@@ -75,7 +77,7 @@ fn merge(
     Ok(writer.finish()?)
 }
 
-/// Ascending documents, as the distances between them.
+/// Encodes ascending document numbers as deltas.
 pub(crate) fn put_documents(out: &mut Vec<u8>, documents: impl Iterator<Item = u32>) {
     let mut last = 0;
     for document in documents {
@@ -84,7 +86,7 @@ pub(crate) fn put_documents(out: &mut Vec<u8>, documents: impl Iterator<Item = u
     }
 }
 
-/// What [`put_documents`] wrote; `None` where it is damaged.
+/// Decodes the output of [`put_documents`]. `None` if it is damaged.
 pub(crate) fn documents(payload: &[u8]) -> Option<Vec<u32>> {
     let mut bytes = Bytes(payload);
     let mut last = 0_u32;

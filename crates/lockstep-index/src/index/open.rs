@@ -1,4 +1,4 @@
-//! Opening an index: from disk, then up to date with a look at the files, with as much effort as is asked for.
+//! Opens an index: loads it from disk, then updates it from the files, within the given effort.
 
 use std::collections::HashSet;
 use std::io::{self, ErrorKind};
@@ -26,12 +26,12 @@ use super::version::now;
 use super::{Index, rules};
 use crate::IndexError;
 
-/// Where an index is kept.
+/// The location of an index.
 #[derive(Debug, Clone, Copy)]
 pub enum Home<'a> {
     /// In the state directory of a project.
     State(&'a StateDir),
-    /// Nowhere: it goes with the process, and nothing is written.
+    /// In memory only. Nothing is written.
     Memory,
 }
 
@@ -44,33 +44,34 @@ impl Home<'_> {
     }
 }
 
-/// How much may be done before answers are given.
+/// The work that may be done before a query is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effort {
-    /// Few changed files are read; with many the index stays behind, and says so. None is built where there is none.
+    /// A few changed files are read. If there are many, the index stays outdated and reports that. A missing
+    /// index is not built.
     Few,
-    /// Whatever it takes.
+    /// Read all changed files, or build the index.
     Whole,
 }
 
-/// What is looked at when an index is opened.
+/// The files that are checked when an index is opened.
 #[derive(Debug, Clone, Copy)]
 pub enum Sight<'a> {
-    /// Every file.
     Whole,
-    /// These paths, relative to the root, and their directories. Answers about other files are those of the last whole look.
+    /// These paths, relative to the root, and their directories. Answers about other files are as of the last
+    /// full check.
     Only(&'a HashSet<String>),
 }
 
-/// So many changed files are read before an answer that should come at once.
+/// The number of changed files up to which they are read before a quick answer.
 const FEW: usize = 300;
 
-/// A manifest is read so often again when what it names has been replaced meanwhile.
+/// The number of attempts to read a manifest whose files are being replaced.
 const TRIES: usize = 20;
 
 impl Index {
-    /// Opens the index of the project at `root` and brings it up to date; `None` where there is none and building one is more
-    /// than `effort` allows.
+    /// Opens the index of the project at `root` and updates it. `None` if there is none and building it
+    /// exceeds `effort`.
     pub fn open(
         root: &Path,
         home: Home<'_>,
@@ -88,8 +89,8 @@ impl Index {
         opening.bring_up_to_date(loaded).map(Some)
     }
 
-    /// As [`Index::open_or_build`], for who has something to do besides: a few changes that it found are not written to disk
-    /// before [`Index::keep_parsed`] is called. What `sight` leaves out is as the index knew it.
+    /// Like [`Index::open_or_build`], but a small update is written to disk only when [`Index::keep_parsed`]
+    /// is called. Files outside `sight` stay as they are indexed.
     pub fn open_and_keep_later(
         root: &Path,
         home: Home<'_>,
@@ -104,7 +105,7 @@ impl Index {
             .bring_up_to_date(loaded)
     }
 
-    /// Opens the index of the project at `root`, builds it where there is none, and brings it up to date.
+    /// Opens the index of the project at `root`, builds it if it is missing, and updates it.
     pub fn open_or_build(
         root: &Path,
         home: Home<'_>,
@@ -116,14 +117,14 @@ impl Index {
     }
 }
 
-/// What is read from disk.
+/// The data read from disk.
 #[derive(Debug)]
 pub(super) struct Base {
     pub(super) manifest: Manifest,
     pub(super) files: Files,
     pub(super) words: Vec<Table>,
     pub(super) facts: Vec<Table>,
-    /// The facts, as they are kept, of files that were found changed or gone, by path.
+    /// The stored facts of files that were found changed or deleted, by path.
     pub(super) replaced: Vec<(String, Vec<u8>)>,
 }
 
@@ -138,7 +139,8 @@ impl Base {
         }
     }
 
-    /// The facts of what a plan changes, as they were. After a whole rebuild nobody asks.
+    /// Returns the stored facts of the files that a plan changes; none for a large plan, where they are not
+    /// needed.
     fn facts_of(&self, plan: &Plan) -> Vec<(String, Vec<u8>)> {
         if plan.read.len() + plan.dropped.len() > FEW {
             return Vec::new();
@@ -154,23 +156,23 @@ impl Base {
     }
 }
 
-/// What is on disk.
+/// The state on disk.
 #[derive(Debug, Default)]
 pub(super) struct Loaded {
-    /// `None` where there is nothing that this program can use.
+    /// `None` if there is no usable index.
     pub(super) base: Option<Base>,
-    /// The manifest as it was found, usable or not.
+    /// The manifest on disk, usable or not.
     pub(super) found: Option<Manifest>,
 }
 
 impl Loaded {
-    /// The same, as if nothing of it could be used.
+    /// Returns the same without the usable base.
     pub(super) fn unusable(self) -> Self {
         Self { base: None, ..self }
     }
 }
 
-/// What is on disk, where something is kept there.
+/// Loads the index, if one is stored on disk.
 pub(super) fn load_from(storage: Option<&Storage>, settings: &Settings) -> Result<Loaded, IndexError> {
     storage.map_or_else(|| Ok(Loaded::default()), |storage| load(storage, settings))
 }
@@ -186,7 +188,7 @@ pub(super) fn load(storage: &Storage, settings: &Settings) -> Result<Loaded, Ind
                 loaded.base = base;
                 break;
             }
-            // A writer has replaced the manifest and removed what the one before named.
+            // A writer has replaced the manifest and removed the files of the previous one.
             Err(error) if error.kind() == ErrorKind::NotFound => {}
             Err(_) => break,
         }
@@ -210,7 +212,7 @@ fn load_parts(storage: &Storage, manifest: Manifest) -> io::Result<Option<Base>>
 pub(super) struct Opening<'a> {
     pub(super) root: &'a Path,
     pub(super) storage: Option<Storage>,
-    /// The lock, where it is held already.
+    /// The lock, if it is already held.
     pub(super) writer: Option<&'a Writer>,
     pub(super) settings: &'a Settings,
     pub(super) effort: Effort,
@@ -219,33 +221,33 @@ pub(super) struct Opening<'a> {
     pub(super) progress: &'a dyn Progress,
 }
 
-/// When an update is written to disk.
+/// The time at which an update is written to disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Keep {
     Now,
-    /// With the facts, where it is small.
+    /// Together with the facts, if the update is small.
     Later,
 }
 
-/// An update that is only in memory yet.
+/// An update that is only in memory so far.
 #[derive(Debug)]
 pub(super) struct Unkept {
-    /// New tables of words; the last ones of the index are these.
+    /// New tables of words. They are the last ones of the index.
     words: Vec<Vec<u8>>,
-    /// How the file table came of that on disk, where it was in one small amendment.
+    /// The delta from the file table on disk, if it is a single small one.
     amendment: Option<Amendment>,
     /// The manifest that was on disk.
     found: Option<Manifest>,
 }
 
 impl Unkept {
-    /// Whether it was made from what `present` names.
+    /// Returns true if the update is based on the manifest `present`.
     pub(super) fn is_after(&self, present: Option<&Manifest>) -> bool {
         present.is_some() && present == self.found.as_ref()
     }
 }
 
-/// What a look showed.
+/// The result of a check of the disk.
 #[derive(Debug)]
 pub(super) struct Seen {
     pub(super) look: Look,
@@ -261,7 +263,7 @@ impl Opening<'_> {
         self.catch_up(base, found, seen)
     }
 
-    /// What the disk has otherwise than a table says; `outdated` is set as soon as something is.
+    /// Returns the differences between the disk and a table. Sets `outdated` as soon as it finds one.
     pub(super) fn look(&self, files: &Files, manifest: &Manifest, outdated: &AtomicBool) -> Seen {
         let limit = self.settings.max_file_bytes;
         let outside_rules = rules::outside(self.root);
@@ -273,7 +275,7 @@ impl Opening<'_> {
         Seen { look, outside_rules }
     }
 
-    /// The index with what a look found otherwise than it is known.
+    /// Updates the index by the differences that a check found.
     pub(super) fn catch_up(
         self,
         base: Base,
@@ -294,7 +296,7 @@ impl Opening<'_> {
         self.update(base, found, plan, outside_rules, None)
     }
 
-    /// An index from nothing.
+    /// Builds an index from scratch.
     fn build(self, found: Option<Manifest>) -> Result<Index, IndexError> {
         let start = Instant::now();
         let outside_rules = rules::outside(self.root);
@@ -303,7 +305,7 @@ impl Opening<'_> {
         self.update(base, found, plan, outside_rules, Some(start))
     }
 
-    /// Does what a plan says, and keeps it; `building` tells since when, where everything is new.
+    /// Executes a plan and saves the result. `building` is the start time of a full build.
     fn update(
         self,
         mut base: Base,
@@ -316,7 +318,7 @@ impl Opening<'_> {
         let is_small = building.is_none() && plan.read.len() + plan.dropped.len() <= FEW;
         let (tables, amendment, skipped) = self.apply(&mut base, plan)?;
         if skipped > 0 {
-            // What was not read must not be missing from the index on disk.
+            // The index on disk must not lose files that were not read.
             base.words.extend(tables.into_iter().map(|bytes| Table::new(Source::Memory(bytes))));
             base.manifest.written_at = now();
             return Ok(Index { behind: skipped, skipped, ..self.opened(base, false) });
@@ -335,8 +337,8 @@ impl Opening<'_> {
         Ok(self.opened(base, kept))
     }
 
-    /// Reads what the plan says into new tables of words, and brings the file table up to date, by the amendment that is returned.
-    /// The last number is how many files were not read because the time was over.
+    /// Reads the plan's files into new tables of words, and updates the file table by the returned delta. The
+    /// last number is the files that were not read because the deadline passed.
     fn apply(&self, base: &mut Base, plan: Plan) -> Result<(Vec<Vec<u8>>, Amendment, usize), IndexError> {
         let first = base.manifest.next_document;
         let limit = self.settings.max_file_bytes;
@@ -349,8 +351,8 @@ impl Opening<'_> {
         Ok((tables, amendment, skipped))
     }
 
-    /// Writes the update down where nobody else is writing and nobody was faster. Whether it did or not, this process has it
-    /// in memory. A disk on which nothing can be written is no reason to give no answer.
+    /// Writes the update if no other process is writing or has written. In either case this process has the
+    /// update in memory. An unwritable disk is no reason to fail a query.
     fn keep(
         &self,
         base: &mut Base,
@@ -381,7 +383,7 @@ impl Opening<'_> {
                 base.manifest = manifest;
                 Ok(true)
             }
-            // A build was asked for: that it is not there matters.
+            // An explicit build fails if it cannot be written.
             Err(error) if self.writer.is_some() => Err(error),
             Err(_) => Ok(false),
         }
@@ -430,7 +432,7 @@ impl Opening<'_> {
 }
 
 impl Index {
-    /// Writes down an update that is only in memory yet, as [`Opening::keep`] does.
+    /// Writes an update that is only in memory, like [`Opening::keep`].
     pub(super) fn keep_update(&mut self, writer: &Writer) -> Result<(), IndexError> {
         let Some(Unkept { words, amendment, found }) = self.unkept.take() else { return Ok(()) };
         let Some(edition) = Edition::after(writer, found.as_ref(), &self.manifest)? else { return Ok(()) };
@@ -441,15 +443,15 @@ impl Index {
     }
 }
 
-/// Writes new tables of words and the file table, then the manifest that names them. What fails leaves `words` right in
-/// memory.
+/// Writes new tables of words and the file table, then the manifest that names them. If it fails, `words` is
+/// correct in memory.
 fn write(
     mut edition: Edition<'_>,
     (files, amendment): (&Files, Option<Amendment>),
     words: &mut Vec<Table>,
     new: Vec<Vec<u8>>,
 ) -> Result<Manifest, IndexError> {
-    // Asked for where tables are merged, which is seldom.
+    // Only needed if tables are merged, which is rare.
     let alive = OnceLock::new();
     let is_alive = |document| alive.get_or_init(|| files.documents()).has(document);
     let mut failed = Ok(());

@@ -1,45 +1,46 @@
-//! How far a build has come, for whoever watches.
+//! Progress of a build.
 
 use std::time::Instant;
 
-/// What is being done.
+/// A phase of a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// Files are read for their words.
+    /// Reading files for their words.
     Words,
-    /// Files are parsed for their facts.
+    /// Parsing files for their facts.
     Facts,
-    /// The references of files are resolved.
+    /// Resolving the references of files.
     References,
 }
 
-/// Somebody who is told. Called from several threads, often: it must be quick.
+/// A receiver of progress. It is called often, from several threads, so it must be fast.
 pub trait Progress: Sync {
-    /// `done` of `all` files have been through the phase.
+    /// Reports that `done` of `all` files have finished the phase.
     fn report(&self, phase: Phase, done: usize, all: usize);
 
-    /// Whether nobody waits for the outcome any more. Asked between files; what was begun then ends with an error.
+    /// Returns true if the result is no longer needed. Checked between files; the build then ends with an
+    /// error.
     fn is_abandoned(&self) -> bool {
         false
     }
 
-    /// When the time for the outcome is over. Work that is not done by then is left out, and the index says so.
+    /// Returns the deadline. Work that is not finished by then is left out, and the index reports that.
     fn deadline(&self) -> Option<Instant> {
         None
     }
 
-    /// Whether no further file is parsed in advance.
+    /// Returns true if no further file is parsed in advance.
     fn is_parsing_over(&self) -> bool {
         self.is_out_of_time()
     }
 
-    /// Whether the deadline has passed.
+    /// Returns true if the deadline has passed.
     fn is_out_of_time(&self) -> bool {
         self.deadline().is_some_and(|deadline| Instant::now() >= deadline)
     }
 }
 
-/// Nobody.
+/// A receiver that ignores progress.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Unwatched;
 

@@ -1,23 +1,23 @@
-//! The ignore rules as far as they can change which files are in scope: compared by content, they are few and small.
+//! Digests of the ignore rules, which determine the scope. They are compared by content, because they are few
+//! and small.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::codec::check;
-use crate::scope::IGNORE_FILE;
+use crate::scope::{IGNORE_FILE, user_excludes};
 
 const FILES: [&str; 2] = [".gitignore", IGNORE_FILE];
 
-/// A digest of the rules in a directory; zero where there are none.
+/// Returns a digest of the ignore rules in a directory; zero if there are none.
 pub(crate) fn of_directory(directory: &Path) -> u64 {
     digest(FILES.iter().map(|name| directory.join(name)))
 }
 
-/// A digest of the rules that hold in the tree but do not stand in it: of directories above it in its repository, of
-/// `.git/info/exclude`, and the user's own.
+/// Returns a digest of the ignore rules from outside the tree: of parent directories in its repository, of
+/// `.git/info/exclude`, and of the user.
 pub(crate) fn outside(root: &Path) -> u64 {
     let mut files = Vec::new();
-    files.extend(ignore::gitignore::gitconfig_excludes_path());
+    files.extend(user_excludes().ok().flatten());
     for directory in root.ancestors() {
         if directory != root {
             files.extend(FILES.iter().map(|name| directory.join(name)));
@@ -33,12 +33,12 @@ pub(crate) fn outside(root: &Path) -> u64 {
 fn digest(files: impl Iterator<Item = PathBuf>) -> u64 {
     let mut all = Vec::new();
     for file in files {
-        if let Ok(content) = fs::read(&file) {
+        if let Ok(content) = lockstep_fs::read(&file) {
             all.extend_from_slice(&(content.len() as u64).to_le_bytes());
             all.extend_from_slice(file.file_name().unwrap_or_default().as_encoded_bytes());
             all.extend_from_slice(&content);
         }
     }
-    // Zero means "none".
+    // Zero stands for "no rules".
     if all.is_empty() { 0 } else { check(&all).max(1) }
 }

@@ -1,4 +1,4 @@
-//! What the index is of: which files beside git's own rules, and how large they may be.
+//! The settings of the index: the files in scope besides git's own rules, and their maximum size.
 
 use std::path::Path;
 
@@ -7,10 +7,10 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use super::codec::check;
 use crate::IndexError;
 
-/// The largest file that is looked into, unless something else is set.
+/// The default size limit of indexed files.
 pub const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// Files of an agent framework: its definitions, and what they lean on.
+/// Files of an agent framework: its definitions and the files they use.
 const CLAUDE_INCLUDE: &[&str] = &[
     "/.claude/agents/**/*.md",
     "/.claude/skills/**",
@@ -25,14 +25,14 @@ const CLAUDE_INCLUDE: &[&str] = &[
 ];
 const CLAUDE_EXCLUDE: &[&str] = &["node_modules/", "/.claude/agent-memory/", "*.log"];
 
-/// Which files count, beside git's rules.
+/// The files in scope, besides git's rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// Only these, in the syntax of `.gitignore`; empty for all.
+    /// Only files that match, in the syntax of `.gitignore`; empty for all files.
     pub include: Vec<String>,
-    /// None of these, in the syntax of `.gitignore`.
+    /// No files that match, in the syntax of `.gitignore`.
     pub exclude: Vec<String>,
-    /// Larger files are counted and not looked into.
+    /// Larger files are counted, but not read.
     pub max_file_bytes: u64,
 }
 
@@ -43,16 +43,24 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Narrowed to the files of an agent framework under `.claude/`.
+    /// Restricts the settings to the files of an agent framework under `.claude/`.
     pub fn only_claude(mut self) -> Self {
         self.include.extend(CLAUDE_INCLUDE.iter().map(|pattern| (*pattern).to_owned()));
         self.exclude.extend(CLAUDE_EXCLUDE.iter().map(|pattern| (*pattern).to_owned()));
         self
     }
 
-    /// Tells one set of settings from another: an index of other settings is not used.
-    pub(crate) fn fingerprint(&self) -> u64 {
-        check(format!("{self:?}").as_bytes())
+    /// Encodes the settings as text, for digests that decide whether stored data can be reused.
+    ///
+    /// The number at the start is the version of the encoding. Raising it rebuilds every index.
+    pub fn fingerprint(&self) -> String {
+        let Self { include, exclude, max_file_bytes } = self;
+        format!("index 1 {max_file_bytes}\ninclude {include:?}\nexclude {exclude:?}\n")
+    }
+
+    /// Returns the digest in the manifest. An index with other settings is not used.
+    pub(crate) fn digest(&self) -> u64 {
+        check(self.fingerprint().as_bytes())
     }
 
     pub(crate) fn filter(&self, root: &Path) -> Result<Filter, IndexError> {
@@ -72,7 +80,7 @@ fn matcher(root: &Path, patterns: &[String]) -> Result<Gitignore, IndexError> {
     builder.build().map_err(wrong)
 }
 
-/// Settings, ready to be asked about paths.
+/// Compiled settings.
 #[derive(Debug, Clone)]
 pub(crate) struct Filter {
     include: Option<Gitignore>,
@@ -80,7 +88,8 @@ pub(crate) struct Filter {
 }
 
 impl Filter {
-    /// Whether an entry of the tree counts, its directories having passed. A directory passes unless it is excluded.
+    /// Returns true if an entry is in scope, given that its parent directories are. A directory is in scope
+    /// unless it is excluded.
     pub(crate) fn takes(&self, path: &Path, is_dir: bool) -> bool {
         if self.exclude.matched(path, is_dir).is_ignore() {
             return false;

@@ -1,5 +1,7 @@
-//! Counts of what an index holds. Files, definitions, imports and uses are counted from the stored facts; references need every
-//! file to be resolved, which takes minutes in a large project, and are counted only on request.
+//! Counts the contents of an index.
+//!
+//! Files, definitions, imports and uses are counted from the stored facts. Counting references resolves every
+//! file, which takes minutes in a large project, so it is done only on request.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,6 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use lockstep_refs::entity::{Aliases, Names, entities};
 use lockstep_refs::facts::Facts;
 use lockstep_refs::language::{Language, rules};
+use lockstep_refs::limits::Limits;
+use lockstep_refs::overlay::Overlay;
 use lockstep_refs::reference::Kind;
 use lockstep_refs::text;
 use lockstep_refs::world::{FileId, World as _};
@@ -17,60 +21,67 @@ use super::content::Unseen;
 use super::progress::{Phase, Progress};
 use super::{Index, Table};
 
-/// What an index holds.
+/// The contents of an index, as counts.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Stats {
     /// Files in scope.
     pub files: usize,
-    /// Files that were looked into, by language.
+    /// Parsed files by language.
     pub languages: BTreeMap<String, usize>,
-    /// Files that were not.
+    /// Files that could not be read, by reason.
     pub unseen: Unseen,
-    /// What files are known by: paths, names, and the symbols they define.
+    /// Names of files: paths, base names and defined symbols.
     pub entities: usize,
-    /// Definitions in the files whose facts are kept.
+    /// Definitions in the files with stored facts.
     pub definitions: usize,
     /// Import statements in these files.
     pub imports: usize,
-    /// Places in these files where a name is used.
+    /// Uses of names in these files.
     pub uses: usize,
-    /// Places in one file that lead to another, by kind; `None` where they were not counted.
+    /// References between files, by kind; `None` if they were not counted.
     pub references: Option<BTreeMap<&'static str, usize>>,
-    /// Imports that lead to nothing in the project although they should; `None` where they were not counted.
+    /// Imports of the project's own files that do not resolve; `None` if they were not counted.
     pub unresolved: Option<usize>,
-    /// Imports that lead out of the project; `None` where they were not counted.
+    /// Imports of external packages; `None` if they were not counted.
     pub external: Option<usize>,
-    /// Places that a parser could not make sense of.
+    /// The number of times each limit of resolution was reached; `None` if references were not counted.
+    pub limits: Option<Limits>,
+    /// Syntax errors.
     pub problems: usize,
-    /// Files whose facts are kept.
+    /// Files that exceed the limits of the parser. Nothing is known of their code.
+    pub over_budget: usize,
+    /// Files with stored facts.
     pub facts_kept: usize,
-    /// What it takes on disk.
+    /// Size on disk.
     pub bytes: Bytes,
-    /// How long the last whole build took, in milliseconds.
+    /// Duration of the last full build in milliseconds.
     pub build_ms: BuildMs,
 }
 
 /// Sizes of the parts of an index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Bytes {
-    /// The file table.
+    /// The number of the file table.
     pub files: u64,
-    /// Tables of words.
     pub words: u64,
     /// Tables of facts.
     pub facts: u64,
 }
 
-/// How long the parts of a build took.
+/// Durations of the parts of a build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct BuildMs {
     /// Finding and reading all files.
     pub words: u64,
-    /// Parsing all files; zero where that was not done at once.
+    /// Parsing all files; zero if they were not parsed at once.
     pub facts: u64,
 }
 
-/// What one file adds.
+/// The number of files that share a memo while references are counted. More would use too much memory, fewer
+/// would repeat work.
+const FILES_PER_MEMO: usize = 512;
+
+/// The counts of one file.
 #[derive(Debug, Default)]
 struct Share {
     entities: usize,
@@ -78,19 +89,21 @@ struct Share {
     imports: usize,
     uses: usize,
     problems: usize,
+    is_over_budget: bool,
     is_kept: bool,
 }
 
-/// What the references of one file add.
+/// The counts of one file's references.
 #[derive(Debug, Default)]
 struct ReferenceShare {
     references: BTreeMap<Kind, usize>,
     unresolved: usize,
     external: usize,
+    limits: Limits,
 }
 
 impl Index {
-    /// Counts what it holds, from the facts that are kept: no file is parsed.
+    /// Counts from the stored facts. No file is parsed.
     pub fn stats(&self) -> Stats {
         let aliases = Aliases::default();
         let shares: Vec<Share> =
@@ -120,29 +133,39 @@ impl Index {
             stats.imports += share.imports;
             stats.uses += share.uses;
             stats.problems += share.problems;
+            stats.over_budget += usize::from(share.is_over_budget);
             stats.facts_kept += usize::from(share.is_kept);
         }
         stats
     }
 
-    /// Counts the references too, by parsing and resolving every file.
+    /// Also counts the references, by parsing and resolving every file.
     pub fn stats_with_references(&self, progress: &dyn Progress) -> Stats {
         let aliases = Aliases::default();
         let names = Names::of(self, &aliases);
         let files = self.files();
         let done = AtomicUsize::new(0);
-        let count = |file: &FileId| {
-            let share = self.reference_share(*file, &names);
-            progress.report(Phase::References, done.fetch_add(1, Ordering::Relaxed) + 1, files.len());
-            share
+        // Files that are counted together share a memo.
+        let count = |some: &[FileId]| -> Vec<ReferenceShare> {
+            let world = Overlay::empty(self);
+            let count_one = |file: &FileId| {
+                let share = self.reference_share(&world, *file, &names);
+                progress.report(Phase::References, done.fetch_add(1, Ordering::Relaxed) + 1, files.len());
+                share
+            };
+            some.iter().map(count_one).collect()
         };
-        let shares: Vec<ReferenceShare> = files.par_iter().map(count).collect();
+        let shares: Vec<ReferenceShare> =
+            files.par_chunks(FILES_PER_MEMO).map(count).flatten_iter().collect();
         let mut references = BTreeMap::new();
         for (kind, count) in shares.iter().flat_map(|share| &share.references) {
             *references.entry(kind.word()).or_default() += *count;
         }
+        let mut limits = Limits::default();
+        shares.iter().for_each(|share| limits.add(&share.limits));
         Stats {
             references: Some(references),
+            limits: Some(limits),
             unresolved: Some(shares.iter().map(|share| share.unresolved).sum()),
             external: Some(shares.iter().map(|share| share.external).sum()),
             ..self.stats()
@@ -160,14 +183,16 @@ impl Index {
             imports: facts.imports.len(),
             uses: facts.uses.len(),
             problems: facts.problems as usize,
+            is_over_budget: facts.is_unparsable(),
             is_kept: true,
         }
     }
 
-    fn reference_share(&self, file: FileId, names: &Names) -> ReferenceShare {
+    fn reference_share(&self, world: &Overlay<'_>, file: FileId, names: &Names) -> ReferenceShare {
         let Some(facts) = self.facts(file) else { return ReferenceShare::default() };
-        let own = rules(facts.language).outgoing(self, file);
-        let in_text = text::outgoing(self, names, file);
+        let limits_before = Limits::of_thread();
+        let own = rules(facts.language).outgoing(world, file);
+        let in_text = text::outgoing(world, names, file);
         let mut references = BTreeMap::new();
         for (_, place) in own.references.iter().chain(&in_text.references) {
             *references.entry(place.kind).or_default() += 1;
@@ -176,6 +201,7 @@ impl Index {
             references,
             unresolved: own.unresolved.len() + in_text.unresolved.len(),
             external: own.external as usize,
+            limits: Limits::of_thread().since(&limits_before),
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Where an index lies: numbered files that are never changed, a manifest that is replaced, and the lock of the one writer.
+//! The directory of an index: numbered files that never change, a manifest that is replaced, and the writer's
+//! lock.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -16,7 +17,7 @@ use crate::IndexError;
 const MANIFEST: &str = "manifest";
 const LOCK: &str = "writer.lock";
 
-/// What a numbered file holds.
+/// The kind of a numbered file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Part {
     Files,
@@ -51,28 +52,28 @@ impl Storage {
         self.state.index().join(format!("{number}.{}", part.extension()))
     }
 
-    /// The present manifest; `None` where there is none, or a damaged or foreign one.
+    /// Returns the present manifest. `None` if it is missing, damaged or of another format.
     pub(crate) fn manifest(&self) -> Result<Option<Manifest>, IndexError> {
         let path = self.state.index().join(MANIFEST);
-        match fs::read(&path) {
+        match lockstep_fs::read(&path) {
             Ok(bytes) => Ok(Manifest::decode(&bytes)),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) => Err(IndexError::io("read", &path)(error)),
         }
     }
 
-    /// The file table of a manifest; `None` where it is damaged.
+    /// Reads the file table of a manifest. `None` if it is damaged.
     pub(crate) fn files(&self, number: u32) -> io::Result<Option<Files>> {
-        let mut file = File::open(self.path(Part::Files, number))?;
+        let mut file = lockstep_fs::open(self.path(Part::Files, number))?;
         let length = file.metadata()?.len();
         Ok(Files::read(&mut file, length))
     }
 
     pub(crate) fn table(&self, part: Part, number: u32) -> io::Result<Table> {
-        Ok(Table::new(Source::file(File::open(self.path(part, number))?)?))
+        Ok(Table::new(Source::file(lockstep_fs::open(self.path(part, number))?)?))
     }
 
-    /// Takes the writer's lock, or gives who has it. The lock goes with its process.
+    /// Acquires the writer's lock, or returns its holder. The lock ends with its process.
     pub(crate) fn lock(&self, what: &str) -> Result<Result<Writer, Holder>, IndexError> {
         let path = self.state.ensure("index")?.join(LOCK);
         let file = open_private(&path).map_err(IndexError::io("open", &path))?;
@@ -92,12 +93,12 @@ impl Storage {
     }
 }
 
-/// Who has the writer's lock.
+/// The holder of the writer's lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Holder {
-    /// The process, where it has told.
+    /// The process, if it wrote a note.
     pub process: Option<u32>,
-    /// What it does: `build`, `update`.
+    /// Its activity: `build` or `update`.
     pub what: String,
 }
 
@@ -120,7 +121,7 @@ impl WriterLock {
     }
 }
 
-/// The one process that may write.
+/// The writer's lock and the directory that it protects.
 #[derive(Debug)]
 pub(crate) struct Writer {
     storage: Storage,
@@ -128,25 +129,26 @@ pub(crate) struct Writer {
 }
 
 impl Drop for Writer {
-    /// Closing the file would not do: a process that another thread is just starting has a copy of it until it runs a program
-    /// of its own, and who does not wait for the lock would take it for somebody who writes.
+    /// Releases the lock explicitly. Closing the file would not be enough: a child process that another
+    /// thread is just starting has a copy of the file until it executes its program, and others would see the
+    /// lock as taken.
     fn drop(&mut self) {
         let _ = self.lock.unlock();
     }
 }
 
 impl Writer {
-    /// The present manifest, as [`Storage::manifest`].
+    /// Returns the present manifest, like [`Storage::manifest`].
     pub(crate) fn manifest(&self) -> Result<Option<Manifest>, IndexError> {
         self.storage.manifest()
     }
 
-    /// A table that was written.
+    /// Opens a table.
     pub(crate) fn table(&self, part: Part, number: u32) -> Option<Table> {
         self.storage.table(part, number).ok()
     }
 
-    /// Writes a numbered file. Until a manifest names it, nobody reads it.
+    /// Writes a numbered file. It is not read until a manifest names it.
     pub(crate) fn put(&self, part: Part, number: u32, bytes: &[u8]) -> Result<(), IndexError> {
         let path = self.storage.path(part, number);
         let write = || {
@@ -161,15 +163,15 @@ impl Writer {
         write().map_err(IndexError::io("write", &path))
     }
 
-    /// The first number that no file has, whoever wrote it: somebody may still read it.
+    /// Returns the first number above all existing files, including unnamed ones, which may still be read.
     pub(crate) fn first_free(&self) -> u32 {
         let entries = fs::read_dir(self.storage.state.index()).into_iter().flatten().flatten();
         let numbers = entries.filter_map(|entry| Some(numbered(entry.file_name().to_str()?)?.0));
         numbers.max().map_or(1, |number| number.saturating_add(1))
     }
 
-    /// Replaces the manifest in one step, then removes what it does not name. Not synced: what a power failure damaged fails
-    /// its checks and is made anew.
+    /// Replaces the manifest atomically, then removes the files that it does not name. It is not synced:
+    /// files damaged by a power failure fail their checksums and are rebuilt.
     pub(crate) fn replace(&self, manifest: &Manifest) -> Result<(), IndexError> {
         let dir = self.storage.state.index();
         let path = dir.join(MANIFEST);
@@ -181,7 +183,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Removes the manifest: the next reader finds no index.
+    /// Removes the manifest, so that the next reader finds no index.
     pub(crate) fn discard(&self) -> Result<(), IndexError> {
         let path = self.storage.state.index().join(MANIFEST);
         match fs::remove_file(&path) {
@@ -190,8 +192,9 @@ impl Writer {
         }
     }
 
-    /// Removes numbered files that nothing names: of older manifests, and of writers that were killed. A reader that has just
-    /// read the older manifest finds them gone and reads the new one. What cannot be removed is left for the next time.
+    /// Removes numbered files that no manifest names: those of older manifests, and of writers that were
+    /// killed. A reader of an older manifest finds them missing and reads the new manifest. Files that cannot
+    /// be removed are left for the next time.
     fn clean(&self, dir: &Path, manifest: &Manifest) {
         for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
             let name = entry.file_name();
@@ -224,7 +227,7 @@ mod tests {
         let storage = Storage::new(&StateDir::of(dir.path()));
         let writer = storage.lock("build").unwrap().unwrap();
         assert_eq!(storage.lock("update").unwrap().unwrap_err().what, "build");
-        // As a process has it that is being started.
+        // A child process that is being started has such a copy.
         let copy = writer.lock.try_clone().unwrap();
         drop(writer);
         assert!(storage.lock("update").unwrap().is_ok());

@@ -21,10 +21,10 @@ const MAGIC: &[u8; 8] = b"LSTABLE1";
 const FOOTER: usize = 32;
 const FENCE_ENTRY: usize = 28;
 
-/// A block is closed when it has grown to this. A lookup reads one.
+/// The size at which a block is closed. A lookup reads one block.
 const BLOCK: usize = 4096;
 
-/// What of a table cannot be believed, or not be read.
+/// The error for a table that is damaged or cannot be read.
 #[derive(Debug)]
 pub(crate) struct Damage;
 
@@ -80,7 +80,7 @@ impl<W: Write> TableWriter<W> {
         Ok(())
     }
 
-    /// Appends the blocks of a part: a table's, without its fence, whose keys all come behind what was put so far.
+    /// Appends the blocks of a part: a table without its fence, whose keys are greater than all keys so far.
     pub(crate) fn append(&mut self, part: &Part) -> io::Result<()> {
         self.close_block()?;
         let mut fence = Bytes(&part.fence);
@@ -106,14 +106,14 @@ impl<W: Write> TableWriter<W> {
     }
 }
 
-/// A run of a table that was written apart, beside others.
+/// A range of a table that is built in parallel to others.
 pub(crate) struct Part {
     blocks: Vec<u8>,
     fence: Vec<u8>,
 }
 
 impl Part {
-    /// What `fill` puts, its offsets counted from zero.
+    /// Creates a part from the entries that `fill` writes. Its offsets start at zero.
     pub(crate) fn new(fill: impl FnOnce(&mut TableWriter<Vec<u8>>) -> io::Result<()>) -> io::Result<Self> {
         let mut writer = TableWriter {
             out: Vec::new(),
@@ -130,7 +130,7 @@ impl Part {
     }
 }
 
-/// One line of the fence.
+/// One entry of the fence.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     first: u64,
@@ -152,7 +152,7 @@ impl Entry {
     }
 }
 
-/// Where a table's bytes are.
+/// The bytes of a table.
 #[derive(Debug)]
 pub(crate) enum Source {
     Memory(Vec<u8>),
@@ -173,7 +173,7 @@ impl Source {
     }
 
     fn read(&self, offset: u64, length: usize) -> Result<Vec<u8>, Damage> {
-        // What cannot be there is not allocated for.
+        // A damaged length must not allocate more than the file has.
         if offset.checked_add(length as u64).is_none_or(|end| end > self.len()) {
             return Err(Damage);
         }
@@ -191,7 +191,7 @@ impl Source {
     }
 }
 
-/// A table that is looked into.
+/// A table that is open for reading.
 #[derive(Debug)]
 pub(crate) struct Table {
     source: Source,
@@ -203,7 +203,7 @@ impl Table {
         Self { source, fence: OnceLock::new() }
     }
 
-    /// How many bytes it takes.
+    /// Returns the size in bytes.
     pub(crate) fn len(&self) -> u64 {
         self.source.len()
     }
@@ -237,7 +237,7 @@ impl Table {
         if check(&block) == entry.check { Ok(block) } else { Err(Damage) }
     }
 
-    /// What belongs to `key`.
+    /// Returns the payload of `key`.
     pub(crate) fn get(&self, key: u64) -> Result<Option<Vec<u8>>, Damage> {
         let fence = self.fence()?;
         let Some(at) = fence.partition_point(|entry| entry.first <= key).checked_sub(1) else {
@@ -255,7 +255,7 @@ impl Table {
     }
 }
 
-/// Goes through a table from its first key to its last.
+/// Iterates over a table in the order of its keys.
 pub(crate) struct Cursor<'a> {
     table: &'a Table,
     blocks: std::slice::Iter<'a, Entry>,
@@ -269,7 +269,7 @@ impl<'a> Cursor<'a> {
         Ok(Self { table, blocks: table.fence()?.iter(), block: Vec::new(), at: 0, key: 0 })
     }
 
-    /// The next key with what belongs to it.
+    /// Returns the next key with its payload.
     pub(crate) fn next(&mut self) -> Result<Option<(u64, Vec<u8>)>, Damage> {
         if self.at == self.block.len() {
             let Some(entry) = self.blocks.next() else { return Ok(None) };
@@ -284,7 +284,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// Visits what a block holds, as long as the visitor wants.
+/// Visits the entries of a block until `visit` returns false.
 fn walk(entry: &Entry, block: &[u8], mut visit: impl FnMut(u64, &[u8]) -> bool) -> Result<(), Damage> {
     let mut bytes = Bytes(block);
     let mut key = entry.first;
@@ -354,7 +354,8 @@ mod tests {
             }
         }
 
-        /// Damage is an error or touches nothing that is asked for: never another answer, never a panic.
+        /// Damage causes an error, or does not affect the queried keys: never a different answer, never a
+        /// panic.
         #[test]
         fn damage_gives_no_other_answer(
             content in content(), at in any::<prop::sample::Index>(), bit in 0..8_u32, cut in any::<bool>(),

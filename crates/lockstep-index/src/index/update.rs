@@ -1,4 +1,4 @@
-//! From what a look at the disk showed to a file table as of now. Pure but for listing directories.
+//! Derives the present file table from a check of the disk. Pure but for listing directories.
 
 mod builder;
 mod directories;
@@ -19,50 +19,52 @@ use super::version::Version;
 use builder::TableBuilder;
 use directories::{Differing, Directories};
 
-/// Where something came or went, a plan about more files and directories than this copies the table: each of them would move those behind it.
+/// The maximum number of changed files and directories for an update in place. Larger plans that add or
+/// remove entries copy the table, because each insertion moves the rest of it.
 const MOST_IN_PLACE: usize = 16;
 
-/// What must be done to bring a file table up to date.
+/// The changes that update a file table.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Plan {
-    /// Paths to read, sorted: new files, and known ones with another version.
+    /// Paths to read, sorted: new files, and known files with another version.
     pub(crate) read: Vec<String>,
     /// Known files that are no longer in scope.
     pub(crate) dropped: Vec<u32>,
     /// Known files whose digest is no longer needed.
     settled: Vec<u32>,
-    /// Directories that are not as they are known.
+    /// Directories that changed.
     directories: Directories,
 }
 
 impl Plan {
-    /// Whether nothing in the table would change.
+    /// Returns true if the plan changes nothing.
     pub(crate) fn is_empty(&self) -> bool {
         self.is_settling() && self.settled.is_empty() && self.directories.is_empty()
     }
 
-    /// Whether no file differs: at most times have become old enough to be trusted.
+    /// Returns true if no file differs. At most, racy times have become old enough to be trusted.
     pub(crate) fn is_settling(&self) -> bool {
         self.read.is_empty() && self.dropped.is_empty()
     }
 
-    /// How many files and directories it is about.
+    /// Returns the number of files and directories in the plan.
     pub(crate) fn size(&self) -> usize {
         self.read.len() + self.dropped.len() + self.settled.len() + self.directories.len()
     }
 
-    /// Whether something came or went, so that files have other places in the table.
+    /// Returns true if entries are added or removed, so that files move in the table.
     pub(crate) fn moves(&self) -> bool {
         !(self.dropped.is_empty() && self.directories.is_empty())
     }
 
-    /// Everything is new.
+    /// Creates a plan that reads every file.
     pub(crate) fn whole(listing: Listing) -> Self {
         let directories = Directories { put: listing.directories, gone: BTreeSet::new() };
         Self { read: listing.files, directories, ..Self::default() }
     }
 
-    /// What `look` found, with the directories it found touched listed again; with all of them where rules changed.
+    /// Creates a plan from the differences in `look`. Changed directories are listed again; all of them if
+    /// ignore rules changed.
     pub(crate) fn new(root: &Path, files: &Files, look: Look, filter: &Filter) -> Self {
         if look.rules_changed {
             return Self::relisted(files, &look, list(root, "", filter));
@@ -84,7 +86,7 @@ impl Plan {
         changes.finish()
     }
 
-    /// As if everything were new, but what is known and unchanged is not read.
+    /// Compares a listing of the complete tree with the table. Unchanged files are not read.
     fn relisted(files: &Files, look: &Look, listing: Listing) -> Self {
         let mut changes = Changes::new(files, look);
         let mut listed = listing.files.iter().peekable();
@@ -111,14 +113,14 @@ impl Plan {
         self.apply_anew(&old, read, first)
     }
 
-    /// One after the other, each in its place.
+    /// Applies the changes one by one.
     fn apply_in_place(&self, files: &mut Files, read: &[Option<(Version, State)>], first: u32) {
         for file in &self.settled {
             if let Some(record) = files.records.get_mut(*file as usize) {
                 record.version.digest = 0;
             }
         }
-        // From behind, so that those before stay where they are.
+        // In reverse order, so that earlier indices stay valid.
         for file in self.dropped.iter().rev().map(|file| *file as usize) {
             if file < files.len() {
                 files.remove(file);
@@ -152,7 +154,7 @@ impl Plan {
         stops.sort_unstable();
         stops.dedup();
         let mut done = 0;
-        // Between what changed, everything is as it was.
+        // Entries between the changes stay as they are.
         for stop in stops.into_iter().filter(|stop| (*stop as usize) < old.len()) {
             table.keep(old, done..stop as usize);
             done = stop as usize + 1;
@@ -182,7 +184,7 @@ fn number(file: usize) -> u32 {
     u32::try_from(file).expect("files are numbered with 32 bits")
 }
 
-/// A plan in the making.
+/// A plan that is being created.
 struct Changes<'a> {
     files: &'a Files,
     by_directory: OnceCell<ByDirectory>,
@@ -196,7 +198,7 @@ impl<'a> Changes<'a> {
         Self { files, by_directory: OnceCell::new(), plan }
     }
 
-    /// The known files of a directory.
+    /// Returns the known files of a directory.
     fn files_of(&self, directory: usize) -> &[u32] {
         self.by_directory.get_or_init(|| self.files.by_directory()).of(directory)
     }
@@ -205,7 +207,7 @@ impl<'a> Changes<'a> {
         self.plan.dropped.push(file);
     }
 
-    /// Lists one known directory again; whole trees that are new in it too.
+    /// Lists one known directory again, including new trees in it.
     fn list_again(&mut self, root: &Path, path: &str, filter: &Filter, directories: &mut Differing<'_>) {
         let listing = list_level(root, path, filter);
         let Some(now) = listing.directories.get(path) else {
@@ -215,7 +217,7 @@ impl<'a> Changes<'a> {
         directories.put(path, *now);
         let here = listing.files.iter().filter(|file| parent(file) == path);
         self.plan.read.extend(here.filter(|file| self.files.paths.find(file).is_none()).cloned());
-        // A known file that is something else now, a directory or a pipe, is no longer listed.
+        // A known file that became something else, such as a directory or a pipe, is no longer listed.
         if let Some(directory) = self.files.directory_paths.find(path) {
             let is_listed =
                 |file: &str| listing.files.binary_search_by(|listed| listed.as_str().cmp(file)).is_ok();
@@ -224,7 +226,8 @@ impl<'a> Changes<'a> {
                 known.filter(|file| !is_listed(self.files.paths.get(*file as usize))).collect();
             self.plan.dropped.extend(gone);
         }
-        // Those that went: nobody may have looked at them by themselves. What is below them goes as what has nothing above it.
+        // Removed subdirectories, which may not have been checked themselves. `finish` removes everything
+        // below them.
         let here = directories.known_below(path).filter(|known| !known.is_empty() && parent(known) == path);
         for gone in here.filter(|known| !listing.directories.contains_key(*known)) {
             directories.remove(gone);
@@ -238,7 +241,7 @@ impl<'a> Changes<'a> {
         }
     }
 
-    /// Drops the files of directories that are gone.
+    /// Drops the files of removed directories.
     fn drop_orphans(&mut self) {
         let gone = self.plan.directories.gone.iter();
         let known = gone.filter_map(|path| self.files.directory_paths.find(path));
@@ -268,13 +271,13 @@ mod tests {
     use super::super::files::Directory;
     use super::*;
 
-    /// A file of this path, in a directory of which something is known.
+    /// Returns the version and state of a file, derived from a number.
     fn read_of(number: u64) -> Option<(Version, State)> {
         let version = Version { size: number, changed: 1, inode: number, digest: number };
         (!number.is_multiple_of(5)).then_some((version, State::Text))
     }
 
-    /// A table of these files.
+    /// Returns a table of these files.
     fn table(paths: &BTreeSet<String>) -> Files {
         let mut directories = Directories::default();
         for path in paths {
@@ -290,7 +293,8 @@ mod tests {
     }
 
     proptest! {
-        /// Whether files and directories come, go or change: both ways lead to the same table.
+        /// An update in place and a copy give the same table, for any files and directories added, removed or
+        /// changed.
         #[test]
         fn a_table_changed_in_place_is_the_one_made_anew(
             known in paths(), now in paths(), gone in "[ab]", numbers in any::<[u8; 3]>(),

@@ -1,4 +1,4 @@
-//! Whether the index on disk is whole and up to date, without changing anything.
+//! Checks that the index on disk is valid and up to date, without changing it.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -17,24 +17,24 @@ use super::table::{Cursor, Damage, Table};
 use super::update::Plan;
 use crate::IndexError;
 
-/// What a check of the index found.
+/// The result of a check of the index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum Verdict {
-    /// Whole, and as the files are.
+    /// Valid and up to date.
     Fresh,
-    /// Whole, but some files are otherwise.
+    /// Valid, but some files differ.
     Behind {
-        /// How many changed, are new or gone.
+        /// The number of changed, new and deleted files.
         files: usize,
     },
-    /// There is none, or one of other settings or of another Lockstep.
+    /// There is no index, or it has other settings or another version.
     Missing,
-    /// A part cannot be believed. The next question that meets it has it built anew.
+    /// A part is damaged. The next query that reads it has it rebuilt.
     Damaged,
 }
 
-/// Checks every byte of the index of the project at `root`, and looks at every file.
+/// Checks every byte of the index of the project at `root`, and compares every file.
 pub fn verify(root: &Path, state: &StateDir, settings: &Settings) -> Result<Verdict, IndexError> {
     let loaded = load(&Storage::new(state), settings)?;
     let Some(base) = loaded.base else { return Ok(Verdict::Missing) };

@@ -1,17 +1,17 @@
-//! The words of a text as numbers: what the inverted index is keyed by.
+//! Hashes of the words of a text, the keys of the inverted index.
 //!
-//! The same words as [`lockstep_refs::world::words`] finds, but over bytes and without ever holding them. Two words may
-//! share a number; then a search finds some files more, never fewer.
+//! The words are those of [`lockstep_refs::world::words`], but found in bytes and without allocating them.
+//! Two words may have the same hash; then a search finds too many files, never too few.
 
-/// Changes whenever a text would get other numbers: an index of another version is not used.
+/// The version of the hashing. An index of another version is not used.
 pub(crate) const VERSION: u32 = 1;
 
-/// Numbers of words have this many bits.
+/// The number of bits of a word's hash.
 pub(crate) const HASH_BITS: u32 = 40;
 
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Which bytes are in words. Every byte of a character beyond ASCII is.
+/// The bytes that are part of words, including every byte of a character beyond ASCII.
 const IN_WORD: [bool; 256] = {
     let mut table = [false; 256];
     let mut byte = 0;
@@ -24,7 +24,7 @@ const IN_WORD: [bool; 256] = {
     table
 };
 
-/// Gives the number of every word of a text, as often as it stands there.
+/// Calls `visit` with the hash of every word of a text, once per occurrence.
 pub(crate) fn each_word(text: &[u8], mut visit: impl FnMut(u64)) {
     let mut at = 0;
     while at < text.len() {
@@ -40,8 +40,8 @@ pub(crate) fn each_word(text: &[u8], mut visit: impl FnMut(u64)) {
     }
 }
 
-/// The number of the word from `start` to `end`. Nearly all words have at most eight letters and a text behind them: those are
-/// taken in one step.
+/// Returns the hash of the word from `start` to `end`. Nearly all words have at most eight letters and are
+/// followed by text: those are hashed in one step.
 fn number_at(text: &[u8], start: usize, end: usize) -> u64 {
     let length = end - start;
     match text[start..].first_chunk::<8>() {
@@ -53,7 +53,7 @@ fn number_at(text: &[u8], start: usize, end: usize) -> u64 {
     }
 }
 
-/// The number of one word.
+/// Returns the hash of one word.
 pub(crate) fn number_of(word: &[u8]) -> u64 {
     let mut hash = first(word.len());
     let (chunks, rest) = word.as_chunks::<8>();
@@ -78,7 +78,7 @@ fn mix(number: u64) -> u64 {
     (product ^ (product >> 32)).wrapping_mul(MULTIPLIER)
 }
 
-/// Tells the first time of each number in a text from the others. Forgetting costs nothing.
+/// The numbers that have occurred in a text. Clearing it is free.
 #[derive(Debug)]
 pub(crate) struct Seen {
     /// A number and the text it was last seen in; open addressing.
@@ -94,7 +94,7 @@ impl Default for Seen {
 }
 
 impl Seen {
-    /// Begins another text.
+    /// Starts another text.
     pub(crate) fn forget(&mut self) {
         self.count = 0;
         self.text = self.text.checked_add(1).unwrap_or_else(|| {
@@ -103,7 +103,7 @@ impl Seen {
         });
     }
 
-    /// Whether the number is seen for the first time in this text.
+    /// Returns true if the number occurs for the first time in this text.
     pub(crate) fn is_first(&mut self, number: u64) -> bool {
         let mask = self.slots.len() - 1;
         let mut at = usize::try_from(number).unwrap_or(0) & mask;

@@ -1,4 +1,4 @@
-//! The index as resolution sees it.
+//! The index as input of reference resolution.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -59,7 +59,7 @@ impl World for Index {
         let mut found: Option<Vec<u32>> = None;
         for word in words(name) {
             let Ok(files) = self.files_with(number_of(word.as_bytes())) else {
-                // What cannot be looked up may be in any file.
+                // A word that cannot be looked up may be in any file.
                 self.damaged.store(true, Ordering::Relaxed);
                 continue;
             };
@@ -105,14 +105,14 @@ impl World for Index {
             (file.0 as usize) < self.files.len() && self.known_facts.known(file.0 as usize).is_none()
         };
         let new: Vec<FileId> = files.iter().filter(is_new).copied().collect();
-        // Starting threads for a few takes longer.
+        // For a few files, starting threads would take longer.
         if new.len() >= WORTH_THREADS {
             new.into_par_iter().for_each(|file| drop(self.facts(file)));
         }
     }
 }
 
-/// So many names are sooner found by looking at all paths than by sorting theirs.
+/// The number of lookups up to which scanning all paths is faster than sorting them by name.
 const FEW_NAMES: usize = 100;
 
 fn is_named(path: &str, basename: &str) -> bool {
@@ -120,7 +120,7 @@ fn is_named(path: &str, basename: &str) -> bool {
     !basename.contains('/') && above.is_some_and(|above| above.is_empty() || above.ends_with('/'))
 }
 
-/// So many files are sooner parsed by all cores than by one.
+/// The number of files from which parsing in parallel is faster.
 const WORTH_THREADS: usize = 8;
 
 fn id(file: usize) -> FileId {
@@ -128,14 +128,17 @@ fn id(file: usize) -> FileId {
 }
 
 impl Index {
-    /// The version of every file that is a text, in the order of paths: another number means that the file must be looked at.
+    /// Returns the version of every text file, in the order of paths. A different number means that the file
+    /// must be read again.
     pub fn versions(&self) -> impl Iterator<Item = (FileId, u64)> {
         self.texts().map(|file| (FileId(file), self.files.records[file as usize].version.number()))
     }
 
-    /// The files in scope whose content could not be read, with the reason. Symbolic links are not among them.
+    /// Returns the files in scope whose content could not be read, with the reason. Symbolic links are left
+    /// out.
     pub fn unread_files(&self) -> Vec<(String, &'static str)> {
         let records = self.files.records.iter().enumerate();
+        let over = self.unparsable_files().into_iter().map(|path| (path, "over the limits of the parser"));
         records
             .filter_map(|(file, record)| {
                 let reason = match record.state {
@@ -147,16 +150,23 @@ impl Index {
                 };
                 Some((self.files.paths.get(file).to_owned(), reason))
             })
+            .chain(over)
             .collect()
     }
 
-    /// All files that are texts.
+    /// Returns the files that an answer needed since the index was opened, and that exceed the budget of the parser.
+    pub fn unparsable_files(&self) -> Vec<String> {
+        let is_over = |file: &usize| matches!(self.known_facts.known(*file), Some(Some(facts)) if facts.is_unparsable());
+        (0..self.files.len()).filter(is_over).map(|file| self.files.paths.get(file).to_owned()).collect()
+    }
+
+    /// Returns all text files.
     pub(super) fn texts(&self) -> impl Iterator<Item = u32> {
         let numbered = self.files.records.iter().zip(0_u32..);
         numbered.filter(|(record, _)| record.state == State::Text).map(|(_, file)| file)
     }
 
-    /// The files in which a word stands, sorted.
+    /// Returns the files that contain a word, sorted.
     fn files_with(&self, word: u64) -> Result<Vec<u32>, Damage> {
         let present = self.documents.get_or_init(|| self.files.documents());
         let mut files = Vec::new();
@@ -172,13 +182,13 @@ impl Index {
         Ok(files)
     }
 
-    /// Whether the disk is known to have it otherwise than the index.
+    /// Returns true if the file is known to differ from the index.
     pub(super) fn differs(&self, file: u32) -> bool {
         self.differing.binary_search(&file).is_ok()
     }
 
-    /// Reads a text from disk, and tells whether it is what the index knows. Where it is not, the answers are no longer of one
-    /// moment, and say so.
+    /// Reads a text from disk. The boolean is true if it matches the index. If it does not, the answers are
+    /// no longer of one moment, and the condition says so.
     pub(super) fn read(&self, file: u32) -> (Option<Arc<str>>, bool) {
         let record = &self.files.records[file as usize];
         if record.state != State::Text && !self.differs(file) {

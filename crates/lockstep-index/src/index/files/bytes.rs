@@ -1,5 +1,5 @@
-//! The file table as bytes. They are read piece by piece, each in the processor's caches when it is looked at: there are megabytes of them, at the
-//! beginning of every question.
+//! Encoding of the file table. The table has megabytes and is decoded at the start of every query, so it is
+//! read in chunks that fit the processor's caches.
 
 use std::io::Read;
 
@@ -10,16 +10,16 @@ use super::{Directory, Files, Names, Record};
 
 const MAGIC: &[u8; 8] = b"LSFILES1";
 
-/// What a record takes.
+/// Size of a record in bytes.
 const RECORD: usize = 41;
 
-/// What a directory takes.
+/// Size of a directory in bytes.
 const DIRECTORY: usize = 28;
 
-/// What the sum at the end takes.
+/// Size of the checksum at the end, in bytes.
 const SUM: u64 = 8;
 
-/// So many things are made from bytes at a time.
+/// The number of items that are decoded at a time.
 const CHUNK: usize = 4_096;
 
 impl Files {
@@ -45,7 +45,7 @@ impl Files {
         out
     }
 
-    /// From a file of so many bytes; `None` where it is damaged or of another format.
+    /// Reads the table from a file of `length` bytes. `None` if it is damaged or of another format.
     pub(crate) fn read(source: &mut dyn Read, length: u64) -> Option<Self> {
         let mut source = Reading { source, left: length.checked_sub(SUM)?, checked: checker() };
         if source.array::<8>()? != *MAGIC {
@@ -61,10 +61,10 @@ impl Files {
     }
 }
 
-/// A file that is being read from its beginning.
+/// A file that is being read sequentially.
 struct Reading<'s> {
     source: &'s mut dyn Read,
-    /// How many bytes are left before the sum.
+    /// The number of bytes left before the checksum.
     left: u64,
     checked: blake3::Hasher,
 }
@@ -83,13 +83,14 @@ impl Reading<'_> {
         Some(bytes)
     }
 
-    /// A count of things of `each` bytes: what cannot follow is not allocated for.
+    /// Reads a count of items of `each` bytes. Returns `None` if the remaining bytes are too few for it, so
+    /// that a damaged count allocates nothing.
     fn count(&mut self, each: u64) -> Option<usize> {
         let count = u64::from_le_bytes(self.array()?);
         usize::try_from(count).ok().filter(|_| count <= self.left / each)
     }
 
-    /// So many things of so many bytes each.
+    /// Reads `count` items of a fixed size.
     fn each<const BYTES: usize, T>(
         &mut self,
         count: usize,
@@ -98,7 +99,7 @@ impl Reading<'_> {
         if count as u64 > self.left / BYTES as u64 {
             return None;
         }
-        // With room for one that is new.
+        // With room for one new item.
         let mut all = Vec::with_capacity(count + 1);
         let mut buffer = vec![0; count.min(CHUNK) * BYTES];
         while all.len() < count {
@@ -126,7 +127,7 @@ impl Reading<'_> {
         fits.then_some(Names { text, ends })
     }
 
-    /// Nothing, where everything was read, and is what was written.
+    /// Returns `None` unless all bytes were read and the checksum matches.
     fn end(self) -> Option<()> {
         let mut kept = [0; SUM as usize];
         self.source.read_exact(&mut kept).ok()?;

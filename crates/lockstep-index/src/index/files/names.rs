@@ -1,11 +1,11 @@
-//! Many names in one piece of memory.
+//! Many names in one allocation.
 
 use std::cmp::Ordering;
 use std::ops::Range;
 
 use memchr::memmem;
 
-/// Strings behind each other in one piece of memory.
+/// Concatenated strings in one allocation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Names {
     pub(super) text: String,
@@ -31,7 +31,7 @@ impl Names {
         self.ends.push(u32::try_from(self.text.len()).expect("no project has 4 GB of paths"));
     }
 
-    /// Puts a name before the one at `at`.
+    /// Inserts a name before the one at `at`.
     pub(super) fn insert(&mut self, at: usize, name: &str) {
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
         let length = u32::try_from(name.len()).expect("no path has 4 GB");
@@ -47,14 +47,14 @@ impl Names {
         self.ends[at..].iter_mut().for_each(|later| *later -= end - start);
     }
 
-    /// Without a name, and with room for these and one more.
+    /// Returns an empty list with room for the names of `others` and one more.
     pub(crate) fn with_capacity_of(others: &Self) -> Self {
         const ONE_MORE: usize = 128;
         let text = String::with_capacity(others.text.len() + ONE_MORE);
         Self { text, ends: Vec::with_capacity(others.len() + 1) }
     }
 
-    /// Appends some of `others`.
+    /// Appends a range of `others`.
     pub(crate) fn push_all(&mut self, others: &Self, range: Range<usize>) {
         let Some(last) = range.end.checked_sub(1).filter(|last| *last >= range.start) else { return };
         let start = range.start.checked_sub(1).map_or(0, |before| others.ends[before]);
@@ -63,7 +63,7 @@ impl Names {
         self.ends.extend(others.ends[range].iter().map(|end| end - start + here));
     }
 
-    /// The place of the first of sorted names that comes after `name`.
+    /// Returns the index of the first of the sorted names that is greater than `name`.
     pub(crate) fn first_after(&self, name: &str) -> usize {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -73,7 +73,7 @@ impl Names {
         low
     }
 
-    /// Where `name` is, in sorted names.
+    /// Returns the index of `name` in sorted names.
     pub(crate) fn find(&self, name: &str) -> Option<usize> {
         let (mut low, mut high) = (0, self.len());
         while low < high {
@@ -87,11 +87,11 @@ impl Names {
         None
     }
 
-    /// The places of names that end in `end`, in their order.
+    /// Returns the indices of the names that end in `end`, in their order.
     pub(crate) fn ending_in<'s>(&'s self, end: &'s str) -> impl Iterator<Item = usize> + 's {
         let (finder, text) = (memmem::Finder::new(end), self.text.as_bytes());
         let mut from = 0;
-        // One may begin within another that goes on into the next name.
+        // Matches may overlap, and a match may cross the boundary between two names.
         let found = std::iter::from_fn(move || {
             let at = from + finder.find(text.get(from..)?)?;
             from = at + 1;

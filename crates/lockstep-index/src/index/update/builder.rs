@@ -1,4 +1,4 @@
-//! A file table made from another one: whole runs of it as they are, and what changed between them.
+//! Builds a file table from another one: copies unchanged ranges, and inserts the changes between them.
 
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use super::super::version::Version;
 use super::directories::Directories;
 use super::number;
 
-/// A file table in the making, its paths in order.
+/// A file table that is being built in the order of paths.
 pub(super) struct TableBuilder {
     pub(super) files: Files,
-    /// Where the directories of old records are now; `None` where all are where they were.
+    /// The new positions of the directories; `None` if they did not move.
     moved: Option<Vec<Option<u32>>>,
     /// The directory of the file that was added last.
     last: Option<usize>,
@@ -49,7 +49,7 @@ impl TableBuilder {
         Self { files, moved, last: None }
     }
 
-    /// Files that are as they were.
+    /// Copies a range of unchanged files.
     pub(super) fn keep(&mut self, old: &Files, range: Range<usize>) {
         if self.moved.is_some() {
             range.for_each(|file| self.add(old.paths.get(file), old.records[file]));
@@ -59,7 +59,7 @@ impl TableBuilder {
         }
     }
 
-    /// A file whose directory is gone is gone with it.
+    /// Adds a file. A file whose directory was removed is left out.
     pub(super) fn add(&mut self, path: &str, record: Record) {
         let directory = match &self.moved {
             Some(moved) => moved.get(record.directory as usize).copied().flatten(),
@@ -73,7 +73,7 @@ impl TableBuilder {
     pub(super) fn add_read(&mut self, path: &str, document: u32, read: Option<(Version, State)>) {
         let Some((version, state)) = read else { return };
         let parent = parent(path);
-        // Neighbours in the order of paths are mostly neighbours in the tree.
+        // Adjacent paths are mostly in the same directory.
         let names = &self.files.directory_paths;
         let at = self.last.filter(|last| names.get(*last) == parent).or_else(|| names.find(parent));
         self.last = at;

@@ -1,4 +1,4 @@
-//! How the directories of a table differ from those that are there.
+//! The differences between the directories of a table and those on disk.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,16 +7,16 @@ use serde::{Deserialize, Serialize};
 
 use super::super::files::{Directory, Files};
 
-/// How directories differ from those of a table.
+/// The differences from the directories of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Directories {
-    /// New ones, and those of which something else is known now.
+    /// New and changed directories.
     pub(super) put: BTreeMap<String, Directory>,
     pub(super) gone: BTreeSet<String>,
 }
 
 impl Directories {
-    /// How `all` differ from those of `files`.
+    /// Returns the differences from the directories of `files` to `all`.
     pub(super) fn between(files: &Files, mut all: BTreeMap<String, Directory>) -> Self {
         let mut gone = BTreeSet::new();
         for (path, known) in files.directory_paths.iter().zip(&files.directories) {
@@ -38,14 +38,14 @@ impl Directories {
     }
 }
 
-/// The directories of a table with what was found to differ so far. There are thousands, of which few differ.
+/// The directories of a table with the differences found so far. Few of thousands differ.
 pub(super) struct Differing<'a> {
     files: &'a Files,
     found: Directories,
 }
 
 impl<'a> Differing<'a> {
-    /// None differs yet.
+    /// Starts without differences.
     pub(super) fn new(files: &'a Files) -> Self {
         Self { files, found: Directories::default() }
     }
@@ -55,7 +55,7 @@ impl<'a> Differing<'a> {
         self.found.put.contains_key(path) || !self.found.gone.contains(path) && is_known()
     }
 
-    /// It is there, and this is known of it.
+    /// Records the present state of a directory.
     pub(super) fn put(&mut self, path: &str, directory: Directory) {
         self.found.gone.remove(path);
         let known = self.files.directory_paths.find(path).map(|at| self.files.directories[at]);
@@ -66,7 +66,7 @@ impl<'a> Differing<'a> {
         }
     }
 
-    /// It is no longer there.
+    /// Records that a directory was removed.
     pub(super) fn remove(&mut self, path: &str) {
         self.found.put.remove(path);
         if self.files.directory_paths.find(path).is_some() {
@@ -74,7 +74,7 @@ impl<'a> Differing<'a> {
         }
     }
 
-    /// The directories of the table that are below `path`, gone or not.
+    /// Returns the directories of the table below `path`, removed or not.
     pub(super) fn known_below(&self, path: &str) -> impl Iterator<Item = &'a str> + use<'a> {
         let names = &self.files.directory_paths;
         let start = if path.is_empty() { String::new() } else { format!("{path}/") };
@@ -83,8 +83,8 @@ impl<'a> Differing<'a> {
         all.take_while(move |known| known.starts_with(&start))
     }
 
-    /// How all differ. Directories above which one is gone are gone too: it may have been replaced by a link through which they still seem to be
-    /// there.
+    /// Returns all differences. Directories below a removed one are removed too: it may have been replaced by
+    /// a link through which they still seem to exist.
     pub(super) fn finish(mut self) -> Directories {
         for gone in self.found.gone.clone() {
             self.known_below(&gone).for_each(|below| self.remove(below));
