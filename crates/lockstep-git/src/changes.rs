@@ -2,15 +2,12 @@
 
 use crate::{GitError, Repository};
 
-/// The tree without a file, which every repository knows: what there was before the first commit.
-const NOTHING: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
-
 /// Two states of a repository.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Between {
     /// The commit that is checked out and the files as they are, untracked ones included.
     HeadAndFiles,
-    /// The commit that is checked out and what is staged.
+    /// The checked-out commit and the staged state.
     HeadAndStaged,
     /// Two commits, by any of their names.
     Commits(String, String),
@@ -19,31 +16,23 @@ pub enum Between {
 /// A file that differs.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Changed {
-    /// Where it is; where it is gone, where it was.
+    /// The path; for a deleted file the old one.
     pub path: String,
-    /// How it differs.
     pub status: Status,
 }
 
-/// How a file differs.
+/// The difference of a file.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
-    /// It is new.
     Added,
-    /// It is gone.
     Deleted,
-    /// It has another content.
     Modified,
-    /// It was in another place.
-    Renamed {
-        /// There.
-        from: String,
-    },
+    Renamed { from: String },
 }
 
 impl Repository {
-    /// The two states that a range names: `A..B`, `A...B` (from their common ancestor), or `A` alone (from there to what is
-    /// checked out).
+    /// Returns the two states of a range: `A..B`, `A...B` (from their common ancestor), or `A` alone (from
+    /// there to the checked-out commit).
     pub fn range(&self, range: &str) -> Result<Between, GitError> {
         let or_head = |name: &str| if name.is_empty() { "HEAD".to_owned() } else { name.to_owned() };
         if let Some((a, b)) = range.split_once("...") {
@@ -58,12 +47,18 @@ impl Repository {
     /// The last commit and the one before it; before that, nothing.
     pub fn last_commit(&self) -> Result<Option<Between>, GitError> {
         let Some(head) = self.head()? else { return Ok(None) };
-        let before = self.revision("HEAD~1")?.unwrap_or_else(|| NOTHING.to_owned());
+        let before = self.revision("HEAD~1")?.map_or_else(|| self.empty_tree(), Ok)?;
         Ok(Some(Between::Commits(before, head)))
     }
 
-    /// Those of the files at or below `paths` that differ, sorted by path. Git looks at nothing else where it need not: only
-    /// what seems to be new or gone may have come from elsewhere or gone there.
+    /// The id of the empty tree. It depends on the repository's object format.
+    fn empty_tree(&self) -> Result<String, GitError> {
+        let id = self.tell(&["hash-object", "-t", "tree", "/dev/null"])?;
+        Ok(String::from_utf8_lossy(&id).trim().to_owned())
+    }
+
+    /// Returns the differing files at or below `paths`, sorted by path. Git checks other files only for
+    /// renames of new or deleted ones.
     pub fn changed_among(&self, between: &Between, paths: &[String]) -> Result<Vec<Changed>, GitError> {
         if paths.iter().any(String::is_empty) {
             return self.changed(between);
@@ -80,7 +75,7 @@ impl Repository {
         self.differing(between, &[])
     }
 
-    /// Those at or below `paths`; without paths, all.
+    /// Returns the differing files at or below `paths`; without paths, all.
     fn differing(&self, between: &Between, paths: &[String]) -> Result<Vec<Changed>, GitError> {
         // A path is a path, whatever characters it has.
         let paths: Vec<String> = paths.iter().map(|path| format!(":(literal){path}")).collect();
@@ -109,7 +104,7 @@ impl Repository {
     pub fn old_state(&self, between: &Between) -> Result<String, GitError> {
         match between {
             Between::Commits(old, _) => Ok(old.clone()),
-            _ => Ok(self.head()?.unwrap_or_else(|| NOTHING.to_owned())),
+            _ => self.head()?.map_or_else(|| self.empty_tree(), Ok),
         }
     }
 

@@ -4,19 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{GitError, Repository};
 
-/// Commits that touch more files than this say nothing about any two of them.
+/// Commits that touch more files than this are no evidence of a relation between two of them.
 const MAX_FILES: usize = 40;
 
-/// So many of the newest commits that touch a file are looked at.
+/// The number of newest commits of a file that are read.
 const MAX_COMMITS: usize = 400;
 
-/// After so many commits to the file a common change counts half.
+/// After this many commits to the file, a common change counts half.
 const HALF_LIFE: f64 = 100.0;
 
 /// A file that tends to change when another one does.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CoChange {
-    /// Where it is.
     pub path: String,
     /// In how many commits both changed.
     pub together: usize,

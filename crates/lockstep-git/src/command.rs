@@ -1,10 +1,48 @@
-//! Running git.
+//! Runs git.
 
-use std::process::{Command, ExitStatus, Stdio};
+use std::io::{self, Read};
+use std::process::{Command, ExitStatus, Output, Stdio};
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
 
 use crate::{GitError, Repository};
 
-/// What git answered.
+/// The time that git gets for an answer. It waits without end for a pipe in the place of an ignore file.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Runs a command to its end, or kills it after `limit`.
+fn output_within(mut command: Command, limit: Duration) -> io::Result<Output> {
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let (done, ends) = channel();
+    let read = |pipe: Option<Box<dyn Read + Send>>| {
+        let done = done.clone();
+        std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            let read = pipe.map_or(Ok(0), |mut pipe| pipe.read_to_end(&mut bytes));
+            let _ = done.send(());
+            read.map(|_| bytes)
+        })
+    };
+    let stdout = read(child.stdout.take().map(|pipe| Box::new(pipe) as Box<dyn Read + Send>));
+    let stderr = read(child.stderr.take().map(|pipe| Box::new(pipe) as Box<dyn Read + Send>));
+    let deadline = Instant::now() + limit;
+    for _ in [&stdout, &stderr] {
+        if ends.recv_timeout(deadline.saturating_duration_since(Instant::now())).is_err() {
+            child.kill()?;
+            child.wait()?;
+            return Err(io::Error::new(
+                io::ErrorKind::TimedOut,
+                format!("no answer within {} s", limit.as_secs()),
+            ));
+        }
+    }
+    let joined = |thread: std::thread::JoinHandle<io::Result<Vec<u8>>>| {
+        thread.join().map_err(|_| io::Error::other("a thread that reads its output ended"))?
+    };
+    Ok(Output { status: child.wait()?, stdout: joined(stdout)?, stderr: joined(stderr)? })
+}
+
+/// The output of git.
 pub(crate) struct Answer {
     pub(crate) status: ExitStatus,
     pub(crate) output: Vec<u8>,
@@ -23,7 +61,8 @@ impl Answer {
 }
 
 impl Repository {
-    /// Git with these arguments, in the repository's directory. Nothing is fetched, asked of a person or locked.
+    /// Returns a git command with these arguments, in the repository's directory. It fetches nothing, asks for
+    /// no input and takes no locks.
     pub(crate) fn git(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("git");
         command
@@ -35,7 +74,7 @@ impl Repository {
             .env("GIT_TERMINAL_PROMPT", "0")
             .env("LC_ALL", "C")
             .stdin(Stdio::null());
-        // A hook of git's own hands its place on: the directory asked about counts.
+        // A git hook passes these variables on, but the given directory must be used.
         for inherited in ["GIT_DIR", "GIT_WORK_TREE", "GIT_PREFIX"] {
             command.env_remove(inherited);
         }
@@ -44,7 +83,7 @@ impl Repository {
 
     /// Asks, whatever the answer.
     pub(crate) fn ask(&self, arguments: &[&str]) -> Result<Answer, GitError> {
-        let output = self.git(arguments).output().map_err(GitError::Run)?;
+        let output = output_within(self.git(arguments), TIMEOUT).map_err(GitError::Run)?;
         Ok(Answer {
             status: output.status,
             output: output.stdout,
@@ -52,7 +91,7 @@ impl Repository {
         })
     }
 
-    /// Asks what must be answered.
+    /// Runs git, and returns an error unless it succeeds.
     pub(crate) fn tell(&self, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
         let answer = self.ask(arguments)?;
         if answer.succeeded() {
@@ -60,5 +99,29 @@ impl Repository {
         }
         let what = arguments.first().copied().unwrap_or_default().to_owned();
         Err(GitError::Refused { what, message: answer.complaint })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_does_not_end_is_killed() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "echo begun; exec sleep 600"]);
+        let error = output_within(command, Duration::from_millis(50)).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+    }
+
+    #[test]
+    fn output_is_complete() {
+        let mut command = Command::new("sh");
+        command.args(["-c", "head -c 300000 /dev/zero; echo no >&2; exit 3"]);
+        let output = output_within(command, Duration::from_secs(60)).unwrap();
+        assert_eq!(
+            (output.status.code(), output.stdout.len(), &*output.stderr),
+            (Some(3), 300_000, &b"no\n"[..])
+        );
     }
 }

@@ -1,16 +1,16 @@
-//! What files were.
+//! Old contents of files.
 
 use std::io::{BufReader, Read as _, Write as _};
 use std::process::Stdio;
 
 use crate::{GitError, Repository};
 
-/// Larger contents are left where they are: nobody analyses them.
+/// Larger contents are not read: they are not analysed.
 const MAX_BYTES: u64 = 16 << 20;
 
 impl Repository {
-    /// The contents of files in a state (a commit, a tree, or the empty text for what is staged), in their order; `None` for
-    /// what is not a file there or too large.
+    /// Returns the contents of files in a state (a commit, a tree, or the empty text for the staged state),
+    /// in their order; `None` for one that is not a file there or too large.
     pub fn contents(&self, state: &str, paths: &[String]) -> Result<Vec<Option<Vec<u8>>>, GitError> {
         if paths.is_empty() {
             return Ok(Vec::new());
@@ -25,7 +25,7 @@ impl Repository {
         let mut input = child.stdin.take().expect("it was asked for");
         let mut output = BufReader::new(child.stdout.take().expect("it was asked for"));
         let prefix = self.prefix()?;
-        // Git answers while it is asked: who only asks fills both pipes and waits forever.
+        // Git replies while it reads: writing everything first would fill both pipes and deadlock.
         let contents = std::thread::scope(|scope| {
             scope.spawn(move || {
                 for path in paths {
@@ -39,9 +39,9 @@ impl Repository {
         contents
     }
 
-    /// The way from the top of the working tree to the directory.
+    /// Returns the path from the top of the working tree to the directory.
     fn prefix(&self) -> Result<String, GitError> {
-        // At the top there is no way to go.
+        // At the top, the path is empty.
         if self.directory.join(".git").exists() {
             return Ok(String::new());
         }

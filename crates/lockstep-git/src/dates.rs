@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use crate::{GitError, Repository};
 
 impl Repository {
-    /// The files that were committed after a moment (seconds since 1970), each with the moment of its last commit. `None` where that is
-    /// not known: the history was cut off, and its oldest commit seems to bring everything.
+    /// Returns the files that were committed after a time (seconds since 1970), each with the time of its
+    /// last commit. `None` if unknown: in a shallow history, the oldest commit seems to add everything.
     pub fn committed_since(&self, moment: i64) -> Result<Option<BTreeMap<String, i64>>, GitError> {
         if self.head()?.is_none() {
             return Ok(Some(BTreeMap::new()));
@@ -16,7 +16,7 @@ impl Repository {
         }
         // With its zone: a bare number is seconds only from nine digits on, and before that a guess that ends near today.
         let since = format!("--since=@{} +0000", moment.max(0));
-        // Of a merge, what it brings is in the commits that it joins.
+        // The changes of a merge are in the commits that it joins.
         let log = self.tell(&[
             "log",
             &since,

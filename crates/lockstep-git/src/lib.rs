@@ -1,7 +1,8 @@
-//! What Lockstep asks git: which files changed between two states, what they were, what changed together.
+//! Git queries of Lockstep: changed files between two states, their old contents, files that changed
+//! together.
 //!
-//! [`Repository`] runs the `git` program, so that its configuration, worktrees and every object format are respected. Hooks start no
-//! process: they use [`local`] only, which reads git's files.
+//! [`Repository`] runs the `git` program, so that its configuration, worktrees and every object format are
+//! respected. Hooks start no process: they use only [`local`], which reads git's files.
 
 mod changes;
 pub mod cochange;
@@ -20,39 +21,31 @@ pub use removed::Removed;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why git could not be asked, or what it answered instead.
+/// The reason why git failed, or its unexpected output.
 #[derive(Debug, thiserror::Error)]
 pub enum GitError {
     /// The program could not be started or talked to.
     #[error("cannot run git")]
     Run(#[source] io::Error),
-    /// It refused.
+    /// Git reported an error.
     #[error("git {what} failed: {message}")]
-    Refused {
-        /// The command.
-        what: String,
-        /// What it said.
-        message: String,
-    },
-    /// It answered something that is not understood.
+    Refused { what: String, message: String },
+    /// The output of git cannot be parsed.
     #[error("git {what} gave an answer that is not understood")]
-    Answer {
-        /// The command.
-        what: String,
-    },
+    Answer { what: String },
 }
 
-/// A directory inside a repository's working tree. Paths are relative to it; what lies outside is not seen.
+/// A directory inside a repository's working tree. Paths are relative to it; files outside are ignored.
 #[derive(Debug, Clone)]
 pub struct Repository {
     directory: PathBuf,
 }
 
 impl Repository {
-    /// The repository that `directory` is in; `None` where it is in none.
+    /// Returns the repository of `directory`, if there is one.
     pub fn at(directory: &Path) -> Result<Option<Self>, GitError> {
         let repository = Self { directory: directory.to_owned() };
-        // At its top, git need not be asked.
+        // At its top, git need not be started.
         if directory.join(".git").exists() {
             return Ok(Some(repository));
         }
@@ -69,7 +62,7 @@ impl Repository {
         self.revision("HEAD")
     }
 
-    /// The commit that a name stands for; `None` where there is none.
+    /// Resolves a name to a commit, if there is one.
     pub fn revision(&self, name: &str) -> Result<Option<String>, GitError> {
         let spec = format!("{name}^{{commit}}");
         let answer = self.ask(&["rev-parse", "--verify", "--quiet", "--end-of-options", &spec])?;

@@ -1,19 +1,20 @@
 //! A repository read from its own files, in this process.
 //!
-//! Hooks start no process, so they cannot ask the `git` program what a file was. This module reads the few things they need:
-//! the checked-out commit, a file of a commit, and the list of tracked files. It covers loose objects, packs, alternates,
-//! linked worktrees, submodules and both object formats. A repository with another reference storage, a split index or a
-//! missing object is reported as unreadable, never as empty.
+//! Hooks start no process, so they cannot run the `git` program. This module reads the few things they need:
+//! the checked-out commit, a file of a commit, and the list of tracked files. It covers loose objects, packs,
+//! alternates, linked worktrees, submodules and both object formats. A repository with another reference
+//! storage, a split index or a missing object is reported as unreadable, never as empty.
 
 mod index;
 mod objects;
 mod pack;
 mod status;
 
+use index::TrackedList;
+
 pub use index::TrackedFile;
 pub use status::{DiskFile, LocalStatus};
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use objects::{Objects, Oid};
@@ -33,7 +34,6 @@ pub struct LocalRepository {
 /// A file of a commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Blob {
-    /// Its content.
     Content(Vec<u8>),
     /// The commit has no file of that path.
     Absent,
@@ -44,11 +44,14 @@ pub enum Blob {
 impl LocalRepository {
     /// Finds the repository that `directory` is in. Returns `None` outside of any.
     pub fn discover(directory: &Path) -> Option<Self> {
+        // A link may point to a directory with other parents than the link's.
+        let real = directory.canonicalize();
+        let directory = real.as_deref().unwrap_or(directory);
         let top = directory.ancestors().find(|top| top.join(".git").exists())?;
         let prefix = directory.strip_prefix(top).ok()?.to_str()?;
         let prefix = if prefix.is_empty() { String::new() } else { format!("{prefix}/") };
         let git = git_directory(&top.join(".git"))?;
-        let common = fs::read_to_string(git.join("commondir"))
+        let common = lockstep_fs::read_to_string(git.join("commondir"))
             .map_or_else(|_| git.clone(), |to| git.join(to.trim_end()));
         let objects = Objects::new(&common.join("objects"));
         Some(Self { git, common, prefix, objects })
@@ -65,16 +68,16 @@ impl LocalRepository {
         self.find(&commit, &format!("{}{path}", self.prefix)).unwrap_or(Blob::Unreadable)
     }
 
-    /// Returns the tracked files below the directory, sorted by path; `None` where the list cannot be read.
+    /// Returns the tracked files below the directory, sorted by path; `None` if the list cannot be read.
     pub fn tracked(&self) -> Option<Vec<TrackedFile>> {
-        self.list().map(|(files, _)| files)
+        self.list().map(|list| list.files)
     }
 
-    fn list(&self) -> Option<(Vec<TrackedFile>, Option<Oid>)> {
+    fn list(&self) -> Option<TrackedList> {
         index::read(&self.git.join("index"), self.oid_length(), &self.prefix)
     }
 
-    /// Returns true if the content of a tracked file, `content`, is what git recorded for it.
+    /// Returns true if `content` is the content that git recorded for a tracked file.
     pub fn is_recorded(&self, file: &TrackedFile, content: &[u8]) -> bool {
         self.objects.blob(&file.id).is_some_and(|blob| blob == content)
     }
@@ -99,8 +102,9 @@ impl LocalRepository {
 
     fn resolve(&self, name: &str, depth: usize) -> Option<String> {
         const MAX_DEPTH: usize = 5;
-        let loose =
-            [&self.git, &self.common].into_iter().find_map(|dir| fs::read_to_string(dir.join(name)).ok());
+        let loose = [&self.git, &self.common]
+            .into_iter()
+            .find_map(|dir| lockstep_fs::read_to_string(dir.join(name)).ok());
         match loose {
             Some(text) => match text.trim_end().strip_prefix("ref: ") {
                 Some(target) if depth < MAX_DEPTH => self.resolve(target, depth + 1),
@@ -108,7 +112,7 @@ impl LocalRepository {
                 None => Oid::from_hex(text.trim_end()).map(|_| text.trim_end().to_owned()),
             },
             None => {
-                let packed = fs::read_to_string(self.common.join("packed-refs")).ok()?;
+                let packed = lockstep_fs::read_to_string(self.common.join("packed-refs")).ok()?;
                 let id = packed.lines().find_map(|line| line.strip_suffix(name)?.strip_suffix(' '))?;
                 Oid::from_hex(id).map(|_| id.to_owned())
             }
@@ -116,11 +120,12 @@ impl LocalRepository {
     }
 }
 
-/// Returns the directory behind `.git`: itself, or what the file of that name points to (a linked worktree, a submodule).
+/// Returns the git directory: `.git` itself, or the target of the file of that name (a linked worktree, a
+/// submodule).
 fn git_directory(git: &Path) -> Option<PathBuf> {
     if git.is_dir() {
         return Some(git.to_owned());
     }
-    let text = fs::read_to_string(git).ok()?;
+    let text = lockstep_fs::read_to_string(git).ok()?;
     Some(git.parent()?.join(text.trim_end().strip_prefix("gitdir: ")?))
 }

@@ -1,7 +1,7 @@
-//! Moves by content: which of the files that appeared are files that vanished, as `git diff -M` finds them.
+//! Moves by content: matches new files with deleted ones, like `git diff -M`.
 //!
-//! Equal contents come first. For the rest, contents are split into lines, and two files are one that moved if at least half of
-//! the larger one is in both. Pure: the caller reads the contents.
+//! Equal contents come first. For the rest, contents are split into lines, and two files match if at least
+//! half of the larger one is in both. Pure: the caller reads the contents.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -10,18 +10,17 @@ use std::path::Path;
 /// Two contents are one file if so many percent of the larger one are in both.
 const MIN_SIMILARITY: usize = 50;
 
-/// With more pairs than this, only equal contents are found. Git's own limit is of the same size.
+/// With more pairs, only equal contents are matched. Git's own limit is of the same size.
 const MAX_PAIRS: usize = 100_000;
 
-/// Longer contents are compared as a whole only.
+/// Longer contents are compared for equality only.
 const MAX_BYTES: usize = 1 << 20;
 
 /// A file that appeared or vanished.
 #[derive(Debug, Clone)]
 pub struct Candidate<'a> {
-    /// Its path.
     pub path: &'a str,
-    /// Its content, as it was or as it is.
+    /// The old or the new content.
     pub content: &'a [u8],
 }
 
@@ -35,7 +34,7 @@ pub fn pairs(vanished: &[Candidate<'_>], appeared: &[Candidate<'_>]) -> Vec<(usi
 }
 
 struct Pairing {
-    /// For each file that appeared, where it came from.
+    /// The source of each new file.
     from: Vec<Option<usize>>,
     /// For each file that vanished, whether it is in a pair.
     taken: Vec<bool>,
@@ -96,7 +95,7 @@ fn similar_pairs(vanished: &[Candidate<'_>], appeared: &[Candidate<'_>], pairing
             scored.push((similarity, same_name, from, to));
         }
     }
-    // The most similar first; of equals, those that kept their name.
+    // The most similar first; among equals, those with the same name.
     scored.sort_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1)).then((a.2, a.3).cmp(&(b.2, b.3))));
     for (_, _, from, to) in scored {
         if pairing.is_open(from, to) {

@@ -1,22 +1,27 @@
-//! Patches: unified diffs, and what files become by them.
+//! Patches: unified diffs, and their application to files.
 
 /// A change to one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FilePatch {
-    /// Where the file is before; `None` where it is new.
+    /// The old path; `None` for a new file.
     pub old: Option<String>,
-    /// Where it is after; `None` where it is gone.
+    /// The new path; `None` for a deleted file.
     pub new: Option<String>,
     hunks: Vec<Hunk>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Hunk {
-    /// The first old line, counted from 1; 0 where there are none before.
+    /// The position of the first old line, starting at 1. If there are no old lines, it is the position of
+    /// the next line.
     start: usize,
-    /// The first new line, counted in the same way.
+    /// The position of the first new line, counted in the same way.
     new_start: usize,
     lines: Vec<Line>,
+    /// The last old line ends without a line break.
+    is_old_unterminated: bool,
+    /// The last new line ends without a line break.
+    is_new_unterminated: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,18 +31,16 @@ enum Line {
     New(String),
 }
 
-/// Why a text is no patch.
+/// The reason why a text is no patch.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct PatchError {
     /// Counted from 1.
     pub line: usize,
-    /// What is wrong with it.
     pub what: &'static str,
 }
 
-/// The changes of a patch, as `git diff`, `git format-patch` and `diff -u` write them. What is none of a patch's lines is
-/// skipped.
+/// Parses a patch of `git diff`, `git format-patch` or `diff -u`. Other lines are skipped.
 pub fn parse(text: &str) -> Result<Vec<FilePatch>, PatchError> {
     let mut patches: Vec<FilePatch> = Vec::new();
     let mut lines = text.lines().enumerate().peekable();
@@ -63,20 +66,20 @@ pub fn parse(text: &str) -> Result<Vec<FilePatch>, PatchError> {
             let patch = patches.last_mut().ok_or_else(|| fail("a hunk before the name of its file"))?;
             let ((start, old_count), (new_start, new_count)) =
                 ranges(line).ok_or_else(|| fail("not a hunk's header"))?;
-            let mut hunk = Hunk { start, new_start, lines: Vec::new() };
+            // A side without lines names the line before it.
+            let position = |start: usize, count: usize| start.saturating_add(usize::from(count == 0));
+            let mut hunk = Hunk::new(position(start, old_count), position(new_start, new_count));
             let (mut old_left, mut new_left) = (old_count, new_count);
             while old_left > 0 || new_left > 0 {
                 let (at, line) =
                     lines.next().ok_or(PatchError { line: at + 1, what: "the hunk ends too soon" })?;
                 let fail = |what| PatchError { line: at + 1, what };
                 let (sign, rest) = line.split_at_checked(1).unwrap_or((" ", ""));
-                let rest = rest.to_owned();
-                match sign {
-                    " " => hunk.lines.push(Line::Same(rest)),
-                    "-" => hunk.lines.push(Line::Old(rest)),
-                    "+" => hunk.lines.push(Line::New(rest)),
-                    "\\" => continue,
-                    _ => return Err(fail("not a line of a hunk")),
+                if !hunk.push(sign, rest) {
+                    return Err(fail("not a line of a hunk"));
+                }
+                if sign == "\\" {
+                    continue;
                 }
                 let less =
                     |left: usize| left.checked_sub(1).ok_or_else(|| fail("more lines than the header says"));
@@ -86,6 +89,9 @@ pub fn parse(text: &str) -> Result<Vec<FilePatch>, PatchError> {
                 if sign != "-" {
                     new_left = less(new_left)?;
                 }
+            }
+            if lines.next_if(|(_, next)| next.starts_with('\\')).is_some() {
+                hunk.push("\\", "");
             }
             patch.hunks.push(hunk);
         }
@@ -113,47 +119,50 @@ fn ranges(line: &str) -> Option<(Range, Range)> {
 }
 
 impl FilePatch {
-    /// A change by its hunks: the first new line of each, and its lines with their signs.
+    /// A change by its hunks: the position of the first new line of each, and its lines with their signs.
     pub fn from_hunks<'a>(hunks: impl IntoIterator<Item = (usize, &'a [String])>) -> Self {
-        let line = |text: &String| {
-            let (sign, rest) = text.split_at_checked(1).unwrap_or((" ", ""));
-            let rest = rest.to_owned();
-            match sign {
-                "-" => Some(Line::Old(rest)),
-                "+" => Some(Line::New(rest)),
-                "\\" => None,
-                _ => Some(Line::Same(rest)),
+        let read = |(new_start, lines): (usize, &[String])| {
+            let mut hunk = Hunk::new(new_start, new_start);
+            for line in lines {
+                let (sign, rest) = line.split_at_checked(1).unwrap_or((" ", ""));
+                if !hunk.push(sign, rest) {
+                    hunk.push(" ", rest);
+                }
             }
+            hunk
         };
-        let hunks = hunks.into_iter().map(|(new_start, lines)| Hunk {
-            start: new_start,
-            new_start,
-            lines: lines.iter().filter_map(line).collect(),
-        });
-        Self { old: None, new: None, hunks: hunks.collect() }
+        Self { old: None, new: None, hunks: hunks.into_iter().map(read).collect() }
     }
 
-    /// What `text` becomes; `None` where the patch does not fit it.
+    /// Applies the patch to `text`; `None` if it does not fit.
     pub fn apply(&self, text: &str) -> Option<String> {
-        self.replace(text, false)
+        self.replace(text, false, find_nearest)
     }
 
-    /// What `text` was before the patch was applied to it; `None` where it was not.
+    /// Reverts the patch in `text`; `None` if it was not applied.
     pub fn revert(&self, text: &str) -> Option<String> {
-        self.replace(text, true)
+        self.replace(text, true, find_nearest)
     }
 
-    fn replace(&self, text: &str, reverse: bool) -> Option<String> {
+    /// Like [`revert`](Self::revert), but every hunk has to be at the line that it names.
+    pub fn revert_in_place(&self, text: &str) -> Option<String> {
+        self.replace(text, true, find_in_place)
+    }
+
+    fn replace(&self, text: &str, reverse: bool, find: Find) -> Option<String> {
         let lines: Vec<&str> = text.split_inclusive('\n').collect();
         let mut out: Vec<String> = Vec::new();
         let mut at = 0;
         for hunk in &self.hunks {
             let (expected, wanted) = hunk.sides(reverse);
             let start = if reverse { hunk.new_start } else { hunk.start };
-            let guess = start.saturating_sub(1);
-            let found = find(&lines, &expected, at, guess)?;
+            let found = find(&lines, &expected, at, start.saturating_sub(1))?;
             out.extend(lines[at..found].iter().map(|line| (*line).to_owned()));
             out.extend(wanted.iter().map(|line| format!("{line}\n")));
+            let is_unterminated = if reverse { hunk.is_old_unterminated } else { hunk.is_new_unterminated };
+            if let Some(last) = out.last_mut().filter(|_| is_unterminated && !wanted.is_empty()) {
+                last.pop();
+            }
             at = found + expected.len();
         }
         out.extend(lines[at..].iter().map(|line| (*line).to_owned()));
@@ -162,6 +171,28 @@ impl FilePatch {
 }
 
 impl Hunk {
+    fn new(start: usize, new_start: usize) -> Self {
+        Self { start, new_start, lines: Vec::new(), is_old_unterminated: false, is_new_unterminated: false }
+    }
+
+    /// Takes the next line by its sign. Returns false if there is no such sign.
+    fn push(&mut self, sign: &str, rest: &str) -> bool {
+        let line = match sign {
+            " " => Line::Same(rest.to_owned()),
+            "-" => Line::Old(rest.to_owned()),
+            "+" => Line::New(rest.to_owned()),
+            "\\" => {
+                let last = self.lines.last();
+                self.is_old_unterminated |= matches!(last, Some(Line::Same(_) | Line::Old(_)));
+                self.is_new_unterminated |= matches!(last, Some(Line::Same(_) | Line::New(_)));
+                return true;
+            }
+            _ => return false,
+        };
+        self.lines.push(line);
+        true
+    }
+
     fn sides(&self, reverse: bool) -> (Vec<&str>, Vec<&str>) {
         let (mut old, mut new): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
         for line in &self.lines {
@@ -178,16 +209,27 @@ impl Hunk {
     }
 }
 
-/// Where the expected lines stand, at or after `from`: as near to the guess as possible.
-fn find(lines: &[&str], expected: &[&str], from: usize, guess: usize) -> Option<usize> {
-    let fits = |at: usize| {
-        let there = lines.get(at..at + expected.len());
-        there.is_some_and(|there| {
-            there.iter().zip(expected).all(|(a, b)| a.trim_end_matches(['\r', '\n']) == *b)
-        })
-    };
+/// Finds the expected lines in a text, at or after a line and with a guess. Lines are counted from 0.
+type Find = fn(lines: &[&str], expected: &[&str], from: usize, guess: usize) -> Option<usize>;
+
+/// The position as near to the guess as possible.
+fn find_nearest(lines: &[&str], expected: &[&str], from: usize, guess: usize) -> Option<usize> {
     let last = lines.len().checked_sub(expected.len())?;
-    (from..=last).filter(|at| fits(*at)).min_by_key(|at| at.abs_diff(guess))
+    (from..=last).filter(|at| fits(lines, expected, *at)).min_by_key(|at| at.abs_diff(guess))
+}
+
+/// The guess, if it is right.
+fn find_in_place(lines: &[&str], expected: &[&str], from: usize, guess: usize) -> Option<usize> {
+    (guess >= from && fits(lines, expected, guess)).then_some(guess)
+}
+
+fn fits(lines: &[&str], expected: &[&str], at: usize) -> bool {
+    let there = lines.get(at..).and_then(|rest| rest.get(..expected.len()));
+    there.is_some_and(|there| there.iter().zip(expected).all(|(a, b)| without_end(a) == without_end(b)))
+}
+
+fn without_end(line: &str) -> &str {
+    line.trim_end_matches(['\r', '\n'])
 }
 
 #[cfg(test)]
@@ -237,6 +279,48 @@ diff --git a/gone b/gone
         assert_eq!(patches[0].revert(new).as_deref(), Some(old));
         assert_eq!(patches[0].apply("other\n"), None);
         assert_eq!(patches[0].apply("zero\none\ntwo\nthree\n").as_deref(), Some("zero\none\n2\nthree\n"));
+    }
+
+    #[test]
+    fn hunks_without_context_are_at_their_lines() {
+        let (old, new) = ("one\nx\nx\ntwo\n", "one\ntwo\nx\n");
+        let patch = "--- a/x\n+++ b/x\n@@ -2,2 +1,0 @@\n-x\n-x\n@@ -4,0 +3 @@\n+x\n";
+        let patch = &parse(patch).unwrap()[0];
+        assert_eq!(patch.apply(old).as_deref(), Some(new));
+        assert_eq!(patch.revert(new).as_deref(), Some(old));
+        assert_eq!(patch.revert_in_place(new).as_deref(), Some(old));
+    }
+
+    #[test]
+    fn line_ends_are_restored() {
+        let revert = |present: &str, lines: &[&str]| {
+            let lines: Vec<String> = lines.iter().map(|line| (*line).to_owned()).collect();
+            FilePatch::from_hunks([(1, lines.as_slice())]).revert_in_place(present)
+        };
+        let marker = "\\ No newline at end of file";
+        assert_eq!(revert("lost", &["-last", marker, "+lost", marker]).as_deref(), Some("last"));
+        assert_eq!(revert("lost\n", &["-last", marker, "+lost"]).as_deref(), Some("last"));
+        assert_eq!(revert("a\r\nc\r\n", &[" a\r", "-b\r", "+c\r"]).as_deref(), Some("a\r\nb\r\n"));
+        // The client counts an empty side from 1.
+        assert_eq!(revert("", &["-a", "-b"]).as_deref(), Some("a\nb\n"));
+        let patch = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-last\n\\ No newline at end of file\n+lost\n\\ No newline at end of file\n";
+        let patch = &parse(patch).unwrap()[0];
+        assert_eq!(patch.apply("last").as_deref(), Some("lost"));
+        assert_eq!(patch.revert("lost").as_deref(), Some("last"));
+    }
+
+    #[test]
+    fn a_revert_in_place_does_not_look_elsewhere() {
+        let lines = ["-a".to_owned(), "+b".to_owned()];
+        let reverted = |start: usize| {
+            let patch = FilePatch::from_hunks([(start, lines.as_slice())]);
+            (patch.revert("x\nb\n"), patch.revert_in_place("x\nb\n"))
+        };
+        let former = || Some("x\na\n".to_owned());
+        assert_eq!(reverted(2), (former(), former()));
+        for elsewhere in [1, 3, usize::MAX] {
+            assert_eq!(reverted(elsewhere), (former(), None), "{elsewhere}");
+        }
     }
 
     #[test]

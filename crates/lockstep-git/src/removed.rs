@@ -1,24 +1,23 @@
-//! Files that were: what the history knows and the working tree no longer has.
+//! Removed files: those in the history that the working tree no longer has.
 
 use std::collections::BTreeMap;
 
 use crate::{GitError, Repository};
 
-/// So many of the newest commits are looked at.
+/// The number of newest commits that are read.
 const MAX_COMMITS: &str = "--max-count=2000";
 
-/// A file that is gone from where it was.
+/// A removed file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Removed {
-    /// Where it was.
     pub path: String,
-    /// The commit that removed or renamed it; what it was is in the one before.
+    /// The commit that removed or renamed it; its content is in the parent.
     pub commit: String,
 }
 
 impl Repository {
-    /// Files that were removed or renamed, the last removal of each, sorted by path. What was removed and is not committed is not
-    /// among them.
+    /// Returns removed or renamed files, the last removal of each, sorted by path. Uncommitted removals are
+    /// not included.
     pub fn removed(&self) -> Result<Vec<Removed>, GitError> {
         if self.head()?.is_none() {
             return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! Linked worktrees: a second place in which somebody works, without being in anybody's way.
+//! Linked worktrees: separate working directories for agents.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ impl Repository {
         self.tell(&["worktree", "add", "--quiet", "--detach", &directory, "HEAD"]).map(drop)
     }
 
-    /// Removes a worktree and what is in it. One that is gone already is forgotten.
+    /// Removes a worktree and its content. A missing one is only pruned.
     pub fn remove_worktree(&self, directory: &Path) -> Result<(), GitError> {
         let name = directory.to_string_lossy();
         if directory.exists() {

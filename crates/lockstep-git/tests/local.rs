@@ -1,4 +1,4 @@
-//! The reader of git's files gives what the `git` program gives.
+//! The reader of git's files agrees with the `git` program.
 
 use std::fs;
 use std::path::Path;
@@ -98,7 +98,7 @@ fn tracked_files_are_read_in_every_version_of_the_list() {
         git(dir.path(), &["update-index", "--index-version", version]);
         assert_equal_to_git(dir.path());
     }
-    // An entry that is only announced makes git write version 3.
+    // An intent-to-add entry makes git write version 3.
     git(dir.path(), &["update-index", "--index-version", "2"]);
     fs::write(dir.path().join("announced"), "x").unwrap();
     git(dir.path(), &["add", "-N", "announced"]);
@@ -174,4 +174,69 @@ fn the_status_is_that_of_the_checked_out_commit_whatever_is_staged() {
     let below = root.join("sub");
     let found = LocalRepository::discover(&below).unwrap().status(&below, &on_disk(&below)).unwrap();
     assert_eq!(found.len(), 3, "{found:?}");
+}
+
+/// In both forms of the list of tracked files, with and without something staged.
+#[test]
+fn files_outside_of_a_sparse_checkout_are_not_deleted() {
+    for form in ["--sparse-index", "--no-sparse-index"] {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path();
+        repository(root, &[]);
+        fs::create_dir(root.join("kept")).unwrap();
+        fs::write(root.join("kept/a"), "a\n").unwrap();
+        git(root, &["add", "-A"]);
+        git(root, &["commit", "-qm", "kept"]);
+        git(root, &["sparse-checkout", "set", "--cone", form, "kept"]);
+        assert!(!root.join("sub").exists());
+        let status = || LocalRepository::discover(root).unwrap().status(root, &on_disk(root)).unwrap();
+        assert_eq!(status(), [], "{form}");
+        fs::write(root.join("kept/a"), "b\n").unwrap();
+        git(root, &["add", "kept/a"]);
+        assert_eq!(status(), [("kept/a".to_owned(), LocalStatus::Modified)], "{form}");
+    }
+}
+
+#[test]
+fn converted_line_ends_are_no_difference() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    git(root, &["init", "-q"]);
+    git(root, &["config", "core.autocrlf", "true"]);
+    fs::write(root.join("a"), "one\r\ntwo\r\n").unwrap();
+    git(root, &["add", "a"]);
+    git(root, &["commit", "-qm", "a"]);
+    let status = || LocalRepository::discover(root).unwrap().status(root, &on_disk(root)).unwrap();
+    fs::write(root.join("a"), "one\r\ntwo\r\n").unwrap();
+    assert_eq!(status(), []);
+    fs::write(root.join("a"), "one\r\nthree\r\n").unwrap();
+    assert_eq!(status().len(), 1);
+}
+
+#[test]
+fn repository_is_found_behind_a_link() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path().join("repository");
+    repository(&root, &[]);
+    let link = dir.path().join("link");
+    std::os::unix::fs::symlink(root.join("sub"), &link).unwrap();
+    let local = LocalRepository::discover(&link).unwrap();
+    let head = local.head().unwrap();
+    assert!(matches!(local.file(&head, "long.txt"), Blob::Content(_)));
+}
+
+#[test]
+fn contents_are_compared_where_the_list_is_split() {
+    let dir = tempfile::tempdir().unwrap();
+    let root = dir.path();
+    repository(root, &[]);
+    git(root, &["update-index", "--split-index"]);
+    fs::write(root.join("new"), "x").unwrap();
+    git(root, &["add", "new"]);
+    let local = LocalRepository::discover(root).unwrap();
+    assert_eq!(local.tracked(), None, "the list is in two files");
+    let status = || local.status(root, &on_disk(root)).unwrap();
+    assert_eq!(status(), [("new".to_owned(), LocalStatus::Added)]);
+    fs::remove_file(root.join("sub/long.txt")).unwrap();
+    assert_eq!(status().len(), 2);
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use lockstep_git::{Between, Changed, Repository, Status};
 
-/// Git without the settings of whoever runs this.
+/// Returns a git command without the settings of the user who runs the tests.
 fn command() -> Command {
     let mut git = Command::new("git");
     git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1").env_remove("GIT_DIR");

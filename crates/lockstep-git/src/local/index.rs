@@ -5,10 +5,10 @@ use std::path::Path;
 
 use super::objects::Oid;
 
-/// A tracked file with the stamp it had when git last looked at it.
+/// A tracked file with its stamp from git's index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrackedFile {
-    /// Relative to the directory of the repository that was asked.
+    /// Relative to the directory of the repository.
     pub path: String,
     /// In nanoseconds since 1970.
     pub mtime: i64,
@@ -16,7 +16,7 @@ pub struct TrackedFile {
     pub size: u32,
     /// The lower 32 bits of it.
     pub inode: u32,
-    /// Whether git wrote the list so shortly after the file that the stamp proves nothing.
+    /// True if git wrote the list so shortly after the file that the stamp proves nothing.
     pub is_racy: bool,
     pub(crate) id: Oid,
 }
@@ -30,15 +30,34 @@ impl TrackedFile {
     }
 }
 
-/// The entry is a symbolic link, a submodule or a directory of a sparse checkout: not a file.
+/// Other types are symbolic links and submodules.
 const FILE_TYPE: u32 = 0o170_000;
 const REGULAR: u32 = 0o100_000;
+const DIRECTORY: u32 = 0o040_000;
 
-/// Reads the list at `path`; `None` where it is missing, damaged or split into two files.
-///
-/// Returns the files below `prefix`, and the tree that all tracked files together are, where git has noted it.
-pub(super) fn read(path: &Path, oid: usize, prefix: &str) -> Option<(Vec<TrackedFile>, Option<Oid>)> {
-    let bytes = fs::read(path).ok()?;
+/// The flag of a file that a sparse checkout leaves out of the working tree.
+const SKIP_WORKTREE: u16 = 0x4000;
+
+/// The list of tracked files.
+#[derive(Debug, Default)]
+pub(super) struct TrackedList {
+    pub(super) files: Vec<TrackedFile>,
+    /// The files, and with a trailing slash the directories, that a sparse checkout leaves out of the working tree.
+    pub(super) omitted: Vec<String>,
+    /// The tree of all tracked files, if git has cached it.
+    pub(super) tree: Option<Oid>,
+}
+
+impl TrackedList {
+    /// Returns true if a sparse checkout leaves the file out of the working tree.
+    pub(super) fn omits(&self, path: &str) -> bool {
+        self.omitted.iter().any(|left| left == path || left.ends_with('/') && path.starts_with(left.as_str()))
+    }
+}
+
+/// Reads the list at `path`, with the files below `prefix`; `None` if it is missing, damaged or split into two files.
+pub(super) fn read(path: &Path, oid: usize, prefix: &str) -> Option<TrackedList> {
+    let bytes = lockstep_fs::read_up_to(path, lockstep_fs::MAX_STATE_BYTES).ok()?;
     let written = fs::metadata(path).ok().map(|meta| {
         use std::os::unix::fs::MetadataExt as _;
         nanos(meta.mtime(), meta.mtime_nsec())
@@ -53,14 +72,17 @@ pub(super) fn read(path: &Path, oid: usize, prefix: &str) -> Option<(Vec<Tracked
         return None;
     }
     let count = reader.number()?;
-    let mut files = Vec::new();
+    let mut list = TrackedList::default();
     let mut name = Vec::new();
     for _ in 0..count {
         let entry = reader.entry(version, oid, &mut name)?;
         let below = std::str::from_utf8(&name).ok().and_then(|name| name.strip_prefix(prefix));
+        if let Some(path) = below.filter(|_| entry.is_omitted) {
+            list.omitted.push(path.to_owned());
+        }
         if let Some(path) = below.filter(|_| entry.is_file) {
             let Entry { mtime, size, inode, id, .. } = entry;
-            files.push(TrackedFile {
+            list.files.push(TrackedFile {
                 path: path.to_owned(),
                 mtime,
                 size,
@@ -70,16 +92,15 @@ pub(super) fn read(path: &Path, oid: usize, prefix: &str) -> Option<(Vec<Tracked
             });
         }
     }
-    let mut tree = None;
     while let Some((name, content)) = reader.extension() {
         match name {
             // Most entries are in another file.
             b"link" => return None,
-            b"TREE" => tree = root_tree(content, oid),
+            b"TREE" => list.tree = root_tree(content, oid),
             _ => {}
         }
     }
-    Some((files, tree))
+    Some(list)
 }
 
 fn nanos(seconds: i64, nanos: i64) -> i64 {
@@ -92,6 +113,8 @@ struct Entry {
     inode: u32,
     id: Oid,
     is_file: bool,
+    /// A sparse checkout leaves it out of the working tree.
+    is_omitted: bool,
 }
 
 struct Reader<'a> {
@@ -120,8 +143,9 @@ impl<'a> Reader<'a> {
         let [_, _, seconds, fraction, _, inode, mode, _, _, size] = fields;
         let id = Oid(self.take(oid)?.to_vec());
         let flags = u16::from_be_bytes(self.take(2)?.try_into().ok()?);
+        let mut extended = 0;
         if flags & 0x4000 != 0 {
-            self.take(2)?;
+            extended = u16::from_be_bytes(self.take(2)?.try_into().ok()?);
         }
         if version == 4 {
             let keep = name.len().checked_sub(self.varint()?)?;
@@ -146,6 +170,7 @@ impl<'a> Reader<'a> {
             inode,
             id,
             is_file: mode & FILE_TYPE == REGULAR && stage == 0,
+            is_omitted: mode & FILE_TYPE == DIRECTORY || extended & SKIP_WORKTREE != 0,
         })
     }
 
@@ -166,8 +191,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Reads the first entry of the extension `TREE`, which is about the top directory: its empty name, the number of its files and
-/// directories, and its tree. A negative number means that the tree is not known.
+/// Reads the first entry of the extension `TREE`, which describes the top directory: its empty name, the
+/// number of its files and directories, and its tree. A negative number means that the tree is unknown.
 fn root_tree(extension: &[u8], oid: usize) -> Option<Oid> {
     let rest = extension.strip_prefix(b"\0")?;
     let end = rest.iter().position(|byte| *byte == b'\n')?;

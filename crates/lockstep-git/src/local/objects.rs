@@ -7,7 +7,7 @@ use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
 
 use super::pack::Pack;
 
-/// Larger objects are not read: no analysis looks into them.
+/// Larger objects are not read, because no analysis needs them.
 pub(super) const MAX_BYTES: usize = 16 << 20;
 
 /// The id of an object: 20 bytes, or 32 in a repository of the newer format.
@@ -46,7 +46,7 @@ pub(super) struct Object {
 pub(super) struct Entry {
     pub(super) id: Oid,
     pub(super) is_tree: bool,
-    /// Whether it is a regular file: not a link, not a submodule.
+    /// True if it is a regular file: not a link, not a submodule.
     pub(super) is_file: bool,
 }
 
@@ -62,7 +62,8 @@ impl Objects {
         let mut directories = vec![directory.to_owned()];
         let mut at = 0;
         while at < directories.len() && directories.len() < MAX_ALTERNATES {
-            let named = fs::read_to_string(directories[at].join("info/alternates")).unwrap_or_default();
+            let named =
+                lockstep_fs::read_to_string(directories[at].join("info/alternates")).unwrap_or_default();
             let lines = named.lines().filter(|line| !line.is_empty() && !line.starts_with('#'));
             let found: Vec<PathBuf> = lines.map(|line| directories[at].join(line)).collect();
             directories.extend(found);
@@ -84,13 +85,13 @@ impl Objects {
         Oid::from_hex(text.lines().next()?.strip_prefix("tree ")?).filter(|_| object.kind == Type::Commit)
     }
 
-    /// Returns the entry of a tree: `None` where the tree is unreadable, `Some(None)` where it has no such entry.
+    /// Returns the entry of a tree: `None` if the tree is unreadable, `Some(None)` if it has no such entry.
     pub(super) fn entry(&self, tree: &Oid, name: &str) -> Option<Option<Entry>> {
         let entries = self.entries(tree)?;
         Some(entries.into_iter().find(|(found, _)| found == name.as_bytes()).map(|(_, entry)| entry))
     }
 
-    /// Returns the entries of a tree with their names; `None` where the tree is unreadable.
+    /// Returns the entries of a tree with their names; `None` if the tree is unreadable.
     pub(super) fn entries(&self, tree: &Oid) -> Option<Vec<(Vec<u8>, Entry)>> {
         let object = self.object(tree, 0).filter(|object| object.kind == Type::Tree)?;
         let mut rest = object.data.as_slice();
@@ -117,7 +118,7 @@ impl Objects {
 
 fn loose(directory: &Path, id: &Oid) -> Option<Object> {
     let hex = id.hex();
-    let bytes = fs::read(directory.join(&hex[..2]).join(&hex[2..])).ok()?;
+    let bytes = lockstep_fs::read(directory.join(&hex[..2]).join(&hex[2..])).ok()?;
     let data = decompress_to_vec_zlib_with_limit(&bytes, MAX_BYTES).ok()?;
     let end = data.iter().position(|byte| *byte == 0)?;
     let kind = match data[..end].split(|byte| *byte == b' ').next()? {

@@ -11,10 +11,10 @@ use super::objects::{MAX_BYTES, Object, Objects, Oid, Type};
 /// First bytes of an index of version 2, which git has written since 2007.
 const MAGIC: [u8; 8] = [0xff, b't', b'O', b'c', 0, 0, 0, 2];
 
-/// Where the fan-out table of an index ends.
+/// The offset behind the fan-out table of an index.
 const FAN_OUT_END: u64 = 8 + 256 * 4;
 
-/// Longer chains of differences are given up. Git's own limit is 50, or 250 in an aggressive repack.
+/// Longer chains of deltas are not followed. Git's own limit is 50, or 250 in an aggressive repack.
 const MAX_DEPTH: usize = 500;
 
 /// An object's header: its type and size take at most this many bytes, a base's id 32 more.
@@ -24,26 +24,26 @@ pub(super) struct Pack {
     pub(super) index: PathBuf,
 }
 
-/// How an object is stored.
+/// The storage form of an object.
 enum Stored {
     Whole(Type),
-    /// As the difference from the object at this offset.
+    /// As a delta of the object at this offset.
     AfterOffset(u64),
-    /// As the difference from this object.
+    /// As a delta of this object.
     AfterObject(Oid),
 }
 
 impl Pack {
-    /// Returns the object; `None` where it is not in the pack, or cannot be read.
+    /// Returns the object; `None` if it is not in the pack or cannot be read.
     pub(super) fn object(&self, objects: &Objects, id: &Oid, depth: usize) -> Option<Object> {
         let offset = self.offset(id)?;
-        let pack = File::open(self.index.with_extension("pack")).ok()?;
+        let pack = lockstep_fs::open(self.index.with_extension("pack")).ok()?;
         read_object(objects, &pack, offset, id.0.len(), depth)
     }
 
     /// Finds the object by the fan-out table and a binary search.
     fn offset(&self, id: &Oid) -> Option<u64> {
-        let index = File::open(&self.index).ok()?;
+        let index = lockstep_fs::open(&self.index).ok()?;
         if read::<8>(&index, 0)? != MAGIC {
             return None;
         }

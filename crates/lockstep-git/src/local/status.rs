@@ -1,9 +1,10 @@
-//! How the files on disk differ from the checked-out commit.
+//! Differences between the files on disk and the checked-out commit.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use super::index::TrackedList;
 use super::objects::Oid;
 use super::{LocalRepository, TrackedFile};
 
@@ -13,12 +14,23 @@ const MAX_TREES: usize = 3_000;
 /// Larger files are not compared by content.
 const MAX_BYTES: u64 = 4 << 20;
 
+/// With more files, contents alone are not compared, because a hook has no time for it.
+const MAX_COMPARED_FILES: usize = 2_000;
+
+/// Returns true if the contents differ in line ends only: git may convert them at the checkout.
+fn is_same_text(a: &[u8], b: &[u8]) -> bool {
+    fn lines(content: &[u8]) -> impl Iterator<Item = &[u8]> {
+        content.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+    }
+    (a.contains(&b'\r') || b.contains(&b'\r')) && lines(a).eq(lines(b))
+}
+
 /// A file on disk with its stamp.
 #[derive(Debug, Clone)]
 pub struct DiskFile {
-    /// Relative to the directory of the repository that is asked.
+    /// Relative to the directory of the repository.
     pub path: String,
-    /// In bytes.
+    /// Size in bytes.
     pub size: u64,
     /// In nanoseconds since 1970.
     pub mtime: i64,
@@ -26,7 +38,7 @@ pub struct DiskFile {
     pub inode: u64,
 }
 
-/// How a file differs from the checked-out commit.
+/// The difference between a file and the checked-out commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LocalStatus {
     /// The commit has it with another content.
@@ -39,15 +51,20 @@ pub enum LocalStatus {
 
 impl LocalRepository {
     /// Returns the files that differ from the checked-out commit, sorted by path. `files` are those on disk below `root`, the
-    /// directory of this repository. Returns `None` where git's files cannot be read, or there is no commit.
+    /// directory of this repository. Returns `None` if git's files cannot be read, or there is no commit.
     pub fn status(&self, root: &Path, files: &[DiskFile]) -> Option<Vec<(String, LocalStatus)>> {
-        let (tracked, root_tree) = self.list()?;
+        // A list in another form is of no use. Then contents are compared.
+        let list = match self.list() {
+            Some(list) => list,
+            None if files.len() <= MAX_COMPARED_FILES => TrackedList::default(),
+            None => return None,
+        };
         let commit = Oid::from_hex(&self.head()?)?;
         let tree = self.objects.tree_of(&commit)?;
         let tracked: BTreeMap<&str, &TrackedFile> =
-            tracked.iter().map(|file| (file.path.as_str(), file)).collect();
+            list.files.iter().map(|file| (file.path.as_str(), file)).collect();
         // Usually nothing is staged, and the list names the contents of the commit.
-        let committed: BTreeMap<String, Oid> = if root_tree.as_ref() == Some(&tree) {
+        let committed: BTreeMap<String, Oid> = if list.tree.as_ref() == Some(&tree) {
             tracked.iter().map(|(path, file)| ((*path).to_owned(), file.id.clone())).collect()
         } else {
             self.files_of(tree)?
@@ -65,8 +82,8 @@ impl LocalRepository {
         }
         let on_disk: std::collections::HashSet<&str> = files.iter().map(|file| file.path.as_str()).collect();
         for path in committed.keys().filter(|path| !on_disk.contains(path.as_str())) {
-            // A tracked file that an ignore rule leaves out is still there.
-            if fs::symlink_metadata(root.join(path)).is_err() {
+            // A tracked file that an ignore rule leaves out is still there. One that a sparse checkout leaves out never was.
+            if fs::symlink_metadata(root.join(path)).is_err() && !list.omits(path) {
                 found.insert(path.clone(), LocalStatus::Deleted);
             }
         }
@@ -81,8 +98,10 @@ impl LocalRepository {
         if file.size > MAX_BYTES {
             return recorded.is_some_and(|tracked| tracked.mtime == file.mtime);
         }
-        let content = fs::read(root.join(&file.path)).ok();
-        content.is_some_and(|content| self.objects.blob(id).is_some_and(|blob| blob == content))
+        let content = lockstep_fs::read(root.join(&file.path)).ok();
+        content.is_some_and(|content| {
+            self.objects.blob(id).is_some_and(|blob| blob == content || is_same_text(&blob, &content))
+        })
     }
 
     /// Returns every file of a tree below the directory.
@@ -100,7 +119,7 @@ impl LocalRepository {
                 let path = format!("{path}{name}");
                 if entry.is_tree {
                     let below = format!("{path}/");
-                    // Only what is on the way to the directory, or below it.
+                    // Only entries on the path to the directory, or below it.
                     if below.starts_with(&self.prefix) || self.prefix.starts_with(&below) {
                         trees.push((below, entry.id));
                     }
