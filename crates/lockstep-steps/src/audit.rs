@@ -1,11 +1,12 @@
-//! The audit trail: lines of JSON, each of which holds the hash of the one before it, across files.
+//! The audit trail: lines of JSON, each with the hash of the previous one, across files.
 //!
-//! Owns a line's form and what makes a chain whole. Files, locks and the clock are elsewhere.
+//! Defines the format of a line and the validity of a chain. Files, locks and the clock belong to the
+//! callers.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What the first line follows.
+/// The predecessor hash of the first line.
 pub const GENESIS: &str = "0000000000000000000000000000000000000000000000000000000000000000";
 
 /// The end of a chain: the number and hash of its last line.
@@ -13,7 +14,6 @@ pub const GENESIS: &str = "00000000000000000000000000000000000000000000000000000
 pub struct Head {
     /// The number of the last line, from 1.
     pub seq: u64,
-    /// Its hash.
     pub hash: String,
 }
 
@@ -23,16 +23,16 @@ impl Default for Head {
     }
 }
 
-/// What is recorded of an event, besides its place in the chain.
+/// The recorded data of an event, besides its position in the chain.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
-    /// When, in UTC.
+    /// In UTC.
     pub timestamp: jiff::Timestamp,
-    /// What happened, such as `TASK_INVOCATION_REJECTED`.
+    /// The kind of event, such as `TASK_INVOCATION_REJECTED`.
     pub event: String,
     /// The step it is about.
     pub step_file: Option<String>,
-    /// What else there is to say.
+    /// Additional data.
     pub fields: Map<String, Value>,
 }
 
@@ -57,6 +57,15 @@ impl Record {
 
     /// The line that follows `head`, with its newline, and the head after it.
     pub fn line(&self, head: &Head) -> (String, Head) {
+        self.line_with(head, None)
+    }
+
+    /// The line that follows `head`, with a mark by `key`, the project's secret.
+    pub fn keyed_line(&self, head: &Head, key: &str) -> (String, Head) {
+        self.line_with(head, Some(key))
+    }
+
+    fn line_with(&self, head: &Head, key: Option<&str>) -> (String, Head) {
         let mut entry = Map::new();
         entry.insert("timestamp".to_owned(), format!("{:.3}", self.timestamp).into());
         entry.insert("event".to_owned(), self.event.as_str().into());
@@ -65,6 +74,10 @@ impl Record {
             entry.insert(name.clone(), value.clone());
         }
         let seq = head.seq + 1;
+        if let Some(key) = key {
+            let mark = mark(&Value::Object(entry.clone()).to_string(), head, key);
+            entry.insert("mac".to_owned(), mark.into());
+        }
         entry.insert("seq".to_owned(), seq.into());
         entry.insert("prev".to_owned(), head.hash.as_str().into());
         let mut line = Value::Object(entry).to_string();
@@ -76,9 +89,17 @@ impl Record {
     }
 }
 
-const RESERVED: [&str; 6] = ["timestamp", "event", "step_file", "seq", "prev", "hash"];
+const RESERVED: [&str; 7] = ["timestamp", "event", "step_file", "mac", "seq", "prev", "hash"];
 
-/// The hash of an entry, from what stands before the end of its object.
+/// The keyed hash of a line's content and of the line before it.
+fn mark(content: &str, head: &Head, key: &str) -> String {
+    let key = blake3::derive_key("lockstep audit trail 1", key.as_bytes());
+    let mut hasher = blake3::Hasher::new_keyed(&key);
+    hasher.update(&head.seq.to_le_bytes()).update(head.hash.as_bytes()).update(content.as_bytes());
+    hasher.finalize().to_hex()[..32].to_owned()
+}
+
+/// Returns the hash of an entry, from its text up to the end of its object.
 fn hash(before_end: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(before_end.as_bytes()).update(b"}");
@@ -106,7 +127,7 @@ impl Entry {
         }
         let entry = Self { fields };
         let written = serde_json::to_string(&entry.fields).expect("an entry has only text keys");
-        // The hash comes last, so what it is of is all before it.
+        // The hash is the last field and covers everything before it.
         let end = format!(r#","hash":"{}"}}"#, entry.text("hash"));
         let whole = line.strip_suffix(&end).is_some_and(|before| hash(before) == entry.text("hash"));
         if !whole || written != line {
@@ -115,17 +136,38 @@ impl Entry {
         Ok(entry)
     }
 
+    /// Returns true if a line has the form of an entry, whether or not its hash is right.
+    pub fn has_form(line: &str) -> bool {
+        let fields = serde_json::from_str::<Map<String, Value>>(line);
+        fields.is_ok_and(|fields| {
+            ["timestamp", "event", "seq", "prev", "hash"].iter().all(|name| fields.contains_key(*name))
+        })
+    }
+
+    /// Returns true if the entry was marked with this project's secret.
+    pub fn has_mark(&self, key: &str) -> bool {
+        let is_content = |name: &str| !matches!(name, "mac" | "seq" | "prev" | "hash");
+        let content: Map<String, Value> = self
+            .fields
+            .iter()
+            .filter(|(name, _)| is_content(name))
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        let before = Head { seq: self.head().seq.wrapping_sub(1), hash: self.text("prev").to_owned() };
+        mark(&Value::Object(content).to_string(), &before, key) == self.text("mac")
+    }
+
     /// Everything in it.
     pub fn fields(&self) -> &Map<String, Value> {
         &self.fields
     }
 
-    /// A field as text; empty where it is none.
+    /// Returns a field as text; empty if it is missing or not a text.
     pub fn text(&self, name: &str) -> &str {
         self.fields.get(name).and_then(Value::as_str).unwrap_or_default()
     }
 
-    /// What happened.
+    /// Returns the kind of event.
     pub fn event(&self) -> &str {
         self.text("event")
     }
@@ -135,7 +177,7 @@ impl Entry {
         self.fields.get("step_file").and_then(Value::as_str)
     }
 
-    /// Where it stands in the chain.
+    /// Returns the position in the chain.
     pub fn head(&self) -> Head {
         let seq = self.fields.get("seq").and_then(Value::as_u64).unwrap_or_default();
         Head { seq, hash: self.text("hash").to_owned() }
@@ -145,9 +187,7 @@ impl Entry {
 /// A file of a trail: its name and its content.
 #[derive(Debug, Clone, Copy)]
 pub struct TrailFile<'a> {
-    /// Its name.
     pub name: &'a str,
-    /// Its content.
     pub text: &'a str,
 }
 
@@ -155,66 +195,192 @@ pub struct TrailFile<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, thiserror::Error)]
 #[error("{file}, line {line}: {why}")]
 pub struct Broken {
-    /// The file.
     pub file: String,
     /// The line, from 1.
     pub line: usize,
-    /// What is wrong.
     pub why: String,
 }
 
-/// Reads a trail, its files in the order of their days, and checks that it is whole. `known` is the end that was remembered: a trail
-/// that ends before it has lost its last lines.
+/// The end of a trail as it is remembered outside of the project.
+#[derive(Debug, Clone, Copy)]
+pub struct KnownEnd<'a> {
+    /// The last entry that was recorded.
+    pub head: &'a Head,
+    /// The line, if a process that was killed may not have appended it; otherwise empty.
+    pub line: &'a str,
+    /// The hash of the entry by which a person accepted all lines before it.
+    pub accepted: Option<&'a str>,
+    /// True if every line is remembered before it is appended, so that no line can be behind the end.
+    pub is_exact: bool,
+    /// The project's secret, and the number of entries from the first that were not marked with it.
+    pub key: Option<(&'a str, u64)>,
+}
+
+const FOREIGN: &str = "it is foreign: Lockstep did not record it for this project on this machine";
+
+/// The event by which a person accepts a trail as it is.
+pub const ACCEPTED: &str = "TRAIL_ACCEPTED";
+
+/// The lines of a trail with the names of their files, in order.
+struct Line<'a> {
+    file: &'a str,
+    number: usize,
+    text: &'a str,
+    is_complete: bool,
+    is_last_of_all: bool,
+}
+
+impl Line<'_> {
+    fn broken(&self, why: impl Into<String>) -> Broken {
+        Broken { file: self.file.to_owned(), line: self.number, why: why.into() }
+    }
+}
+
+fn lines<'a>(files: &[TrailFile<'a>]) -> Vec<Line<'a>> {
+    let mut lines = Vec::new();
+    for file in files {
+        for (at, text) in file.text.split_inclusive('\n').enumerate() {
+            let complete = text.strip_suffix('\n');
+            lines.push(Line {
+                file: file.name,
+                number: at + 1,
+                text: complete.unwrap_or(text),
+                is_complete: complete.is_some(),
+                is_last_of_all: false,
+            });
+        }
+    }
+    if let Some(last) = lines.last_mut() {
+        last.is_last_of_all = true;
+    }
+    // A line cut off by a full disk is blanked, and has no content.
+    lines.retain(|line| !line.text.is_empty());
+    lines
+}
+
+/// Reads a trail, with its files in the order of their days, and checks that it is valid. `known` is the
+/// recorded end.
 pub fn verify(files: &[TrailFile<'_>], known: Option<&Head>) -> Result<Vec<Entry>, Broken> {
-    let mut entries: Vec<Entry> = Vec::new();
+    verify_to(
+        files,
+        known.map(|head| KnownEnd { head, line: "", accepted: None, is_exact: false, key: None }),
+    )
+}
+
+/// Checks that a trail is valid and ends at its known end. A trail that ends before has lost lines, and lines
+/// after it were not recorded.
+pub fn verify_to(files: &[TrailFile<'_>], known: Option<KnownEnd<'_>>) -> Result<Vec<Entry>, Broken> {
+    let lines = lines(files);
+    let start = accepted_at(&lines, known)?;
+    let mut entries: Vec<Entry> =
+        lines[..start].iter().filter_map(|line| Entry::parse(line.text).ok()).collect();
     let mut head = Head::default();
-    let mut known_seen = known.is_none_or(|known| known.seq == 0);
-    let mut last_place = (String::new(), 0);
-    for (position, file) in files.iter().enumerate() {
-        let lines: Vec<&str> = file.text.split_inclusive('\n').collect();
-        for (at, line) in lines.iter().enumerate() {
-            let broken = |why: String| Broken { file: file.name.to_owned(), line: at + 1, why };
-            let Some(line) = line.strip_suffix('\n') else {
-                // A writer that was killed inside its write leaves part of a line at the very end. It recorded nothing, and nothing
-                // that was recorded is missing.
-                if known.is_some() && known_seen && position + 1 == files.len() {
-                    break;
-                }
-                return Err(broken("it is cut off: the file was truncated".to_owned()));
-            };
-            // What a full disk left of a line is blanked; nothing is said in it.
-            if line.is_empty() {
-                continue;
+    let mut is_at_end = known.is_some_and(|known| known.head.seq == 0);
+    let mut last: Option<&Line<'_>> = None;
+    for (at, line) in lines.iter().enumerate().skip(start) {
+        if !line.is_complete && is_unfinished(line, known, is_at_end) {
+            break;
+        }
+        if !line.is_complete {
+            return Err(line.broken("it is cut off: the file was truncated"));
+        }
+        if is_at_end && known.is_some_and(|known| known.is_exact) {
+            return Err(line.broken(FOREIGN));
+        }
+        let entry = Entry::parse(line.text).map_err(|why| line.broken(why))?;
+        let is_marked = known
+            .and_then(|known| known.key)
+            .is_none_or(|(key, unmarked)| entry.head().seq <= unmarked || entry.has_mark(key));
+        if !is_marked {
+            return Err(line.broken(FOREIGN));
+        }
+        if at > start || start == 0 {
+            let is_first_of_file = last.is_none_or(|last| last.file != line.file);
+            follows(&entry, &head, is_first_of_file, last.is_none()).map_err(|why| line.broken(why))?;
+        }
+        head = entry.head();
+        if let Some(known) = known.filter(|known| known.head.seq == head.seq) {
+            if known.head.hash != head.hash {
+                return Err(line.broken("it is not the entry that was recorded: the trail was written anew"));
             }
-            let entry = Entry::parse(line).map_err(broken)?;
-            follows(&entry, &head, at == 0, last_place.0.is_empty()).map_err(broken)?;
-            head = entry.head();
-            if let Some(known) = known.filter(|known| known.seq == head.seq) {
-                if known.hash != head.hash {
-                    return Err(broken(
-                        "it is not the entry that was written: the trail was written anew".to_owned(),
-                    ));
-                }
-                known_seen = true;
-            }
-            last_place = (file.name.to_owned(), at + 1);
+            is_at_end = true;
+        }
+        last = Some(line);
+        entries.push(entry);
+    }
+    let Some(known) = known.filter(|_| !is_at_end) else { return Ok(entries) };
+    match Entry::parse(known.line.trim_end()) {
+        // A process was killed before it could append the line.
+        Ok(entry) if entry.head() == *known.head && entry.text("prev") == head.hash => {
             entries.push(entry);
+            Ok(entries)
         }
+        _ => Err(missing_end(last, &head, known.head)),
     }
-    match known {
-        Some(known) if !known_seen => {
-            let (file, line) = last_place;
-            let missing = known.seq - head.seq.min(known.seq);
-            let missing = match missing {
-                1 => "the last entry behind it is missing".to_owned(),
-                missing => format!("the last {missing} entries behind it are missing"),
-            };
-            let why = format!("{missing}: {} was written, {} is the last", known.seq, head.seq);
-            let file = if file.is_empty() { "the trail".to_owned() } else { file };
-            Err(Broken { file, line, why })
+}
+
+/// Returns the index of the entry that accepts all lines before it; 0 if there is none. Without a record, the
+/// newest such entry is used.
+fn accepted_at(lines: &[Line<'_>], known: Option<KnownEnd<'_>>) -> Result<usize, Broken> {
+    let is_accepting = |line: &Line<'_>, hash: Option<&str>| {
+        line.text.contains(ACCEPTED)
+            && Entry::parse(line.text).is_ok_and(|entry| {
+                entry.event() == ACCEPTED && hash.is_none_or(|hash| entry.text("hash") == hash)
+            })
+    };
+    let hash = match known {
+        Some(KnownEnd { accepted: None, .. }) => return Ok(0),
+        Some(KnownEnd { accepted, head, line, .. }) => {
+            // It may be the line that was not appended.
+            if !line.is_empty()
+                && accepted == Some(&head.hash)
+                && !lines.iter().any(|it| it.text == line.trim_end())
+            {
+                return Ok(lines.len());
+            }
+            accepted
         }
-        _ => Ok(entries),
+        None => None,
+    };
+    match (lines.iter().rposition(|line| is_accepting(line, hash)), hash) {
+        (Some(at), _) => Ok(at),
+        (None, None) => Ok(0),
+        (None, Some(_)) => Err(Broken {
+            file: "the trail".to_owned(),
+            line: 0,
+            why: "the entry by which it was accepted is missing".to_owned(),
+        }),
     }
+}
+
+/// Returns true if a killed writer left this part of a line at the very end. It recorded only the known line,
+/// and no recorded line is missing.
+fn is_unfinished(line: &Line<'_>, known: Option<KnownEnd<'_>>, is_at_end: bool) -> bool {
+    line.is_last_of_all && known.is_some_and(|known| is_at_end || known.line.starts_with(line.text))
+}
+
+fn missing_end(last: Option<&Line<'_>>, head: &Head, known: &Head) -> Broken {
+    let missing = match known.seq - head.seq.min(known.seq) {
+        1 => "the last entry behind it is missing".to_owned(),
+        missing => format!("the last {missing} entries behind it are missing"),
+    };
+    let why = format!("{missing}: {} was written, {} is the last", known.seq, head.seq);
+    last.map_or_else(
+        || Broken { file: "the trail".to_owned(), line: 0, why: why.clone() },
+        |line| line.broken(why.clone()),
+    )
+}
+
+/// The hash of a line and that of the line before it, from its end, if it has the form of an entry and its hash is right.
+pub fn link_of(line: &str) -> Option<(&str, &str)> {
+    const HASH: &str = r#","hash":""#;
+    const PREV: &str = r#","prev":""#;
+    let (before, hash) = line.strip_suffix("\"}")?.rsplit_once(HASH)?;
+    if self::hash(before) != hash {
+        return None;
+    }
+    let (_, prev) = before.strip_suffix('"')?.rsplit_once(PREV)?;
+    Some((hash, prev))
 }
 
 fn follows(entry: &Entry, head: &Head, first_of_file: bool, first_of_all: bool) -> Result<(), String> {

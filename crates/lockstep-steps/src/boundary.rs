@@ -5,12 +5,13 @@ use serde_json::Value;
 use crate::glob;
 use crate::problem::Problem;
 
-/// Patterns of files, from the project's root. What is forbidden is forbidden; where something is allowed, all else is not.
+/// Patterns of files, relative to the project's root. Forbidden files may never be changed. If there are
+/// allowed patterns, all other files are forbidden too.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Boundary {
-    /// What may be changed; empty: everything.
+    /// Files that may be changed; empty for all.
     pub allowed: Vec<String>,
-    /// What may not be changed.
+    /// Files that may not be changed.
     pub forbidden: Vec<String>,
 }
 
@@ -33,12 +34,13 @@ impl Boundary {
         }
     }
 
-    /// Whether there is none.
+    /// Returns true if there are no restrictions.
     pub fn is_open(&self) -> bool {
         self.allowed.is_empty() && self.forbidden.is_empty()
     }
 
-    /// Why a file may not be changed. `path` is relative to the project's root; `None` is a file outside of it.
+    /// Returns the reason why a file may not be changed. `path` is relative to the project's root; `None` is
+    /// a file outside of it.
     pub fn refuses(&self, path: Option<&str>) -> Option<String> {
         let Some(path) = path else {
             return (!self.allowed.is_empty())

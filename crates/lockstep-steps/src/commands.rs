@@ -46,27 +46,27 @@ fn yes() -> bool {
     true
 }
 
-/// How much is checked.
+/// The extent of the validation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Scope {
     /// Every section, and the step file.
     Full {
-        /// Whether a step file must be named.
+        /// Set if a step file must be named.
         step_file: bool,
     },
     /// These sections only.
     Sections(Vec<String>),
-    /// Nothing.
+    /// No validation.
     Nothing,
 }
 
-/// Why a table cannot be used.
+/// The reason why a table cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CommandsError {
-    /// It does not parse.
+    /// The table does not parse.
     #[error("{0}")]
     Yaml(String),
-    /// Commands that are named more than once: which line counts would be a guess.
+    /// Commands that are listed more than once, which is ambiguous.
     #[error("these commands are named more than once: {}; keep one line for each", .0.join(", "))]
     Repeated(Vec<String>),
 }
@@ -94,8 +94,8 @@ impl CommandTable {
         required.chain(partial).chain(self.validation_none.iter().map(|one| one.command.as_str()))
     }
 
-    /// How much is checked for a command. One that is not in the table, or none, is checked in full: what nobody has decided is
-    /// not let through.
+    /// Returns the extent of the validation for a command. A missing command, or one that is not in the
+    /// table, is validated in full.
     pub fn scope(&self, command: Option<&str>) -> Scope {
         let Some(command) = command else { return Scope::Full { step_file: true } };
         if let Some(one) = self.validation_partial.iter().find(|one| one.command == command) {

@@ -1,13 +1,12 @@
 //! The lines of a Markdown text, and which of them are inside a code fence.
 
-/// One line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Line<'a> {
-    /// Where it begins in the text.
+    /// The byte offset in the text.
     pub(crate) start: usize,
     /// The line without its end.
     pub(crate) text: &'a str,
-    /// Whether it is inside a code fence, or a fence itself.
+    /// Set if the line is inside a code fence, or a fence itself.
     pub(crate) fenced: bool,
 }
 

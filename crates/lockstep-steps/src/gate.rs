@@ -1,11 +1,12 @@
-//! The gates: pure functions from what there is to a verdict, with everything they looked at.
+//! The gates: pure functions that return a verdict, with a log of the checks.
 //!
-//! A gate reads. What follows from its verdict (a refusal, a step set to FAILED, a line in the audit) is done elsewhere.
+//! A gate only reads. The callers act on its verdict: refuse, set a step to FAILED, or write the audit.
 
 pub mod commit;
 pub mod invocation;
 pub mod stop;
 
+use lockstep_text::single_line;
 use serde::Serialize;
 
 use crate::machine::{Machine, Reason};
@@ -14,20 +15,20 @@ use crate::step::change::{Rules, reason_problem};
 use crate::step::evidence::Outcome;
 use crate::step::{Phase, Step};
 
-/// What came of a gate.
+/// The result of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Verdict {
     /// Nothing is wrong.
     Pass,
-    /// Something must be mended.
+    /// Something must be fixed.
     Fail,
-    /// Nothing must be mended, but something is worth a look.
+    /// Nothing must be fixed, but something should be checked.
     Warning,
 }
 
 impl Verdict {
-    /// Its word.
+    /// Returns the name in reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pass => "PASS",
@@ -40,55 +41,65 @@ impl Verdict {
 /// A gate's answer, as programs read it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Validation {
-    /// Which gate.
+    /// The gate.
     pub gate_id: &'static str,
-    /// What came of it.
     pub result: Verdict,
-    /// What must be mended.
+    /// Problems that must be fixed.
     pub errors: Vec<String>,
-    /// What is worth a look.
+    /// Problems that should be checked.
     pub warnings: Vec<String>,
-    /// How to mend it.
+    /// Suggestions for fixing the errors.
     pub recovery_suggestions: Vec<String>,
 }
 
 impl Validation {
-    /// Whether something must be mended.
+    /// Returns true if something must be fixed.
     pub fn failed(&self) -> bool {
         self.result == Verdict::Fail
     }
 }
 
-/// One thing a gate looked at.
+/// One check of a gate.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Look {
-    /// What.
+    /// The subject of the check.
     pub what: String,
-    /// What was there.
+    /// The finding.
     pub found: String,
-    /// Whether it is as it should be.
+    /// Set if the check passed.
     pub good: bool,
 }
 
 /// A gate's answer with its reasons, and every error beside its own suggestion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Judged {
-    /// The answer.
     pub validation: Validation,
-    /// What it looked at, in order.
+    /// The checks, in order.
     pub looked_at: Vec<Look>,
-    /// Each error with what mends it.
+    /// Each error with its fix.
     pub mends: Vec<(String, String)>,
 }
 
 impl Judged {
+    /// Adds an error that was found outside of the gate's own rules.
+    pub fn fail(&mut self, error: String, mend: &str) {
+        let validation = &mut self.validation;
+        validation.result = Verdict::Fail;
+        validation.errors.push(error.clone());
+        validation.recovery_suggestions.push(mend.to_owned());
+        self.mends.push((error, mend.to_owned()));
+    }
+
     /// Every error with its suggestion, a line each, for a person or a model.
     pub fn told(&self) -> String {
-        self.mends.iter().map(|(error, mend)| format!("- {error}. Suggestion: {mend}.\n")).collect()
+        let line = |(error, mend): &(String, String)| {
+            format!("- {}. Suggestion: {}.\n", single_line(error), single_line(mend))
+        };
+        self.mends.iter().map(line).collect()
     }
 }
 
-/// Collects what a gate finds.
+/// Collects the findings of a gate.
 #[derive(Debug)]
 pub(crate) struct Judge {
     gate_id: &'static str,
@@ -114,7 +125,7 @@ impl Judge {
         self.warnings.push(message.into());
     }
 
-    /// Notes what was looked at; `before` is the number of errors there were before.
+    /// Records a check. `before` is the number of errors before it.
     pub(crate) fn look(&mut self, what: impl Into<String>, found: impl Into<String>, before: usize) {
         let good = self.mends.len() == before;
         self.looked_at.push(Look { what: what.into(), found: found.into(), good });
@@ -144,21 +155,25 @@ impl Judge {
     }
 }
 
-/// What the audit trail says about a step's state.
+/// The audit trail's record of a step's state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Recorded {
-    /// The trail's last word about the step is its present state.
+    /// The last recorded state is the present state.
     Same,
-    /// The trail knows nothing of the step.
+    /// The trail has no record of the step.
     Nothing,
-    /// The trail's last word was another state.
+    /// The last recorded state differs.
     Other {
         /// The status that was recorded last.
         status: String,
     },
+    /// The state is recorded, but the rules are not those that the step began under.
+    OtherRules,
+    /// The trail is not valid, so the recorded state is unknown.
+    Unknown { why: String },
 }
 
-/// Whether the present state was reached through `lockstep step`.
+/// Checks that the present state was reached through `lockstep step`.
 fn check_recorded(judge: &mut Judge, file: &str, step: &Step, recorded: &Recorded) {
     let before = judge.errors();
     let found = match recorded {
@@ -181,6 +196,20 @@ fn check_recorded(judge: &mut Judge, file: &str, step: &Step, recorded: &Recorde
                 "Restore the recorded state (`lockstep audit show` tells it) and use `lockstep step` for changes",
             );
             format!("the audit trail records another state ({status})")
+        }
+        Recorded::OtherRules => {
+            judge.error(
+                format!("The rules of {file} changed after it began: the gates, the tables of the steps or the place of the trail"),
+                format!("Restore them, or let a person accept them on record: `lockstep step accept {file} --why …`"),
+            );
+            "it began under other rules".to_owned()
+        }
+        Recorded::Unknown { why } => {
+            judge.error(
+                format!("Nothing vouches for the state of {file}: {why}"),
+                "`lockstep audit verify` names the place; restore the trail, or let a person accept it: `lockstep audit accept --why …`",
+            );
+            "the audit trail is not what was recorded".to_owned()
         }
     };
     judge.look(format!("the state of {file}"), found, before);
@@ -225,7 +254,7 @@ fn open_phase(phase: &Phase, rules: Rules<'_>) -> Option<Problem> {
     }
 }
 
-/// What is wrong with the reason of a skipped phase.
+/// Returns the problem with the reason of a skipped phase.
 fn skip_problem(phase: &Phase, machine: &Machine) -> Option<Problem> {
     match phase.blocked_by.as_deref() {
         None => Some(Problem::missing(

@@ -1,7 +1,7 @@
-//! Patterns of paths, from the project's root: `*` and `?` within a name, `**` across directories. A pattern that names a directory
-//! covers what is below it.
+//! Path patterns, relative to the project's root: `*` and `?` within a name, `**` across directories. A
+//! pattern that names a directory covers everything below it.
 
-/// What keeps a pattern from meaning something.
+/// Returns the reason why a pattern is invalid.
 pub(crate) fn problem(pattern: &str) -> Option<&'static str> {
     if pattern.trim().is_empty() {
         return Some("it is empty");
@@ -12,14 +12,14 @@ pub(crate) fn problem(pattern: &str) -> Option<&'static str> {
     if pattern.starts_with('/') || pattern.split('/').any(|part| part == "..") {
         return Some("it must begin at the project's root and stay below it");
     }
-    // Each may take any number of directories, and all ways to share them out are tried.
+    // Each `**` may match any number of directories, and all combinations are tried.
     if pattern.split('/').filter(|part| *part == "**").count() > 4 {
         return Some("it has more than four **");
     }
     None
 }
 
-/// Whether `path`, relative to the root, is covered by `pattern`.
+/// Returns true if `pattern` covers `path`, which is relative to the root.
 pub(crate) fn covers(pattern: &str, path: &str) -> bool {
     let parts = |text: &str| {
         text.split('/').filter(|part| !part.is_empty() && *part != ".").map(str::to_owned).collect::<Vec<_>>()
@@ -42,7 +42,7 @@ fn matches(pattern: &[String], path: &[String]) -> bool {
     }
 }
 
-/// Whether a name matches one part of a pattern. Without recursion: a star takes as little as it can, and more when it must.
+/// Returns true if a name matches one part of a pattern. Without recursion: a star takes as little as it can, and more when it must.
 pub fn name_matches(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
     let (mut p, mut n) = (0, 0);

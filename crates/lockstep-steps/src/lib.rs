@@ -1,8 +1,10 @@
-//! Steps: a unit of an agent's work whose phases are recorded as they happen, and whose prompt, end and commit pass gates.
+//! Steps: units of an agent's work whose phases are recorded as they happen, and whose prompt, end and commit
+//! pass gates.
 //!
-//! Everything here is decided by arguments alone. [`markers`] and [`prompt`] look at the prompt of an invocation, [`template`]
-//! makes one; [`machine`] holds the states and phase sets as data; [`step`] is the document and its changes; [`gate`] judges;
-//! [`audit`] is the chain in which all of it is recorded. Files, locks, clocks and clients stay out.
+//! All functions are pure. [`markers`] and [`prompt`] check the prompt of an invocation, and [`template`]
+//! creates one. [`machine`] has the states and phase sets as data, [`step`] is the document and its changes,
+//! [`gate`] decides, and [`audit`] is the chain that records all of it. Files, locks, clocks and clients
+//! belong to the callers.
 
 pub mod audit;
 pub mod boundary;
@@ -17,6 +19,7 @@ pub mod problem;
 pub mod prompt;
 pub mod redact;
 pub mod schema;
+pub mod script;
 pub mod sections;
 pub mod shell;
 pub mod stale;

@@ -1,7 +1,8 @@
-//! `step-execution-fsm.yaml`: the two state machines of a step, its phase sets, and the reasons for which a phase may be skipped.
+//! `step-execution-fsm.yaml`: the two state machines of a step, its phase sets, and the reasons for which a
+//! phase may be skipped.
 //!
-//! All of it is data. What the verbs and gates rely on by name must be there; everything else a project may change. It is checked
-//! when it is loaded, all problems at once.
+//! All of it is data. The states and phases that verbs and gates use by name must exist; a project may change
+//! everything else. The file is validated when it is loaded, and all problems are reported at once.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +14,7 @@ use crate::yaml;
 /// The machines of the documents.
 const BUILT_IN: &str = include_str!(concat!(env!("OUT_DIR"), "/step-execution-fsm.json"));
 
-/// The phase set of a step that names none.
+/// The phase set of a step that does not name one.
 pub const DEFAULT_SET: &str = "tdd-14";
 
 /// The states of a task that verbs and gates rely on.
@@ -22,7 +23,7 @@ pub const TASK_STATES: [&str; 5] = ["TODO", "IN_PROGRESS", "DONE", "FAILED", "PA
 /// The states of a phase that verbs and gates rely on.
 pub const PHASE_STATES: [&str; 5] = ["NOT_EXECUTED", "IN_PROGRESS", "EXECUTED", "SKIPPED", "FAILED"];
 
-/// Both machines with what belongs to them.
+/// Both state machines with their phase sets and reasons.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Machine {
     /// The states of a task; the first is where it begins.
@@ -37,17 +38,14 @@ pub struct Machine {
     pub sets: Vec<PhaseSet>,
 }
 
-/// One state.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct State {
-    /// Its name.
     #[serde(skip)]
     pub name: String,
-    /// What it means.
     #[serde(default)]
     pub description: String,
-    /// Whether nothing follows.
+    /// Set if no state follows.
     #[serde(default)]
     pub terminal: bool,
     /// The states that may follow.
@@ -81,7 +79,7 @@ pub struct PhaseSet {
     pub name: String,
     /// The phases, in their order.
     pub phases: Vec<String>,
-    /// Whether a phase may only begin when those before it are over.
+    /// Set if a phase may only begin when all earlier phases are over.
     #[serde(default = "yes")]
     pub ordered: bool,
 }
@@ -91,11 +89,12 @@ fn yes() -> bool {
 }
 
 impl PhaseSet {
-    /// The phase in which the commit is made; phases before it are what a commit needs. A set without one needs all.
+    /// The phase in which the commit is made. A commit requires the phases before it; in a set without it,
+    /// all phases.
     pub const COMMIT: &'static str = "COMMIT";
 }
 
-/// Why machines cannot be used: every problem.
+/// Every reason why the machines cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", .0.join("; "))]
 pub struct MachineError(pub Vec<String>);
@@ -123,8 +122,8 @@ impl Machine {
         machine
     }
 
-    /// Reads a project's machines. What the file does not mention is as in the documents; its phase sets come besides those that
-    /// ship, and replace one of the same name.
+    /// Reads a project's machines. Anything that the file does not define has its default. Its phase sets are
+    /// added to the built-in ones, and replace those of the same name.
     pub fn parse(text: &str) -> Result<Self, MachineError> {
         let file: File = yaml::read(text).map_err(|error| MachineError(vec![error]))?;
         let (machine, mut problems) = Self::of(file, Some(Self::built_in()));
@@ -163,7 +162,7 @@ impl Machine {
         (machine, problems)
     }
 
-    /// Everything that makes the machines unusable.
+    /// Returns all problems that make the machines unusable.
     fn problems(&self) -> Vec<String> {
         let mut problems = Vec::new();
         check_states("task_states", &self.task, &TASK_STATES, &mut problems);
@@ -192,17 +191,18 @@ impl Machine {
         self.sets.iter().map(|set| set.name.as_str()).collect::<Vec<_>>().join(", ")
     }
 
-    /// Whether a task may go from one state to another.
+    /// Checks that a task may change from one state to another.
     pub fn task_transition(&self, from: &str, to: &str) -> Result<(), InvalidTransition> {
         transition(&self.task, from, to, false)
     }
 
-    /// Whether a phase may go from one state to another. `deferred` is whether it was skipped for a reason that blocks a commit.
+    /// Checks that a phase may change from one state to another. `deferred` is set if it was skipped for a
+    /// reason that blocks a commit.
     pub fn phase_transition(&self, from: &str, to: &str, deferred: bool) -> Result<(), InvalidTransition> {
         transition(&self.phase, from, to, deferred)
     }
 
-    /// What a reason for skipping a phase means.
+    /// Classifies a reason for skipping a phase.
     pub fn reason(&self, blocked_by: &str) -> Reason {
         let starts = |prefixes: &[String]| {
             let prefix = prefixes.iter().find(|prefix| blocked_by.starts_with(prefix.as_str()))?;
@@ -222,16 +222,16 @@ impl Machine {
     }
 }
 
-/// What a reason for skipping a phase means.
+/// The class of a reason for skipping a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     /// The phase is over.
     AllowsCommit,
-    /// The phase has yet to come.
+    /// The phase is still to be executed.
     BlocksCommit,
-    /// It begins well, but says nothing.
+    /// The prefix is known, but no text follows.
     Empty,
-    /// Its beginning is none of those that are known.
+    /// The prefix is unknown.
     Unknown,
 }
 

@@ -1,8 +1,8 @@
 //! The markers of an invocation: HTML comments `<!-- DES-X: value -->` in its prompt.
 //!
-//! A prompt without `DES-VALIDATION: required` is ad hoc and is not checked. A misspelt marker is a problem that is named, so that a
-//! typing error does not turn the check off. A marker that Lockstep does not know is a warning: other frameworks have their own. Text in
-//! code fences is text about markers.
+//! A prompt without `DES-VALIDATION: required` is ad hoc and is not checked. A misspelt marker is reported,
+//! so that a typing error does not disable the check. An unknown marker is a warning, because other
+//! frameworks have their own. Markers in code fences are ignored.
 
 mod names;
 
@@ -17,22 +17,21 @@ const NWAVE_STEP: &str = "DES-STEP-ID";
 const NWAVE_MODE: &str = "DES-MODE";
 const NWAVE_ENFORCEMENT: &str = "DES-ENFORCEMENT";
 
-/// What a prompt's markers say.
+/// The markers of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Markers {
-    /// Whether the prompt asks to be checked.
+    /// Set if the prompt requires validation.
     pub validation_required: bool,
-    /// Where the invocation comes from, such as `command:/nw:execute`.
+    /// The origin of the invocation, such as `command:/nw:execute`.
     pub origin: Option<String>,
     /// The step's file.
     pub step_file: Option<String>,
     /// The agent's name.
     pub agent: Option<String>,
-    /// The command.
     pub command: Option<String>,
     /// Markers that are misspelt or contradict each other.
     pub problems: Vec<Problem>,
-    /// Markers that Lockstep does not know.
+    /// Unknown markers.
     pub warnings: Vec<String>,
     /// The markers of nWave's present dialect.
     pub nwave: NwaveMarkers,
@@ -56,26 +55,26 @@ impl NwaveMarkers {
         *self == Self::default()
     }
 
-    /// Whether the prompt starts an orchestrator, which runs several steps and names none.
+    /// Returns true if the prompt starts an orchestrator, which runs several steps and names none.
     pub fn is_orchestrator(&self) -> bool {
         self.mode.as_deref() == Some("orchestrator")
     }
 }
 
-/// The rules a prompt asks to be checked by.
+/// The rules by which a prompt is validated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// None: an ad-hoc prompt.
     AdHoc,
-    /// Those of the documents: sections, and a step file.
+    /// The documented rules: sections, and a step file.
     Steps,
-    /// Those of nWave: its own sections, and an execution log.
+    /// nWave's rules: its own sections, and an execution log.
     Nwave,
 }
 
 impl Markers {
-    /// The rules that the prompt asks to be checked by. A prompt that names a step file is checked by the documents' rules, whatever
-    /// other markers it has.
+    /// Returns the rules by which the prompt is validated. A prompt that names a step file uses the
+    /// documented rules, regardless of its other markers.
     pub fn dialect(&self) -> Dialect {
         if !self.validation_required && self.problems.is_empty() {
             Dialect::AdHoc
@@ -86,7 +85,8 @@ impl Markers {
         }
     }
 
-    /// Whether the prompt does not ask to be checked, and has no misspelt marker that may have been meant to ask.
+    /// Returns true if the prompt does not require validation, and has no misspelt marker that may have been
+    /// meant to require it.
     pub fn is_ad_hoc(&self) -> bool {
         self.dialect() == Dialect::AdHoc
     }
@@ -175,15 +175,15 @@ pub fn read_with(prompt: &str, names: &MarkerNames) -> Markers {
     reader.markers
 }
 
-/// Whether a prompt may have markers of whatever names: it has a comment, or a line that begins like a marker. One pass over the text.
+/// Returns true if a prompt may have markers of whatever names: it has a comment, or a line that begins like a marker. One pass over the text.
 pub fn may_have_markers(prompt: &str) -> bool {
     let bytes = prompt.as_bytes();
     prompt.contains("<!--")
         || bytes.windows(4).any(|w| w[..3].eq_ignore_ascii_case(b"DES") && b"-_ ".contains(&w[3]))
 }
 
-/// Whether a prompt asks to be checked, where the names of the markers are not known because the configuration cannot be read: by the
-/// default names, or by a comment with the value `required`.
+/// Returns true if a prompt may require validation, for a configuration that cannot be read, so that the
+/// names of the markers are unknown: by the default names, or by a comment with the value `required`.
 pub fn may_ask(prompt: &str) -> bool {
     let asks = |line: &str| {
         line.split("<!--").skip(1).filter_map(|rest| rest.split_once("-->")).any(|(comment, _)| {

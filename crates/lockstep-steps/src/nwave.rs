@@ -23,23 +23,21 @@ const SECTIONS: [(&str, &str); 9] = [
 /// The file that the agents of nWave record phases in.
 pub const LOG: &str = "execution-log.json";
 
-/// The directory of a project's logs, relative to the root; `None` where the project id is not a plain name.
+/// The directory of a project's logs, relative to the root; `None` if the project id is not a plain name.
 pub fn log_directory(project_id: &str) -> Option<String> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let is_name = !project_id.is_empty() && !project_id.starts_with('.') && project_id.chars().all(plain);
     is_name.then(|| format!("docs/feature/{project_id}"))
 }
 
-/// Whether the execution log of the project was found.
+/// True if the execution log of the project was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Log {
-    /// It is there.
     Found,
-    /// It is not there.
     Missing,
 }
 
-/// Checks a prompt in nWave's dialect: its markers and, where it does not start an orchestrator, its sections.
+/// Checks a prompt in nWave's dialect: its markers and, unless it starts an orchestrator, its sections.
 pub fn check(prompt: &str, markers: &Markers) -> PromptCheck {
     let mut errors = markers.problems.clone();
     let nwave = &markers.nwave;

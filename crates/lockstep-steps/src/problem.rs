@@ -1,4 +1,4 @@
-//! What is wrong with a prompt or a file: which kind, which element, what, and how to mend it.
+//! Problems of a prompt or a file, each with its kind, its element, a message and a fix.
 
 use std::fmt;
 
@@ -27,16 +27,13 @@ impl fmt::Display for ErrorType {
     }
 }
 
-/// One problem.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Problem {
-    /// Its kind.
     pub error_type: ErrorType,
-    /// What it is about: a section, a phase, a marker, a field.
+    /// The affected element: a section, a phase, a marker or a field.
     pub element: String,
-    /// What is wrong.
     pub message: String,
-    /// How to mend it.
+    /// The way to fix it.
     pub suggestion: String,
 }
 

@@ -1,4 +1,5 @@
-//! Checking a prompt: its markers, its sections, and what must stand in them. All errors at once, in one pass over the text.
+//! Checks a prompt: its markers, its sections, and their required contents. All errors are found in one pass
+//! over the text.
 
 use std::borrow::Cow;
 
@@ -12,29 +13,29 @@ use crate::problem::Problem;
 use crate::sections::{Definitions, Section};
 use crate::words::{has_word, is_word};
 
-/// What a check of a prompt found.
+/// The result of checking a prompt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PromptCheck {
-    /// Whether nothing must be mended.
+    /// True if nothing must be fixed.
     pub valid: bool,
-    /// What must be mended.
+    /// Problems that must be fixed.
     pub errors: Vec<Problem>,
-    /// What is worth a look.
+    /// Problems that should be checked.
     pub warnings: Vec<String>,
 }
 
-/// What a prompt is checked by.
+/// The rules for checking a prompt.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules<'a> {
-    /// How much is checked for which command.
+    /// The extent of the validation for each command.
     pub commands: &'a CommandTable,
-    /// The sections.
+    /// The definitions of the sections.
     pub definitions: &'a Definitions,
     /// The phases of the step's phase set.
     pub phases: &'a [String],
 }
 
-/// Checks a prompt that asks for it. `markers` are its own.
+/// Checks a prompt that requires validation. `markers` are its markers.
 pub fn check(prompt: &str, markers: &Markers, rules: Rules<'_>) -> PromptCheck {
     let mut errors = markers.problems.clone();
     let mut warnings = markers.warnings.clone();
@@ -80,7 +81,7 @@ pub(crate) fn check_sections(
                 format!("Add ## {} section to prompt template", section.name),
             ));
             if section.phases {
-                // Each of them is missing too; saying so makes the one error complete.
+                // All phases are missing too; naming them makes this one error complete.
                 let last = errors.last_mut().expect("it was just pushed");
                 last.suggestion = format!("{}, with {}", last.suggestion, phases.join(", "));
             }
@@ -117,11 +118,11 @@ fn check_content(section: &Section, body: &str, phases: &[String], errors: &mut 
     }
 }
 
-/// The text of every section, all its stretches together; `None` where it is not there.
+/// The text of every section, all its stretches together; `None` if it is not there.
 fn bodies(prompt: &str, sections: &[&Section], phases: &[String]) -> Vec<Option<String>> {
     let starts: Vec<Starts> = sections.iter().map(|section| Starts::of(section, phases.len())).collect();
     let mut bodies: Vec<Option<String>> = vec![None; sections.len()];
-    // The sections that the present line belongs to, with the level of their heading.
+    // The sections that contain the present line, with the levels of their headings.
     let mut open: Vec<(usize, usize)> = Vec::new();
     let firsts = Firsts::of(&starts);
     for line in Lines::of(prompt) {
@@ -178,7 +179,7 @@ impl Firsts {
     }
 }
 
-/// How the first line of a section can look.
+/// The possible first lines of a section.
 struct Starts {
     names: Vec<String>,
     markers: Vec<String>,
@@ -193,7 +194,7 @@ impl Starts {
         Self { names, markers: section.markers.iter().map(|marker| squeezed(marker)).collect() }
     }
 
-    /// What follows the beginning of the section on its line; `None` where the line does not begin it.
+    /// Returns the text after the beginning of the section on its line. `None` if the line does not begin it.
     fn rest_of<'a>(&self, line: &'a str) -> Option<&'a str> {
         let level = heading_level(line);
         if (1..=3).contains(&level) {
@@ -209,15 +210,15 @@ impl Starts {
                 return Some("");
             }
         }
-        // Only comments are spelt in several ways; any other line is compared as it is.
+        // Only comments have several spellings; other lines are compared literally.
         let spelt = if line.starts_with("<!--") { Cow::Owned(squeezed(line)) } else { Cow::Borrowed(line) };
         let listed = self.markers.iter().any(|marker| whole_prefix(&spelt, marker).is_some());
-        // A comment that is a marker has no text of its own, but the line says something.
+        // A marker comment has no text of its own, but the line counts as content.
         listed.then_some(if level > 0 { "" } else { line })
     }
 }
 
-/// `text` behind `prefix`, where the prefix does not end in the middle of a word.
+/// Returns `text` after `prefix`, unless the prefix ends in the middle of a word.
 fn whole_prefix<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     let rest = text.strip_prefix(prefix)?;
     let torn = prefix.ends_with(is_word) && rest.starts_with(is_word);
@@ -240,7 +241,8 @@ fn squeezed(line: &str) -> String {
     }
 }
 
-/// The number of turns that the section TIMEOUT_INSTRUCTION gives: the first number in it that is followed by "turn" or "turns".
+/// Returns the number of turns in the section TIMEOUT_INSTRUCTION: the first number that is followed by
+/// "turn" or "turns".
 pub fn turn_budget(prompt: &str, definitions: &Definitions) -> Option<u64> {
     let section = definitions.section("TIMEOUT_INSTRUCTION")?;
     let body = bodies(prompt, &[section], &[]).pop().flatten()?;

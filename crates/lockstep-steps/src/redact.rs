@@ -1,13 +1,13 @@
 //! Taking secrets out of commands and their output, by pattern, before they are recorded.
 
-/// What stands where a secret was.
+/// The replacement of a secret.
 pub const REDACTED: &str = "[redacted]";
 
 /// Parts of names whose values are secrets.
 const NAMES: [&str; 9] =
     ["token", "secret", "password", "passwd", "api_key", "apikey", "access_key", "private_key", "credential"];
 
-/// Beginnings of secrets that give themselves away, with how many characters must follow.
+/// Prefixes of recognisable secrets, with the number of characters that must follow.
 const SHAPES: [(&str, usize); 11] = [
     ("ghp_", 20),
     ("gho_", 20),
@@ -22,7 +22,7 @@ const SHAPES: [(&str, usize); 11] = [
     ("npm_", 20),
 ];
 
-/// The text with its secrets taken out.
+/// Returns the text with its secrets replaced.
 pub fn redact(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut hide_next = false;
@@ -53,12 +53,12 @@ fn pieces(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// One word as it may be shown, and whether the next one is a secret.
+/// Returns one word without secrets. The boolean is true if the next word is a secret.
 fn word(word: &str, hide: bool) -> (String, bool) {
     let bare = word.trim_matches(['"', '\'', ',', ';']);
     let scheme = bare.eq_ignore_ascii_case("bearer") || bare.eq_ignore_ascii_case("basic");
     if scheme {
-        // `Authorization: Bearer X`: the scheme is no secret, what follows is.
+        // `Authorization: Bearer X`: the scheme is no secret, but the next word is.
         return (word.to_owned(), true);
     }
     if hide {

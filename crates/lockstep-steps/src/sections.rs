@@ -8,7 +8,7 @@ use crate::yaml;
 /// The definitions of the documents.
 const BUILT_IN: &str = include_str!(concat!(env!("OUT_DIR"), "/_section-definitions.json"));
 
-/// The template whose sections are asked for.
+/// The template whose sections are required.
 const TEMPLATE: &str = "execute_step";
 
 /// The sections of a prompt, in their order.
@@ -22,27 +22,26 @@ pub struct Definitions {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Section {
-    /// Its name.
     #[serde(skip)]
     pub name: String,
-    /// What it is for.
+    /// The purpose of the section.
     #[serde(default)]
     pub description: String,
-    /// Beginnings of lines that stand for it, besides a heading of its name.
+    /// Prefixes of lines that begin it, besides a heading with its name.
     #[serde(default)]
     pub markers: Vec<String>,
     /// Words it must contain.
     #[serde(default)]
     pub required_content: Vec<String>,
-    /// Whether it must contain every phase of the step's phase set.
+    /// Set if it must contain every phase of the step's phase set.
     #[serde(default)]
     pub phases: bool,
 }
 
-/// Why definitions cannot be used.
+/// The reason why definitions cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SectionsError {
-    /// They do not parse.
+    /// The definitions do not parse.
     #[error("{0}")]
     Yaml(String),
     /// There is no template with sections.
@@ -50,12 +49,7 @@ pub enum SectionsError {
     NoTemplate,
     /// A section is wrong.
     #[error("the section {name:?}: {why}")]
-    Section {
-        /// Its name.
-        name: String,
-        /// What is wrong.
-        why: String,
-    },
+    Section { name: String, why: String },
 }
 
 #[derive(Deserialize)]

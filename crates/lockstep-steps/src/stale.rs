@@ -1,4 +1,4 @@
-//! Stale phases: IN_PROGRESS for longer than anybody works on one.
+//! Stale phases: IN_PROGRESS for an implausibly long time.
 
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
@@ -7,27 +7,25 @@ use serde::Serialize;
 
 use crate::step::Step;
 
-/// A phase that somebody seems to have left behind.
+/// A phase that was probably abandoned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Stale {
-    /// The phase.
     pub phase_name: String,
-    /// When it began, as the file says.
+    /// The start time, as text of the file.
     pub started_at: String,
-    /// How old it is, in whole minutes.
+    /// The age in complete minutes.
     pub age_minutes: i64,
 }
 
-/// A phase whose age cannot be told.
+/// A phase whose age is unknown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Undated {
-    /// The phase.
     pub phase_name: String,
-    /// Why its age cannot be told.
+    /// The reason why its age is unknown.
     pub why: String,
 }
 
-/// The phases that have been IN_PROGRESS for at least `minutes`, and those of which that cannot be told.
+/// Returns the phases that have been IN_PROGRESS for at least `minutes`, and those whose age is unknown.
 pub fn stale(step: &Step, now: &Zoned, minutes: i64) -> (Vec<Stale>, Vec<Undated>) {
     let (mut found, mut undated) = (Vec::new(), Vec::new());
     for phase in step.phases().iter().filter(|phase| phase.status == "IN_PROGRESS") {
@@ -38,7 +36,7 @@ pub fn stale(step: &Step, now: &Zoned, minutes: i64) -> (Vec<Stale>, Vec<Undated
         };
         match parse(text, now.time_zone()) {
             Some(started) => {
-                // The whole duration: days count.
+                // The complete duration, including days.
                 let age_minutes = now.timestamp().duration_since(started).as_mins();
                 if age_minutes >= minutes {
                     found.push(Stale { phase_name, started_at: text.clone(), age_minutes });
@@ -59,7 +57,7 @@ pub fn parse(text: &str, zone: &TimeZone) -> Option<Timestamp> {
     })
 }
 
-/// A moment, for comparing moments of one file: without an offset, all are of the same zone.
+/// Parses a timestamp, for comparison within one file. Timestamps without an offset are in the same zone.
 pub(crate) fn parse_exact(text: &str) -> Option<Timestamp> {
     parse(text, &TimeZone::UTC)
 }

@@ -1,6 +1,6 @@
-//! The step document: what is read of a step file. Fields that are not known here are kept as they are.
+//! The step document: the data that is read from a step file. Unknown fields are kept.
 //!
-//! [`change`] is the only way its state is changed; [`seal`] is how a change by anything else is found.
+//! [`change`] is the only way to change its state; [`seal`] detects other changes.
 
 pub mod change;
 pub mod evidence;
@@ -18,7 +18,6 @@ use evidence::Evidence;
 /// The largest step file that is read.
 pub const MAX_BYTES: u64 = 1 << 20;
 
-/// A step.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     value: Value,
@@ -32,9 +31,7 @@ pub struct Step {
 /// A phase as its step records it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Phase {
-    /// Its name.
     pub name: String,
-    /// Its state.
     pub status: String,
     /// When it began.
     pub started_at: Option<String>,
@@ -42,21 +39,20 @@ pub struct Phase {
     pub ended_at: Option<String>,
     /// `PASS` or `FAIL`.
     pub outcome: Option<String>,
-    /// Why it was skipped.
+    /// The reason for skipping it.
     pub blocked_by: Option<String>,
-    /// What a command proved.
     pub evidence: Option<Evidence>,
-    /// Whether it was deferred and taken up again later, after phases that follow it.
+    /// Set if it was deferred and reopened after later phases.
     pub reopened: bool,
 }
 
 impl Phase {
-    /// Whether it is over, whichever way.
+    /// Returns true if the phase was executed or skipped.
     pub fn is_over(&self) -> bool {
         matches!(self.status.as_str(), "EXECUTED" | "SKIPPED")
     }
 
-    /// Whether it was skipped for a reason that blocks a commit.
+    /// Returns true if the phase was skipped for a reason that blocks a commit.
     pub fn is_deferred(&self, machine: &Machine) -> bool {
         let reason = self.blocked_by.as_deref().map(|text| machine.reason(text));
         self.status == "SKIPPED" && reason == Some(Reason::BlocksCommit)
@@ -64,7 +60,7 @@ impl Phase {
 }
 
 impl Step {
-    /// A new step.
+    /// Creates a step.
     pub fn new(task_id: &str, project_id: &str, set: &PhaseSet) -> Self {
         let phase = |name: &String| {
             json!({
@@ -145,7 +141,7 @@ impl Step {
         &self.task_id
     }
 
-    /// The project it belongs to: the same id may be that of another project's step.
+    /// The project of the step. Another project may have a step with the same id.
     pub fn project_id(&self) -> &str {
         &self.project_id
     }
@@ -165,29 +161,28 @@ impl Step {
         self.phases.iter().find(|phase| phase.name == name)
     }
 
-    /// The phases whose end a commit needs: those before `COMMIT`, or all.
+    /// The phases that a commit requires: those before `COMMIT`, or all.
     pub fn phases_before_commit(&self) -> &[Phase] {
         let commit = self.phases.iter().position(|phase| phase.name == PhaseSet::COMMIT);
         &self.phases[..commit.unwrap_or(self.phases.len())]
     }
 
-    /// What may be changed.
     pub fn boundary(&self) -> &Boundary {
         &self.boundary
     }
 
-    /// The most turns the step should take, where it says.
+    /// The maximum number of turns, if the step has one.
     pub fn max_turns(&self) -> Option<u64> {
         self.value["max_turns"].as_u64()
     }
 
-    /// Whether nothing has happened yet.
+    /// Returns true if the step has not been started.
     pub fn is_pristine(&self) -> bool {
         let untouched = |phase: &Phase| phase.status == "NOT_EXECUTED" && phase.started_at.is_none();
         self.status == "TODO" && self.phases.iter().all(untouched)
     }
 
-    /// The phase set: the recorded one, else the one whose phases these are.
+    /// Returns the phase set: the recorded one, otherwise the one with the same phases.
     pub fn phase_set<'m>(&self, machine: &'m Machine) -> Option<&'m PhaseSet> {
         match &self.value["tdd_cycle"]["phase_set"] {
             Value::String(name) => machine.set(name),
@@ -198,7 +193,7 @@ impl Step {
         }
     }
 
-    /// What the machines do not know about the step: unknown states, phases that are not those of its set.
+    /// Returns the contradictions to the machines: unknown states, and phases that are not in the step's set.
     pub fn problems(&self, machine: &Machine) -> Vec<Problem> {
         let mut problems = Vec::new();
         if !machine.task.iter().any(|state| state.name == self.status) {

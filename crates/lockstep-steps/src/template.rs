@@ -12,10 +12,11 @@ use crate::step::Step;
 /// The template that ships.
 pub const EXECUTE_STEP: &str = include_str!("../data/execute_step.md");
 
-/// The turns of a step that does not say how many.
+/// The number of turns of a step that does not define it.
 pub const DEFAULT_TURNS: u64 = 50;
 
-/// Fills a template: step data first, then the agent's, then what follows from the step. All missing values at once.
+/// Fills a template: from the step's data, then the agent's, then derived values. All missing values are
+/// reported at once.
 pub fn render(template: &str, values: &Values) -> Result<String, Vec<Problem>> {
     let mut out = String::with_capacity(template.len() * 2);
     let mut problems = Vec::new();
@@ -46,14 +47,14 @@ fn is_name(text: &str) -> bool {
         && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.')
 }
 
-/// What placeholders stand for.
+/// The values of placeholders.
 #[derive(Debug, Clone)]
 pub struct Values {
     sources: Vec<Value>,
 }
 
 impl Values {
-    /// The values of a step at `file`, of an agent, and what follows from the step.
+    /// Returns the values of a step at `file`, of an agent, and those derived from the step.
     pub fn new(step: &Step, file: &str, agent: Map<String, Value>, machine: &Machine) -> Self {
         let boundary = step.boundary();
         let listed = |patterns: &[String], none: &str| {
@@ -99,7 +100,7 @@ impl Values {
     }
 }
 
-/// A value by its name, or by the path of names that leads to it.
+/// Returns a value by its name, or by its path of names.
 fn lookup<'a>(source: &'a Value, name: &str) -> Option<&'a Value> {
     source.get(name).or_else(|| name.split('.').try_fold(source, |value, part| value.get(part)))
 }

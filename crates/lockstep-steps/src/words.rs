@@ -1,11 +1,11 @@
-//! Whole words in a text: `POST_REFACTOR_REVIEW` is not `REVIEW`.
+//! Searches for complete words in a text: `POST_REFACTOR_REVIEW` is not `REVIEW`.
 
-/// Whether `c` is part of a word. An underscore joins.
+/// Returns true if `c` is part of a word. An underscore joins words.
 pub(crate) fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Whether `word` stands in `text` by itself.
+/// Returns true if `text` contains `word` as a complete word.
 pub(crate) fn has_word(text: &str, word: &str) -> bool {
     if word.is_empty() {
         return false;

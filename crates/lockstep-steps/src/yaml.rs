@@ -8,7 +8,7 @@ use serde_saphyr::{Budget, Options};
 /// The longest file that is read.
 pub(crate) const MAX_BYTES: usize = 256 * 1024;
 
-/// Reads `text` as one document of this type; the error says where and why.
+/// Reads `text` as one document of this type. The error has its position and reason.
 pub(crate) fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     if text.len() > MAX_BYTES {
         return Err(format!("it has {} bytes, more than the {MAX_BYTES} that are read", text.len()));

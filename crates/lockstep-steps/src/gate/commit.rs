@@ -1,4 +1,4 @@
-//! Gate 3: before a commit. Every step that was begun is where a commit needs it to be.
+//! Gate 3: before a commit. Every step that was started must be in a state that allows a commit.
 
 use crate::problem::Problem;
 use crate::step::Step;
@@ -9,31 +9,44 @@ use super::{Judge, Judged, Recorded, check_recorded, open_phases, out_of_order};
 /// The gate's name.
 pub const ID: &str = "GATE_3_PRE_COMMIT";
 
-/// What is known before a commit.
+/// The state before a commit.
 #[derive(Debug, Clone, Default)]
 pub struct Commit {
     /// Every step file of the project.
     pub steps: Vec<StepAtCommit>,
-    /// Steps the trail knows as begun, whose files are gone.
+    /// Steps that are recorded as started, but whose files are missing.
     pub gone: Vec<String>,
-    /// What keeps the audit trail from being whole.
+    /// Problems of the audit trail.
     pub broken_trail: Vec<String>,
+    /// Files of the commit outside the boundaries of the active steps.
+    pub outside: Vec<Outside>,
+}
+
+/// A file in a commit that no active step may change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Outside {
+    /// The step file.
+    pub step: String,
+    /// The file, from the root.
+    pub path: String,
+    /// The boundary's reason.
+    pub why: String,
 }
 
 /// A step file at a commit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepAtCommit {
-    /// Its name.
+    /// The file name.
     pub file: String,
-    /// The step, or every reason why there is none.
+    /// The step, or every reason why it cannot be read.
     pub step: Result<Step, Vec<Problem>>,
-    /// What the audit trail says about its state.
+    /// The recorded state.
     pub recorded: Recorded,
-    /// Whether the commit changes the file.
+    /// Set if the commit changes the file.
     pub touched: bool,
-    /// Whether somebody has recorded that it is given up.
+    /// Set if the step was recorded as abandoned.
     pub abandoned: bool,
-    /// Whether gate 2 has passed with the phases as they are.
+    /// Set if gate 2 has passed with the present state of the phases.
     pub stop_passed: bool,
 }
 
@@ -43,7 +56,8 @@ pub fn judge(commit: &Commit, rules: Rules<'_>) -> Judged {
     for problem in &commit.broken_trail {
         judge.error(
             format!("The audit trail is not whole: {problem}"),
-            "`lockstep audit verify` names the place; restore the files of the trail from where they are kept",
+            "`lockstep audit verify` names the place; restore the files of the trail from where they are kept, or let a person accept \
+             it: `lockstep audit accept --why …`",
         );
     }
     if !commit.broken_trail.is_empty() {
@@ -59,6 +73,14 @@ pub fn judge(commit: &Commit, rules: Rules<'_>) -> Judged {
     }
     for step in &commit.steps {
         check_step(&mut judge, step, rules);
+    }
+    for Outside { step, path, why } in &commit.outside {
+        let before = judge.errors();
+        judge.error(
+            format!("{path} was changed since {step} began, outside the step's boundary: {why}"),
+            format!("Undo the change, or widen the boundary: `lockstep step boundary {step}`"),
+        );
+        judge.look(path, "outside the boundary", before);
     }
     judge.verdict()
 }
@@ -82,7 +104,7 @@ fn check_step(judge: &mut Judge, at: &StepAtCommit, rules: Rules<'_>) {
         return judge.look(file, "it is not begun", before);
     }
     if step.status() == "DONE" && !at.touched && at.recorded == Recorded::Nothing {
-        // From before there was a trail; nobody commits it now.
+        // The step is older than the trail, and this commit does not contain it.
         judge.warn(format!("{file} is DONE, and nothing about it is recorded"));
         return judge.look(file, "DONE, from before the trail", before);
     }

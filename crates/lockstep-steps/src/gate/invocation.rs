@@ -11,27 +11,25 @@ use super::{Judge, Judged, Recorded, check_recorded};
 /// The gate's name.
 pub const ID: &str = "GATE_1_PRE_INVOCATION";
 
-/// What is known when an agent is to be started.
+/// The state when an agent is to be started.
 #[derive(Debug, Clone, Copy)]
 pub struct Invocation<'a> {
-    /// The prompt.
     pub prompt: &'a str,
-    /// Its markers.
     pub markers: &'a Markers,
-    /// The step its markers name; `None` where they name none.
+    /// The step that the markers name; `None` if they name none.
     pub step: Option<&'a StepFound>,
-    /// Who holds the step, where somebody does: `STEP_LOCKED by … since …`.
+    /// The holder of the step, if there is one: `STEP_LOCKED by … since …`.
     pub locked: Option<&'a str>,
 }
 
-/// A step file that was looked for.
+/// The result of looking up a step file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StepFound {
-    /// Its name in the prompt.
+    /// The name in the prompt.
     pub file: String,
-    /// The step, or every reason why there is none.
+    /// The step, or every reason why it cannot be read.
     pub step: Result<Step, Vec<Problem>>,
-    /// What the audit trail says about its state.
+    /// The recorded state.
     pub recorded: Recorded,
 }
 

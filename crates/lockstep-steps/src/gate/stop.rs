@@ -10,14 +10,14 @@ use super::{Judge, Judged, Recorded, check_recorded, open_phases, out_of_order, 
 /// The gate's name.
 pub const ID: &str = "GATE_2_SUBAGENT_STOP";
 
-/// What is known when an agent wants to end.
+/// The state when an agent wants to end.
 #[derive(Debug, Clone, Copy)]
 pub enum Stop<'a> {
-    /// Its prompt had no markers.
+    /// The prompt had no markers.
     AdHoc,
-    /// Its prompt asked to be checked and named no step.
+    /// The prompt required validation and named no step.
     NoStep,
-    /// It ran a step.
+    /// The agent ran a step.
     Step(StepStop<'a>),
 }
 
@@ -26,18 +26,18 @@ pub enum Stop<'a> {
 pub struct StepStop<'a> {
     /// The step file's name.
     pub file: &'a str,
-    /// The step, or every reason why there is none.
+    /// The step, or every reason why it cannot be read.
     pub step: &'a Result<Step, Vec<Problem>>,
-    /// What the audit trail says about its state.
+    /// The recorded state.
     pub recorded: &'a Recorded,
-    /// The files it changed, relative to the project's root (`None`: outside of it), without those that belong to the step
-    /// itself. `None` where that is not known.
+    /// The files that the agent changed, relative to the project's root (`None`: outside of it), without
+    /// those of the step itself. `None` if unknown.
     pub changed: Option<&'a [(String, Option<String>)]>,
     /// The turns it took.
     pub turns: Option<u64>,
-    /// The turns it was given.
+    /// The number of turns that the agent was given.
     pub budget: Option<u64>,
-    /// Whether more turns than it was given are an error.
+    /// Set if exceeding the budget is an error.
     pub over_budget_blocks: bool,
 }
 
@@ -105,7 +105,7 @@ fn check_phases(judge: &mut Judge, step: &Step, rules: Rules<'_>) {
                 format!("Phase {name} left IN_PROGRESS (abandoned)"),
                 format!("End {name} with `lockstep step phase done`, or break it off with `fail`"),
             ),
-            // Said above.
+            // Reported above.
             _ if step.status() == "DONE" => {}
             "EXECUTED" => match phase.outcome.as_deref().and_then(Outcome::parse) {
                 None => judge.error(

@@ -1,4 +1,4 @@
-//! The names of the markers, and what a misspelt name was meant to be.
+//! The names of the markers, and the correction of misspelt names.
 
 /// A marker that Lockstep reads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,7 +16,6 @@ pub enum MarkerKind {
 }
 
 impl MarkerKind {
-    /// Every marker.
     pub const ALL: [Self; 5] = [Self::Validation, Self::Origin, Self::StepFile, Self::Agent, Self::Command];
 
     /// The key of the marker in the configuration.
@@ -69,8 +68,9 @@ impl MarkerNames {
         MarkerKind::ALL.into_iter().find(|kind| self.get(*kind) == name)
     }
 
-    /// The marker that a misspelt name was meant to be. `DES-VALIDATION` decides whether anything is checked, so more spellings count
-    /// for it than for the others: two wrong letters, and another ending with the value `required`.
+    /// Returns the marker that a misspelt name probably means. `DES-VALIDATION` decides whether anything is
+    /// validated, so more spellings are accepted for it: two wrong letters, and another ending with the value
+    /// `required`.
     pub(super) fn meant(&self, name: &str, value: Option<&str>) -> Option<&str> {
         let spelt = |c: char| if c == '_' || c.is_whitespace() { '-' } else { c.to_ascii_uppercase() };
         let name: String = name.trim().chars().map(spelt).collect();
@@ -89,7 +89,7 @@ impl MarkerNames {
         MarkerKind::ALL.into_iter().find(|kind| near(*kind)).map(|kind| self.get(kind))
     }
 
-    /// Whether a name begins like the project's markers: `DES-` by default.
+    /// Returns true if a name begins like the project's markers: `DES-` by default.
     pub(super) fn has_prefix(&self, name: &str) -> bool {
         let family = self.get(MarkerKind::Validation).split_inclusive('-').next().unwrap_or_default();
         family.ends_with('-') && name.len() > family.len() && name.starts_with(family)

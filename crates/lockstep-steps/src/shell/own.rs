@@ -1,10 +1,10 @@
 //! Lockstep's own verbs in a shell command, as far as they can be read from its text.
 //!
-//! Commands are looked at where a shell would run them: after separators, assignments, reserved words and programs that run others, in
-//! the argument of `sh -c` and `eval`, in substitutions, and in texts that are piped to a shell. A quoted text that no shell runs
-//! is text. A script file, an alias or the value of a variable cannot be seen.
+//! A quoted text that no shell runs is text. A script file of another command cannot be seen.
 
-use super::syntax::{Script, Simple, Word, parse};
+use super::expand::{Field, SUSPECT, UNKNOWN};
+use super::invoke::name_of;
+use super::run::Shell;
 
 /// One invocation of Lockstep that a command shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,77 +13,35 @@ pub struct OwnCall {
     pub verb: String,
     /// The agent it claims to write for: the value of `--as`.
     pub writes_as: Option<String>,
-    /// The words after the program's name; `None` where the shell puts something else in the place of one.
+    /// The words after the program's name; `None` if the shell replaces one of them.
     pub words: Option<Vec<String>>,
 }
 
-/// The programs that run the command in their arguments. Their options are skipped by looking for a program that is known.
-const RUNNERS: &[&str] = &[
-    "builtin",
-    "chroot",
-    "chrt",
-    "command",
-    "doas",
-    "env",
-    "exec",
-    "find",
-    "flock",
-    "fd",
-    "ionice",
-    "nice",
-    "nohup",
-    "nsenter",
-    "parallel",
-    "runuser",
-    "script",
-    "setarch",
-    "setsid",
-    "ssh",
-    "stdbuf",
-    "strace",
-    "su",
-    "sudo",
-    "systemd-run",
-    "taskset",
-    "time",
-    "timeout",
-    "unbuffer",
-    "unshare",
-    "watch",
-    "xargs",
-    "busybox",
-    "entr",
-    "direnv",
-    "nix-shell",
-    "mise",
-];
-
-const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "mksh", "yash"];
-
-/// Words of the shell's grammar that a command follows.
-const RESERVED: &[&str] =
-    &["if", "then", "elif", "else", "while", "until", "do", "!", "{", "}", "time", "coproc"];
-
-/// Options of the program that take the next word.
+/// Options of the program that take a value as the next word.
 const WITH_VALUE: &[&str] = &["-C", "--format", "--color"];
 
 /// The name of the program.
 const PROGRAM: &str = "lockstep";
 
-/// How deep commands within commands are looked at.
-const DEPTH: usize = 6;
-
 /// Every invocation of Lockstep that the text of a command shows.
 pub fn own_calls(command: &str) -> Vec<OwnCall> {
-    let mut calls = Vec::new();
-    if may_mention(command) {
-        collect(command, DEPTH, &mut calls);
+    if !may_mention(command) {
+        return Vec::new();
+    }
+    let shell = Shell::run(command);
+    let own = shell.found.iter().filter(|invocation| name_of(&invocation.program.text) == PROGRAM);
+    let mut calls: Vec<OwnCall> = Vec::new();
+    for call in own.filter_map(|invocation| call(&invocation.arguments)) {
+        // A call that is shown twice is one call.
+        if !calls.contains(&call) {
+            calls.push(call);
+        }
     }
     calls
 }
 
-/// Whether the letters of the name are there, in order and close to each other: quotes and backslashes may stand between them. One pass over
-/// the text, so that other commands cost nothing.
+/// Returns true if the letters of the name occur in order and close to each other, with only quotes and
+/// backslashes between them. It is a single pass over the text, so that other commands cost nothing.
 fn may_mention(command: &str) -> bool {
     let mut left = PROGRAM.bytes();
     let mut wanted = left.next();
@@ -104,102 +62,17 @@ fn may_mention(command: &str) -> bool {
     false
 }
 
-fn collect(text: &str, depth: usize, calls: &mut Vec<OwnCall>) {
-    if depth == 0 {
-        return;
-    }
-    let script = parse(text);
-    for command in &script.commands {
-        run(&command.words, depth, calls);
-    }
-    for inner in &script.substitutions {
-        collect(inner, depth - 1, calls);
-    }
-    if script.commands.iter().any(|command| reads_commands(&command.words)) {
-        // A shell runs what it is given on standard input: a here-document, or what another command prints.
-        script.documents.iter().for_each(|document| collect(document, depth - 1, calls));
-        printed(&script).for_each(|text| collect(&text, depth - 1, calls));
-    }
-}
-
-/// The texts that the commands of a line print.
-fn printed(script: &Script) -> impl Iterator<Item = String> {
-    let prints = |command: &&Simple| {
-        command.words.first().is_some_and(|word| matches!(name_of(&word.text), "echo" | "printf" | "print"))
-    };
-    let text = |command: &Simple| {
-        let words: Vec<_> = command.words.iter().skip(1).map(|word| word.text.replace("\\n", "\n")).collect();
-        words.join(" ")
-    };
-    script.commands.iter().filter(prints).map(text)
-}
-
-/// Looks at a simple command: which program it runs, and whether that program runs another.
-fn run(words: &[Word], depth: usize, calls: &mut Vec<OwnCall>) {
-    if depth == 0 {
-        return;
-    }
-    let is_prefix = |word: &Word| is_assignment(&word.text) || RESERVED.contains(&word.text.as_str());
-    let start = words.iter().take_while(|word| is_prefix(word)).count();
-    let Some((program, arguments)) = words[start..].split_first() else { return };
-    match name_of(&program.text) {
-        _ if program.expands => {}
-        PROGRAM => calls.extend(call(arguments)),
-        "eval" | "trap" => {
-            let texts: Vec<_> = arguments.iter().map(|word| word.text.as_str()).collect();
-            collect(&texts.join(" "), depth - 1, calls);
-        }
-        name if SHELLS.contains(&name) => {
-            let commands = arguments.iter().filter(|word| word.text.contains(char::is_whitespace));
-            commands.for_each(|word| collect(&word.text, depth - 1, calls));
-        }
-        name if RUNNERS.contains(&name) => run_by_another(arguments, depth, calls),
-        _ => {}
-    }
-}
-
-/// The arguments of a program that runs another: from the first word on that names a known program, and every text that may be a command.
-fn run_by_another(words: &[Word], depth: usize, calls: &mut Vec<OwnCall>) {
-    let known = |word: &Word| {
-        let name = name_of(&word.text);
-        name == PROGRAM || name == "eval" || SHELLS.contains(&name) || RUNNERS.contains(&name)
-    };
-    if let Some(at) = words.iter().position(known) {
-        run(&words[at..], depth - 1, calls);
-    } else {
-        let texts = words.iter().filter(|word| word.text.contains(char::is_whitespace));
-        texts.for_each(|word| collect(&word.text, depth - 1, calls));
-    }
-}
-
-/// Whether a simple command is a shell that reads its commands from standard input.
-fn reads_commands(words: &[Word]) -> bool {
-    let shell = words.iter().position(|word| SHELLS.contains(&name_of(&word.text)));
-    let is_program = |at: usize| {
-        words[..at].iter().all(|word| {
-            is_assignment(&word.text)
-                || RESERVED.contains(&word.text.as_str())
-                || RUNNERS.contains(&name_of(&word.text))
-                || word.text.starts_with('-')
-        })
-    };
-    shell.is_some_and(|at| {
-        let operand = words[at + 1..].iter().find(|word| !word.text.starts_with('-'));
-        is_program(at) && operand.is_none_or(|word| word.text == "/dev/stdin")
-    })
-}
-
-fn call(arguments: &[Word]) -> Option<OwnCall> {
+fn call(arguments: &[Field]) -> Option<OwnCall> {
     let mut verbs = Vec::new();
     let mut rest = arguments.iter();
     while let Some(word) = rest.next().filter(|_| verbs.len() < 2) {
         if WITH_VALUE.contains(&word.text.as_str()) {
             rest.next();
         } else if !word.text.starts_with('-') {
-            verbs.push(if word.expands { "$" } else { word.text.as_str() });
+            verbs.push(if !word.is_known() { "$" } else { word.text.as_str() });
         }
     }
-    let literal = !arguments.iter().any(|word| word.expands);
+    let literal = arguments.iter().all(Field::is_known);
     Some(OwnCall {
         verb: verbs.join(" "),
         writes_as: option(arguments, "--as"),
@@ -208,27 +81,17 @@ fn call(arguments: &[Word]) -> Option<OwnCall> {
     .filter(|call| !call.verb.is_empty())
 }
 
-fn option(arguments: &[Word], name: &str) -> Option<String> {
-    let at = |word: &Word| {
+fn option(arguments: &[Field], name: &str) -> Option<String> {
+    let at = |word: &Field| {
         word.text.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('='))
     };
     let found = arguments.iter().rposition(at)?;
-    match arguments[found].text.split_once('=') {
-        Some((_, value)) => Some(value.to_owned()),
-        None => arguments.get(found + 1).map(|word| word.text.clone()),
-    }
-}
-
-fn is_assignment(text: &str) -> bool {
-    text.split_once('=').is_some_and(|(name, _)| {
-        !name.is_empty()
-            && !name.starts_with(|c: char| c.is_ascii_digit())
-            && name.trim_end_matches('+').chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-    })
-}
-
-fn name_of(word: &str) -> &str {
-    word.rsplit('/').next().unwrap_or(word)
+    let value = match arguments[found].text.split_once('=') {
+        Some((_, value)) => value,
+        None => arguments.get(found + 1)?.text.as_str(),
+    };
+    // A value that only the shell knows is shown as `$`.
+    Some(value.replace([UNKNOWN, SUSPECT], "$"))
 }
 
 #[cfg(test)]
@@ -238,7 +101,9 @@ mod tests {
     use super::*;
 
     fn verbs(command: &str) -> Vec<String> {
-        own_calls(command).into_iter().map(|call| call.verb).collect()
+        let mut verbs: Vec<String> = own_calls(command).into_iter().map(|call| call.verb).collect();
+        verbs.dedup();
+        verbs
     }
 
     #[test]

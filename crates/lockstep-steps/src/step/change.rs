@@ -7,7 +7,7 @@ use super::{Phase, Step, object};
 use crate::machine::{Machine, Reason};
 use crate::problem::Problem;
 
-/// What a change is judged by.
+/// The rules for a change.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules<'a> {
     /// The state machines.
@@ -16,38 +16,30 @@ pub struct Rules<'a> {
     pub evidence: &'a EvidenceRules,
 }
 
-/// What is to be done with a phase.
+/// An action on a phase.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PhaseAct {
-    /// Begin it.
+    /// Start the phase.
     Start,
-    /// End it.
+    /// Finish the phase.
     Done {
-        /// How; where it is left open, the evidence decides.
+        /// The outcome; if it is missing, the evidence decides.
         outcome: Option<Outcome>,
-        /// What there is to say about it.
         details: Option<String>,
-        /// What a command proved.
         evidence: Option<Evidence>,
     },
-    /// Leave it out.
+    /// Skip the phase.
     Skip {
-        /// Why: `PREFIX: reason`.
+        /// The reason, as `PREFIX: reason`.
         blocked_by: String,
-        /// What there is to say about it.
         details: Option<String>,
     },
-    /// Break it off; it can be begun again.
-    Fail {
-        /// What there is to say about it.
-        details: Option<String>,
-        /// What a command proved.
-        evidence: Option<Evidence>,
-    },
+    /// Abort the phase. It can be started again.
+    Fail { details: Option<String>, evidence: Option<Evidence> },
 }
 
 impl PhaseAct {
-    /// The state it leads to.
+    /// The resulting state.
     pub fn target(&self) -> &'static str {
         match self {
             Self::Start => "IN_PROGRESS",
@@ -175,7 +167,7 @@ fn check_act(name: &str, act: &PhaseAct, rules: Rules<'_>, problems: &mut Vec<Pr
     }
 }
 
-/// What is wrong with a reason for skipping a phase.
+/// Returns the problem with a reason for skipping a phase.
 pub fn reason_problem(name: &str, blocked_by: &str, machine: &Machine) -> Option<Problem> {
     let fix = format!("Begin it with one of {}, and say why", machine.prefixes());
     match machine.reason(blocked_by) {
@@ -268,7 +260,7 @@ fn check_task_transition(step: &Step, to: &str, machine: &Machine, problems: &mu
     }
 }
 
-/// Replaces the boundary; without patterns, takes it away. A step that is over keeps what it had.
+/// Replaces the boundary; without patterns, removes it. The boundary of a finished step cannot be changed.
 pub fn set_boundary(
     step: &Step,
     allowed: &[String],
@@ -284,12 +276,12 @@ pub fn set_boundary(
     Step::of(value)
 }
 
-/// The gate's own transition: from any state to FAILED, with the reason and what would mend it.
+/// The gate's own transition: from any state to FAILED, with the reason and suggestions.
 pub fn fail_by_gate(step: &Step, reason: &str, suggestions: &[String]) -> Step {
     with_state(step, "FAILED", Some(reason), suggestions)
 }
 
-/// Resolves what was left behind: each of these phases becomes FAILED, and so does the step.
+/// Abandons phases: each of them and the step become FAILED.
 pub fn abandon_phases(
     step: &Step,
     names: &[String],

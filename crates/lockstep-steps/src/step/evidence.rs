@@ -1,17 +1,16 @@
-//! Evidence: what a command that Lockstep itself ran says about a phase.
+//! Evidence: the result of a command that Lockstep itself ran for a phase.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// A command that was run, and what came of it.
+/// A command and its result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Evidence {
     /// The command, without its secrets.
     pub command: String,
-    /// Its exit code; `None` where a signal ended it.
+    /// The exit code; `None` if a signal ended the command.
     pub exit_code: Option<i32>,
-    /// How long it took.
     pub duration_ms: u64,
     /// The BLAKE3 hash of all of its output.
     pub output_digest: String,
@@ -22,32 +21,33 @@ pub struct Evidence {
 }
 
 impl Evidence {
-    /// Whether the command passed.
+    /// Returns true if the command passed.
     pub fn passed(&self) -> bool {
         self.exit_code == Some(0)
     }
 }
 
-/// What a command must show for a phase to be as it should be.
+/// The result that a command must have for a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Expectation {
-    /// It passes.
+    /// The command passes.
     Pass,
-    /// It fails: a test was seen to fail before it was made to pass.
+    /// The command fails: a test must fail before it is made to pass.
     Fail,
 }
 
-/// Which phases must have evidence, and of what.
+/// The phases that require evidence, and the expected results.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EvidenceRules(pub BTreeMap<String, Expectation>);
 
 impl EvidenceRules {
-    /// Whether a phase may not be claimed without evidence.
+    /// Returns true if the phase requires evidence.
     pub fn is_compulsory(&self, phase: &str) -> bool {
         self.0.contains_key(phase)
     }
 
-    /// What a command must show for a phase: as configured, else by its name, since a red phase is about a test that fails.
+    /// Returns the expected result for a phase: the configured one, otherwise by its name, since the test of
+    /// a red phase fails.
     pub fn expectation(&self, phase: &str) -> Expectation {
         let by_name = if phase.starts_with("RED") { Expectation::Fail } else { Expectation::Pass };
         self.0.get(phase).copied().unwrap_or(by_name)
@@ -62,7 +62,8 @@ impl EvidenceRules {
         if shown { Outcome::Pass } else { Outcome::Fail }
     }
 
-    /// What is wrong with a claim of an outcome; `None` where it is proven, or needs no proof.
+    /// Returns the contradiction between a claimed outcome and the evidence. `None` if it is proven, or needs
+    /// no proof.
     pub fn refute(&self, phase: &str, claimed: Outcome, evidence: Option<&Evidence>) -> Option<String> {
         let Some(evidence) = evidence else {
             let word = match self.expectation(phase) {
@@ -90,17 +91,16 @@ fn not_run(code: i32) -> bool {
     matches!(code, 126 | 127)
 }
 
-/// How a phase ended.
+/// The outcome of a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// As it should.
     Pass,
     /// Not as it should.
     Fail,
 }
 
 impl Outcome {
-    /// Its word in the step file.
+    /// The value in the step file.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pass => "PASS",
@@ -108,7 +108,7 @@ impl Outcome {
         }
     }
 
-    /// The outcome a word stands for.
+    /// Parses the value of the step file.
     pub fn parse(word: &str) -> Option<Self> {
         [Self::Pass, Self::Fail].into_iter().find(|outcome| outcome.as_str() == word)
     }

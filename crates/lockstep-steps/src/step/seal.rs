@@ -1,5 +1,5 @@
-//! The seal: a digest of everything about a step that verbs change. The audit trail records it with every change, so a state that
-//! something else has written is found. Other fields may be edited by anybody.
+//! The seal: a digest of everything that verbs change in a step. The audit trail records it with every
+//! change, so that a state written by anything else is detected. Other fields may be edited freely.
 
 use serde_json::Value;
 
@@ -13,8 +13,8 @@ impl Step {
         digest(&parts.map(|part| Part::Value(&value[part])))
     }
 
-    /// The digest of what a commit needs: the phases before `COMMIT` and the boundary. The state of the task and the commit's own
-    /// phase move on while the commit is made.
+    /// Returns the digest of everything that a commit requires: the phases before `COMMIT` and the boundary.
+    /// The state of the task and the commit's own phase may change during the commit.
     pub fn commit_seal(&self) -> String {
         let value = &self.value;
         let before = self.phases_before_commit().len();
@@ -91,7 +91,7 @@ mod tests {
 
     use super::*;
 
-    /// What a seal is by definition: the shortest text of the value with its keys in order.
+    /// Returns the canonical form of a value for the seal, with its keys sorted.
     fn sorted(value: &Value) -> Value {
         match value {
             Value::Object(fields) => {

@@ -1,4 +1,4 @@
-//! The verbs: what each needs, what it leaves, and everything a refusal says.
+//! The verbs: their preconditions, their effects, and all refusals.
 
 use lockstep_steps::machine::Machine;
 use lockstep_steps::step::Step;

@@ -1,4 +1,4 @@
-//! The gates by table: what each passes, and every attack that must not.
+//! The gates as tables: accepted states, and every attack that must be refused.
 
 use lockstep_steps::commands::CommandTable;
 use lockstep_steps::gate::commit::{self, Commit, StepAtCommit};
@@ -81,7 +81,7 @@ fn edited(step: &Step, edit: impl Fn(&mut serde_json::Value)) -> Step {
     Step::parse(&value.to_string()).unwrap()
 }
 
-/// RED and GREEN are over, COMMIT is to come.
+/// RED and GREEN are over, COMMIT is not started.
 fn ready() -> Step {
     after(
         three(),
@@ -328,6 +328,7 @@ fn a_gone_step_and_a_broken_trail_stop_a_commit() {
         gone: vec!["steps/01-01.json".to_owned()],
         broken_trail: vec!["audit-2026-02-14.log, line 3: it was edited".to_owned()],
         steps: Vec::new(),
+        outside: Vec::new(),
     };
     let judged = commit::judge(&commit, rules);
     assert_eq!(judged.validation.errors.len(), 2);

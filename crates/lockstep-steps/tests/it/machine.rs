@@ -1,4 +1,4 @@
-//! Both machines as data: every transition, allowed and refused, and what makes a file unusable.
+//! Both machines as data: every transition, allowed and refused, and invalid files.
 
 use lockstep_steps::machine::{Machine, PHASE_STATES, Reason, TASK_STATES};
 

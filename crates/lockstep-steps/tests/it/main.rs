@@ -55,7 +55,7 @@ pub(crate) fn evidence(exit_code: i32) -> Evidence {
     }
 }
 
-/// The step after these acts, none of which is refused.
+/// Applies the actions. None of them may be refused.
 pub(crate) fn after(step: Step, acts: &[(&str, PhaseAct)]) -> Step {
     let (machine, evidence) = (machine(), no_evidence());
     let rules = Rules { machine: &machine, evidence: &evidence };

@@ -1,4 +1,4 @@
-//! Prompts: sections, their content, and what stands in for neither.
+//! Prompts: sections, their content, and texts that count as neither.
 
 use std::sync::LazyLock;
 
@@ -150,7 +150,7 @@ proptest! {
         let _ = checked(&format!("<!-- DES-VALIDATION: required -->\n{text}"));
     }
 
-    /// Whichever line of a whole prompt goes, exactly what stood in it is told.
+    /// If any line of a valid prompt is removed, the check reports exactly its content.
     #[test]
     fn no_line_that_matters_can_go_unnoticed(at in 4_usize..24) {
         let whole = whole();

@@ -62,7 +62,8 @@ fn apply(step: &Step, verb: &Verb, rules: Rules<'_>) -> Step {
     next.unwrap_or_else(|_| step.clone())
 }
 
-/// Whether a phase is proven: by evidence of the kind that is asked for, or left out for a reason that ends it.
+/// Returns true if a phase is proven by evidence of the expected kind, or was skipped for a reason that ends
+/// it.
 fn is_proven(step: &Step, name: &str, wanted: Expectation) -> bool {
     let phase = step.phase(name).unwrap();
     let code = phase.evidence.as_ref().and_then(|evidence| evidence.exit_code);

@@ -1,4 +1,4 @@
-//! The schemas describe what is written.
+//! The schemas match the written files.
 
 use lockstep_steps::audit::{Head, Record};
 use lockstep_steps::commands::CommandTable;

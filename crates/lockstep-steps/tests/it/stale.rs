@@ -1,4 +1,4 @@
-//! Stale phases: whole days, both kinds of timestamps, what cannot be told.
+//! Stale phases: complete days, both kinds of timestamps, and unknown ages.
 
 use jiff::Zoned;
 use lockstep_steps::stale::stale;

@@ -1,0 +1,266 @@
+//! Code of interpreters in a command: the texts and lists in it that are commands for a shell.
+
+use super::decode;
+use super::expand::Field;
+use super::names_git;
+
+/// Interpreters and the options behind which their code is. Without options, the first operand is the code.
+const INTERPRETERS: &[(&str, &[&str])] = &[
+    ("python", &["-c"]),
+    ("pypy", &["-c"]),
+    ("ipython", &["-c"]),
+    ("node", &["-e", "-p", "--eval", "--print", "-pe"]),
+    ("nodejs", &["-e", "-p", "--eval", "--print", "-pe"]),
+    ("bun", &["-e", "--eval", "-p"]),
+    ("deno", &["eval"]),
+    ("perl", &["-e", "-E"]),
+    ("ruby", &["-e"]),
+    ("php", &["-r"]),
+    ("lua", &["-e"]),
+    ("luajit", &["-e"]),
+    ("Rscript", &["-e"]),
+    ("osascript", &["-e"]),
+    ("expect", &["-c"]),
+    ("tclsh", &[]),
+    ("groovy", &["-e"]),
+    ("julia", &["-e"]),
+    ("elixir", &["-e"]),
+    ("guile", &["-c"]),
+    ("emacs", &["--eval", "-eval"]),
+    ("vim", &["-c", "--cmd"]),
+    ("nvim", &["-c", "--cmd"]),
+    ("vi", &["-c"]),
+    ("ex", &["-c"]),
+    ("ed", &[]),
+    ("less", &[]),
+    ("more", &[]),
+    ("gdb", &["-ex", "-iex", "--ex", "-eval-command", "--eval-command"]),
+    ("lldb", &["-o", "-O", "--one-line"]),
+    ("awk", &[]),
+    ("gawk", &[]),
+    ("mawk", &[]),
+    ("sed", &[]),
+    ("gsed", &[]),
+    ("make", &["-f", "--eval"]),
+    ("gmake", &["-f", "--eval"]),
+];
+
+/// Programs whose code has its commands on lines of their own.
+const READ_BY_LINE: &[&str] =
+    &["make", "gmake", "sed", "gsed", "ed", "ex", "vi", "vim", "nvim", "gdb", "lldb", "less", "more"];
+
+/// Words by which code starts processes or reaches modules that do.
+const RUNS: &[&str] = &[
+    "system",
+    "exec",
+    "execSync",
+    "execFile",
+    "execFileSync",
+    "execa",
+    "execl",
+    "execlp",
+    "execv",
+    "execvp",
+    "execvpe",
+    "popen",
+    "popen2",
+    "popen3",
+    "Popen",
+    "posix_spawn",
+    "posix_spawnp",
+    "spawn",
+    "spawnSync",
+    "spawnp",
+    "spawnlp",
+    "subprocess",
+    "os",
+    "pty",
+    "run",
+    "call",
+    "check_call",
+    "check_output",
+    "getoutput",
+    "child_process",
+    "shell",
+    "shell_exec",
+    "passthru",
+    "proc_open",
+    "Open3",
+    "Kernel",
+    "IO",
+    "open",
+    "qx",
+    "Command",
+    "Deno",
+    "Bun",
+    "eval",
+    "getattr",
+    "importlib",
+    "__import__",
+    "ctypes",
+    "fork",
+    "execute",
+    "do",
+    "shelljs",
+    "zx",
+    "asyncio",
+];
+
+/// Functions that create texts in a hidden form.
+const DECODES: &[&str] = &[
+    "b64decode",
+    "fromCharCode",
+    "chr",
+    "unhexlify",
+    "fromhex",
+    "atob",
+    "rot13",
+    "[::-1]",
+    "reverse",
+    "reversed",
+    "pack",
+    "Buffer.from",
+    "decode",
+    "decode_base64",
+    "base64",
+    "String.fromCharCode",
+    "unpack",
+];
+
+/// Modules that make commits without starting git.
+const MODULES: &[&str] =
+    &["pygit2", "dulwich", "gitpython", "GitPython", "isomorphic-git", "nodegit", "rugged", "simple-git"];
+
+/// The commands in a piece of code.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Code {
+    /// Texts that a shell would run.
+    pub(super) scripts: Vec<String>,
+    /// Programs with their arguments.
+    pub(super) commands: Vec<Vec<String>>,
+    /// Set if the code mentions git or computes texts, and the programs that it runs are not followed.
+    pub(super) obscure: bool,
+}
+
+fn options(name: &str) -> Option<&'static [&'static str]> {
+    let plain = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
+    INTERPRETERS.iter().find(|(known, _)| *known == name || *known == plain).map(|(_, options)| *options)
+}
+
+pub(super) fn is_interpreter(name: &str) -> bool {
+    options(name).is_some()
+}
+
+/// The pieces of code among the arguments, and whether code is read from standard input.
+pub(super) fn arguments(name: &str, arguments: &[Field]) -> (Vec<String>, bool) {
+    let options = options(name).unwrap_or_default();
+    let texts: Vec<&str> = arguments.iter().map(|field| field.text.as_str()).collect();
+    let mut codes = Vec::new();
+    for (at, text) in texts.iter().enumerate() {
+        let takes = |option: &&str| {
+            // Short options may be combined: `-ne`.
+            let last = option.strip_prefix('-').filter(|letter| letter.len() == 1);
+            let clustered = last.is_some_and(|letter| {
+                text.starts_with('-') && !text.starts_with("--") && text.ends_with(letter)
+            });
+            *text == *option || clustered
+        };
+        if options.iter().any(takes) {
+            codes.extend(texts.get(at + 1).map(ToString::to_string));
+        } else if let Some(code) = options.iter().find_map(|option| text.strip_prefix(*option)) {
+            codes.push(code.trim_start_matches('=').to_owned());
+        } else if text.starts_with('+') {
+            codes.push((*text).to_owned());
+        }
+    }
+    let operands = texts.iter().filter(|text| !text.starts_with('-') || **text == "-");
+    if options.is_empty() {
+        codes.extend(operands.clone().map(ToString::to_string));
+    }
+    let stdin = matches!(name, "make" | "gmake") || codes.is_empty();
+    let no_file = operands.clone().next().is_none_or(|text| matches!(*text, "-" | "/dev/stdin"));
+    (codes, stdin && (no_file || options.is_empty() || texts.contains(&"-")) || matches!(name, "ed" | "ex"))
+}
+
+/// Reads the commands in a piece of code.
+pub(super) fn read(name: &str, text: &str) -> Code {
+    if READ_BY_LINE.contains(&name) {
+        return read_lines(text, matches!(name, "make" | "gmake"));
+    }
+    let (literals, outside) = literals(text);
+    let runs = outside.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| RUNS.contains(&word))
+        || (matches!(name, "perl" | "ruby" | "php") && text.contains('`'))
+        || text.contains("%x");
+    let mut code = Code::default();
+    let mentions = names_git(text) || literals.iter().any(|literal| names_git(literal));
+    let module = MODULES.iter().any(|module| text.contains(module)) || outside.contains("import git");
+    code.obscure = module;
+    if !runs {
+        return code;
+    }
+    for (at, literal) in literals.iter().enumerate() {
+        if literal.contains(char::is_whitespace) {
+            code.scripts.push(literal.clone());
+        } else if !literal.is_empty() {
+            code.commands.push(literals[at..].iter().take(16).cloned().collect());
+        }
+    }
+    code.commands.truncate(64);
+    // Quoted words of Perl and Ruby have no quotes that every language shares.
+    let words: Vec<&str> = outside.split_whitespace().collect();
+    let bare = words.windows(2).any(|pair| names_git(pair[0]) && !pair[1].starts_with(['=', '.']));
+    if bare {
+        code.scripts.push(outside.replace(['(', ')', '{', '}', '[', ']', '/', '|', '!'], "\n"));
+    }
+    let starts = |words: &Vec<String>| words.first().is_some_and(|word| names_git(word));
+    let followed = code.scripts.iter().any(|script| names_git(script)) || code.commands.iter().any(starts);
+    let decodes = DECODES.iter().any(|word| text.contains(word));
+    code.obscure |= (mentions || decodes) && !followed;
+    code
+}
+
+/// Reads code whose lines may be commands: rules of make, `e` and `!` of editors.
+fn read_lines(text: &str, are_commands: bool) -> Code {
+    let mut scripts: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let line =
+            line.trim_start_matches(|c: char| c.is_whitespace() || c.is_ascii_digit() || "+:@$,".contains(c));
+        let line =
+            line.split_once(": ").filter(|(target, _)| !target.contains(' ')).map_or(line, |(_, rest)| rest);
+        scripts.extend(line.split_once('!').map(|(_, command)| command.to_owned()));
+        for word in ["e ", "shell ", "platform shell "] {
+            scripts.extend(line.strip_prefix(word).map(str::to_owned));
+        }
+        scripts.extend(are_commands.then(|| line.to_owned()));
+    }
+    scripts.retain(|script| names_git(script));
+    scripts.truncate(64);
+    Code { scripts, ..Code::default() }
+}
+
+/// The texts in quotes, joined where they are concatenated, and everything outside of them.
+fn literals(code: &str) -> (Vec<String>, String) {
+    let (mut literals, mut outside): (Vec<String>, String) = (Vec::new(), String::new());
+    let chars: Vec<char> = code.chars().collect();
+    let (mut at, mut joins) = (0, false);
+    while at < chars.len() {
+        let c = chars[at];
+        at += 1;
+        if !matches!(c, '\'' | '"' | '`') {
+            joins &= c.is_whitespace() || matches!(c, '+' | '.' | '\\');
+            outside.push(c);
+            continue;
+        }
+        let end = super::skip::until_unescaped(&chars, at, c);
+        let text = decode::escapes(&chars[at.min(end)..end].iter().collect::<String>());
+        at = end + 1;
+        match literals.last_mut().filter(|_| joins) {
+            Some(last) => last.push_str(&text),
+            None => literals.push(text),
+        }
+        outside.push(' ');
+        joins = true;
+    }
+    literals.retain(|literal| !literal.is_empty());
+    (literals, outside)
+}

@@ -1,0 +1,215 @@
+//! The effect of the programs that a command runs on commits.
+
+use super::expand::{Field, SUSPECT, UNKNOWN};
+use super::invoke::name_of;
+use super::run::{Invocation, Shell};
+use super::{CommitReading, git, names_git, wrappers};
+
+/// Programs to which arguments are text, names or patterns.
+const TEXT: &[&str] = &[
+    "ack",
+    "ag",
+    "apt",
+    "apt-get",
+    "awk",
+    "bat",
+    "brew",
+    "cargo",
+    "cat",
+    "chmod",
+    "chown",
+    "cmp",
+    "code",
+    "comm",
+    "cp",
+    "curl",
+    "cut",
+    "date",
+    "df",
+    "diff",
+    "du",
+    "echo",
+    "egrep",
+    "expr",
+    "false",
+    "fgrep",
+    "file",
+    "fold",
+    "gh",
+    "glab",
+    "go",
+    "grep",
+    "head",
+    "jq",
+    "kill",
+    "less",
+    "ls",
+    "man",
+    "md5sum",
+    "mkdir",
+    "more",
+    "mv",
+    "od",
+    "open",
+    "paste",
+    "pip",
+    "print",
+    "printf",
+    "ps",
+    "pwd",
+    "rg",
+    "rm",
+    "rmdir",
+    "rustc",
+    "say",
+    "sed",
+    "seq",
+    "sha256sum",
+    "sleep",
+    "sort",
+    "stat",
+    "strings",
+    "tail",
+    "tar",
+    "tee",
+    "test",
+    "tig",
+    "touch",
+    "tr",
+    "tree",
+    "true",
+    "uniq",
+    "unzip",
+    "wc",
+    "wget",
+    "which",
+    "yq",
+    "zip",
+    "[",
+    "[[",
+    ":",
+    "cd",
+    "exit",
+    "return",
+    "set",
+    "unset",
+    "export",
+    "local",
+    "notify-send",
+    "logger",
+    "column",
+    "fmt",
+    "nl",
+    "basename",
+    "dirname",
+    "realpath",
+    "readlink",
+    "ln",
+    "mktemp",
+];
+
+/// Builtins whose scripts are followed.
+const FOLLOWED: &[&str] = &["alias", "declare", "readonly", "source", "trap", "typeset", "."];
+
+/// The nesting up to which arguments of unknown programs are read as commands.
+const ARGUMENT_DEPTH: usize = 2;
+
+pub(super) fn treats_arguments_as_text(name: &str) -> bool {
+    TEXT.contains(&name)
+}
+
+/// Reads the effect of a command on commits.
+pub fn read_commit(command: &str) -> CommitReading {
+    read_commit_at(command, ARGUMENT_DEPTH)
+}
+
+/// Reads a command at a nesting of arguments.
+pub(super) fn read_commit_at(command: &str, depth: usize) -> CommitReading {
+    let shell = Shell::run(command);
+    let obscure = if shell.obscure { CommitReading::Unreadable } else { CommitReading::Harmless };
+    let effects = shell.found.iter().map(|invocation| effect(invocation, depth));
+    effects.max().unwrap_or(CommitReading::Harmless).max(obscure)
+}
+
+fn effect(invocation: &Invocation, depth: usize) -> CommitReading {
+    let Invocation { program, arguments, environment } = invocation;
+    let text = &program.text;
+    let name = name_of(text);
+    if let Some(verb) = verb_of(name) {
+        return git::effect(verb, arguments, environment, depth);
+    }
+    if name.contains(SUSPECT) {
+        return CommitReading::Unreadable;
+    }
+    let whole_unknown = text.chars().all(|c| c == UNKNOWN);
+    let unknown = text.contains(UNKNOWN) || program.glob;
+    if unknown && !whole_unknown && matches(text.rsplit('/').next().unwrap_or(text), "git") {
+        let effect = git::effect(None, arguments, environment, depth);
+        return effect.min(CommitReading::Unreadable);
+    }
+    if whole_unknown {
+        let first = arguments.iter().find(|field| !field.text.starts_with('-'));
+        let verb = first.is_some_and(|field| git::makes_commits(&field.text));
+        let mentions = arguments.iter().any(|field| names_git(&field.text));
+        return if verb || mentions { CommitReading::Unreadable } else { CommitReading::Harmless };
+    }
+    if treats_arguments_as_text(name) || wrappers::is_known(name) || FOLLOWED.contains(&name) {
+        return CommitReading::Harmless;
+    }
+    effect_of_arguments(arguments, depth)
+}
+
+/// Returns the verb in the name of a git program: `git` has none, `git-commit` has one. `None` for other
+/// programs.
+fn verb_of(name: &str) -> Option<Option<&str>> {
+    if name.eq_ignore_ascii_case("git") || name == "hub" {
+        return Some(None);
+    }
+    let verb = name.get(..4).filter(|start| start.eq_ignore_ascii_case("git-")).map(|_| &name[4..]);
+    verb.map(Some)
+}
+
+/// Returns the effect of the arguments of an unknown program, which may be commands that it runs.
+pub(super) fn effect_of_arguments(arguments: &[Field], depth: usize) -> CommitReading {
+    if depth == 0 || !arguments.iter().any(|field| names_git(&field.text)) {
+        return CommitReading::Harmless;
+    }
+    let commits = |field: &Field| {
+        field.text.contains(char::is_whitespace)
+            && read_commit_at(&field.text, depth - 1) == CommitReading::Commits
+    };
+    let git = arguments.iter().position(|field| field.text == "git" || field.text.ends_with("/git"));
+    let runs_git = git
+        .is_some_and(|at| git::effect(None, &arguments[at + 1..], &[], depth - 1) == CommitReading::Commits);
+    if runs_git || arguments.iter().any(commits) {
+        CommitReading::Unreadable
+    } else {
+        CommitReading::Harmless
+    }
+}
+
+/// Returns true if a file name pattern, in which a mark matches any text, may match `name`.
+pub(super) fn matches(pattern: &str, name: &str) -> bool {
+    let pattern: Vec<char> = pattern.chars().take(64).collect();
+    let name: Vec<char> = name.chars().collect();
+    // Reachable places in the name, for each prefix of the pattern.
+    let mut places = vec![false; name.len() + 1];
+    places[0] = true;
+    let mut at = 0;
+    while at < pattern.len() {
+        let c = pattern[at];
+        let mut next = vec![false; name.len() + 1];
+        let class = (c == '[').then(|| pattern[at..].iter().position(|c| *c == ']')).flatten();
+        if matches!(c, '*' | UNKNOWN | SUSPECT) {
+            let first = places.iter().position(|place| *place).unwrap_or(name.len());
+            next[first..].fill(true);
+        } else {
+            for (place, other) in name.iter().enumerate().filter(|(place, _)| places[*place]) {
+                next[place + 1] = c == '?' || class.is_some() || c == *other;
+            }
+        }
+        places = next;
+        at += class.map_or(1, |end| end + 1);
+    }
+    places[name.len()]
+}
