@@ -1,16 +1,82 @@
 //! Whole files or nothing: temporary file, fsync, rename.
 
+use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
 use std::io::{ErrorKind, Write as _};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use rustix::fs::{CWD, RenameFlags};
 use tempfile::NamedTempFile;
 
 use crate::StoreError;
 
-/// How the names of its temporary files begin.
+/// The prefix of temporary file names.
 pub(crate) const PREFIX: &str = ".lockstep-";
+
+/// The number of random characters behind it.
+const RANDOM: usize = 6;
+
+/// Returns true for the name of a temporary file that a killed process may have left beside the file it was to become.
+pub fn is_temporary(name: &OsStr) -> bool {
+    let random = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
+    random.is_some_and(|random| {
+        random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
+}
+
+/// Replaces `path` by `content` if its content still is `before` (`None`: there is no such file). Returns
+/// false if it is not.
+///
+/// A concurrent change by another process is not lost: the two files are exchanged, and the other one is
+/// checked afterwards.
+pub fn replace_if_unchanged(
+    path: &Path,
+    before: Option<&[u8]>,
+    content: &[u8],
+    mode: u32,
+) -> Result<bool, StoreError> {
+    let dir = path.parent().unwrap_or(Path::new("."));
+    if content_of(path)?.as_deref() != before {
+        return Ok(false);
+    }
+    let mode = fs::metadata(path).map_or(mode, |meta| meta.permissions().mode() & 0o7777);
+    let prepared = Prepared::new(dir, content, mode)?;
+    let temporary = prepared.0.path().to_owned();
+    // Writing the file to disk took time in which others may have written.
+    if content_of(path)?.as_deref() != before {
+        return Ok(false);
+    }
+    let flags = if before.is_some() { RenameFlags::EXCHANGE } else { RenameFlags::NOREPLACE };
+    match rustix::fs::renameat_with(CWD, &temporary, CWD, path, flags) {
+        Ok(()) => {}
+        Err(rustix::io::Errno::EXIST | rustix::io::Errno::NOENT) => return Ok(false),
+        // The file system cannot do it in one step.
+        Err(_) => {
+            prepared.put(path)?;
+            sync(dir)?;
+            return Ok(true);
+        }
+    }
+    if before.is_none() {
+        let _ = prepared.0.keep();
+    } else if content_of(&temporary)?.as_deref() != before {
+        // Another process changed the file first, so its file is moved back.
+        rustix::fs::renameat_with(CWD, &temporary, CWD, path, RenameFlags::EXCHANGE)
+            .map_err(|error| StoreError::io("restore", path)(error.into()))?;
+        return Ok(false);
+    }
+    sync(dir)?;
+    Ok(true)
+}
+
+fn content_of(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+    match lockstep_fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(StoreError::io("read", path)(error)),
+    }
+}
 
 /// Replaces `path` by `content` in one step; a reader sees the old file or the new one. An existing file keeps its
 /// permissions, a new one gets `mode`.
@@ -21,8 +87,9 @@ pub fn write_atomically(path: &Path, content: &[u8], mode: u32) -> Result<(), St
     sync(dir)
 }
 
-/// The same, for a file among other people's: what a killed process leaves behind lies in `staging`, a directory of ours on the
-/// same disk. Where it is another disk, the file is made beside its place.
+/// Like [`write_atomically`], for a directory that is not ours: a killed process leaves its temporary file in
+/// `staging`, our own directory on the same file system. If it is on another file system, the temporary file
+/// is created next to `path`.
 pub fn write_atomically_from(
     staging: &Path,
     path: &Path,
@@ -39,7 +106,7 @@ pub fn write_atomically_from(
     }
 }
 
-/// A file whose content is on disk and which has no name yet.
+/// A file whose content is on disk and which has no final name yet.
 #[derive(Debug)]
 pub(crate) struct Prepared(NamedTempFile);
 
@@ -48,10 +115,11 @@ impl Prepared {
     pub(crate) fn new(dir: &Path, content: &[u8], mode: u32) -> Result<Self, StoreError> {
         let mut file = tempfile::Builder::new()
             .prefix(PREFIX)
+            .rand_bytes(RANDOM)
             .permissions(Permissions::from_mode(mode))
             .tempfile_in(dir)
             .map_err(StoreError::io("create a file in", dir))?;
-        // The umask narrowed what the builder asked for.
+        // The umask restricted the mode that the builder requested.
         file.write_all(content)
             .and_then(|()| file.as_file().set_permissions(Permissions::from_mode(mode)))
             .and_then(|()| file.as_file().sync_all())
@@ -59,7 +127,8 @@ impl Prepared {
         Ok(Self(file))
     }
 
-    /// Gives it the name `path`, in the same directory, in place of what had it. Durable once the directory is synced.
+    /// Renames it to `path`, in the same directory, and replaces an existing file. Durable once the directory
+    /// is synced.
     pub(crate) fn put(self, path: &Path) -> Result<(), StoreError> {
         self.0.persist(path).map(drop).map_err(|error| StoreError::io("replace", path)(error.error))
     }
@@ -73,6 +142,19 @@ pub(crate) fn sync(dir: &Path) -> Result<(), StoreError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_that_changed_is_not_replaced() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("f");
+        assert!(replace_if_unchanged(&path, None, b"one", 0o600).unwrap());
+        assert!(!replace_if_unchanged(&path, None, b"two", 0o600).unwrap());
+        assert!(!replace_if_unchanged(&path, Some(b"other"), b"two", 0o600).unwrap());
+        assert_eq!(fs::read(&path).unwrap(), b"one");
+        assert!(replace_if_unchanged(&path, Some(b"one"), b"two", 0o600).unwrap());
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no temporary file is left");
+    }
 
     #[test]
     fn replaces_whole_files_and_keeps_their_mode() {

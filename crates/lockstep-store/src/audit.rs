@@ -1,47 +1,73 @@
 //! The audit trail of a directory: `audit-YYYY-MM-DD.log`, one line per event, hash-chained across days.
 //!
-//! A line is appended under a lock with one write. Where the chain ends is remembered in the state directory, so that lines cut off
-//! its end are missed. Nothing here takes a line away.
+//! A line is recorded outside the project (see [`ProjectMemory`]) and then appended, under a lock. Lines that
+//! are missing at the end and lines that were not recorded are detected. Lines are never removed.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs;
 use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
-use lockstep_steps::audit::{Broken, Entry, Head, Record, TrailFile, verify};
-use rustix::fs::FlockOperation;
+use lockstep_steps::audit::{
+    ACCEPTED, Broken, Entry, GENESIS, KnownEnd, Record, TrailFile, link_of, verify, verify_to,
+};
 
-use crate::{StateDir, StoreError, append_once, open_private};
+use crate::project_memory::{Identity, MemoryLock, ProjectMemory, Remembered, TrailEnd, Unwritten};
+use crate::{StoreError, append_to_own};
 
 const PREFIX: &str = "audit-";
 const SUFFIX: &str = ".log";
 
-/// How much of the end of a file is read at first: what is looked for is nearly always there, and a trail only grows.
+/// The number of bytes at the end of a file that are read first. The wanted entry is nearly always there, and
+/// a trail only grows.
 const TAIL: u64 = 64 * 1024;
 
 /// The trail of one directory.
 #[derive(Debug, Clone)]
 pub struct Trail {
     dir: PathBuf,
-    state: StateDir,
+    memory: ProjectMemory,
+}
+
+/// A trail that is whole.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CheckedTrail {
+    pub entries: Vec<Entry>,
+    /// The number of entries, from the first, that were not recorded on this machine.
+    pub unverified: usize,
+}
+
+/// A record, and the data that is saved together with it.
+#[derive(Debug, Clone)]
+pub struct Append<'a> {
+    pub record: &'a Record,
+    /// The step file that is written after it.
+    pub unwritten: Option<(&'a str, Unwritten)>,
+    /// The digest of the rules that a step began under; `None` for a step that is over.
+    pub rules: Option<(&'a str, Option<&'a str>)>,
+}
+
+impl<'a> From<&'a Record> for Append<'a> {
+    fn from(record: &'a Record) -> Self {
+        Self { record, unwritten: None, rules: None }
+    }
 }
 
 /// One file of a trail.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrailText {
-    /// Its path.
     pub path: PathBuf,
-    /// Its name, `audit-YYYY-MM-DD.log`.
+    /// File name, `audit-YYYY-MM-DD.log`.
     pub name: String,
-    /// Its content; bytes that are no text are replaced, and then its hashes are wrong.
+    /// Bytes that are not UTF-8 are replaced, which makes the hashes wrong.
     pub text: String,
 }
 
 impl Trail {
-    /// The trail in `dir`, of the project with this state directory.
-    pub fn new(dir: impl Into<PathBuf>, state: &StateDir) -> Self {
-        Self { dir: dir.into(), state: state.clone() }
+    /// The trail in `dir`, of the project with this memory.
+    pub fn new(dir: impl Into<PathBuf>, memory: &ProjectMemory) -> Self {
+        Self { dir: dir.into(), memory: memory.clone() }
     }
 
     /// The directory.
@@ -49,42 +75,143 @@ impl Trail {
         &self.dir
     }
 
-    /// The file for a record: that of its day, in UTC, or the newest there is, where a clock went back. The order of the files is
-    /// the order of the chain.
-    fn file(&self, record: &Record) -> Result<PathBuf, StoreError> {
-        let day = record.timestamp.to_zoned(TimeZone::UTC).date();
+    /// Returns the file for a line: that of its day in UTC, or the newest file if the clock went back. The
+    /// order of the files is the order of the chain.
+    fn file(&self, line: &str) -> Result<PathBuf, StoreError> {
+        let entry = Entry::parse(line.trim_end()).ok();
+        let timestamp = entry.and_then(|entry| entry.text("timestamp").parse::<jiff::Timestamp>().ok());
+        let day = timestamp.unwrap_or(jiff::Timestamp::UNIX_EPOCH).to_zoned(TimeZone::UTC).date();
         let name = format!("{PREFIX}{day}{SUFFIX}");
         let newest = self.names()?.pop().filter(|newest| *newest > name);
         Ok(self.dir.join(newest.unwrap_or(name)))
     }
 
-    /// Appends a record; gives the file it is in. A crash after the line and before the end is remembered is no harm:
-    /// the line itself says where the chain goes on.
-    pub fn append(&self, record: &Record) -> Result<PathBuf, StoreError> {
-        let memory = self.memory()?;
-        rustix::fs::flock(&memory, FlockOperation::LockExclusive)
-            .map_err(|error| StoreError::io("lock", &self.memory_path())(error.into()))?;
-        let known = read_head(&memory);
-        let head = self.end(known.clone())?;
-        if known.is_some_and(|known| known.seq <= head.seq)
-            && let Some(newest) = self.names()?.pop()
-        {
+    /// Appends a record and returns its file.
+    ///
+    /// The line is recorded first: if the process dies before appending, the next append or reader restores
+    /// the line from the record. `others` returns the other trails of the project, whose present ends are
+    /// accepted as known when the project gets its identity.
+    pub fn append<'a>(
+        &self,
+        append: impl Into<Append<'a>>,
+        others: impl FnOnce() -> Vec<Trail>,
+    ) -> Result<PathBuf, StoreError> {
+        let append = append.into();
+        let lock = self.memory.lock()?;
+        let (mut known, is_new) = match self.memory.identity()? {
+            Identity::Known(known) => (*known, false),
+            Identity::Fresh => (self.begin(others())?, true),
+            Identity::Lost(why) => return Err(StoreError::Trail { why }),
+        };
+        if let Some((trail, line)) = self.interrupted(&known, &lock) {
+            trail.append_remembered(&line)?;
+        } else if let Some(newest) = self.names()?.pop() {
             blank_torn_line(&self.dir.join(newest))?;
         }
-        let (line, next) = record.line(&head);
-        fs::create_dir_all(&self.dir).map_err(StoreError::io("create", &self.dir))?;
-        let file = self.file(record)?;
-        append_once(&file, line.as_bytes())?;
-        let text = format!("{:020} {}\n", next.seq, next.hash);
-        memory.write_all_at(text.as_bytes(), 0).map_err(StoreError::io("write", &self.memory_path()))?;
+        let before = known.clone();
+        known.last = self.key();
+        let end = known.trails.entry(self.key()).or_default();
+        let (line, head) = append.record.keyed_line(&end.head, &before.key);
+        (end.head, end.line) = (head, line.clone());
+        if append.record.event == ACCEPTED {
+            end.accepted = Some(end.head.hash.clone());
+        }
+        if let Some((step, unwritten)) = append.unwritten {
+            known.unwritten.insert(step.to_owned(), unwritten);
+        }
+        match append.rules {
+            Some((step, Some(digest))) => drop(known.rules.insert(step.to_owned(), digest.to_owned())),
+            Some((step, None)) => drop(known.rules.remove(step)),
+            None => {}
+        }
+        let hash = end.head.hash.clone();
+        self.memory.write(&known)?;
+        let file = self.write_line(&line);
+        if file.is_ok() {
+            // Without the note, the next append finds that the line is there.
+            let _ = lock.note_appended(&hash);
+        }
+        if file.is_err() && !is_new {
+            // Nothing was recorded, so nothing is remembered of it.
+            self.memory.write(&before)?;
+        }
+        file
+    }
+
+    /// Accepts all lines of the trail as they are, by a record that follows the last of them. A project without identity gets one.
+    pub fn accept(
+        &self,
+        record: &Record,
+        others: impl FnOnce() -> Vec<Trail>,
+    ) -> Result<PathBuf, StoreError> {
+        let lock = self.memory.lock()?;
+        let mut known = match self.memory.identity()? {
+            Identity::Known(known) => *known,
+            Identity::Fresh | Identity::Lost(_) => self.begin(others())?,
+        };
+        let last = self.last_entry()?.map(|entry| entry.head()).unwrap_or_default();
+        let (line, head) = record.keyed_line(&last, &known.key);
+        let hash = head.hash.clone();
+        let accepted = Some(hash.clone());
+        known.last = self.key();
+        known.trails.insert(self.key(), TrailEnd { head, line: line.clone(), found: 0, accepted });
+        self.memory.write(&known)?;
+        let file = self.write_line(&line)?;
+        let _ = lock.note_appended(&hash);
         Ok(file)
+    }
+
+    /// A new identity of the project. The lines that are there were recorded elsewhere.
+    fn begin(&self, others: Vec<Trail>) -> Result<Remembered, StoreError> {
+        let mut known = self.memory.create()?;
+        for trail in others.iter().chain([self]) {
+            if let Some(head) = trail.last_entry()?.map(|entry| entry.head()) {
+                let end = TrailEnd { found: head.seq, head, ..TrailEnd::default() };
+                known.trails.insert(trail.key(), end);
+            }
+        }
+        Ok(known)
+    }
+
+    /// The line that was remembered last, with its trail, if it may not have been appended.
+    fn interrupted(&self, known: &Remembered, lock: &MemoryLock) -> Option<(Self, String)> {
+        let end = known.trails.get(&known.last).filter(|end| !end.line.is_empty())?;
+        let dir = self.memory.root().join(&known.last);
+        (lock.appended() != end.head.hash).then(|| (Self::new(dir, &self.memory), end.line.clone()))
+    }
+
+    /// Appends a line that was remembered, if the last line is the one before it.
+    fn append_remembered(&self, line: &str) -> Result<(), StoreError> {
+        if let Some(newest) = self.names()?.pop() {
+            blank_torn_line(&self.dir.join(newest))?;
+        }
+        let last = self.last_entry()?.map_or_else(|| GENESIS.to_owned(), |entry| entry.head().hash);
+        match link_of(line.trim_end()) {
+            Some((_, prev)) if prev == last => self.write_line(line).map(drop),
+            _ => Ok(()),
+        }
+    }
+
+    fn write_line(&self, line: &str) -> Result<PathBuf, StoreError> {
+        fs::create_dir_all(&self.dir).map_err(StoreError::io("create", &self.dir))?;
+        let file = self.file(line)?;
+        append_to_own(&file, line.as_bytes(), Entry::has_form)?;
+        Ok(file)
+    }
+
+    /// The name of the trail in the memory.
+    fn key(&self) -> String {
+        let dir = self.dir.canonicalize().unwrap_or_else(|_| self.dir.clone());
+        let inside = dir.strip_prefix(self.memory.root()).unwrap_or(&dir);
+        inside.to_string_lossy().into_owned()
     }
 
     /// The files, in the order of their days.
     pub fn files(&self) -> Result<Vec<TrailText>, StoreError> {
         let read = |name: String| {
             let path = self.dir.join(&name);
-            let bytes = fs::read(&path).map_err(StoreError::io("read", &path))?;
+            let bytes = lockstep_fs::read_up_to(&path, lockstep_fs::MAX_STATE_BYTES)
+                .map_err(StoreError::io("read", &path))?;
             Ok(TrailText { path, name, text: String::from_utf8_lossy(&bytes).into_owned() })
         };
         self.names()?.into_iter().map(read).collect()
@@ -92,28 +219,105 @@ impl Trail {
 
     /// Every entry, or the first place at which the trail is not whole.
     pub fn verify(&self) -> Result<Result<Vec<Entry>, Broken>, StoreError> {
+        Ok(self.check()?.map(|checked| checked.entries))
+    }
+
+    /// Every entry, with the number of those that were not recorded here, or the first place at which the trail is not whole.
+    pub fn check(&self) -> Result<Result<CheckedTrail, Broken>, StoreError> {
+        let lock = self.memory.lock_to_read()?;
+        let identity = self.memory.identity()?;
         let files = self.files()?;
         let texts: Vec<TrailFile<'_>> =
             files.iter().map(|file| TrailFile { name: &file.name, text: &file.text }).collect();
-        Ok(verify(&texts, self.known()?.as_ref()))
+        let (end, key) = match &identity {
+            Identity::Known(known) => (self.end(known, &lock), &known.key),
+            Identity::Lost(why) if !files.is_empty() => {
+                return Ok(Err(Broken { file: files[0].name.clone(), line: 1, why: why.clone() }));
+            }
+            Identity::Lost(_) | Identity::Fresh => {
+                let all = |entries: Vec<Entry>| CheckedTrail { unverified: entries.len(), entries };
+                return Ok(verify(&texts, None).map(all));
+            }
+        };
+        let unverified = usize::try_from(end.found).unwrap_or(usize::MAX);
+        let checked =
+            |entries: Vec<Entry>| CheckedTrail { unverified: unverified.min(entries.len()), entries };
+        let known = KnownEnd {
+            head: &end.head,
+            line: &end.line,
+            accepted: end.accepted.as_deref(),
+            is_exact: true,
+            key: Some((key, end.found)),
+        };
+        Ok(verify_to(&texts, Some(known)).map(checked))
     }
 
-    /// Looks at the entries in whose lines all `needles` stand, the newest first, until `pick` takes one. Entries that were edited are
-    /// passed over.
+    /// The remembered end of the trail. Its line is there only if it may not have been appended.
+    fn end(&self, known: &Remembered, lock: &MemoryLock) -> TrailEnd {
+        let mut end = known.trails.get(&self.key()).cloned().unwrap_or_default();
+        if known.last != self.key() || lock.appended() == end.head.hash {
+            end.line.clear();
+        }
+        end
+    }
+
+    /// Passes the entries whose lines contain all `needles` to `pick`, newest first, until it returns a
+    /// value.
+    ///
+    /// Each line must have the hash that the next line or the record names; a broken chain is an error. Lines
+    /// from before a person accepted the trail, and those of a project without a record, are not verified.
+    /// Edited lines among them are skipped.
     pub fn newest<T>(
         &self,
         needles: &[&str],
         mut pick: impl FnMut(&Entry) -> Option<T>,
     ) -> Result<Option<T>, StoreError> {
+        let lock = self.memory.lock_to_read()?;
+        let mut chain = match self.memory.identity()? {
+            Identity::Known(known) => Chain::new(self.end(&known, &lock)),
+            Identity::Fresh => Chain::unchecked(),
+            Identity::Lost(why) => return Err(StoreError::Trail { why }),
+        };
+        let mut pick = |line: &str| {
+            let is_wanted = needles.iter().all(|needle| line.contains(needle));
+            is_wanted.then(|| Entry::parse(line).ok()).flatten().and_then(|entry| pick(&entry))
+        };
         for name in self.names()?.into_iter().rev() {
             let path = self.dir.join(&name);
+            let start = chain.clone();
             for length in lengths() {
                 let (text, is_all) = tail(&path, length)?;
-                let lines =
-                    text.lines().rev().filter(|line| needles.iter().all(|needle| line.contains(needle)));
-                let found = lines.filter_map(|line| Entry::parse(line).ok()).find_map(|entry| pick(&entry));
-                if found.is_some() {
-                    return Ok(found);
+                chain = start.clone();
+                let broken = |why: &str| StoreError::Trail { why: format!("{}: {why}", path.display()) };
+                // The first line of a partial read may be incomplete, and a line without a newline does not
+                // count.
+                let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+                let lines = whole.lines().skip(usize::from(!is_all)).collect::<Vec<_>>();
+                for line in lines.into_iter().rev().filter(|line| !line.is_empty()) {
+                    if let Some(pending) = chain.take_pending(line)
+                        && let Some(found) = pick(&pending)
+                    {
+                        return Ok(Some(found));
+                    }
+                    chain.follow(line).map_err(broken)?;
+                    if let Some(found) = pick(line) {
+                        return Ok(Some(found));
+                    }
+                }
+                if is_all {
+                    break;
+                }
+            }
+        }
+        Ok(chain.line_of_empty_trail().and_then(|line| pick(&line)))
+    }
+
+    fn last_entry(&self) -> Result<Option<Entry>, StoreError> {
+        for name in self.names()?.into_iter().rev() {
+            for length in lengths() {
+                let (text, is_all) = tail(&self.dir.join(&name), length)?;
+                if let Some(entry) = text.lines().rev().find_map(|line| Entry::parse(line).ok()) {
+                    return Ok(Some(entry));
                 }
                 if is_all {
                     break;
@@ -136,43 +340,56 @@ impl Trail {
         names.sort();
         Ok(names)
     }
+}
 
-    /// Where the chain ends: at its last line, or behind it, where lines that were remembered are gone.
-    fn end(&self, known: Option<Head>) -> Result<Head, StoreError> {
-        let last = match self.names()?.pop() {
-            Some(name) => last_line(&self.dir.join(name))?,
-            None => None,
-        };
-        let last = last.and_then(|line| Entry::parse(&line).ok()).map(|entry| entry.head());
-        Ok(match (last, known) {
-            (Some(last), Some(known)) if last.seq < known.seq => known,
-            (Some(last), _) => last,
-            (None, known) => known.unwrap_or_default(),
-        })
+/// A walk from the end of a trail to its beginning.
+#[derive(Debug, Clone)]
+struct Chain {
+    /// The hash that the next line must have; `None` if lines are not checked.
+    expected: Option<String>,
+    end: TrailEnd,
+    is_at_end: bool,
+}
+
+impl Chain {
+    fn new(end: TrailEnd) -> Self {
+        Self { expected: Some(end.head.hash.clone()), end, is_at_end: true }
     }
 
-    /// The end that is remembered.
-    fn known(&self) -> Result<Option<Head>, StoreError> {
-        match File::open(self.memory_path()) {
-            Ok(file) => Ok(read_head(&file)),
-            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(StoreError::io("read", &self.memory_path())(error)),
+    fn unchecked() -> Self {
+        Self { expected: None, end: TrailEnd::default(), is_at_end: false }
+    }
+
+    /// The remembered last line, if `line` is the one before it: a process was killed before it could append it.
+    fn take_pending(&mut self, line: &str) -> Option<String> {
+        let pending = self.end.line.trim_end();
+        if !std::mem::take(&mut self.is_at_end) || pending.is_empty() || line == pending {
+            return None;
+        }
+        let (hash, _) = link_of(line)?;
+        let (_, prev) = link_of(pending).filter(|(_, prev)| *prev == hash)?;
+        self.expected = Some(prev.to_owned());
+        Some(pending.to_owned())
+    }
+
+    fn follow(&mut self, line: &str) -> Result<(), &'static str> {
+        let Some(expected) = &self.expected else { return Ok(()) };
+        match link_of(line) {
+            Some((hash, prev)) if hash == expected => {
+                let is_accepting = self.end.accepted.as_deref() == Some(hash);
+                self.expected = (!is_accepting).then(|| prev.to_owned());
+                Ok(())
+            }
+            _ => Err(
+                "its last lines are not those that were recorded; `lockstep audit verify` names the place",
+            ),
         }
     }
 
-    fn memory_path(&self) -> PathBuf {
-        let dir = self.dir.canonicalize().unwrap_or_else(|_| self.dir.clone());
-        let key = blake3::hash(dir.as_os_str().as_encoded_bytes()).to_hex();
-        self.state.path().join("audit").join(&key[..32])
-    }
-
-    /// The file that remembers the end of the chain; its lock is the trail's.
-    fn memory(&self) -> Result<File, StoreError> {
-        self.state.ensure("audit")?;
-        // The directory's real name is the key, so it must be there first.
-        fs::create_dir_all(&self.dir).map_err(StoreError::io("create", &self.dir))?;
-        let path = self.memory_path();
-        open_private(&path).map_err(StoreError::io("open", &path))
+    /// The first line of all, if it was remembered and not appended.
+    fn line_of_empty_trail(&self) -> Option<String> {
+        (self.is_at_end && self.end.head.seq == 1 && !self.end.line.is_empty())
+            .then(|| self.end.line.trim_end().to_owned())
     }
 }
 
@@ -181,18 +398,10 @@ fn is_day(name: &str) -> bool {
     day.is_some_and(|day| day.len() == 10 && day.parse::<jiff::civil::Date>().is_ok())
 }
 
-fn read_head(mut file: &File) -> Option<Head> {
-    let mut text = String::new();
-    file.seek(SeekFrom::Start(0)).ok()?;
-    file.take(256).read_to_string(&mut text).ok()?;
-    let (seq, hash) = text.trim_end().split_once(' ')?;
-    Some(Head { seq: seq.parse().ok()?, hash: hash.to_owned() })
-}
-
 /// Replaces a line without an end, which a killed writer left, by empty lines. The caller holds the lock of the trail.
 fn blank_torn_line(path: &Path) -> Result<(), StoreError> {
     let io = |what| StoreError::io(what, path);
-    let file = OpenOptions::new().read(true).write(true).open(path).map_err(io("open"))?;
+    let file = lockstep_fs::open_to_write(path).map_err(io("open"))?;
     let size = file.metadata().map_err(io("read the size of"))?.len();
     let mut bytes = vec![0; usize::try_from(size.min(TAIL)).unwrap_or_default()];
     let start = size - bytes.len() as u64;
@@ -202,34 +411,19 @@ fn blank_torn_line(path: &Path) -> Result<(), StoreError> {
     file.write_all_at(&vec![b'\n'; bytes.len() - end], start + end as u64).map_err(io("write"))
 }
 
-/// The last whole line of a file.
-fn last_line(path: &Path) -> Result<Option<String>, StoreError> {
-    for length in lengths() {
-        let (text, is_all) = tail(path, length)?;
-        let whole = text.rfind('\n').map_or("", |end| text[..end].trim_end_matches('\n'));
-        // Without one before it, it may be the end of a longer line.
-        match whole.rfind('\n') {
-            Some(before) => return Ok(Some(whole[before + 1..].to_owned())),
-            None if is_all => return Ok(Some(whole.to_owned()).filter(|line| !line.is_empty())),
-            None => {}
-        }
-    }
-    Ok(None)
-}
-
 fn lengths() -> impl Iterator<Item = u64> {
     std::iter::successors(Some(TAIL), |length| length.checked_mul(8))
 }
 
 /// The last so many bytes of a file, and whether that is all of it.
 fn tail(path: &Path, length: u64) -> Result<(String, bool), StoreError> {
-    let mut file = File::open(path).map_err(StoreError::io("read", path))?;
+    let mut file = lockstep_fs::open(path).map_err(StoreError::io("read", path))?;
     let size = file.metadata().map_err(StoreError::io("look at", path))?.len();
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(size.saturating_sub(length)))
         .and_then(|_| file.read_to_end(&mut bytes))
         .map_err(StoreError::io("read", path))?;
-    // Nearly always text: what is none is replaced, and then its hashes are wrong.
+    // Nearly always UTF-8. Other bytes are replaced, which makes the hashes wrong.
     let text = String::from_utf8(bytes)
         .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
     Ok((text, length >= size))
@@ -240,24 +434,33 @@ mod tests {
     use std::thread;
 
     use super::*;
+    use crate::{StateDir, UserDir};
 
     fn record(at: &str) -> Record {
         Record::new(at.parse().unwrap(), "X", Some("steps/01-01.json"))
     }
 
+    fn memory(root: &Path) -> ProjectMemory {
+        ProjectMemory::new(Some(UserDir::new(root.join("user"))), root, &StateDir::of(root))
+    }
+
     fn trail(root: &Path) -> Trail {
-        Trail::new(root.join("steps"), &StateDir::of(root))
+        Trail::new(root.join("steps"), &memory(root))
+    }
+
+    fn append(trail: &Trail, record: &Record) -> PathBuf {
+        trail.append(record, Vec::new).unwrap()
     }
 
     #[test]
     fn a_line_that_a_killed_writer_left_unfinished_is_no_entry() {
         let root = tempfile::tempdir().unwrap();
         let trail = trail(root.path());
-        let file = trail.append(&record("2026-02-14T10:00:00Z")).unwrap();
+        let file = append(&trail, &record("2026-02-14T10:00:00Z"));
         let complete = fs::read_to_string(&file).unwrap();
         fs::write(&file, format!("{complete}{}", &complete[..complete.len() / 2])).unwrap();
         assert_eq!(trail.verify().unwrap().unwrap().len(), 1);
-        trail.append(&record("2026-02-14T10:00:01Z")).unwrap();
+        append(&trail, &record("2026-02-14T10:00:01Z"));
         assert_eq!(trail.verify().unwrap().unwrap().len(), 2);
         // A recorded line that was cut is still missed.
         let text = fs::read_to_string(&file).unwrap();
@@ -269,7 +472,7 @@ mod tests {
     fn a_chain_goes_on_across_days_and_processes() {
         let root = tempfile::tempdir().unwrap();
         for at in ["2026-02-14T23:59:59Z", "2026-02-15T00:00:00Z", "2026-02-15T00:00:01Z"] {
-            trail(root.path()).append(&record(at)).unwrap();
+            append(&trail(root.path()), &record(at));
         }
         let names: Vec<_> = trail(root.path()).files().unwrap().into_iter().map(|file| file.name).collect();
         assert_eq!(names, ["audit-2026-02-14.log", "audit-2026-02-15.log"]);
@@ -283,7 +486,7 @@ mod tests {
         let long = "x".repeat(usize::try_from(TAIL).unwrap() * 2);
         let trail = trail(root.path());
         for text in ["short", &long, &long] {
-            trail.append(&record(at).with("text", text)).unwrap();
+            append(&trail, &record(at).with("text", text));
         }
         assert_eq!(trail.verify().unwrap().unwrap().len(), 3);
         let text = |entry: &Entry| Some(entry.text("text").to_owned()).filter(|text| text.len() < 9);
@@ -294,7 +497,7 @@ mod tests {
     fn a_clock_that_goes_back_breaks_no_chain() {
         let root = tempfile::tempdir().unwrap();
         for at in ["2026-02-15T00:00:01Z", "2026-02-14T23:59:59Z", "2026-02-16T00:00:00Z"] {
-            trail(root.path()).append(&record(at)).unwrap();
+            append(&trail(root.path()), &record(at));
         }
         assert_eq!(trail(root.path()).verify().unwrap().unwrap().len(), 3);
     }
@@ -304,24 +507,121 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let trail = trail(root.path());
         for second in 0..3 {
-            trail.append(&record(&format!("2026-02-14T10:00:0{second}Z"))).unwrap();
+            append(&trail, &record(&format!("2026-02-14T10:00:0{second}Z")));
         }
         let file = root.path().join("steps/audit-2026-02-14.log");
         let text = fs::read_to_string(&file).unwrap();
         fs::write(&file, text.lines().next().unwrap().to_owned() + "\n").unwrap();
         assert!(trail.verify().unwrap().unwrap_err().why.contains("the last 2 entries"));
-        trail.append(&record("2026-02-14T10:00:09Z")).unwrap();
+        append(&trail, &record("2026-02-14T10:00:09Z"));
         let broken = trail.verify().unwrap().unwrap_err();
         assert_eq!((broken.line, broken.why.contains("2 entries are missing")), (2, true), "{broken}");
     }
 
     #[test]
-    fn without_the_state_directory_the_lines_say_where_they_end() {
+    fn without_the_state_directory_the_trail_goes_on() {
         let root = tempfile::tempdir().unwrap();
-        trail(root.path()).append(&record("2026-02-14T10:00:00Z")).unwrap();
+        append(&trail(root.path()), &record("2026-02-14T10:00:00Z"));
         fs::remove_dir_all(root.path().join(".lockstep")).unwrap();
-        trail(root.path()).append(&record("2026-02-14T10:00:01Z")).unwrap();
+        append(&trail(root.path()), &record("2026-02-14T10:00:01Z"));
         assert_eq!(trail(root.path()).verify().unwrap().unwrap().len(), 2);
+    }
+
+    #[test]
+    fn a_line_that_was_remembered_and_not_appended_is_an_entry() {
+        let root = tempfile::tempdir().unwrap();
+        let trail = trail(root.path());
+        for at in ["2026-02-14T10:00:00Z", "2026-02-14T10:00:01Z"] {
+            let file = append(&trail, &record(at).with("at", at));
+            let text = fs::read_to_string(&file).unwrap();
+            let last = text.trim_end().rfind('\n').map_or(0, |end| end + 1);
+            // The process was killed before it noted that the line was appended.
+            let lock = trail.memory.lock().unwrap();
+            lock.note_appended(GENESIS).unwrap();
+            drop(lock);
+            for left in [last, last + 30] {
+                fs::write(&file, &text[..left]).unwrap();
+                let entries = trail.verify().unwrap().unwrap();
+                assert_eq!(entries.last().unwrap().text("at"), at, "{left}");
+                let newest = trail.newest(&[], |entry| Some(entry.text("at").to_owned())).unwrap();
+                assert_eq!(newest.as_deref(), Some(at), "{left}");
+            }
+        }
+        append(&trail, &record("2026-02-14T10:00:02Z"));
+        assert_eq!(trail.verify().unwrap().unwrap().len(), 3);
+    }
+
+    #[test]
+    fn a_line_that_was_not_recorded_is_foreign() {
+        let root = tempfile::tempdir().unwrap();
+        let trail = trail(root.path());
+        let file = append(&trail, &record("2026-02-14T10:00:00Z"));
+        let whole = fs::read_to_string(&file).unwrap();
+        let head = Entry::parse(whole.trim_end()).unwrap().head();
+        let (forged, _) = record("2026-02-14T10:00:01Z").with("status", "DONE").line(&head);
+        for text in [format!("{whole}{forged}"), format!("{whole}{whole}")] {
+            fs::write(&file, &text).unwrap();
+            let broken = trail.verify().unwrap().unwrap_err();
+            assert_eq!((broken.line, broken.why.contains("foreign")), (2, true), "{broken}");
+            assert_eq!(trail.newest(&[], |_| Some(())).is_err(), text.contains("DONE"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_trail_of_another_machine_is_not_verified_until_it_is_accepted() {
+        let root = tempfile::tempdir().unwrap();
+        let trail = trail(root.path());
+        append(&trail, &record("2026-02-14T10:00:00Z"));
+        // Another user has neither the record nor the state directory.
+        fs::remove_dir_all(root.path().join("user")).unwrap();
+        assert!(trail.check().unwrap().unwrap_err().why.contains("is missing"));
+        fs::remove_dir_all(root.path().join(".lockstep")).unwrap();
+        assert_eq!(trail.check().unwrap().unwrap().unverified, 1);
+        append(&trail, &record("2026-02-14T10:00:01Z"));
+        let checked = trail.check().unwrap().unwrap();
+        assert_eq!((checked.entries.len(), checked.unverified), (2, 1));
+        let accepting = Record::new("2026-02-14T10:00:02Z".parse().unwrap(), ACCEPTED, None);
+        trail.accept(&accepting, Vec::new).unwrap();
+        let checked = trail.check().unwrap().unwrap();
+        assert_eq!((checked.entries.len(), checked.unverified), (3, 0));
+    }
+
+    #[test]
+    fn a_broken_trail_goes_on_after_it_was_accepted() {
+        let root = tempfile::tempdir().unwrap();
+        let trail = trail(root.path());
+        let file = append(&trail, &record("2026-02-14T10:00:00Z"));
+        fs::write(&file, fs::read_to_string(&file).unwrap().replace("10:00", "11:00")).unwrap();
+        append(&trail, &record("2026-02-14T10:00:01Z"));
+        assert!(trail.check().unwrap().is_err());
+        let accepting = Record::new("2026-02-14T10:00:02Z".parse().unwrap(), ACCEPTED, None);
+        trail.accept(&accepting, Vec::new).unwrap();
+        append(&trail, &record("2026-02-14T10:00:03Z"));
+        assert_eq!(trail.check().unwrap().unwrap().entries.len(), 3);
+        let newest = trail.newest(&["10:00:01"], |entry| Some(entry.text("timestamp").to_owned())).unwrap();
+        assert_eq!(newest.as_deref(), Some("2026-02-14T10:00:01.000Z"));
+    }
+
+    #[test]
+    fn a_moved_project_keeps_its_identity_and_a_copy_has_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("one");
+        fs::create_dir(&root).unwrap();
+        let user = UserDir::new(dir.path().join("user"));
+        let of = |root: &Path| {
+            Trail::new(root.join("steps"), &ProjectMemory::new(Some(user.clone()), root, &StateDir::of(root)))
+        };
+        append(&of(&root), &record("2026-02-14T10:00:00Z"));
+        let copy = dir.path().join("copy");
+        assert!(std::process::Command::new("cp").arg("-r").args([&root, &copy]).status().unwrap().success());
+        let why = of(&copy).check().unwrap().unwrap_err().why;
+        assert!(why.contains("is a copy of"), "{why}");
+        assert!(of(&copy).append(&record("2026-02-14T10:00:01Z"), Vec::new).is_err());
+        let moved = dir.path().join("two");
+        fs::rename(&root, &moved).unwrap();
+        append(&of(&moved), &record("2026-02-14T10:00:01Z"));
+        let checked = of(&moved).check().unwrap().unwrap();
+        assert_eq!((checked.entries.len(), checked.unverified), (2, 0));
     }
 
     #[test]
@@ -331,7 +631,7 @@ mod tests {
             for _ in 0..4 {
                 scope.spawn(|| {
                     for _ in 0..50 {
-                        trail(root.path()).append(&record("2026-02-14T10:00:00Z")).unwrap();
+                        append(&trail(root.path()), &record("2026-02-14T10:00:00Z"));
                     }
                 });
             }
@@ -344,7 +644,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let trail = trail(root.path());
         for (at, status) in [("2026-02-14T10:00:00Z", "TODO"), ("2026-02-15T10:00:00Z", "DONE")] {
-            trail.append(&record(at).with("status", status)).unwrap();
+            append(&trail, &record(at).with("status", status));
         }
         let status = |entry: &Entry| Some(entry.text("status").to_owned());
         assert_eq!(trail.newest(&["\"steps/01-01.json\""], status).unwrap().as_deref(), Some("DONE"));

@@ -1,11 +1,12 @@
-//! Original contents: what files were before a session's agents changed them. A report compares with them.
+//! Original contents: the contents of files before a session's agents changed them. Reports compare with
+//! them.
 //!
-//! Four sources, each of its own moment: what an event told of the file before an edit, the file at the last report, the file when
-//! the session started, and the commit that was checked out then. Small files, each written at once. A missing or damaged one is
-//! unknown, never guessed.
+//! There are four sources: the content that an event reported before an edit, the file at the last report,
+//! the file when the session started, and the commit that was checked out then. Contents are stored in small
+//! files. A missing or damaged one is unknown, never guessed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -18,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{StateDir, StoreError};
 
-/// Larger contents are not saved: no analysis looks into them.
+/// Larger contents are not saved, because no analysis reads them.
 const MAX_BYTES: usize = 1 << 20;
 
 /// The original contents of files in a session.
@@ -31,24 +32,43 @@ pub struct Befores<'a> {
 /// The files when a session started.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SessionBase {
-    /// The commit that was checked out; `None` where there was none.
+    /// The commit that was checked out; `None` if there was none.
     pub commit: Option<String>,
     /// Contents that were not those of the commit, by path relative to the project's root.
     pub contents: BTreeMap<String, String>,
     /// Files that were not those of the commit, and were too large to save or not text.
     #[serde(default)]
     pub unsaved: BTreeSet<String>,
-    /// Whether every other file was that of the commit, or did not exist.
+    /// Files that did not exist, although the commit has them.
+    #[serde(default)]
+    pub absent: BTreeSet<String>,
+    /// True if every other file was that of the commit, or did not exist.
     pub is_complete: bool,
 }
 
+impl SessionBase {
+    /// Replaces the original content of the file at `path`, relative to the project's root. `None` means
+    /// unknown.
+    pub fn set(&mut self, path: &str, original: Option<Former>) {
+        self.contents.remove(path);
+        self.unsaved.remove(path);
+        self.absent.remove(path);
+        match original {
+            Some(Former::Text(text)) => drop(self.contents.insert(path.to_owned(), text)),
+            Some(Former::Absent) => drop(self.absent.insert(path.to_owned())),
+            None => drop(self.unsaved.insert(path.to_owned())),
+        }
+    }
+}
+
 impl<'a> Befores<'a> {
-    /// Those of a session.
+    /// Returns the original contents of a session.
     pub fn of(state: &'a StateDir, session: &'a SessionId) -> Self {
         Self { state, session }
     }
 
-    /// Saves what the file at `path` was before an agent (`None` is the Lead) changed it, if nothing is saved yet.
+    /// Saves the content of the file at `path` before an agent (`None` is the Lead) changed it, unless one is
+    /// saved already.
     pub fn keep(&self, path: &Path, agent: Option<&AgentId>, former: &Former) -> Result<(), StoreError> {
         let content = match former {
             Former::Absent => None,
@@ -61,8 +81,8 @@ impl<'a> Befores<'a> {
         Ok(())
     }
 
-    /// Notes that the agent's first change of the file was one of which nothing is known: what a later event tells of the file is not
-    /// its original content.
+    /// Records that the content before the agent's first change is unknown, so that later events do not
+    /// provide one.
     pub fn keep_unknown(&self, path: &Path, agent: Option<&AgentId>) -> Result<(), StoreError> {
         for file in [self.of_session(path), self.of_agent(path, agent)] {
             write_new(self.state, self.session, &file, UNKNOWN)?;
@@ -70,25 +90,25 @@ impl<'a> Befores<'a> {
         Ok(())
     }
 
-    /// Returns what the file was before the agent's first change since the last report: as an event told it, or else as the file was
-    /// when it was last reported.
+    /// Returns the file's content before the agent's first change since the last report: from an event, or
+    /// else from the last report.
     pub fn since_report(&self, path: &Path, agent: Option<&AgentId>) -> Option<Former> {
         read(&self.of_agent(path, agent)).or_else(|| read(&self.at_report(path)))
     }
 
-    /// Returns what the file was before the session's first change, as an event told it.
+    /// Returns the file's content before the session's first change, as an event reported it.
     pub fn since_start(&self, path: &Path) -> Option<Former> {
         read(&self.of_session(path))
     }
 
-    /// Takes the agent's change of the file for reported: the present content is what the next report compares with. A process that
-    /// dies before leaves an older content, which reports too much rather than too little.
+    /// Marks the agent's change of the file as reported: the next report compares with the present content.
+    /// If the process dies before, an older content remains, which reports too much rather than too little.
     pub fn reported(&self, path: &Path, agent: Option<&AgentId>) -> Result<(), StoreError> {
         let (file, saved) = (self.of_agent(path, agent), self.at_report(path));
         let present = match fs::symlink_metadata(path) {
             Err(error) if error.kind() == ErrorKind::NotFound => Some(None),
             Ok(meta) if meta.is_file() && meta.len() <= MAX_BYTES as u64 => {
-                fs::read_to_string(path).ok().map(Some)
+                lockstep_fs::read_text(path).ok().map(Some)
             }
             _ => None,
         };
@@ -107,9 +127,20 @@ impl<'a> Befores<'a> {
         self.replace(&self.base_file(), text.as_bytes())
     }
 
-    /// Returns the files at the start of the session; `None` where its start was not seen.
+    /// Returns the files at the start of the session; `None` if its start was not seen.
     pub fn base(&self) -> Option<SessionBase> {
-        serde_json::from_str(&fs::read_to_string(self.base_file()).ok()?).ok()
+        serde_json::from_str(&lockstep_fs::read_to_string(self.base_file()).ok()?).ok()
+    }
+
+    /// Saves the files as [`Self::begin`] does, unless an earlier start is saved.
+    pub fn begin_once(&self, base: &SessionBase) -> Result<(), StoreError> {
+        let text = serde_json::to_string(base).expect("a base is text and lists");
+        write_new(self.state, self.session, &self.base_file(), &text).map(drop)
+    }
+
+    /// Returns true if the file was reported in the session.
+    pub fn is_reported(&self, path: &Path) -> bool {
+        self.at_report(path).exists()
     }
 
     /// Returns true if the start of the session was seen.
@@ -128,7 +159,7 @@ impl<'a> Befores<'a> {
         }
     }
 
-    /// Replaces a file in one step. Not synced: what a power failure damages is unknown afterwards.
+    /// Replaces a file atomically. It is not synced: a content damaged by a power failure is unknown.
     fn replace(&self, path: &Path, content: &[u8]) -> Result<(), StoreError> {
         let directory = self.state.ensure(&format!("befores/{}", self.session))?;
         let mut file = tempfile::NamedTempFile::new_in(&directory)
@@ -167,10 +198,10 @@ fn remove(file: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// Saved where nothing is known. It is read as no content.
+/// Marks an unknown content.
 const UNKNOWN: &str = "unknown\n";
 
-/// A content as it is saved. The length tells a complete content from one whose writer was killed.
+/// Encodes a content. The length shows whether the content is complete or its writer was killed.
 fn encoded(content: Option<&str>) -> String {
     match content {
         Some(text) => format!("text {}\n{text}", text.len()),
@@ -194,7 +225,7 @@ fn write_new(state: &StateDir, session: &SessionId, path: &Path, content: &str) 
             .open(path)
     };
     let mut opened = open();
-    // Another one that ends the session may take the directory away again.
+    // Another process that ends the session may remove the directory again.
     for _ in 0..3 {
         if opened.as_ref().is_err_and(|error| error.kind() == ErrorKind::NotFound) {
             state.ensure(&format!("befores/{session}"))?;
@@ -212,7 +243,7 @@ fn write_new(state: &StateDir, session: &SessionId, path: &Path, content: &str) 
 
 fn read(path: &Path) -> Option<Former> {
     let mut text = String::new();
-    File::open(path).ok()?.read_to_string(&mut text).ok()?;
+    lockstep_fs::open(path).ok()?.read_to_string(&mut text).ok()?;
     let (header, content) = text.split_once('\n')?;
     if header == "absent" {
         return Some(Former::Absent);
@@ -224,6 +255,7 @@ fn read(path: &Path) -> Option<Former> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::File;
 
     fn text(text: &str) -> Former {
         Former::Text(text.to_owned())
@@ -275,8 +307,8 @@ mod tests {
         let base = SessionBase {
             commit: Some("c".to_owned()),
             contents: [("a.py".to_owned(), "zero".to_owned())].into(),
-            unsaved: BTreeSet::new(),
             is_complete: true,
+            ..SessionBase::default()
         };
         befores.begin(&base).unwrap();
         assert_eq!(befores.base(), Some(base));

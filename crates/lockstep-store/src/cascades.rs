@@ -1,4 +1,5 @@
-//! Cascades: their states, the contents they have seen, and the alerts they hold back. What a state means is not known here.
+//! Cascades: their states, the contents they have seen, and the alerts they hold back. States are opaque
+//! here.
 
 use jiff::Timestamp;
 use lockstep_model::ids::SessionId;
@@ -10,41 +11,37 @@ use crate::{Store, StoreError};
 /// A cascade as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CascadeRecord {
-    /// Its number in this project.
+    /// The number in this project.
     pub id: i64,
     /// The session it was started in.
     pub session: Option<String>,
-    /// Its state.
     pub state: String,
-    /// How often the state was written.
+    /// The number of writes of the state.
     pub revision: u64,
     /// When it started.
     pub started_at: Timestamp,
-    /// Whether it is over.
+    /// Set if the cascade has ended.
     pub ended: bool,
 }
 
 /// A state that follows another.
 #[derive(Debug, Clone, Copy)]
 pub struct NextState<'a> {
-    /// The cascade.
     pub id: i64,
     /// The revision it follows.
     pub revision: u64,
-    /// The state.
     pub state: &'a str,
-    /// Whether the cascade is over with it.
+    /// Set if this state ends the cascade.
     pub ended: bool,
     /// Contents that it names, by digest.
     pub contents: &'a [(String, Vec<u8>)],
-    /// What the tree was when an iteration began, with the iteration's number.
+    /// The snapshot of the tree when an iteration began, with the iteration's number.
     pub tree: Option<(u8, &'a str)>,
-    /// When.
     pub at: Timestamp,
 }
 
 impl Store {
-    /// Enters a new cascade. `Err` holds the one that is active for the same session.
+    /// Adds a new cascade. `Err` is the active cascade of the same session.
     pub fn start_cascade(
         &mut self,
         session: Option<&SessionId>,
@@ -59,7 +56,7 @@ impl Store {
                     |row| row.get(0),
                 )
                 .optional()?;
-            // One that has ended as it started is in nobody's way.
+            // A cascade that ended as it started conflicts with no other.
             if let Some(active) = active.filter(|_| !first.ended) {
                 return Ok(Err(active));
             }
@@ -91,7 +88,7 @@ impl Store {
         })
     }
 
-    /// Ends a cascade whose state nobody can read; false where it was over already.
+    /// Ends a cascade whose state cannot be read. Returns false if it had already ended.
     pub fn give_up_cascade(&mut self, id: i64, at: Timestamp) -> Result<bool, StoreError> {
         let end = "UPDATE cascade SET ended_at = ?2, changed_at = ?2 WHERE id = ?1 AND ended_at IS NULL";
         self.write(|db| db.execute(end, (id, at.as_millisecond())).map(|ended| ended == 1))
@@ -130,7 +127,7 @@ impl Store {
         })
     }
 
-    /// What the tree was when an iteration began.
+    /// Returns the snapshot of the tree when an iteration began.
     pub fn cascade_tree(&self, id: i64, iteration: u8) -> Result<Option<String>, StoreError> {
         self.on(|db| {
             db.query_row(
@@ -153,7 +150,7 @@ impl Store {
         })
     }
 
-    /// The reports whose alerts a cascade has held back: session and number.
+    /// Returns the reports whose alerts a cascade has held back: session and number.
     pub fn held_alerts(&self, id: i64) -> Result<Vec<(String, u32)>, StoreError> {
         self.on(|db| {
             db.prepare(
@@ -186,7 +183,7 @@ fn keep(db: &Transaction<'_>, id: i64, next: &NextState<'_>) -> rusqlite::Result
         )?;
     }
     if let Some((iteration, tree)) = next.tree {
-        // What an iteration began with stays what it began with.
+        // The first snapshot of an iteration is kept.
         db.execute(
             "INSERT INTO cascade_tree VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
             (id, iteration, tree),

@@ -1,4 +1,4 @@
-//! `state.db`: opening, format and migrations. What is in the tables belongs to the modules named after them.
+//! `state.db`: opening, format and migrations. The modules named after the tables define their contents.
 
 use std::fs::{self, OpenOptions};
 use std::io::ErrorKind;
@@ -15,7 +15,7 @@ use crate::{StateDir, StoreError};
 /// The newest format this program reads and writes, kept in SQLite's `user_version`.
 pub const FORMAT: i64 = MIGRATIONS.len() as i64;
 
-/// Each entry takes the store from the format of its index to the next. Entries are only ever added.
+/// Each entry migrates the store from the format of its index to the next. Entries are only added.
 const MIGRATIONS: &[&str] = &[
     include_str!("schema/1.sql"),
     include_str!("schema/2.sql"),
@@ -23,13 +23,14 @@ const MIGRATIONS: &[&str] = &[
     include_str!("schema/4.sql"),
     include_str!("schema/5.sql"),
     include_str!("schema/6.sql"),
+    include_str!("schema/7.sql"),
 ];
 
-/// How long a process waits for another's transaction. Hooks hold theirs for a millisecond or two.
+/// The maximum wait for another process's transaction. Hooks hold theirs for a millisecond or two.
 const BUSY: Duration = Duration::from_secs(3);
 
-/// Whoever opens the store alone reads its whole log, so what is longer is moved into the database: some sixty pages, written by some
-/// twenty hooks.
+/// The log size above which it is moved into the database. A process that opens the store alone reads the
+/// complete log. This is about sixty pages, written by about twenty hooks.
 const LONG_LOG: u64 = 64 * 4_120;
 
 /// The open store of one project.
@@ -55,15 +56,15 @@ impl Store {
         )
         .map_err(failed)?;
         connection.busy_timeout(BUSY).map_err(failed)?;
-        // Otherwise every process that is alone would move its pages and sync three times before it exits. The log is moved
-        // by whoever made it long.
+        // Otherwise every process that has the store open alone would checkpoint and sync three times before
+        // it exits. The process that makes the log long checkpoints it instead.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(failed)?;
         let mut store = Self { connection, path: path.clone(), state: state.clone() };
         store.migrate()?;
         Ok(store)
     }
 
-    /// Opens the store if it was ever made: asking is no reason to make one.
+    /// Opens the store if it exists. Reading does not create one.
     pub fn open_existing(state: &StateDir) -> Result<Option<Self>, StoreError> {
         if state.database().is_file() { Self::open(state).map(Some) } else { Ok(None) }
     }
@@ -73,13 +74,13 @@ impl Store {
         &self.state
     }
 
-    /// What tells, without opening the store, that nothing in it was written: as long as it stays the same. `None` where that
-    /// cannot be told, because something was written a moment ago.
+    /// Returns a stamp that stays the same as long as nothing is written to the store. Does not open it.
+    /// `None` if something was written too recently to be sure.
     pub fn stamp(state: &StateDir) -> Option<[u8; 64]> {
         let now = stamp::now();
         let log = log_of(state);
         let mut bytes = [0; 64];
-        // Whatever is committed is in the write-ahead log, or was moved from it to the database.
+        // Every commit is in the write-ahead log, or was moved from it to the database.
         for (to, path) in bytes.chunks_exact_mut(32).zip([state.database(), log]) {
             match fs::symlink_metadata(&path) {
                 Ok(meta) => {
@@ -115,14 +116,15 @@ impl Store {
 
     fn format(&self) -> Result<i64, StoreError> {
         self.on(|db| {
-            // It loses no consistency, only the last transactions of a machine that loses its power. SQLite's own way to keep the log
-            // short leaves it as it is until the same process writes again, which a hook never does: see `shorten_log`.
+            // This keeps consistency; only the last transactions can be lost in a power failure. SQLite's
+            // automatic checkpoint would not shorten the log until the same process writes again, which a
+            // hook never does: see `shorten_log`.
             db.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0;")?;
             db.query_row("PRAGMA user_version", [], |row| row.get(0))
         })
     }
 
-    /// Reads.
+    /// Runs a read-only query.
     pub(crate) fn on<T>(
         &self,
         read: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -130,8 +132,8 @@ impl Store {
         read(&self.connection).map_err(|source| StoreError::Database { path: self.path.clone(), source })
     }
 
-    /// Writes in one transaction that holds the write lock from its start, so that what it read is still true when it
-    /// writes.
+    /// Runs a transaction that holds the write lock from its start, so that data it read cannot change before
+    /// it writes.
     pub(crate) fn write<T>(
         &mut self,
         write: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
@@ -149,24 +151,28 @@ impl Store {
         Ok(written)
     }
 
-    /// Moves a long log into the database, and empties it. Where somebody is reading or writing it stays, for who writes next.
+    /// Checkpoints a long log and truncates it. If another process is reading or writing, this is left to the
+    /// next writer.
     fn shorten_log(&self) {
         let is_long = fs::symlink_metadata(log_of(&self.state)).is_ok_and(|log| log.len() > LONG_LOG);
         if is_long && self.connection.busy_timeout(Duration::ZERO).is_ok() {
             let moved = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
-            // What was written is there either way.
+            // The data is stored in either case.
             let _ = moved.and_then(|()| self.connection.busy_timeout(BUSY));
         }
     }
 }
 
-/// Where SQLite puts what was written last.
+/// Returns the path of SQLite's write-ahead log.
 fn log_of(state: &StateDir) -> PathBuf {
     state.path().join("state.db-wal")
 }
 
-/// Lets readers read while somebody writes. Persistent, and impossible inside a transaction. Processes that make a store at the
-/// same time meet here, and SQLite does not let them wait for each other: each would have to give way to the other.
+/// Enables write-ahead logging, so that readers are not blocked by a writer. The mode is persistent and
+/// cannot be set inside a transaction.
+///
+/// Retries, because SQLite does not wait here: processes that create a store at the same time would block
+/// each other.
 fn write_ahead(db: &Connection) -> rusqlite::Result<()> {
     let start = Instant::now();
     loop {
@@ -275,7 +281,7 @@ mod tests {
         let state = StateDir::of(root.path());
         let mut longest = 0;
         for n in 0..200 {
-            // As long as one is open, nobody who comes has to read the log.
+            // While one connection is open, new ones need not read the log.
             Store::open(&state).unwrap().open_session(&session(n), jiff::Timestamp::UNIX_EPOCH).unwrap();
             longest = longest.max(fs::metadata(log_of(&state)).unwrap().len());
         }

@@ -35,7 +35,7 @@ impl Store {
         Ok(())
     }
 
-    /// Why the finding was dismissed, if it was and both files are still as they were then.
+    /// Returns the reason if the finding was dismissed and both files are unchanged since.
     pub fn dismissal(&self, changed: &Path, dependent: &Path) -> Result<Option<String>, StoreError> {
         let row: Option<(String, String, String)> = self.on(|db| {
             db.query_row(

@@ -1,17 +1,18 @@
-//! The history of changes: the journals, read into the store, with what only the sweep knows about them.
+//! The history of changes: the journals, read into the store, with the kinds of changes that the sweep found.
 //!
-//! A journal is written without a lock and read under the store's write lock, from where the last reading ended: each
-//! line enters the history once, whichever process reads it.
+//! A journal is written without a lock. It is read under the store's write lock, from the end of the last
+//! read, so each line enters the history once.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
-use lockstep_model::change::{ChangeKind, ChangeTool, JournalLine};
+use lockstep_model::change::{Attribution, ChangeKind, ChangeTool, JournalLine};
 use lockstep_model::ids::{AgentId, SessionId, ToolUseId};
 use rusqlite::types::Value;
-use rusqlite::{OptionalExtension as _, Row, Transaction, params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension as _, Row, Transaction, params, params_from_iter};
 
 use crate::journal::{JournalDir, Position};
 use crate::{Store, StoreError};
@@ -25,18 +26,42 @@ pub struct Change {
     pub session: SessionId,
     /// The journal's line.
     pub line: JournalLine,
-    /// What happened to the file.
     pub kind: ChangeKind,
-    /// The agent's type, where it is known.
-    pub agent_type: Option<String>,
+    /// The agents that made it or may have made it. Several only where the attribution is shared.
+    pub agents: Vec<ChangeAgent>,
 }
 
 impl Change {
-    /// Whether it was made by this agent: an id, a type, or `lead`.
+    /// Names the agents: `a1`, `a1 or a2`, or `a1?` if it is unknown whether the agent made the change.
+    pub fn describe_agents(&self) -> String {
+        let names: Vec<String> = self.agents.iter().map(ToString::to_string).collect();
+        let is_unknown = self.line.attribution == Attribution::Unknown;
+        format!("{}{}", names.join(" or "), if is_unknown { "?" } else { "" })
+    }
+
+    /// Returns true if this agent made it or may have made it: an id, a type, or `lead`.
     pub fn is_by(&self, agent: &str) -> bool {
-        match &self.line.agent {
+        self.agents.iter().any(|one| match &one.id {
             None => agent == "lead",
-            Some(id) => id.as_str() == agent || self.agent_type.as_deref() == Some(agent),
+            Some(id) => id.as_str() == agent || one.agent_type.as_deref() == Some(agent),
+        })
+    }
+}
+
+/// An agent that made a change, or may have made it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChangeAgent {
+    /// `None` is the Lead.
+    pub id: Option<AgentId>,
+    pub agent_type: Option<String>,
+}
+
+impl std::fmt::Display for ChangeAgent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match (&self.id, &self.agent_type) {
+            (None, _) => f.write_str("lead"),
+            (Some(id), None) => write!(f, "{id}"),
+            (Some(id), Some(agent_type)) => write!(f, "{agent_type} {id}"),
         }
     }
 }
@@ -52,10 +77,9 @@ pub struct Filter<'a> {
     pub after: i64,
 }
 
-/// Whose changes.
+/// A filter by author.
 #[derive(Debug, Clone, Copy, Default)]
 pub enum By<'a> {
-    /// Anybody's.
     #[default]
     Anyone,
     /// The Lead's own.
@@ -64,11 +88,11 @@ pub enum By<'a> {
     Agent(&'a AgentId),
 }
 
-/// Which lines of a foreign journal belong to this project.
+/// Returns true for the paths of a foreign journal that belong to this project.
 pub type Keep<'a> = &'a dyn Fn(&Path) -> bool;
 
 impl Store {
-    /// Reads what is new in a session's journal. `keep` chooses among the paths.
+    /// Reads the new lines of a session's journal. `keep` filters the paths.
     pub fn read_journal(
         &mut self,
         journal: &JournalDir,
@@ -83,7 +107,7 @@ impl Store {
         self.write(|db| take_in(db, journal, session, None, keep))?
     }
 
-    /// Journals what a sweep found and enters it with its kinds. `found` holds a line and its kind each.
+    /// Journals the changes that a sweep found, and records their kinds. `found` has a line and a kind each.
     pub fn journal_sweep(
         &mut self,
         journal: &JournalDir,
@@ -94,7 +118,7 @@ impl Store {
         let lines: Vec<JournalLine> = found.iter().map(|(line, _)| line.clone()).collect();
         let end = journal.append(session, &lines)?;
         self.write(|db| {
-            // Other agents' lines may stand before ours, and another process may have read some of ours already.
+            // Lines of other agents may precede ours, and another process may already have read some of ours.
             let taken = take_in(db, journal, session, Some(end), keep)?;
             if taken.is_ok() {
                 set_kinds(db, session, found)?;
@@ -103,8 +127,8 @@ impl Store {
         })?
     }
 
-    /// Removes a session's journal once all of it is remembered; false when there was none. Reading begins anew with the next one,
-    /// which may get the same inode.
+    /// Removes a session's journal after all of it was read. Returns false if there was none. The read
+    /// position is reset, because the next journal may get the same inode.
     pub fn remove_journal(
         &mut self,
         journal: &JournalDir,
@@ -117,7 +141,7 @@ impl Store {
         }
         self.write(|db| {
             match take_in(db, journal, session, None, keep)? {
-                // Nothing of ours: it goes without having been read.
+                // The file is not ours, so it is removed without being read.
                 Ok(()) | Err(StoreError::Unsafe { .. }) => {}
                 Err(error) => return Ok(Err(error)),
             }
@@ -136,8 +160,8 @@ impl Store {
     /// Recalls changes in the order in which they were read.
     pub fn changes(&self, filter: &Filter<'_>) -> Result<Vec<Change>, StoreError> {
         let mut sql = String::from(
-            "SELECT c.id, c.session, c.at, c.tool, c.path, c.kind, c.counterpart, c.agent, c.tool_use, a.agent_type
-             FROM change c LEFT JOIN agent a ON a.session = c.session AND a.id = c.agent WHERE c.id > ?",
+            "SELECT c.id, c.session, c.at, c.tool, c.path, c.kind, c.counterpart, c.agent, c.tool_use, c.attribution
+             FROM change c WHERE c.id > ?",
         );
         let mut values = vec![Value::from(filter.after)];
         if let Some(session) = filter.session {
@@ -146,17 +170,26 @@ impl Store {
         }
         match filter.by {
             By::Anyone => {}
-            By::Lead => sql.push_str(" AND c.agent IS NULL"),
+            By::Lead => sql.push_str(" AND (c.agent IS NULL OR c.attribution IS NOT NULL)"),
             By::Agent(id) => {
-                sql.push_str(" AND c.agent = ?");
+                sql.push_str(" AND (c.agent = ? OR c.attribution IS NOT NULL)");
                 values.push(Value::from(id.as_str().to_owned()));
             }
         }
         sql.push_str(" ORDER BY c.id");
+        let is_meant = |change: &Change| match filter.by {
+            By::Anyone => true,
+            By::Lead => change.line.may_be_by(None),
+            By::Agent(id) => change.line.may_be_by(Some(id)),
+        };
         self.on(|db| {
             let mut query = db.prepare(&sql)?;
             let rows = query.query_map(params_from_iter(values), change)?;
-            rows.filter_map(Result::transpose).collect()
+            let mut changes: Vec<Change> =
+                rows.filter_map(Result::transpose).collect::<rusqlite::Result<_>>()?;
+            changes.retain(is_meant);
+            name_agents(db, &mut changes)?;
+            Ok(changes)
         })
     }
 
@@ -197,8 +230,8 @@ fn cursor(db: &Transaction<'_>, session: &SessionId) -> rusqlite::Result<Option<
     db.query_row(CURSOR, [session.as_str()], position).optional()
 }
 
-/// Enters what stands in the journal between where the last reading ended and `to`. Under the write lock, so that two processes
-/// never enter the same line.
+/// Reads the journal from the end of the last read up to `to`. Runs under the write lock, so that two
+/// processes never add the same line.
 fn take_in(
     db: &Transaction<'_>,
     journal: &JournalDir,
@@ -232,8 +265,8 @@ fn set_cursor(db: &Transaction<'_>, session: &SessionId, end: Position) -> rusql
 
 fn insert(db: &Transaction<'_>, session: &SessionId, line: &JournalLine) -> rusqlite::Result<()> {
     db.prepare_cached(
-        "INSERT INTO change (session, at, tool, path, kind, agent, tool_use)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+        "INSERT INTO change (session, at, tool, path, kind, agent, tool_use, attribution)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
     )?
     .execute(params![
         session.as_str(),
@@ -243,6 +276,7 @@ fn insert(db: &Transaction<'_>, session: &SessionId, line: &JournalLine) -> rusq
         ChangeKind::Written.word(),
         line.agent.as_ref().map(AgentId::as_str),
         line.tool_use.as_ref().map(ToolUseId::as_str),
+        line.attribution.column(),
     ])
     .map(drop)
 }
@@ -269,24 +303,49 @@ fn set_kinds(
     Ok(())
 }
 
-/// `None` for a row whose session or kind this program does not know.
+/// Converts a row. `None` if this version does not know its session or kind.
 fn change(row: &Row<'_>) -> rusqlite::Result<Option<Change>> {
     let session: String = row.get(1)?;
     let kind = ChangeKind::from_parts(&row.get::<_, String>(5)?, row.get::<_, Option<Vec<u8>>>(6)?.map(path));
     let (Ok(session), Some(kind)) = (SessionId::new(&session), kind) else { return Ok(None) };
+    let agent = row.get::<_, Option<String>>(7)?.and_then(|id| AgentId::new(&id));
+    let attribution = Attribution::parse(row.get::<_, Option<String>>(9)?.as_deref());
+    let ids = match &attribution {
+        Attribution::Shared(agents) => agents.clone(),
+        Attribution::Exact | Attribution::Unknown => vec![agent.clone()],
+    };
     Ok(Some(Change {
         id: row.get(0)?,
         session,
         kind,
+        agents: ids.into_iter().map(|id| ChangeAgent { id, agent_type: None }).collect(),
         line: JournalLine {
             at: row.get(2)?,
             tool: row.get(3)?,
             path: path(row.get(4)?),
-            agent: row.get::<_, Option<String>>(7)?.and_then(|id| AgentId::new(&id)),
+            agent,
             tool_use: row.get::<_, Option<String>>(8)?.and_then(|id| ToolUseId::new(&id)),
+            attribution,
         },
-        agent_type: row.get(9)?,
     }))
+}
+
+/// Adds the types of the agents.
+fn name_agents(db: &Connection, changes: &mut [Change]) -> rusqlite::Result<()> {
+    let mut query = db.prepare("SELECT agent_type FROM agent WHERE session = ?1 AND id = ?2")?;
+    let mut types: HashMap<(SessionId, AgentId), Option<String>> = HashMap::new();
+    for change in changes {
+        for agent in &mut change.agents {
+            let Some(id) = &agent.id else { continue };
+            let key = (change.session.clone(), id.clone());
+            if !types.contains_key(&key) {
+                let found = query.query_row([key.0.as_str(), key.1.as_str()], |row| row.get(0)).optional()?;
+                types.insert(key.clone(), found.flatten());
+            }
+            agent.agent_type.clone_from(&types[&key]);
+        }
+    }
+    Ok(())
 }
 
 fn path(bytes: Vec<u8>) -> PathBuf {
@@ -329,6 +388,7 @@ mod tests {
             path: path.into(),
             agent: agent.and_then(AgentId::new),
             tool_use: None,
+            attribution: Attribution::Exact,
         }
     }
 
@@ -380,7 +440,7 @@ mod tests {
         f.journal.append(&f.session, &[line("Edit", "/a", None), line("Edit", "/b", Some("x"))]).unwrap();
         f.store.name_agent(&f.session, &AgentId::new("x").unwrap(), "implementer").unwrap();
         let all = f.read();
-        assert_eq!(all[1].agent_type.as_deref(), Some("implementer"));
+        assert_eq!(all[1].describe_agents(), "implementer x");
         let x = AgentId::new("x").unwrap();
         let by = |by| f.store.changes(&Filter { by, ..Filter::default() }).unwrap();
         assert_eq!(seen(&by(By::Lead)), [("/a", "written")]);
@@ -389,6 +449,32 @@ mod tests {
         assert_eq!(seen(&f.store.changes(&after).unwrap()), [("/b", "written")]);
         let other = SessionId::new("other").unwrap();
         assert!(f.store.changes(&Filter { session: Some(&other), ..Filter::default() }).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_shared_change_belongs_to_each_of_its_agents() {
+        let mut f = Fixture::new();
+        let (x, y) = (AgentId::new("x").unwrap(), AgentId::new("y").unwrap());
+        let shared = Attribution::Shared(vec![None, Some(y.clone())]);
+        let lines = [
+            JournalLine { attribution: shared, ..line("Sweep", "/a", Some("y")) },
+            JournalLine { attribution: Attribution::Unknown, ..line("Sweep", "/b", Some("x")) },
+        ];
+        f.journal.append(&f.session, &lines).unwrap();
+        f.store.name_agent(&f.session, &y, "implementer").unwrap();
+        let all = f.read();
+        assert_eq!(all.iter().map(|it| it.line.clone()).collect::<Vec<_>>(), lines);
+        assert_eq!(
+            all.iter().map(Change::describe_agents).collect::<Vec<_>>(),
+            ["lead or implementer y", "x?"]
+        );
+        assert!(
+            all[0].is_by("lead") && all[0].is_by("y") && all[0].is_by("implementer") && !all[0].is_by("x")
+        );
+        let by = |by| f.store.changes(&Filter { by, ..Filter::default() }).unwrap();
+        assert_eq!(seen(&by(By::Lead)), [("/a", "written")]);
+        assert_eq!(seen(&by(By::Agent(&y))), [("/a", "written")]);
+        assert_eq!(seen(&by(By::Agent(&x))), [("/b", "written")]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! The journal (boundary B1): one append-only file per session, written by hooks at the cost of one `write`.
+//! The journal (boundary B1): one append-only file per session. A hook writes it with one `write`.
 //!
-//! Reading never changes it. What was read is remembered in the [`history`](crate::history).
+//! Reading does not change it. The [`history`](crate::history) stores the lines that were read.
 
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use lockstep_model::change::JournalLine;
 use lockstep_model::ids::SessionId;
 
-use crate::{StoreError, append_once};
+use crate::{PathRefusal, StoreError, append_once};
 
 const PREFIX: &str = "src-changes-";
 const SUFFIX: &str = ".log";
@@ -20,6 +20,8 @@ const SUFFIX: &str = ".log";
 #[derive(Debug, Clone)]
 pub struct JournalDir {
     path: PathBuf,
+    /// The reason why nothing is written to the directory or read from it.
+    refusal: Option<PathRefusal>,
 }
 
 /// A stretch of a journal that was read, as whole lines.
@@ -27,25 +29,30 @@ pub struct JournalDir {
 pub struct Stretch {
     /// The lines that are journal lines.
     pub lines: Vec<JournalLine>,
-    /// How many lines were none (torn, or foreign).
+    /// The number of invalid lines (torn or foreign).
     pub malformed: usize,
-    /// Where the next reading begins.
+    /// The start of the next read.
     pub end: Position,
 }
 
 /// A place in a journal: which file, how far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
-    /// The file's inode: a file that was removed and made anew is read from its start.
+    /// The file's inode. A file that was removed and recreated is read from its start.
     pub inode: u64,
-    /// Bytes read.
+    /// The number of bytes read.
     pub offset: u64,
 }
 
 impl JournalDir {
     /// The journals in `path`.
     pub fn new(path: impl Into<PathBuf>) -> Self {
-        Self { path: path.into() }
+        Self { path: path.into(), refusal: None }
+    }
+
+    /// Returns a directory that is configured but refused: it has no journals, and none can be written.
+    pub fn refused(path: impl Into<PathBuf>, refusal: PathRefusal) -> Self {
+        Self { path: path.into(), refusal: Some(refusal) }
     }
 
     /// The directory.
@@ -58,8 +65,11 @@ impl JournalDir {
         self.path.join(format!("{PREFIX}{session}{SUFFIX}"))
     }
 
-    /// Appends `lines` with one `write`; gives the position behind them.
+    /// Appends `lines` with one `write`. Returns the position of their end.
     pub fn append(&self, session: &SessionId, lines: &[JournalLine]) -> Result<u64, StoreError> {
+        if let Some(refusal) = self.refusal.clone() {
+            return Err(StoreError::Path { path: self.path.clone(), refusal });
+        }
         let mut bytes = Vec::with_capacity(lines.len() * 128);
         for line in lines {
             line.write_into(&mut bytes);
@@ -67,8 +77,8 @@ impl JournalDir {
         let path = self.file(session);
         match append_once(&path, &bytes) {
             Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
-                // A relocated journal whose directory nobody had made yet. Another hook may have made it since, so that its being
-                // there now says nothing.
+                // The directory of a relocated journal is missing. Another hook may create it at the same
+                // time, so an existing directory is no error.
                 fs::create_dir_all(&self.path).map_err(StoreError::io("create", &self.path))?;
                 append_once(&path, &bytes)
             }
@@ -76,10 +86,10 @@ impl JournalDir {
         }
     }
 
-    /// Where a session's journal ends now; `None` where there is none.
+    /// Returns the end of a session's journal. `None` if there is none.
     pub(crate) fn end(&self, session: &SessionId) -> Result<Option<Position>, StoreError> {
         let end = |(_, meta): (File, Metadata)| Position { inode: meta.ino(), offset: meta.len() };
-        Ok(open_own(&self.file(session))?.map(end))
+        Ok(self.open(session)?.map(end))
     }
 
     /// Reads whole lines from `from` up to the last newline before `to` (the end where absent). A missing file
@@ -91,7 +101,7 @@ impl JournalDir {
         to: Option<u64>,
     ) -> Result<Stretch, StoreError> {
         let path = self.file(session);
-        let Some((mut file, meta)) = open_own(&path)? else {
+        let Some((mut file, meta)) = self.open(session)? else {
             let end = from.unwrap_or(Position { inode: 0, offset: 0 });
             return Ok(Stretch { lines: Vec::new(), malformed: 0, end });
         };
@@ -118,8 +128,15 @@ impl JournalDir {
         Ok(stretch)
     }
 
+    fn open(&self, session: &SessionId) -> Result<Option<(File, Metadata)>, StoreError> {
+        if self.refusal.is_some() { Ok(None) } else { open_own(&self.file(session)) }
+    }
+
     /// The sessions that have a journal of ours here, in order of their names.
     pub fn sessions(&self) -> Result<Vec<SessionId>, StoreError> {
+        if self.refusal.is_some() {
+            return Ok(Vec::new());
+        }
         let entries = match fs::read_dir(&self.path) {
             Ok(entries) => entries,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
@@ -131,8 +148,11 @@ impl JournalDir {
         Ok(sessions)
     }
 
-    /// Removes a session's journal; false when there was none.
+    /// Removes a session's journal. Returns false if there was none.
     pub(crate) fn remove(&self, session: &SessionId) -> Result<bool, StoreError> {
+        if self.refusal.is_some() {
+            return Ok(false);
+        }
         let path = self.file(session);
         match fs::remove_file(&path) {
             Ok(()) => Ok(true),
@@ -142,7 +162,7 @@ impl JournalDir {
     }
 }
 
-/// Whether a file of this name is a session's journal. Writing one is no change of a project.
+/// Returns true if the name is that of a session's journal. Writing a journal is no change of the project.
 pub fn is_journal(name: &OsStr) -> bool {
     session_of(name).is_some()
 }
@@ -151,7 +171,7 @@ fn session_of(name: &OsStr) -> Option<SessionId> {
     SessionId::new(name.to_str()?.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?).ok()
 }
 
-/// Opens a journal for reading if it is there and ours; what others planted is not read as a journal.
+/// Opens a journal for reading if it exists and is ours. Files planted by others are not read.
 fn open_own(path: &Path) -> Result<Option<(File, Metadata)>, StoreError> {
     match fs::symlink_metadata(path) {
         Ok(meta) if !meta.is_file() => {
@@ -164,7 +184,7 @@ fn open_own(path: &Path) -> Result<Option<(File, Metadata)>, StoreError> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(StoreError::io("look at", path)(error)),
     }
-    let file = match File::open(path) {
+    let file = match lockstep_fs::open(path) {
         // Another session's end has removed it meanwhile.
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         result => result.map_err(StoreError::io("open", path))?,
@@ -179,6 +199,7 @@ mod tests {
 
     fn line(path: &str) -> JournalLine {
         JournalLine {
+            attribution: Default::default(),
             at: "2026-02-14T15:30:42+09:00".to_owned(),
             tool: "Edit".to_owned(),
             path: path.into(),
@@ -231,7 +252,7 @@ mod tests {
         let session = SessionId::new("s").unwrap();
         journal.append(&session, &[line("/a"), line("/b")]).unwrap();
         let end = journal.read(&session, None, None).unwrap().end;
-        // Keep the old inode busy so that the new file cannot get the same.
+        // Keeps the old inode in use, so that the new file cannot get the same.
         fs::rename(journal.file(&session), dir.path().join("old")).unwrap();
         journal.append(&session, &[line("/c")]).unwrap();
         assert_eq!(paths(&journal.read(&session, Some(end), None).unwrap()), ["/c"]);

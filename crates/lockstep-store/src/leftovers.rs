@@ -1,4 +1,4 @@
-//! Temporary files of processes that were killed before they could give them a name.
+//! Removes temporary files of processes that were killed before they could rename them.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -7,25 +7,37 @@ use std::time::{Duration, SystemTime};
 
 use crate::{StateDir, StoreError};
 
-/// How the names of temporary files begin: those of `write_atomically`, and those of whoever does without a sync.
+/// The prefixes of temporary file names: those of `write_atomically`, and those of writers that do not sync.
 const PREFIXES: [&str; 2] = [crate::atomic::PREFIX, ".tmp"];
 
 /// A younger one may still be written.
 const AGE: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How deep directories are looked through: `cache/ready/`, `reports/SESSION/`.
+/// The depth to which directories are searched: `cache/ready/`, `reports/SESSION/`.
 const DEPTH: usize = 2;
 
 impl StateDir {
-    /// Removes temporary files that are a day old at `now`, and says how many. Links are not followed.
+    /// Removes temporary files that are a day old at `now`, and returns their number. Links are not followed.
     pub fn collect_leftovers(&self, now: SystemTime) -> Result<usize, StoreError> {
         if self.exists() { collect(self.path(), now, DEPTH) } else { Ok(0) }
     }
 }
 
+/// Removes temporary files that a killed writer left in a directory of the project, if they are a day old at `now`.
+pub fn collect_beside(dir: &Path, now: SystemTime) {
+    let old = |entry: &fs::DirEntry| {
+        entry.file_type().is_ok_and(|kind| kind.is_file())
+            && crate::is_temporary(&entry.file_name())
+            && is_old(entry, now)
+    };
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten().filter(old) {
+        let _ = fs::remove_file(entry.path());
+    }
+}
+
 fn collect(dir: &Path, now: SystemTime, depth: usize) -> Result<usize, StoreError> {
     let mut removed = 0;
-    // What goes away meanwhile is no longer there to be collected: sessions end at once.
+    // Entries may vanish during the search, because sessions end at any time.
     let entries = match fs::read_dir(dir) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(0),
         entries => entries.map_err(StoreError::io("list", dir))?,
@@ -54,7 +66,7 @@ fn is_temporary(entry: &fs::DirEntry) -> bool {
     PREFIXES.iter().any(|prefix| name.as_encoded_bytes().starts_with(prefix.as_bytes()))
 }
 
-/// What has no readable time is not touched.
+/// Returns true for an old file. A file without a readable time does not count.
 fn is_old(entry: &fs::DirEntry, now: SystemTime) -> bool {
     let modified = entry.metadata().and_then(|meta| meta.modified());
     modified.is_ok_and(|modified| now.duration_since(modified).is_ok_and(|age| age >= AGE))

@@ -1,25 +1,30 @@
-//! What Lockstep remembers.
+//! Lockstep's persistent state.
 //!
-//! Two kinds of memory. Plain files that are contracts or must cost nothing to write: the [`journal`], the [`log`],
-//! written reports, the [`audit`] trail, the [locks of steps](step_lock). And `state.db` (SQLite, WAL): the [`history`] of changes, [`sessions`], the [`mailbox`],
-//! [`reports`], the versions of [`tasks`] with their [`readings`], and each session's [`scratch`]. All of it lives in the [`StateDir`], except the journal, whose place is a contract.
-//! Knows nothing of clients; decides nothing about what is worth telling.
+//! There are two kinds. Plain files are contracts or must be cheap to write: the [`journal`], the [`log`],
+//! written reports, the [`audit`] trail and the [locks of steps](step_lock). `state.db` (SQLite, WAL) has the
+//! [`history`] of changes, [`sessions`], the [`mailbox`], [`reports`], the versions of [`tasks`] with their
+//! [`readings`], and each session's [`scratch`]. All of it is in the [`StateDir`], except the journal, whose
+//! path is a contract.
+//!
+//! This crate does not know clients, and does not decide what is reported.
 
 mod atomic;
 pub mod audit;
 pub mod befores;
 pub mod cascades;
+mod confined;
 mod database;
 pub mod dismissals;
 pub mod history;
 pub mod journal;
-mod leftovers;
+pub mod leftovers;
 pub mod log;
 pub mod mailbox;
 pub mod map_runs;
 mod notices;
 pub mod pending;
 mod private_file;
+pub mod project_memory;
 pub mod readings;
 pub mod reports;
 pub mod scratch;
@@ -28,22 +33,26 @@ pub mod stamp;
 mod state_dir;
 pub mod step_lock;
 pub mod tasks;
+mod user_dir;
+pub mod windows;
 
-pub use atomic::{write_atomically, write_atomically_from};
+pub use atomic::{is_temporary, replace_if_unchanged, write_atomically, write_atomically_from};
+pub use confined::{PathRefusal, confine};
 pub use database::{FORMAT, Store};
-pub use private_file::{append_once, note_holder, open_private};
+pub use private_file::{append_once, append_to_own, check_replaceable, note_holder, open_private};
 pub use state_dir::StateDir;
+pub use user_dir::UserDir;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Why something could not be remembered or recalled.
+/// The error for state that could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// A file operation failed.
     #[error("cannot {what} {}", path.display())]
     Io {
-        /// What was attempted, as a verb: `read`, `append to`.
+        /// The attempted action, as a verb: `read`, `append to`.
         what: &'static str,
         /// The file or directory.
         path: PathBuf,
@@ -51,14 +60,23 @@ pub enum StoreError {
         #[source]
         source: io::Error,
     },
-    /// A file is not what it must be to be written safely.
+    /// A file cannot be written safely.
     #[error("{} is not written: {why}", path.display())]
     Unsafe {
         /// The file or directory.
         path: PathBuf,
-        /// What is wrong with it.
         why: &'static str,
     },
+    /// A path leads where nothing is written.
+    #[error("{} is not used: {refusal}", path.display())]
+    Path {
+        /// The file or directory.
+        path: PathBuf,
+        refusal: PathRefusal,
+    },
+    /// The audit trail differs from what was recorded, or its record cannot be used.
+    #[error("the audit trail cannot be used: {why}")]
+    Trail { why: String },
     /// The database refused.
     #[error("the store {} failed", path.display())]
     Database {
@@ -77,15 +95,15 @@ pub enum StoreError {
     TooNew {
         /// The database file.
         path: PathBuf,
-        /// Its format.
+        /// The format of the store.
         found: i64,
-        /// The newest format this program knows.
+        /// The newest format that this program supports.
         known: i64,
     },
 }
 
 impl StoreError {
-    /// Whether the database is none, or a damaged one: then only deleting it helps.
+    /// Returns true if the database is damaged or not a database. Then only deleting it helps.
     pub fn is_damage(&self) -> bool {
         use rusqlite::ErrorCode::{DatabaseCorrupt, NotADatabase};
         let Self::Database { source, .. } = self else { return false };

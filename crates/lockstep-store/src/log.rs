@@ -15,14 +15,14 @@ const MAX_BYTES: u64 = 1 << 20;
 /// The longest message kept; a fault may quote input of any size.
 const MAX_MESSAGE_CHARS: usize = 1_000;
 
-/// One thing a hook could not do.
+/// A failure of a hook.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// When, as the journal spells it.
     pub at: String,
     /// The event that was being handled, `-` when it could not be read.
     pub event: String,
-    /// What went wrong, on one line.
+    /// The error, on one line.
     pub message: String,
 }
 
@@ -39,7 +39,7 @@ pub fn write(state: &StateDir, at: &Zoned, event: &str, message: &str) -> Result
 pub fn since(state: &StateDir, since: Timestamp) -> Result<Vec<Entry>, StoreError> {
     let mut entries = Vec::new();
     for path in [older(&state.log()), state.log()] {
-        let text = match fs::read(&path) {
+        let text = match lockstep_fs::read(&path) {
             Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             Err(error) if error.kind() == ErrorKind::NotFound => continue,
             Err(error) => return Err(StoreError::io("read", &path)(error)),

@@ -1,8 +1,9 @@
-//! The mailbox: alerts and notices that wait for the first event of the Lead that can carry them. Each is taken once.
+//! The mailbox: alerts and notices that wait for the first event of the Lead that can deliver them. Each is
+//! delivered once.
 //!
-//! A flag file tells hooks that something may wait, so that most of them never open the store. It is an
-//! optimisation: it is set and cleared under the store's write lock, and the events that open the store
-//! anyway look without it.
+//! A flag file shows hooks that messages may wait, so that most of them never open the store. It is an
+//! optimisation: it is set and cleared under the store's write lock, and events that open the store anyway
+//! ignore it.
 
 use std::fs::{self, OpenOptions};
 use std::io::ErrorKind;
@@ -19,20 +20,17 @@ use crate::{StateDir, Store, StoreError};
 /// An alert that was taken out of the mailbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Taken {
-    /// Its row, to put it back.
+    /// The row, to put it back.
     pub id: i64,
-    /// The alert.
     pub alert: Alert,
 }
 
 /// A notice that was taken out of the mailbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TakenNotice {
-    /// Its row, to put it back.
+    /// The row, to put it back.
     pub id: i64,
-    /// What it is about.
     pub subject: String,
-    /// What it says.
     pub text: String,
 }
 
@@ -41,18 +39,18 @@ pub struct TakenNotice {
 pub struct Mail {
     /// Alerts about changes.
     pub alerts: Vec<Taken>,
-    /// What else there is to tell.
+    /// Other messages.
     pub notices: Vec<TakenNotice>,
 }
 
 impl Mail {
-    /// Whether nothing waited.
+    /// Returns true if there is no mail.
     pub fn is_empty(&self) -> bool {
         self.alerts.is_empty() && self.notices.is_empty()
     }
 }
 
-/// Whether something may wait for the session. Costs one `stat`.
+/// Returns true if mail may wait for the session. Costs one `stat`.
 pub fn may_wait(state: &StateDir, session: &SessionId) -> bool {
     flag(state, session).exists()
 }
@@ -61,8 +59,8 @@ fn flag(state: &StateDir, session: &SessionId) -> PathBuf {
     state.path().join("mailbox").join(session.as_str())
 }
 
-/// Puts a report's alert in, under the write lock of the transaction that enters the report. A second alert for the same report
-/// replaces nothing and is not kept.
+/// Adds a report's alert, under the write lock of the transaction that adds the report. A second alert for
+/// the same report is ignored.
 pub(crate) fn put(
     db: &Transaction<'_>,
     session: &SessionId,
@@ -79,11 +77,11 @@ pub(crate) fn put(
     .map(drop)
 }
 
-/// Tells hooks that something waits; under the same lock.
+/// Sets the flag that mail waits; under the same lock.
 pub(crate) fn raise_flag(state: &StateDir, session: &SessionId) -> Result<(), StoreError> {
     state.ensure("mailbox")?;
     let flag = flag(state, session);
-    // Never through a link that somebody planted.
+    // Never follows a planted link.
     match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&flag) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(StoreError::io("write", &flag)(error)),
         _ => Ok(()),
@@ -103,7 +101,7 @@ fn lower_flag(state: &StateDir, session: &SessionId) -> Result<(), StoreError> {
 }
 
 impl Store {
-    /// Takes all that wait, oldest first. Two processes never take the same.
+    /// Takes all mail, oldest first. Two processes never take the same.
     pub fn take_mail(&mut self, session: &SessionId, at: Timestamp) -> Result<Mail, StoreError> {
         let state = self.state.clone();
         let (alerts, notices, lowered) = self.write(|db| {
@@ -119,7 +117,7 @@ impl Store {
                 .map(|(id, subject, text)| TakenNotice { id, subject, text })
                 .collect(),
         };
-        // A flag that stays up costs the next hooks a look; mail that is taken must be given on.
+        // A remaining flag costs the next hooks one check, but mail that was taken must be delivered.
         if mail.is_empty() { lowered.map(|()| mail) } else { Ok(mail) }
     }
 
@@ -134,7 +132,7 @@ impl Store {
         Ok(rows.into_iter().filter_map(alert).collect())
     }
 
-    /// Puts back what could not be delivered.
+    /// Puts back mail that could not be delivered.
     pub fn put_back(&mut self, session: &SessionId, mail: &Mail) -> Result<(), StoreError> {
         let state = self.state.clone();
         self.write(|db| {
@@ -149,10 +147,10 @@ impl Store {
     }
 }
 
-/// Its id, its subject and its text.
+/// Id, subject and text.
 type Row = (i64, String, String);
 
-/// The rows of a table that wait for a session, marked as taken.
+/// Returns the waiting rows of a table for a session, and marks them as taken.
 fn take(
     db: &Transaction<'_>,
     table: &str,

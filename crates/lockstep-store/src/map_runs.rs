@@ -9,17 +9,16 @@ use crate::{Store, StoreError};
 /// One run of the map.
 #[derive(Debug)]
 pub struct MapRun<'a> {
-    /// Its number. A run that is recorded again under the same number replaces what was recorded.
+    /// The number of the run. Recording the same number again replaces the run.
     pub run: u64,
-    /// When.
     pub at: Timestamp,
     /// The paths that changed, relative to the root.
     pub changed: &'a [&'a str],
-    /// Paths that files had before, with those they have now: what is recorded of the one counts for the other.
+    /// Former paths of renamed files with their present paths. Records of the former apply to the latter.
     pub renamed: &'a [(&'a str, &'a str)],
 }
 
-/// How many runs are kept.
+/// The number of runs that are stored.
 const KEPT: u32 = 10;
 
 impl Store {
@@ -48,7 +47,8 @@ impl Store {
         })
     }
 
-    /// The paths that changed in each of the last `runs` runs of the map; none where there were not so many.
+    /// Returns the paths that changed in each of the last `runs` runs of the map; none if there were fewer
+    /// runs.
     pub fn changed_in_map_runs(&self, runs: usize) -> Result<HashSet<String>, StoreError> {
         let runs = i64::try_from(runs).unwrap_or(i64::MAX);
         self.on(|db| {

@@ -1,4 +1,4 @@
-//! Notices: what the Lead of a session is told besides alerts, through the same mailbox.
+//! Notices: messages for the Lead of a session besides alerts, delivered through the same mailbox.
 
 use jiff::Timestamp;
 use lockstep_model::ids::SessionId;
@@ -7,7 +7,7 @@ use crate::mailbox::raise_flag;
 use crate::{Store, StoreError};
 
 impl Store {
-    /// Puts a notice in. One on the same subject that still waits is replaced: only the newest is true.
+    /// Adds a notice. It replaces a waiting one with the same subject, because only the newest is valid.
     pub fn put_notice(
         &mut self,
         session: &SessionId,

@@ -1,7 +1,7 @@
-//! Pending files: changed files whose dependents were not analysed at the stop that reported them, because there was no index yet
-//! or the time was over. A later event analyses them.
+//! Pending files: changed files whose dependents were not analysed at the stop that reported them, because
+//! there was no index yet or the deadline passed. A later event analyses them.
 //!
-//! A flag file tells hooks that some may be pending, so that most of them never open the store.
+//! A flag file shows hooks that files may be pending, so that most of them never open the store.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -16,7 +16,7 @@ use crate::{StateDir, Store, StoreError, open_private};
 /// A changed file whose dependents are to be analysed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pending {
-    /// Absolute.
+    /// Absolute path.
     pub path: PathBuf,
     /// The agent that changed it; `None` is the Lead, or an agent that the client did not name.
     pub agent: Option<AgentId>,
@@ -86,11 +86,11 @@ pub(crate) fn remove(
     .map(drop)
 }
 
-/// Sets the flag to whether something is pending; under the same lock.
+/// Sets or removes the flag, depending on whether files are pending; under the same lock.
 pub(crate) fn set_flag(db: &Transaction<'_>, state: &StateDir, session: &SessionId) -> rusqlite::Result<()> {
     let any = db.prepare("SELECT 1 FROM pending WHERE session = ?1")?.exists([session.as_str()])?;
     let path = flag(state, session);
-    // Without the flag a later stop looks all the same.
+    // Without the flag, a later stop still checks.
     let _ = if any {
         state.ensure("pending").map_err(std::io::Error::other).and_then(|_| open_private(&path).map(drop))
     } else {

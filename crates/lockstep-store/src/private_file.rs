@@ -1,7 +1,8 @@
-//! Opening private files that many processes share, in places where others may plant things; and appending to them.
+//! Opens private files that many processes share, in directories where others may plant files, and appends to
+//! them.
 
 use std::fs::{File, OpenOptions};
-use std::io::{Seek as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Seek as _, Write as _};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -10,24 +11,17 @@ use rustix::fs::OFlags;
 
 use crate::StoreError;
 
-/// A writer that has been seen in the middle of its write is done with it long before this. Only whoever meets one waits.
+/// The time after which a line without a newline counts as torn. A running writer finishes long before.
 const UNFINISHED: Duration = Duration::from_millis(250);
 
-/// Opens `path` for reading and writing as it is, created 0600: a lock, or a note that is written in place. A symbolic link, which may
-/// have come with a cloned repository, is refused.
+/// Opens `path` for reading and writing as it is, created 0600: a lock, or a note that is written in place. Anything but a
+/// regular file, which may have come with a cloned repository, is refused.
 pub fn open_private(path: &Path) -> std::io::Result<File> {
-    OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create(true)
-        .truncate(false)
-        .mode(0o600)
-        .custom_flags((OFlags::NOFOLLOW | OFlags::CLOEXEC).bits().cast_signed())
-        .open(path)
+    lockstep_fs::open_to_write(path)
 }
 
-/// Writes into a lock who has it, for people: that it cannot be written does not matter. Over what is there, because emptying a file
-/// takes the file system ten times as long as writing a line.
+/// Writes the holder into a lock file, for people; errors are ignored. Overwrites in place, because
+/// truncating a file takes ten times as long as writing a line.
 pub fn note_holder(lock: &File, note: &str) {
     let is_longer = lock.metadata().is_ok_and(|meta| meta.len() > note.len() as u64);
     let written = lock.write_all_at(note.as_bytes(), 0);
@@ -36,8 +30,8 @@ pub fn note_holder(lock: &File, note: &str) {
     }
 }
 
-/// Opens `path` for appending, created 0600. Refused: a symbolic link, anything but a plain file, a file with a second
-/// name, a file of somebody else.
+/// Opens `path` for appending, created 0600. Refuses a symbolic link, anything but a regular file, a file
+/// with a second link, and a file of another user.
 pub(crate) fn open_append(path: &Path) -> Result<File, StoreError> {
     let file = OpenOptions::new()
         .read(true)
@@ -62,10 +56,58 @@ pub(crate) fn open_append(path: &Path) -> Result<File, StoreError> {
     Ok(file)
 }
 
-/// Appends `lines` (whole lines) with one `write` on an `O_APPEND` descriptor, so that processes at the same
-/// time neither lose nor tear each other's. Gives the offset behind what was written.
+/// The number of bytes that are searched for the first line of a file.
+const MAX_FIRST_LINE: u64 = 1 << 20;
+
+/// Appends like [`append_once`], but only to a file that is empty or whose first line `is_own` recognises: a
+/// configured path may name a file of the user's.
+pub fn append_to_own(path: &Path, lines: &[u8], is_own: fn(&str) -> bool) -> Result<u64, StoreError> {
+    let file = open_append(path)?;
+    check_first_line(&file, path, is_own)?;
+    append_to(file, path, lines)
+}
+
+/// Checks that a generated file may replace `path`: there is no file, an empty one, or one whose first line
+/// `is_own` recognises. Nothing else is ever replaced.
+pub fn check_replaceable(path: &Path, is_own: fn(&str) -> bool) -> Result<(), StoreError> {
+    let opened = OpenOptions::new()
+        .read(true)
+        .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC).bits().cast_signed())
+        .open(path);
+    let file = match opened {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        opened => opened.map_err(StoreError::io("open", path))?,
+    };
+    if !file.metadata().map_err(StoreError::io("look at", path))?.is_file() {
+        return Err(StoreError::Unsafe { path: path.to_owned(), why: "it is not a plain file" });
+    }
+    check_first_line(&file, path, is_own)
+}
+
+fn check_first_line(file: &File, path: &Path, is_own: fn(&str) -> bool) -> Result<(), StoreError> {
+    let mut first = Vec::new();
+    let mut reader = BufReader::new(file).take(MAX_FIRST_LINE);
+    // Blank lines are the remains of a line that a full disk cut off.
+    while first.iter().all(|byte| *byte == b'\n') {
+        first.clear();
+        if reader.read_until(b'\n', &mut first).map_err(StoreError::io("read", path))? == 0 {
+            return Ok(());
+        }
+    }
+    let line = first.strip_suffix(b"\n").unwrap_or(&first);
+    if str::from_utf8(line).is_ok_and(is_own) {
+        return Ok(());
+    }
+    Err(StoreError::Unsafe { path: path.to_owned(), why: "it is not a file that Lockstep made" })
+}
+
+/// Appends `lines` (complete lines) with one `write` on an `O_APPEND` descriptor, so that concurrent
+/// processes neither lose nor tear lines. Returns the offset of their end.
 pub fn append_once(path: &Path, lines: &[u8]) -> Result<u64, StoreError> {
-    let mut file = open_append(path)?;
+    append_to(open_append(path)?, path, lines)
+}
+
+fn append_to(mut file: File, path: &Path, lines: &[u8]) -> Result<u64, StoreError> {
     let io = |what| StoreError::io(what, path);
     let size = file.metadata().map_err(io("look at"))?.size();
     // A writer killed inside its write can leave a line without an end. It must not swallow ours.
@@ -86,9 +128,10 @@ pub fn append_once(path: &Path, lines: &[u8]) -> Result<u64, StoreError> {
     Ok(end)
 }
 
-/// Whether the file, `size` bytes long, ends in a line without an end that nobody is writing any more. A line across two pages is
-/// seen half for a moment while its writer is at work, and on a busy machine the writer may have to wait in the middle: so a
-/// half line counts only when it stays as it is.
+/// Returns true if the file, `size` bytes long, ends in a torn line.
+///
+/// A line across two pages is visible in part while its writer is active, and on a busy machine the writer
+/// may be suspended. A partial line therefore counts as torn only if it stays unchanged for some time.
 fn ends_torn(file: &File, mut size: u64) -> std::io::Result<bool> {
     let mut since = Instant::now();
     loop {
@@ -110,9 +153,11 @@ fn ends_torn(file: &File, mut size: u64) -> std::io::Result<bool> {
     }
 }
 
-/// Out of space in the middle: the part that was written, the last `written` bytes before `end`, becomes empty lines. Half a path
-/// would be read as a path. Only our own bytes are touched, whoever has appended meanwhile; and when even this fails, the next writer
-/// at least closes the line.
+/// Replaces a partly written line by newlines after the disk ran out of space: the last `written` bytes
+/// before `end`. Half a path would be read as a path.
+///
+/// Only our own bytes are overwritten, even if others have appended since. If this fails too, the next writer
+/// at least ends the line.
 fn blank(file: &File, end: u64, written: usize) {
     let overwriting = rustix::fs::fcntl_getfl(file)
         .and_then(|flags| rustix::fs::fcntl_setfl(file, flags.difference(OFlags::APPEND)));
@@ -147,6 +192,21 @@ mod tests {
         assert_eq!(append_once(&path, b"bc\n").unwrap(), 5);
         assert_eq!(fs::read(&path).unwrap(), b"a\nbc\n");
         assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[test]
+    fn only_a_file_of_ours_is_appended_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("j");
+        let is_own = |line: &str| line.starts_with("own");
+        append_to_own(&path, b"own 1\n", is_own).unwrap();
+        append_to_own(&path, b"own 2\n", is_own).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"own 1\nown 2\n");
+        for text in ["export PATH=/bin\n", "x", "\n\nx\n", "\u{feff}own 1\n"] {
+            fs::write(&path, text).unwrap();
+            assert!(append_to_own(&path, b"own 3\n", is_own).is_err(), "{text:?}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        }
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Who read which version of the task.
+//! The versions of the task that agents have read.
 
 use jiff::Timestamp;
 use lockstep_model::ids::{AgentId, SessionId};
@@ -11,15 +11,12 @@ use crate::{Store, StoreError};
 pub struct Reading {
     /// Which of the project's tasks.
     pub task: u64,
-    /// The session.
     pub session: String,
     /// The agent; `None` is the Lead.
     pub agent_id: Option<String>,
-    /// The agent's type, where it is known.
     pub agent_type: Option<String>,
     /// The version it read.
     pub version: u64,
-    /// When.
     pub at: Timestamp,
 }
 
@@ -44,7 +41,7 @@ impl Store {
         })
     }
 
-    /// An agent has stopped: what it read no longer matters.
+    /// Ends the readings of an agent that has stopped.
     pub fn end_readings(
         &mut self,
         session: &SessionId,

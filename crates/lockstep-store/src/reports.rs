@@ -1,6 +1,5 @@
 //! Reports: numbering, the written files, and which file was reported in which state.
 
-use std::fs::File;
 use std::io::{ErrorKind, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
@@ -15,12 +14,13 @@ use crate::atomic::{Prepared, sync};
 use crate::pending::{self, Pending};
 use crate::{StateDir, Store, StoreError, mailbox};
 
-/// Files over this size are told apart by size and time instead of content.
+/// Larger files are compared by size and time instead of content.
 const MAX_DIGESTED_BYTES: u64 = 1 << 20;
 
 impl Store {
-    /// Returns those of `paths` that are in another state than when they were last reported in this session, with their states. A
-    /// file that is pending in its present state counts as reported: it is on its own list.
+    /// Returns the files among `paths` whose state differs from the last report of this session, with their
+    /// states. A file that is pending in its present state counts as reported, because it is on a separate
+    /// list.
     pub fn unreported(
         &self,
         session: &SessionId,
@@ -41,8 +41,8 @@ impl Store {
         paths.iter().map(|path| (path.clone(), state_of(path))).collect()
     }
 
-    /// Enters a report with its alert, all of it or nothing: a state that counts as reported is never told again. `None` where
-    /// another process has reported one of the files in the same state meanwhile.
+    /// Adds a report with its alert in one transaction, because a reported state is never reported again.
+    /// `None` if another process has reported one of the files in the same state meanwhile.
     pub fn enter_report(&mut self, draft: &Draft<'_>) -> Result<Option<u32>, StoreError> {
         let state = self.state.clone();
         let dir = state.ensure(&format!("reports/{}", draft.session))?;
@@ -72,25 +72,24 @@ impl Store {
 /// A report before it has a number.
 #[derive(Debug)]
 pub struct Draft<'a> {
-    /// The session it belongs to.
     pub session: &'a SessionId,
-    /// Whose changes it reports; `None` for the Lead's.
+    /// The agent whose changes it reports; `None` for the Lead.
     pub agent: Option<&'a AgentId>,
     /// The files, in the states in which they are reported.
     pub files: &'a [(PathBuf, String)],
-    /// Files whose dependents were not analysed: they are not reported, and stay pending.
+    /// Files whose dependents were not analysed. They are not reported, and stay pending.
     pub pending: &'a [(PathBuf, String)],
     /// The last change before those that the report is about.
     pub after: i64,
-    /// What is written to `.lockstep/reports/{session}/{number}.{extension}`, by extension.
+    /// The texts for `.lockstep/reports/{session}/{number}.{extension}`, by extension.
     pub texts: &'a [(&'a str, String)],
-    /// What the Lead is told, where it is worth it.
+    /// The alert for the Lead, if there is one.
     pub alert: Option<&'a Alert>,
-    /// When.
     pub at: Timestamp,
 }
 
-/// Returns true if another process has reported one of the files in the same state, or has put it on the list of pending ones.
+/// Returns true if another process has reported one of the files in the same state, or has marked it as
+/// pending.
 fn any_reported(db: &Transaction<'_>, draft: &Draft<'_>) -> rusqlite::Result<bool> {
     for (path, state) in draft.files {
         if exists(db, "reported", draft.session, path, state)? {
@@ -166,7 +165,7 @@ fn insert(db: &Transaction<'_>, draft: &Draft<'_>, number: u32) -> rusqlite::Res
     }
 }
 
-/// What a file is now, to be compared with what it was: equal texts, equal states.
+/// Returns the present state of a file, for comparison: equal texts, equal states.
 pub(crate) fn state_of(path: &Path) -> String {
     let meta = match std::fs::symlink_metadata(path) {
         Ok(meta) => meta,
@@ -179,7 +178,8 @@ pub(crate) fn state_of(path: &Path) -> String {
         return by_stat();
     }
     let mut content = Vec::new();
-    match File::open(path).and_then(|file| file.take(MAX_DIGESTED_BYTES + 1).read_to_end(&mut content)) {
+    match lockstep_fs::open(path).and_then(|file| file.take(MAX_DIGESTED_BYTES + 1).read_to_end(&mut content))
+    {
         Ok(_) => format!("blake3:{}", blake3::hash(&content).to_hex()),
         Err(_) => by_stat(),
     }

@@ -1,4 +1,4 @@
-//! The scratch of each session, as text. What it may hold is decided by who writes it.
+//! The scratch of each session, as text. The writer defines its content.
 
 use jiff::Timestamp;
 use lockstep_model::ids::SessionId;
@@ -17,7 +17,7 @@ impl Store {
         })
     }
 
-    /// Replaces a session's scratch if it still is `before`; false when somebody was first.
+    /// Replaces a session's scratch if it still is `before`. Returns false if another process has changed it.
     pub fn swap_scratch(
         &mut self,
         session: &SessionId,

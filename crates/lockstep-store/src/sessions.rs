@@ -8,7 +8,7 @@ use crate::journal::JournalDir;
 use crate::{Store, StoreError};
 
 impl Store {
-    /// A session begins, or goes on after an end.
+    /// Records that a session begins or continues.
     pub fn open_session(&mut self, session: &SessionId, at: Timestamp) -> Result<(), StoreError> {
         self.write(|db| {
             db.execute(
@@ -32,7 +32,7 @@ impl Store {
         })
     }
 
-    /// Whether the session ran in this project.
+    /// Returns true if the session ran in this project.
     pub fn knows_session(&self, session: &SessionId) -> Result<bool, StoreError> {
         self.on(|db| {
             db.query_row("SELECT 1 FROM session WHERE id = ?1", [session.as_str()], |_| Ok(()))
@@ -41,7 +41,7 @@ impl Store {
         })
     }
 
-    /// Whether a session other than `this` began after `since` and has not ended.
+    /// Returns true if a session other than `this` began after `since` and has not ended.
     pub fn another_session_is_open(&self, this: &SessionId, since: Timestamp) -> Result<bool, StoreError> {
         self.on(|db| {
             db.query_row(
@@ -74,7 +74,7 @@ impl Store {
         Ok(sessions)
     }
 
-    /// Remembers what kind of agent an id stands for; the journal has only the id.
+    /// Records the type of an agent; the journal has only its id.
     pub fn name_agent(
         &mut self,
         session: &SessionId,

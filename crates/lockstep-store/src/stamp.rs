@@ -1,4 +1,4 @@
-//! A file's stamp: what decides, without reading, whether it must be read again.
+//! A file's stamp, compared to decide whether the file must be read again.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt as _;
@@ -6,32 +6,32 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::Stat;
 
-/// A file written this shortly before it was stamped may be written again within the same tick of the file system's
-/// clock, with no trace in its times.
+/// A file that was written this shortly before it was stamped may be written again within the same tick of
+/// the file system's clock, without different times.
 const RACY_NANOS: i64 = 20_000_000;
 
 /// Size, times and inode. The change time is there because programs set modification times back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stamp {
-    /// In bytes.
+    /// Size in bytes.
     pub size: u64,
     /// When it was modified, in nanoseconds since 1970.
     pub mtime: i64,
-    /// When it was changed in any way, in nanoseconds since 1970.
+    /// The inode's change time, in nanoseconds since 1970.
     pub ctime: i64,
-    /// Its number in the file system.
+    /// Inode number.
     pub inode: u64,
 }
 
 impl Stamp {
-    /// The stamp of a file at the time `now`; the default one, which equals no file's, where its times are too young to be
-    /// trusted.
+    /// Returns the stamp of a file at the time `now`. If its times are racy, returns the default stamp, which
+    /// equals that of no file.
     pub fn of(meta: &Metadata, now: i64) -> Self {
         let stamp = Self::plain(meta);
         if stamp.is_young(now) { Self::default() } else { stamp }
     }
 
-    /// Whether the file may be written again without a trace in its times.
+    /// Returns true if the file may be written again without a change of its times.
     pub(crate) fn is_young(&self, now: i64) -> bool {
         self.ctime.max(self.mtime) >= now - RACY_NANOS
     }
@@ -46,17 +46,17 @@ impl Stamp {
         }
     }
 
-    /// Whether this stamp, taken earlier, is still that of a file.
+    /// Returns true if a file still has this stamp.
     pub fn still(&self, meta: &Metadata) -> bool {
         *self != Self::default() && *self == Self::plain(meta)
     }
 
-    /// The same, for what `statat` says.
+    /// Like [`Stamp::still`], for the result of `statat`.
     pub fn still_stat(&self, stat: &Stat) -> bool {
         *self != Self::default() && *self == Self::of_stat(stat)
     }
 
-    /// The stamp in what `statat` says, however young.
+    /// Returns the stamp in the result of `statat`, even if its times are racy.
     pub fn of_stat(stat: &Stat) -> Self {
         Self {
             size: stat.st_size.cast_unsigned(),

@@ -24,6 +24,11 @@ impl StateDir {
         Self { path: root.join(Self::NAME) }
     }
 
+    /// The state directory at `path`, which need not be in a project.
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into() }
+    }
+
     /// Makes sure that the directory and `below` it exist, are private, and are no symbolic links: state is never
     /// written out of the project. Git ignores the directory by its own `.gitignore`.
     pub fn ensure(&self, below: &str) -> Result<PathBuf, StoreError> {
@@ -51,17 +56,16 @@ impl StateDir {
         &self.path
     }
 
-    /// Whether anything was ever remembered here.
+    /// Returns true if the directory exists.
     pub fn exists(&self) -> bool {
         self.path.is_dir()
     }
 
-    /// The database.
     pub fn database(&self) -> PathBuf {
         self.path.join("state.db")
     }
 
-    /// What hooks could not do.
+    /// Returns the path of the log of hook failures.
     pub fn log(&self) -> PathBuf {
         self.path.join("log").join("hooks.log")
     }

@@ -1,7 +1,7 @@
-//! The lock of a step: one writer at a time, and a holder who keeps others out for a while.
+//! The lock of a step: one writer at a time, and a holder that excludes others for a while.
 //!
-//! Writing takes the system's lock on a small file, which ends with its process, however that ends. Holding is a note in that file
-//! with the holder's name and an end; nobody's death can leave it behind for longer than it says.
+//! A writer takes the system's lock on a small file, which ends with its process. A hold is a note in that
+//! file with the holder's name and an end time, so a holder that dies blocks the step no longer than that.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom};
@@ -16,15 +16,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::{StateDir, StoreError, open_private};
 
-/// How long a writer waits for another, which needs a few milliseconds.
+/// The maximum wait for another writer, which needs a few milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Who has a step.
+/// The holder of a step.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Holder {
     /// The holder's name.
     pub name: String,
-    /// Since when.
+    /// The start of the hold.
     pub since: Timestamp,
     /// Until when; `None` for a writer, which is done in a moment.
     pub until: Option<Timestamp>,
@@ -56,10 +56,10 @@ pub struct StepLock {
     note: Note,
 }
 
-/// Why a step cannot be written now.
+/// The reason why a step cannot be written now.
 #[derive(Debug, thiserror::Error)]
 pub enum StepLockError {
-    /// Somebody has it.
+    /// Another holder has the step.
     #[error("{0}")]
     Held(Holder),
     /// The lock itself cannot be used.
@@ -68,7 +68,8 @@ pub enum StepLockError {
 }
 
 impl StepLock {
-    /// Takes the lock of a step, by the absolute path of its file, for `name`. Somebody else's hold is respected until it ends.
+    /// Takes the lock of a step, by the absolute path of its file, for `name`. Another holder is respected
+    /// until its hold ends.
     pub fn take(state: &StateDir, step: &Path, name: &str, now: Timestamp) -> Result<Self, StepLockError> {
         let lock = Self::take_over(state, step, name, now)?;
         match lock.holder(now) {
@@ -77,7 +78,7 @@ impl StepLock {
         }
     }
 
-    /// Takes the lock whoever holds the step: for a gate, which must be able to say that it failed.
+    /// Takes the lock regardless of the holder: a gate must be able to record that it failed.
     pub fn take_over(
         state: &StateDir,
         step: &Path,
@@ -103,14 +104,14 @@ impl StepLock {
         Ok(lock)
     }
 
-    /// Who holds the step, where somebody does, without taking anything.
+    /// Returns the holder of the step, if there is one, without taking the lock.
     pub fn held(state: &StateDir, step: &Path, now: Timestamp) -> Option<Holder> {
         let path = state.path().join("steps").join("locks").join(key(step));
-        let note = read(&File::open(path).ok()?);
+        let note = read(&lockstep_fs::open(path).ok()?);
         note.holder.filter(|holder| holder.until.is_none_or(|until| until > now))
     }
 
-    /// Who holds it now.
+    /// Returns the present holder.
     pub fn holder(&self, now: Timestamp) -> Option<&Holder> {
         self.note.holder.as_ref().filter(|holder| holder.until.is_none_or(|until| until > now))
     }
@@ -148,7 +149,7 @@ fn open(path: &Path) -> Result<File, StoreError> {
     open_private(path).map_err(StoreError::io("open", path))
 }
 
-/// What the file says; a note that was cut short says nothing.
+/// Reads the note. A truncated note is empty.
 fn read(mut file: &File) -> Note {
     let mut text = String::new();
     let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.take(4096).read_to_string(&mut text));

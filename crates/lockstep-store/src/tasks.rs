@@ -1,7 +1,7 @@
-//! The versions of the task, and what clients' lists say of it.
+//! The versions of the task, and its state in clients' lists.
 //!
-//! Every version is kept as text: what it means, and who may write it, is decided before. A version follows the one it was
-//! made from, or nothing is written: [`Store::swap_task`].
+//! Every version is stored as text; the callers validate it and check who may write it. A version is only
+//! written if the version it is based on is still the present one: [`Store::swap_task`].
 
 use jiff::Timestamp;
 use lockstep_model::ids::SessionId;
@@ -14,21 +14,17 @@ use crate::{Store, StoreError};
 pub struct TaskVersion {
     /// Which of the project's tasks, from one on.
     pub task: u64,
-    /// Its number, from one on.
+    /// The number, starting at 1.
     pub version: u64,
-    /// Its subject.
     pub subject: String,
-    /// Whether the task is delivered.
+    /// Set if the task is delivered.
     pub delivered: bool,
-    /// Its content.
     pub document: String,
-    /// Who wrote it.
     pub author: Author,
-    /// When.
     pub at: Timestamp,
 }
 
-/// Who wrote a version, and why.
+/// The author of a version, and the reason.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Author {
     /// The agent's type; `None` is the Lead, or a person at the command line.
@@ -39,65 +35,51 @@ pub struct Author {
     pub skill: Option<String>,
     /// The session it ran in.
     pub session: Option<String>,
-    /// Why it wrote.
+    /// The reason for the version.
     pub why: Option<String>,
 }
 
-/// What the next version follows.
+/// The predecessor of a new version.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Follows {
     /// No task at all, or this one, which is delivered: the new version is the first of the next task.
     Delivered(Option<u64>),
     /// This version of this task.
-    Version {
-        /// The task.
-        task: u64,
-        /// The version.
-        version: u64,
-    },
+    Version { task: u64, version: u64 },
 }
 
 /// The next version, before it has a number.
 #[derive(Debug, Clone, Copy)]
 pub struct NewVersion<'a> {
-    /// Its subject.
     pub subject: &'a str,
-    /// Whether the task is delivered.
+    /// Set if the task is delivered.
     pub delivered: bool,
-    /// Its content.
     pub document: &'a str,
-    /// Who writes it.
     pub author: &'a Author,
-    /// When.
     pub at: Timestamp,
 }
 
-/// What came of a swap.
+/// The result of a swap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Swapped {
-    /// It is the present version now.
-    Written {
-        /// The task.
-        task: u64,
-        /// The version.
-        version: u64,
-    },
-    /// Somebody was first: nothing was written.
+    /// The version was written.
+    Written { task: u64, version: u64 },
+    /// Another process wrote first: nothing was written.
     Behind,
 }
 
 /// The task in a client's own list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mirror {
-    /// The session whose list it is.
+    /// The session of the list.
     pub session: SessionId,
-    /// Its id in that list.
+    /// The id in that list.
     pub client_id: String,
     /// Which of the project's tasks.
     pub task: u64,
     /// The subject that was last seen there.
     pub subject: String,
-    /// The description that was last seen there; `None` where only the subject was.
+    /// The description that was last seen there; `None` if only the subject was.
     pub description: Option<String>,
     /// When it was last seen.
     pub at: Timestamp,
@@ -132,10 +114,21 @@ impl Store {
         })
     }
 
-    /// Compare and swap: writes `new` if the present version is still what it follows. One transaction, which
-    /// holds the write lock from before it compares.
+    /// Compare and swap: writes `new` if the present version is still the one it follows. Runs in one
+    /// transaction, which takes the write lock before it compares.
     pub fn swap_task(&mut self, follows: Follows, new: NewVersion<'_>) -> Result<Swapped, StoreError> {
-        self.write(|db| {
+        self.swap_task_with(follows, new, |_| Ok(()))
+    }
+
+    /// The same; `record` puts the new version on record before it is written. If it fails, nothing is written.
+    pub fn swap_task_with(
+        &mut self,
+        follows: Follows,
+        new: NewVersion<'_>,
+        record: impl FnOnce(u64) -> Result<(), StoreError>,
+    ) -> Result<Swapped, StoreError> {
+        let mut failure = None;
+        let swapped = self.write(|db| {
             let present = present(db)?;
             let (task, version) = match (follows, present) {
                 (Follows::Delivered(None), None) => (1, 1),
@@ -150,11 +143,16 @@ impl Store {
                 _ => return Ok(Swapped::Behind),
             };
             insert(db, task, version, &new)?;
+            if let Err(error) = record(version) {
+                failure = Some(error);
+                return Err(rusqlite::Error::QueryReturnedNoRows);
+            }
             Ok(Swapped::Written { task, version })
-        })
+        });
+        failure.map_or(swapped, Err)
     }
 
-    /// Remembers what a client's list says of the task. An id stands for one task, the newest it was seen as.
+    /// Records the state of the task in a client's list. An id belongs to one task, the last it was seen as.
     pub fn note_mirror(&mut self, mirror: &Mirror) -> Result<(), StoreError> {
         self.write(|db| {
             db.execute(
@@ -174,7 +172,7 @@ impl Store {
         })
     }
 
-    /// Where a task is in clients' lists, the one seen last first.
+    /// Returns the entries of a task in clients' lists, last seen first.
     pub fn mirrors(&self, task: u64) -> Result<Vec<Mirror>, StoreError> {
         let rows: Vec<(String, Mirror)> = self.on(|db| {
             db.prepare(

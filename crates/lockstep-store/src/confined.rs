@@ -1,0 +1,86 @@
+//! Paths that a project's configuration names: they stay in the project, outside `.git`, and no link is followed.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use lockstep_model::path::absolute;
+
+/// The reason why a configured path is not used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PathRefusal {
+    /// The path is outside the project.
+    #[error("it leads out of the project")]
+    Outside,
+    /// The path is in a git directory.
+    #[error("it lies in a git directory")]
+    Git,
+    /// The path or a directory above it is a link.
+    #[error("{} is a symbolic link", .0.display())]
+    Link(PathBuf),
+}
+
+/// Returns the absolute form of `path` if it stays in the project at `root`. The file need not exist.
+pub fn confine(root: &Path, path: &Path) -> Result<PathBuf, PathRefusal> {
+    let full = absolute(root, path);
+    if full.components().any(|part| is_git(part.as_os_str())) && !is_git_root(root, &full) {
+        return Err(PathRefusal::Git);
+    }
+    let has_parent = path.components().any(|part| part == Component::ParentDir);
+    let inside = full.strip_prefix(root).map_err(|_| PathRefusal::Outside)?;
+    if has_parent {
+        return Err(PathRefusal::Outside);
+    }
+    let mut below = root.to_owned();
+    for part in inside.components() {
+        below.push(part);
+        match fs::symlink_metadata(&below) {
+            Ok(meta) if meta.is_symlink() => return Err(PathRefusal::Link(below)),
+            Ok(_) => {}
+            // Nothing below a missing directory can be a link.
+            Err(_) => break,
+        }
+    }
+    Ok(full)
+}
+
+/// Returns true if the name of the git directory is only part of the project's own root.
+fn is_git_root(root: &Path, full: &Path) -> bool {
+    full.strip_prefix(root).is_ok_and(|inside| !inside.components().any(|part| is_git(part.as_os_str())))
+}
+
+/// Some file systems ignore case.
+fn is_git(name: &OsStr) -> bool {
+    name.eq_ignore_ascii_case(".git")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_path_stays_in_the_project_and_out_of_git() {
+        let dir = tempfile::tempdir().unwrap();
+        let root = dir.path().join("project");
+        fs::create_dir_all(root.join("real/below")).unwrap();
+        symlink(dir.path(), root.join("out")).unwrap();
+        symlink("real", root.join("in")).unwrap();
+        symlink("nowhere", root.join("real/dangling")).unwrap();
+        let refused = |path: &str| confine(&root, Path::new(path)).unwrap_err();
+        for path in ["a", "real/below/b", "real/new/c", "./real", ".github/x", "a.git/b"] {
+            assert_eq!(confine(&root, Path::new(path)).unwrap(), absolute(&root, Path::new(path)), "{path}");
+        }
+        assert!(confine(&root, &root.join("real/x")).is_ok());
+        for path in ["/etc/passwd", "../x", "a/../../x", "a/../b"] {
+            assert_eq!(refused(path), PathRefusal::Outside, "{path}");
+        }
+        for path in [".git/config", "sub/.git/hooks/post-commit", ".GIT/x", "/home/u/.git/config"] {
+            assert_eq!(refused(path), PathRefusal::Git, "{path}");
+        }
+        for (path, link) in [("out/x", "out"), ("in/x", "in"), ("real/dangling", "real/dangling")] {
+            assert_eq!(refused(path), PathRefusal::Link(root.join(link)), "{path}");
+        }
+    }
+}
