@@ -1,4 +1,4 @@
-//! The types of `[cache]`: its words, its numbers, and the fields of `[[cache.section]]`.
+//! The types of `[cache]`: its choices, its numbers, and the fields of `[[cache.section]]`.
 
 use toml::de::DeValue;
 
@@ -8,11 +8,11 @@ use crate::value::{Choice, Kind, Value, Wrong, choices, quoted, string, whole_nu
 choices! {
     /// `[cache] deliver`: how much of the cache a session gets.
     pub enum Deliver {
-        /// One part: what there is, what fits whole, and how to get the rest.
+        /// One part: a list of the content, the parts that fit completely, and instructions to get the rest.
         Index = "index",
-        /// All of it, in as many parts as it takes.
+        /// The complete content, in as many parts as necessary.
         Full = "full",
-        /// Nothing.
+        /// Nothing is delivered.
         Off = "off",
     }
 }
@@ -20,11 +20,11 @@ choices! {
 choices! {
     /// `[cache] preset`: the sections to begin with.
     pub enum CachePreset {
-        /// By what the project is.
+        /// Chosen by the kind of project.
         Auto = "auto",
-        /// Those of the iSDLC framework.
+        /// The sections of the iSDLC framework.
         Isdlc = "isdlc",
-        /// Those of any project of Claude Code.
+        /// The sections for any project of Claude Code.
         Claude = "claude",
     }
 }
@@ -50,15 +50,15 @@ choices! {
         Agents = "agents",
         /// All sources, each under its path.
         Files = "files",
-        /// The first source that exists, else what Lockstep offers.
+        /// The first source that exists, otherwise Lockstep's own text.
         Instructions = "instructions",
-        /// Text that Lockstep has by itself.
+        /// Lockstep's own text.
         Given = "given",
     }
 }
 
 impl SectionStrategy {
-    /// Its word.
+    /// The name in the configuration.
     pub fn word(self) -> &'static str {
         let word =
             <Self as Choice>::ALL.iter().find(|(strategy, _)| *strategy == self).map(|(_, word)| *word);
@@ -129,7 +129,7 @@ impl Value for Places {
     }
 }
 
-/// `name` of a `[[cache.section]]`. Whether it can stand in a marker is the cache's to say.
+/// `name` of a `[[cache.section]]`. The cache checks that it is valid in a marker.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SectionTitle(pub String);
 
@@ -148,13 +148,11 @@ impl Value for SectionTitle {
 /// A `[[cache.section]]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CacheSection {
-    /// Its name.
     pub name: SectionTitle,
-    /// Where its content comes from.
+    /// The sources of its content.
     pub source: Places,
-    /// How its content is made.
+    /// The way its content is created.
     pub strategy: SectionStrategy,
-    /// How much it matters.
     pub priority: Priority,
 }
 
@@ -173,13 +171,15 @@ table_fields!(
     CacheSection,
     example "TEAM_RULES" { r#"name = "TEAM_RULES""#, r#"source = ["docs/rules.md"]"#, "priority = 2" },
     {
-        /// Its name, as it stands in the cache. One of the preset's is replaced where it stands; others follow.
+        /// The name in the cache. A section of the preset with the same name is replaced in place; others are
+        /// appended.
         name: SectionTitle;
-        /// Where its content comes from. Of several places, `raw`, `json` and the manifests take the first that exists.
+        /// The sources of its content. Of several paths, `raw`, `json` and the manifests use the first that
+        /// exists.
         source: Places;
-        /// How its content is made.
+        /// The way its content is created.
         strategy: SectionStrategy;
-        /// How much it matters: 1 is delivered first and kept longest when the budget is short.
+        /// The importance: 1 is delivered first and kept longest when the budget is short.
         priority: Priority;
     }
 );

@@ -10,7 +10,7 @@ use crate::value::{Kind, Value, Wrong};
 pub struct ContextTokens(pub usize);
 
 impl ContextTokens {
-    /// From what a small model has to more than any has.
+    /// From the context of a small model to more than that of any model.
     const RANGE: std::ops::RangeInclusive<usize> = 4_000..=100_000_000;
 }
 

@@ -1,9 +1,9 @@
-//! Finds the project a directory or file belongs to, and reads its configuration.
+//! Finds the project of a directory or file, and reads its configuration.
 //!
-//! The only part of this crate that touches the disk. A `lockstep.toml` that is there but cannot be used is a
-//! [`Fault`], never an inactive project: whoever enforces must be able to block.
+//! This is the only part of the crate that accesses the disk. A `lockstep.toml` that exists but cannot be
+//! used is a [`Fault`], never an inactive project, so that callers that enforce rules can block.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
@@ -16,43 +16,40 @@ use crate::{FILE_NAME, worktree};
 /// An active project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Project {
-    /// Its root: `.lockstep/` lies here, and relative paths start here.
+    /// The root directory: it contains `.lockstep/`, and relative paths start here.
     pub root: PathBuf,
-    /// Its `lockstep.toml`, which for a linked git worktree may lie in the main one.
+    /// Its `lockstep.toml`. For a linked git worktree, it may be in the main one.
     pub config_path: PathBuf,
 }
 
-/// Why it cannot be said whether a project is active, or its configuration cannot be read.
+/// The reason why it is unknown whether a project is active, or its configuration cannot be read.
 #[derive(Debug, Error)]
 pub enum Fault {
     /// The start of a search is no absolute path.
     #[error("{} is not an absolute path, so no project can be looked for from there", path.display())]
     Relative {
-        /// The start.
+        /// The directory where the search started.
         path: PathBuf,
     },
     /// Something is called `lockstep.toml` but is no file.
     #[error("{} is {kind}, not a file; replace it by a file (an empty one will do), or remove it", path.display())]
     NotAFile {
-        /// Where it lies.
         path: PathBuf,
-        /// What it is.
+        /// The kind of file.
         kind: &'static str,
     },
     /// A symbolic link called `lockstep.toml` leads nowhere.
     #[error("{} is a symbolic link that leads nowhere; mend the link, or remove it", path.display())]
     Dangling {
-        /// Where it lies.
         path: PathBuf,
-        /// What following it gave.
+        /// The error when following the link.
         source: io::Error,
     },
     /// A file is there, or may be, but the system does not let it be read.
     #[error("{} could not be read; check that it and its directory are readable to this user", path.display())]
     Unreadable {
-        /// Where it lies.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
 }
@@ -68,7 +65,7 @@ impl Project {
             let config = match look(directory)? {
                 Seen::Config(path) => Some(path),
                 Seen::Nothing => of_main_worktree(directory)?,
-                // Above a start that could be searched, this is a sandbox that hides what is outside it.
+                // Above a readable start directory, this is a sandbox that hides everything outside.
                 Seen::Hidden(_) if directory != start => None,
                 Seen::Hidden(source) => return Err(Fault::Unreadable { path: start, source }),
             };
@@ -95,17 +92,17 @@ impl Project {
         Self::of_directory(cwd)
     }
 
-    /// Reads the configuration. What is wrong in it is in [`Loaded::problems`].
+    /// Reads the configuration. Its problems are in [`Loaded::problems`].
     pub fn load(&self) -> Result<Loaded, Fault> {
         let path = &self.config_path;
-        // One byte more than is taken, so that a larger file is known as such without reading it.
+        // One byte more than the limit, so that a larger file is detected without reading all of it.
         let bytes = read_up_to(path, MAX_BYTES + 1)
             .map_err(|source| Fault::Unreadable { path: path.clone(), source })?;
         Ok(parse(bytes))
     }
 }
 
-/// What a directory has by way of a configuration.
+/// The configuration file of a directory.
 enum Seen {
     Config(PathBuf),
     Nothing,
@@ -146,7 +143,7 @@ fn of_main_worktree(directory: &Path) -> Result<Option<PathBuf>, Fault> {
     }
 }
 
-/// Whether `error` says that there is no such file, as opposed to that nobody can tell.
+/// Returns true if `error` means that the file does not exist, as opposed to an unknown state.
 pub(crate) fn cannot_exist(error: &io::Error) -> bool {
     use ErrorKind::{InvalidFilename, InvalidInput, NotADirectory, NotFound};
     matches!(error.kind(), NotFound | NotADirectory | InvalidInput | InvalidFilename)
@@ -155,6 +152,6 @@ pub(crate) fn cannot_exist(error: &io::Error) -> bool {
 /// The first `limit` bytes of a file.
 pub(crate) fn read_up_to(path: &Path, limit: usize) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(limit as u64).read_to_end(&mut bytes)?;
+    lockstep_fs::open(path)?.take(limit as u64).read_to_end(&mut bytes)?;
     Ok(bytes)
 }

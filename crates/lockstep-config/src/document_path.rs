@@ -4,7 +4,7 @@ use toml::de::DeValue;
 
 use crate::value::{Kind, Value, Wrong, plain_path, quoted, string};
 
-/// A path relative to the root; `None` where the project's kind decides.
+/// A path relative to the root; `None` if the project's kind decides.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct DocumentPath(pub Option<String>);
 

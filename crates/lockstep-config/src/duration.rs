@@ -14,7 +14,7 @@ const DAY: u64 = 24 * HOUR;
 /// The units, longest first; they are written in this order, each at most once.
 const UNITS: [(char, u64); 4] = [('d', DAY), ('h', HOUR), ('m', MINUTE), ('s', 1)];
 
-/// Why a text is no duration.
+/// The reason why a text is no duration.
 #[derive(Debug, Error, PartialEq, Eq)]
 pub(crate) enum InvalidDuration {
     #[error("a duration is whole numbers with the units d, h, m and s, longest first, such as \"1h30m\"")]
@@ -23,7 +23,6 @@ pub(crate) enum InvalidDuration {
     TooLong,
 }
 
-/// Reads `text`.
 pub(crate) fn parse(text: &str) -> Result<Duration, InvalidDuration> {
     let mut rest = text;
     let mut units = UNITS.iter();
@@ -36,7 +35,7 @@ pub(crate) fn parse(text: &str) -> Result<Duration, InvalidDuration> {
         if number.is_empty() {
             return Err(InvalidDuration::Form);
         }
-        // A number beyond u64 is all digits, so the only thing wrong with it is its size.
+        // A number beyond u64 consists of digits only, so only its size is wrong.
         let number: u64 = number.parse().map_err(|_| InvalidDuration::TooLong)?;
         seconds = seconds.saturating_add(number.saturating_mul(*factor));
         rest = &tail[unit.len_utf8()..];

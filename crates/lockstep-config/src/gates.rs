@@ -3,13 +3,25 @@
 use crate::value::choices;
 
 choices! {
-    /// What a gate does with its verdict.
+    /// The effect of a gate's verdict.
     pub enum GateMode {
-        /// The gate is not asked.
+        /// The gate is skipped.
         Off = "off",
-        /// The verdict is recorded and the Lead is told; nothing is refused.
+        /// The verdict is recorded and reported to the Lead; nothing is refused.
         Warn = "warn",
-        /// What fails the gate is refused.
+        /// The gate refuses actions that fail it.
         Block = "block",
+    }
+}
+
+choices! {
+    /// The answer to something that a gate would have to read and cannot.
+    pub enum Unreadable {
+        /// The client asks the user.
+        Ask = "ask",
+        /// The gate refuses it.
+        Deny = "deny",
+        /// The gate lets it pass.
+        Allow = "allow",
     }
 }

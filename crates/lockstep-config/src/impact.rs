@@ -10,7 +10,7 @@ use toml::de::DeValue;
 use crate::problem::Found;
 use crate::value::{Kind, Value, Wrong, plain_path, quoted, string};
 
-/// `[impact] aliases`: names with the paths they stand for.
+/// `[impact] aliases`: names with their paths.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AliasTable(pub BTreeMap<String, String>);
 
@@ -47,12 +47,12 @@ impl Value for AliasTable {
     }
 }
 
-/// Whether a path stays below the root.
+/// Returns true if a path is below the root.
 fn is_inside(path: &str) -> bool {
     !path.is_empty() && !path.starts_with('/') && path.split('/').all(|part| part != "..")
 }
 
-/// `[impact] file`: where the newest report of a session is written besides; `None` for the empty string.
+/// `[impact] file`: an additional file for the newest report of a session; `None` for the empty string.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReportFile(pub Option<String>);
 

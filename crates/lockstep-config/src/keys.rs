@@ -1,7 +1,7 @@
-//! Every key of `lockstep.toml`: its section, name, type, default and documentation, once.
+//! Every key of `lockstep.toml`: its section, name, type, default and documentation.
 //!
 //! To add a key, add it here, with its type if that is new. A set of words is a [`Choice`]; any other type
-//! implements [`Value`](crate::value::Value). Everything else follows from this table.
+//! implements [`Value`](crate::value::Value). Everything else is derived from this table.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use lockstep_task::access::{AgentRule, SkillRule};
 use crate::cache::{CacheBudget, CachePreset, CacheSection, Deliver, Places};
 use crate::cascade::ContextTokens;
 use crate::document_path::DocumentPath;
-use crate::gates::GateMode;
+use crate::gates::{GateMode, Unreadable};
 use crate::impact::{AliasTable, ReportFile};
 use crate::map::{MapLines, MapScope};
 use crate::scope::{FileBytes, Patterns, ScopePreset};
@@ -26,7 +26,7 @@ use crate::task::{EventsFile, L2Path, TaskBytes};
 use crate::value::{Choice, choices};
 
 sections! {
-    /// How file changes are recorded.
+    /// Recording of file changes.
     [journal] Journal {
         /// The directory that holds the journal files, `src-changes-SESSION.log`. A relative path starts at the
         /// project's root. An empty string means the system's temporary directory.
@@ -37,12 +37,12 @@ sections! {
         /// with the client's editing tools are seen.
         sweep: Sweep = Sweep::Bash;
 
-        /// How long the journal file of an ended session is kept: whole numbers of days, hours, minutes and
+        /// Retention time of the journal file of an ended session: whole numbers of days, hours, minutes and
         /// seconds, such as `7d`, `24h` or `1h30m`.
         grace: Duration = Duration::from_secs(24 * 60 * 60);
     }
 
-    /// Which findings are worth an alert to the Lead. Reports are written in any case.
+    /// Findings that cause an alert to the Lead. Reports are written in any case.
     [alert] Alert {
         /// For the changes of a subagent. `any`: every dependent counts. `breaking`: only dependents that the
         /// change breaks. `off`: no alerts.
@@ -52,23 +52,24 @@ sections! {
         /// Lead a turn.
         lead: Worth = Worth::Breaking;
 
-        /// How an alert is written. `detailed`: with what changed in each file, and the lines and names by which dependents use
-        /// it. Alerts that wait at the same time become one. `plain`: with the names of the files only. Of alerts that wait at the
-        /// same time the newest is delivered, and the others are counted.
+        /// Form of the alert. `detailed`: the change of each file, and the lines and names by which dependents use it; alerts that
+        /// wait at the same time are merged. `plain`: the names of the files only; of several waiting alerts the newest is
+        /// delivered, and the others are counted.
         format: AlertFormat = AlertFormat::Detailed;
 
-        /// Whether the Lead hears of changes on which nothing depends. `off`: no. `always`: one line, also after a subagent that
+        /// Report of changes on which nothing depends. `off`: none. `always`: one line to the Lead, also after a subagent that
         /// changed nothing, so that silence means that no hook ran.
         status: AlertStatus = AlertStatus::Off;
     }
 
-    /// How the dependents of changed files are looked for.
+    /// The search for dependents of changed files.
     [impact] Impact {
-        /// How long the analysis at a stop may take. What was found until then is reported, and that it is not all.
+        /// Time limit of the analysis at a stop. The dependents that were found by then are reported, with a
+        /// note that the report is incomplete.
         time_limit: Duration = Duration::from_secs(10);
 
-        /// Names under which files of the project are known besides their own, with their paths relative to its root: a
-        /// skill that is called by a short name, a script by its task.
+        /// Additional names of files in the project, with their paths relative to its root: a skill that is
+        /// called by a short name, a script by its task.
         aliases: AliasTable = AliasTable::default();
 
         /// A file that holds the newest report of a session in Markdown, for skills that read it, such as
@@ -76,7 +77,8 @@ sections! {
         file: ReportFile = ReportFile::default();
     }
 
-    /// Which files are indexed: of what git tracks or would track, and `.lockstepignore` does not leave out.
+    /// Files to index, among those that git tracks or would track and that `.lockstepignore` does not
+    /// exclude.
     [scope] Scope {
         /// `repository`: all of them. `claude`: an agent framework's own files: agents, skills, commands, rules, hooks,
         /// settings and memory below `.claude/`.
@@ -88,25 +90,25 @@ sections! {
         /// No file that matches one of these patterns, which are written as in `.gitignore`.
         exclude: Patterns = Patterns::default();
 
-        /// Larger files are counted, but not looked into.
+        /// Larger files are counted, but not read.
         max_file_bytes: FileBytes = FileBytes::default();
     }
 
-    /// How the client's hooks behave.
+    /// Behaviour of the client's hooks.
     [hooks] Hooks {
-        /// What a gate does when it cannot decide, because a file is unreadable or this configuration is broken.
-        /// `block`: the step is refused, with the reason. `allow`: the step passes, and the fault is in the log.
-        /// Hooks that only observe never block.
+        /// Action of a gate that cannot decide, because a file is unreadable or this configuration is broken.
+        /// `block`: the step is refused, with the reason. `allow`: the step passes, and the fault is in the
+        /// log. Hooks that only observe never block.
         on_failure: OnFailure = OnFailure::Block;
     }
 
     /// The task: one versioned document that is the truth across phases.
     [task] Task {
-        /// The most bytes a version of the task may have. A task holds pointers; bulk belongs in the files they
-        /// lead to.
+        /// Maximum size of a version of the task, in bytes. A task holds pointers; bulk belongs in the files
+        /// that they name.
         max_bytes: TaskBytes = TaskBytes::default();
 
-        /// Where the L2 file of a phase is when the task does not say, relative to the project's root.
+        /// Path of the L2 file of a phase if the task does not name it, relative to the project's root.
         /// `{session-id}`, `{N}` (the number of the phase) and `{coordinator}` are filled in.
         l2_path: L2Path = L2Path::default();
 
@@ -114,20 +116,20 @@ sections! {
         /// relative path starts at the project's root.
         events: EventsFile = EventsFile::default();
 
-        /// What agents may do with the task, by their type, besides the defaults: `pt-manager` creates and
+        /// Rights of agents on the task, by their type, besides the defaults: `pt-manager` creates and
         /// updates it, `delivery-agent` updates `phase_status`, `metrics` and `subject`, `rsil-agent` updates
         /// `phase_status`, and any other agent only reads. A table replaces the default of the same name.
         agents: Tables<AgentRule> = Tables::default();
 
-        /// What skills may write and must read, besides the defaults, which `lockstep task access` lists. A
-        /// table replaces the default of the same name.
+        /// Sections that skills may write and must read, besides the defaults, which `lockstep task access`
+        /// lists. A table replaces the default of the same name.
         skills: Tables<SkillRule> = Tables::default();
     }
 
-    /// Steps: units of work whose phases are recorded, and whose prompt, end and commit pass gates. Without step files and
-    /// without markers in a prompt, nothing of this is looked at.
+    /// Steps: units of work whose phases are recorded, and whose prompt, end and commit pass gates. Without
+    /// step files and without markers in a prompt, this section has no effect.
     [steps] Steps {
-        /// The directory of the step files, relative to the project's root; those below it count too.
+        /// The directory of the step files, relative to the project's root, including its subdirectories.
         dir: StepsDir = StepsDir::default();
 
         /// Other directories with step files, relative to the project's root. A part of a path may have `*`, as in
@@ -140,30 +142,33 @@ sections! {
         /// The phase set of a new step: `tdd-14`, `tdd-8`, `tdd-5`, `tdd-3`, or one of the project's own.
         phases: PhaseSetName = PhaseSetName::default();
 
-        /// The file that says how much of a prompt is checked for a command. An empty string means `des-commands.yaml` in
-        /// the directory of the steps where it is there, else the built-in table.
+        /// The file that defines how much of a prompt is checked for a command. An empty string means
+        /// `des-commands.yaml` in the directory of the steps if it exists, otherwise the built-in table.
         commands: OptionalPath = OptionalPath::default();
 
-        /// The file that says which sections a prompt must have. An empty string means `_section-definitions.yaml` in the
-        /// directory of the steps where it is there, else the built-in ones.
+        /// The file that defines the sections a prompt must have. An empty string means
+        /// `_section-definitions.yaml` in the directory of the steps if it exists, otherwise the built-in
+        /// ones.
         sections: OptionalPath = OptionalPath::default();
 
-        /// The file with the state machines, phase sets and prefixes. An empty string means `step-execution-fsm.yaml` in the
-        /// directory of the steps where it is there, else the built-in ones.
+        /// The file with the state machines, phase sets and prefixes. An empty string means
+        /// `step-execution-fsm.yaml` in the directory of the steps if it exists, otherwise the built-in ones.
         machine: OptionalPath = OptionalPath::default();
 
-        /// Phases that may not be claimed without evidence, and what the command given with `--run` must show.
+        /// Phases that require evidence, and the result that the command given with `--run` must have.
         evidence: EvidenceTable = EvidenceTable::default();
 
-        /// What it means when an agent took more turns than its step gave it. `warn`: a warning. `block`: gate 2 fails.
+        /// Effect of an agent that takes more turns than its step allows. `warn`: a warning. `block`: gate 2
+        /// fails.
         over_budget: OverBudget = OverBudget::Warn;
     }
 
-    /// What the gates do. `off`: the gate is not asked. `warn`: its verdict is recorded and told to the Lead, and nothing is
-    /// refused. `block`: what fails is refused. Gates look only at prompts with markers, at recorded steps and at the task;
-    /// other work passes whatever is set here.
+    /// Mode of each gate. `off`: the gate is skipped. `warn`: its verdict is recorded and sent to the Lead, and nothing is
+    /// refused. `block`: it refuses what fails. Gates check only prompts with markers, recorded steps and the task; other work
+    /// passes in every mode.
     [gates] Gates {
-        /// Gate 1: an agent is started with a prompt that asks for the check by its markers.
+        /// Gate 1: an agent is started or continued with a prompt that asks for the check by its markers: through `Agent`, a workflow's
+        /// script or a message.
         prompt: GateMode = GateMode::Block;
 
         /// Gate 2: the agent of a step wants to end. Also the step's boundary, when that agent writes a file.
@@ -172,12 +177,17 @@ sections! {
         /// Gate 3: a commit, in the client and in the git hook.
         commit: GateMode = GateMode::Block;
 
-        /// The rules of the task: who may write it in the client's list, or through `lockstep task` in a shell.
+        /// Access rules of the task: writes in the client's list, and through `lockstep task` in a shell.
         task: GateMode = GateMode::Block;
 
         /// Prompts in nWave's present dialect (`DES-PROJECT-ID`, `DES-STEP-ID`, `DES-MODE`), which nWave's own hooks check.
         /// `warn` and `block` check their markers and sections by nWave's rules. Their end is left to nWave.
         nwave: GateMode = GateMode::Off;
+
+        /// A command or a script that mentions git or Lockstep and whose effect cannot be read from its text, while gate 3 or
+        /// the rules of the task would refuse it. Also a workflow's script that assembles a prompt at run time and names a
+        /// marker or a step file. `ask`: the client asks the user. `deny`: it is refused. `allow`: it passes.
+        unreadable: Unreadable = Unreadable::Ask;
     }
 
     /// The audit trail of the steps.
@@ -189,14 +199,15 @@ sections! {
 
     /// The cascade: dependents follow a change until nothing unresolved is left.
     [cascade] Cascade {
-        /// What counts as a new impact when an iteration is checked. `breaking`: dependents that no longer fit what
-        /// changed. `any`: every direct dependent.
+        /// Definition of a new impact when an iteration is checked. `breaking`: dependents that no longer fit
+        /// the change. `any`: every direct dependent.
         converge_on: ConvergeOn = ConvergeOn::Breaking;
 
-        /// How many tokens an agent's context has. A prompt takes at most 30 % of it.
+        /// Size of an agent's context in tokens. A prompt takes at most 30 % of it.
         context_tokens: ContextTokens = ContextTokens::default();
 
-        /// How long an agent that `lockstep cascade run` starts may take; then it is ended, and counts as failed.
+        /// Time limit of an agent that `lockstep cascade run` starts. After it, the agent is ended and counts
+        /// as failed.
         time_limit: Duration = Duration::from_secs(30 * 60);
     }
 
@@ -216,11 +227,11 @@ sections! {
         max_lines: MapLines = MapLines::default();
     }
 
-    /// The session cache: a framework's static content, built once and given to every session. Without a cache that
-    /// `lockstep cache build` or `lockstep init` has made, nothing is delivered.
+    /// The session cache: a framework's static content, built once and delivered to every session. Nothing is
+    /// delivered before `lockstep cache build` or `lockstep init` has created a cache.
     [cache] Cache {
-        /// The cache file, relative to the project's root. An empty string means `.isdlc/session-cache.md` where
-        /// there is an `.isdlc` directory, else `.lockstep/session-cache.md`.
+        /// The cache file, relative to the project's root. An empty string means `.isdlc/session-cache.md` if
+        /// there is an `.isdlc` directory, otherwise `.lockstep/session-cache.md`.
         path: DocumentPath = DocumentPath::default();
 
         /// The most characters the cache may have, markers included. Over it, external skills are cut, the skills manifest is
@@ -228,9 +239,9 @@ sections! {
         /// to titles, or left out, whichever fits first.
         budget_chars: CacheBudget = CacheBudget::default();
 
-        /// How much a session gets. `index`: what there is, the most important content that fits whole, and how to
-        /// get the rest. `full`: all of it, in as many hook entries as it takes; run `lockstep init` after
-        /// changing to it. `off`: nothing.
+        /// Amount of content that a session gets. `index`: a list of the content, the most important parts
+        /// that fit completely, and instructions to get the rest. `full`: all of it, in as many hook entries
+        /// as necessary; run `lockstep init` after changing to it. `off`: nothing.
         deliver: Deliver = Deliver::Index;
 
         /// The sections to begin with. `auto`: `isdlc` where there is an `.isdlc` directory, else `claude`.
@@ -245,7 +256,7 @@ sections! {
 }
 
 choices! {
-    /// `[cascade] converge_on`: what counts as a new impact.
+    /// `[cascade] converge_on`: the definition of a new impact.
     pub enum ConvergeOn {
         /// Dependents that no longer fit.
         Breaking = "breaking",
@@ -255,24 +266,24 @@ choices! {
 }
 
 choices! {
-    /// `[journal] sweep`: when to look for changes that no tool reported.
+    /// `[journal] sweep`: the events after which unreported changes are searched.
     pub enum Sweep {
         /// After Bash calls and at stops.
         Bash = "bash",
         /// At stops only.
         Stop = "stop",
-        /// Never.
+        /// No sweeps.
         Off = "off",
     }
 }
 
 impl Sweep {
-    /// Whether a Bash call is followed by a sweep.
+    /// Returns true if a sweep follows a Bash call.
     pub fn after_bash(self) -> bool {
         self == Self::Bash
     }
 
-    /// Whether a stop, of the Lead or a subagent, is preceded by a sweep.
+    /// Returns true if a sweep precedes a stop of the Lead or a subagent.
     pub fn at_stop(self) -> bool {
         self != Self::Off
     }
@@ -291,7 +302,7 @@ choices! {
 choices! {
     /// `[alert] status`: whether the Lead hears of changes on which nothing depends.
     pub enum AlertStatus {
-        /// No.
+        /// Disabled.
         Off = "off",
         /// Always, in one line.
         Always = "always",
@@ -299,13 +310,13 @@ choices! {
 }
 
 choices! {
-    /// `[alert]`: which dependents make an alert worth sending.
+    /// `[alert]`: the dependents that cause an alert.
     pub enum Worth {
         /// Every dependent.
         Any = "any",
         /// Only dependents that the change breaks.
         Breaking = "breaking",
-        /// None.
+        /// No alerts.
         Off = "off",
     }
 }
@@ -324,7 +335,7 @@ pub enum JournalDir {
 }
 
 impl JournalDir {
-    /// The directory itself, for a project at `root` on a system whose temporary directory is `system`.
+    /// Returns the directory for a project at `root` on a system whose temporary directory is `system`.
     pub fn resolve(&self, root: &Path, system: &Path) -> PathBuf {
         match self {
             Self::System => system.to_path_buf(),

@@ -1,8 +1,9 @@
-//! `lockstep.toml`, typed: which keys there are, what is wrong with a file, and where the file is found.
+//! `lockstep.toml`, typed: its keys, its problems, and the search for the file.
 //!
-//! [`keys`] is the single source: a key's type, default and documentation stand there once, and validation,
-//! the [`template`], the [`reference`](mod@reference) page and `config show` come from it. [`parse()`] is pure;
-//! only [`discover`] touches the disk. Nothing here reads the environment or starts a process.
+//! [`keys`] is the single source: it declares each key's type, default and documentation once, and
+//! validation, the [`template`], the [`reference`](mod@reference) page and `config show` are derived from it.
+//! [`parse()`] is pure; only [`discover`] accesses the disk. Nothing here reads the environment or starts a
+//! process.
 
 pub mod cache;
 pub mod cascade;
@@ -21,6 +22,7 @@ pub mod table;
 pub mod tables;
 pub mod task;
 pub mod template;
+pub mod user;
 pub mod value;
 
 mod duration;
@@ -33,5 +35,5 @@ pub use keys::Config;
 pub use parse::{Loaded, Origin, Setting, parse};
 pub use problem::{Position, Problem};
 
-/// The name of the file whose presence makes a project active.
+/// The name of the file that makes a project active.
 pub const FILE_NAME: &str = "lockstep.toml";

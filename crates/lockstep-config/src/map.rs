@@ -6,7 +6,7 @@ use crate::value::{Kind, Value, Wrong, quoted, string, whole_number};
 
 const AUTO: &str = "auto";
 
-/// `[map] scope`: which files have an entry; `None` for all that are indexed. What a scope can be is the map's to say.
+/// `[map] scope`: the files that have an entry; `None` for all indexed files. The map validates the scope.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct MapScope(pub Option<String>);
 
@@ -23,7 +23,7 @@ impl Value for MapScope {
     }
 }
 
-/// `[map] max_lines`: `None` where the scope decides.
+/// `[map] max_lines`: `None` if the scope decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MapLines(pub Option<usize>);
 

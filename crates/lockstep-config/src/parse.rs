@@ -1,4 +1,4 @@
-//! Reads `lockstep.toml`: every valid key applies, and everything that is wrong is told at once.
+//! Reads `lockstep.toml`: every valid key applies, and all problems are reported at once.
 //!
 //! Pure, and on the hook path: one pass over a small text, nothing compiled.
 
@@ -17,53 +17,50 @@ use crate::value::Wrong;
 /// The largest file that is read. A hook must not spend its time on a file that is no configuration.
 pub const MAX_BYTES: usize = 1024 * 1024;
 
-/// A configuration as read: its values, where they come from, and what is wrong.
+/// A parsed configuration: its values, their origins, and its problems.
 ///
-/// With `problems`, `config` holds the valid keys and defaults for the rest. Whoever observes goes on with that;
-/// whoever enforces must not.
+/// With `problems`, `config` has the valid keys and defaults for the rest. Observers may continue with that;
+/// callers that enforce rules must not.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Loaded {
     /// The values in effect.
     pub config: Config,
     /// The keys set in the file, with their lines, in the order of the file.
     pub origins: Vec<Set>,
-    /// What is wrong, in the order of the file.
+    /// The problems, in the order of the file.
     pub problems: Vec<Problem>,
 }
 
 /// A key that the file sets.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Set {
-    /// The section.
     pub section: &'static str,
     /// The key's name.
     pub name: &'static str,
-    /// The line it stands on, from 1.
+    /// The line number, starting at 1.
     pub line: usize,
 }
 
-/// Where a value comes from.
+/// The origin of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// The file does not set it, or not validly.
     Default,
-    /// This line of the file, from 1.
+    /// This line of the file, starting at 1.
     Line(usize),
 }
 
 /// A key with its value in effect and the value's origin.
 #[derive(Debug, Clone)]
 pub struct Setting {
-    /// The key.
     pub key: &'static Key,
-    /// Its value, as TOML.
+    /// The value as TOML.
     pub value: String,
-    /// Where the value comes from.
     pub origin: Origin,
 }
 
 impl Loaded {
-    /// Where the value of `[section] name` comes from.
+    /// Returns the origin of the value of `[section] name`.
     pub fn origin(&self, section: &str, name: &str) -> Origin {
         let set = self.origins.iter().find(|set| set.section == section && set.name == name);
         set.map_or(Origin::Default, |set| Origin::Line(set.line))
@@ -150,20 +147,20 @@ impl Reader<'_, '_> {
                 Ok(()) => self.applied.push((key, name.span().start)),
                 Err(wrong) => self.found.push(wrong_value(key, item, wrong)),
             }
-            // What stands on a broken line is already told.
+            // Problems on a broken line are already reported.
             found.retain(|problem| !self.document.is_broken(&(problem.offset..problem.offset)));
             self.found.extend(found);
         }
     }
 
-    /// Whether the lines of `name` and its value hold a syntax error, which is then already told.
+    /// Returns true if the lines of `name` and its value have a syntax error, which is already reported then.
     fn is_broken(&self, name: &Name<'_>, item: &Item<'_>) -> bool {
         let (name, item): (Range<usize>, Range<usize>) = (name.span(), item.span());
         self.document.is_broken(&(name.start.min(item.start)..name.end.max(item.end)))
     }
 }
 
-/// Whether `value` was written with `[brackets]`, or `[[two]]`.
+/// Returns true if `value` was written with `[brackets]`, or `[[two]]`.
 fn is_section(value: &DeValue<'_>) -> bool {
     match value {
         DeValue::Table(_) => true,

@@ -1,28 +1,27 @@
-//! What is wrong in a configuration file: where, what, why, and how to mend it.
+//! Problems of a configuration file: position, description, reason and fix.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
-/// A place in a file; both numbers start at 1, and a column counts characters.
+use lockstep_text::single_line;
+
+/// A position in a file. Both numbers start at 1; columns count characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
-    /// The line.
     pub line: usize,
-    /// The column.
     pub column: usize,
 }
 
 /// One problem of a configuration file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Where it is.
     pub at: Position,
-    /// What is wrong.
+    /// The description.
     pub what: String,
-    /// Why that is wrong.
+    /// The reason.
     pub why: Cow<'static, str>,
-    /// How to mend it.
+    /// The way to fix it.
     pub fix: String,
 }
 
@@ -30,7 +29,8 @@ pub struct Problem {
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { at, what, why, fix } = self;
-        write!(f, "line {}, column {}: {what} ({why}); {fix}", at.line, at.column)
+        let text = format!("line {}, column {}: {what} ({why}); {fix}", at.line, at.column);
+        f.write_str(&single_line(&text))
     }
 }
 
@@ -39,12 +39,13 @@ pub fn render(path: &Path, problems: &[Problem]) -> String {
     let mut out = String::new();
     for Problem { at, what, why, fix } in problems {
         let Position { line, column } = at;
-        out.push_str(&format!("{}:{line}:{column}: {what}\n  why: {why}\n  fix: {fix}\n", path.display()));
+        let [path, what, why, fix] = [&path.to_string_lossy(), what.as_str(), why, fix].map(single_line);
+        out.push_str(&format!("{path}:{line}:{column}: {what}\n  why: {why}\n  fix: {fix}\n"));
     }
     out
 }
 
-/// A problem whose place is still an offset.
+/// A problem with a byte offset instead of a position.
 #[derive(Debug)]
 pub struct Found {
     pub(crate) offset: usize,
@@ -79,7 +80,7 @@ impl<'a> Locator<'a> {
         Self { text: text.as_bytes(), offset, at: Position { line: 1, column: 1 } }
     }
 
-    /// The position of `offset`, which is not before the one asked for last.
+    /// Returns the position of `offset`, which must not be before that of the last call.
     pub(crate) fn position(&mut self, offset: usize) -> Position {
         let offset = offset.min(self.text.len());
         for &byte in self.text.get(self.offset..offset).unwrap_or_default() {
@@ -94,7 +95,7 @@ impl<'a> Locator<'a> {
     }
 }
 
-/// Whether `byte` goes on with a character that an earlier byte of UTF-8 began.
+/// Returns true if `byte` is a continuation byte of UTF-8.
 fn is_continuation(byte: u8) -> bool {
     byte & 0b1100_0000 == 0b1000_0000
 }

@@ -58,7 +58,7 @@ fn write_fields(out: &mut String, key: &Key, about: &TableAbout) {
     }
 }
 
-/// What a key takes, with values set as code: in a message they stand in quotes only.
+/// Describes the values of a key, formatted as code.
 fn takes(kind: Kind) -> String {
     match kind {
         Kind::Words(words) => {

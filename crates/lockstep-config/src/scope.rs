@@ -37,7 +37,7 @@ impl Value for Patterns {
 pub struct FileBytes(pub u64);
 
 impl FileBytes {
-    /// From a line of code to more than anybody parses.
+    /// From a line of code to more than any parser handles.
     const RANGE: std::ops::RangeInclusive<usize> = 1_000..=100_000_000;
 }
 

@@ -12,7 +12,7 @@ use crate::suggest::nearest;
 use crate::value::{Kind, Value, Wrong, choices, plain_path, quoted, string};
 
 choices! {
-    /// `[steps] over_budget`: what more turns than were given mean.
+    /// `[steps] over_budget`: the effect of exceeding the turns.
     pub enum OverBudget {
         /// A warning.
         Warn = "warn",
@@ -22,11 +22,11 @@ choices! {
 }
 
 choices! {
-    /// `[steps] evidence`: what the command of a phase must show.
+    /// `[steps] evidence`: the expected result of a phase's command.
     pub enum Proof {
-        /// It passes.
+        /// The command passes.
         Pass = "pass",
-        /// It fails.
+        /// The command fails.
         Fail = "fail",
     }
 }
@@ -181,7 +181,7 @@ impl Value for PhaseSetName {
     }
 }
 
-/// `[steps] evidence`: phases by name, and what a command must show for each.
+/// `[steps] evidence`: the expected result of a command, by phase.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EvidenceTable(pub BTreeMap<String, Proof>);
 

@@ -1,9 +1,9 @@
-//! The word that was probably meant.
+//! Suggests the word that was probably meant.
 
-/// Longer words are no slips of the pen, and comparing them costs time.
+/// Longer words are not compared: they are hardly typing errors, and comparing them takes time.
 const LONGEST: usize = 64;
 
-/// The candidate nearest to `word`, if it is near enough to be worth proposing.
+/// Returns the candidate that is nearest to `word`, if it is near enough for a suggestion.
 pub(crate) fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if word.len() > LONGEST {
         return None;

@@ -1,6 +1,6 @@
-//! From bytes to a TOML table with spans: what is broken is reported, what is whole is kept.
+//! Parses bytes to a TOML table with spans. Broken lines are reported, valid ones are kept.
 //!
-//! Knows nothing of sections and keys; [`parse`](crate::parse) does.
+//! Sections and keys are handled by [`parse`](crate::parse).
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,8 +10,8 @@ use toml::de::DeTable;
 
 use crate::problem::Found;
 
-/// Takes the place of each byte that is no UTF-8. TOML allows it nowhere, so what holds one counts as broken,
-/// and all offsets stay.
+/// Replaces each byte that is not UTF-8. TOML never allows it, so its line counts as broken, and all offsets
+/// stay the same.
 const UNREADABLE: u8 = 0x01;
 
 const NOT_TOML: &str = "the text is not valid TOML";
@@ -50,12 +50,12 @@ fn not_utf8(offset: usize, byte: u8) -> Found {
 pub(crate) struct Document<'i> {
     pub(crate) table: Spanned<DeTable<'i>>,
     lines: Lines,
-    /// Where it is broken, ascending.
+    /// Offsets of broken lines, ascending.
     broken: Vec<usize>,
 }
 
 impl<'i> Document<'i> {
-    /// Reads `text`; what is wrong with it joins `found`, which already tells of lines that are not UTF-8.
+    /// Parses `text`. Its problems are added to `found`, which already has those of lines that are not UTF-8.
     pub(crate) fn read(text: &'i str, found: &mut Vec<Found>) -> Self {
         let (table, errors) = DeTable::parse_recoverable(text);
         if errors.is_empty() && found.is_empty() {
@@ -76,7 +76,7 @@ impl<'i> Document<'i> {
         document
     }
 
-    /// Whether a line that `span` touches is broken. What it holds then is a guess of the parser.
+    /// Returns true if a line that `span` touches is broken. Its value is a guess of the parser then.
     pub(crate) fn is_broken(&self, span: &Range<usize>) -> bool {
         if self.broken.is_empty() {
             return false;
@@ -86,7 +86,7 @@ impl<'i> Document<'i> {
     }
 }
 
-/// Where the lines of a text end. Asked for every key of a broken text, so it must not search.
+/// The ends of the lines of a text. It is used for every key of a broken text, so it must not search.
 #[derive(Default)]
 struct Lines {
     ends: Vec<usize>,
@@ -132,7 +132,7 @@ fn is_conflict_marker(line: &str) -> bool {
     ["<<<<<<<", "=======", ">>>>>>>"].iter().any(|marker| line.starts_with(marker))
 }
 
-/// What, why and fix for a parser's `message` about `source`.
+/// Returns description, reason and fix for a parser's `message` about `source`.
 fn explain(source: &str, message: &str) -> (String, &'static str, String) {
     let unquoted = message.starts_with("string values must be quoted");
     if message == "duplicate key" {

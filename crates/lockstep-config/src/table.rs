@@ -1,4 +1,5 @@
-//! The shape of the table of keys, and the macro that makes it and the typed [`Config`] of one declaration.
+//! The structure of the table of keys, and the macro that creates it and the typed [`Config`] from one
+//! declaration.
 //!
 //! The keys themselves are in [`keys`](crate::keys).
 
@@ -15,29 +16,28 @@ pub struct Section {
     /// The name between the brackets.
     pub name: &'static str,
     pub(crate) doc: &'static [&'static str],
-    /// Its keys, in the order of the documentation.
+    /// The keys, in the order of the documentation.
     pub keys: &'static [Key],
 }
 
 /// A key of a section.
 #[derive(Debug)]
 pub struct Key {
-    /// The section it belongs to.
     pub section: &'static str,
-    /// Its name.
     pub name: &'static str,
-    /// What it takes.
+    /// The type of its values.
     pub kind: Kind,
     pub(crate) doc: &'static [&'static str],
     pub(crate) show: fn(&Config) -> String,
     pub(crate) apply: Apply,
+    pub(crate) reset: fn(&mut Config),
 }
 
-/// Sets a key; what is wrong with parts of a value joins the list.
+/// Sets a key. Problems of parts of a value are added to the list.
 pub(crate) type Apply = fn(&mut Config, &Spanned<DeValue<'_>>, &mut Vec<Found>) -> Result<(), Wrong>;
 
 impl Section {
-    /// What the section is about, as one paragraph of Markdown.
+    /// Returns the description of the section, as one paragraph of Markdown.
     pub fn doc(&self) -> String {
         paragraph(self.doc)
     }
@@ -52,12 +52,12 @@ impl Section {
 }
 
 impl Key {
-    /// What the key means, as one paragraph of Markdown.
+    /// Returns the description of the key, as one paragraph of Markdown.
     pub fn doc(&self) -> String {
         paragraph(self.doc)
     }
 
-    /// An example of its tables, where it holds some: the header, and the lines below it.
+    /// Returns an example for a key with tables: the header, and the lines below it.
     pub(crate) fn example(&self) -> Option<(String, &'static [&'static str])> {
         let Self { section, name, .. } = self;
         match self.kind {
@@ -67,12 +67,27 @@ impl Key {
         }
     }
 
-    /// Its default, as it is written in the file.
+    /// Returns the default as TOML.
     pub fn default_toml(&self) -> String {
         self.value_toml(&Config::default())
     }
 
-    /// Its value in `config`, as it is written in the file.
+    /// Returns its path in `config`, if the value is a path.
+    pub fn path(&self, config: &Config) -> Option<String> {
+        if !matches!(self.kind, Kind::Path) {
+            return None;
+        }
+        let toml = self.value_toml(config);
+        let value = DeValue::parse(&toml).ok()?;
+        value.get_ref().as_str().filter(|path| !path.is_empty()).map(str::to_owned)
+    }
+
+    /// Gives it its default in `config`.
+    pub fn reset(&self, config: &mut Config) {
+        (self.reset)(config);
+    }
+
+    /// Returns its value in `config` as TOML.
     pub fn value_toml(&self, config: &Config) -> String {
         (self.show)(config)
     }
@@ -87,7 +102,7 @@ pub(crate) fn paragraph(lines: &[&str]) -> String {
     lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
 }
 
-/// Declares the sections and keys: makes `Config`, one struct per section, their defaults, and `SECTIONS`.
+/// Declares the sections and keys: creates `Config`, one struct per section, their defaults, and `SECTIONS`.
 macro_rules! sections {
     ($(
         $(#[doc = $section_doc:literal])+
@@ -134,6 +149,7 @@ macro_rules! sections {
                             config.$section.$key = $crate::value::Value::read_item(item, found)?;
                             Ok(())
                         },
+                        reset: |config| config.$section.$key = $Section::default().$key,
                     }, )+
                 ],
             }, )+

@@ -1,7 +1,8 @@
-//! Keys that hold tables: of the user's own naming, `[task.agents.NAME]`, or in a list, `[[cache.section]]`.
+//! Keys with tables: with names of the user's choice, `[task.agents.NAME]`, or in a list,
+//! `[[cache.section]]`.
 //!
 //! Names are free, fields are not: each is declared once with its type and documentation, as keys are in
-//! [`keys`](crate::keys), and what is not declared is refused with a suggestion.
+//! [`keys`](crate::keys). An undeclared field is refused with a suggestion.
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
@@ -53,7 +54,7 @@ impl<T> Deref for TableList<T> {
 pub trait Table: Default + 'static {
     /// A table as an example, without its header.
     const EXAMPLE: (&'static str, &'static [&'static str]);
-    /// Its fields, in the order of the documentation.
+    /// The fields, in the order of the documentation.
     const FIELDS: &'static [Field<Self>];
     /// The same, for documentation.
     const ABOUT: TableAbout;
@@ -61,38 +62,36 @@ pub trait Table: Default + 'static {
 
 /// A field of a table.
 pub struct Field<T: 'static> {
-    /// What is told of it.
+    /// The description.
     pub about: FieldAbout,
     pub(crate) show: fn(&T) -> String,
     pub(crate) apply: fn(&mut T, &DeValue<'_>) -> Result<(), Wrong>,
 }
 
-/// What is told of a field.
+/// The description of a field.
 #[derive(Debug, Clone, Copy)]
 pub struct FieldAbout {
-    /// Its name.
     pub name: &'static str,
-    /// What it takes.
+    /// The type of its values.
     pub kind: Kind,
-    /// What it means: lines of Markdown.
+    /// The documentation: lines of Markdown.
     pub doc: &'static [&'static str],
-    /// Its default, as it is written in the file.
+    /// The default as TOML.
     pub default: fn() -> String,
 }
 
 impl FieldAbout {
-    /// What it means, as one paragraph.
+    /// Returns the documentation as one paragraph.
     pub fn doc(&self) -> String {
         crate::table::paragraph(self.doc)
     }
 }
 
-/// What is told of a kind of table.
+/// The description of a kind of table.
 #[derive(Debug, Clone, Copy)]
 pub struct TableAbout {
     /// An example: the name, and the lines below its header.
     pub example: (&'static str, &'static [&'static str]),
-    /// Its fields.
     pub fields: fn() -> Vec<FieldAbout>,
 }
 
@@ -172,7 +171,7 @@ fn not_a_table<T: Table>(name: &str, offset: usize, value: &DeValue<'_>) -> Foun
     }
 }
 
-/// Reads the fields of one table; what is wrong joins `found`, and the rest applies.
+/// Reads the fields of one table. Problems are added to `found`, and the rest applies.
 fn read_table<'a, 'i: 'a, T: Table>(
     name: &str,
     fields: impl Iterator<Item = (&'a str, usize, &'a Spanned<DeValue<'i>>)>,

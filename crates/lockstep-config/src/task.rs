@@ -17,7 +17,8 @@ use crate::value::{Choice, Kind, Value, Wrong, quoted, string};
 pub struct TaskBytes(pub usize);
 
 impl TaskBytes {
-    /// The smallest and the largest document that makes sense: a sentence, and what is plainly no list of pointers.
+    /// The smallest and the largest reasonable document: a sentence, and one that is plainly no list of
+    /// pointers.
     const RANGE: std::ops::RangeInclusive<usize> = 256..=1024 * 1024;
 }
 
@@ -44,7 +45,7 @@ impl Value for TaskBytes {
     }
 }
 
-/// `[task] l2_path`: where a phase's L2 file is when the task does not say.
+/// `[task] l2_path`: the path of a phase's L2 file if the task does not name it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct L2Path(pub String);
 
@@ -123,7 +124,7 @@ impl Choice for Create {
 
 /// A text that can be an item of a list.
 trait Word: Sized {
-    /// What it is, in words.
+    /// The description of the value.
     const WHAT: &'static str;
     fn read(text: &str) -> Result<Self, String>;
     fn show(&self) -> String;
@@ -185,25 +186,25 @@ impl<T: Word> Value for Vec<T> {
 }
 
 table_fields!(AgentRule, example "reviewer" { r#"update = ["constraints"]"# }, {
-    /// Which tasks it may create: `none`, `task` (the task, while there is none), or `any`.
+    /// The tasks it may create: `none`, `task` (the task, while there is none), or `any`.
     create: Create;
     /// The places of the task it may update. An empty list is none.
     update: Vec<Grant>;
-    /// Whether it runs in a context of its own, and so may not write scratch.
+    /// True if it runs in its own context, and so may not write scratch.
     fork: bool;
-    /// Whether it may still update a delivered task, where no skill is named.
+    /// True if it may still update a delivered task when no skill is named.
     after_delivery: bool;
 });
 
 table_fields!(SkillRule, example "release-notes" { r#"phases = ["P9"]"#, r#"writes = ["metrics"]"# }, {
     /// The phases it runs. It may write their entries in `phase_status`.
     phases: Vec<Phase>;
-    /// The places of the task it may write besides.
+    /// The additional places of the task it may write.
     writes: Vec<Grant>;
     /// The sections that must be there when it starts.
     must_read: Vec<String>;
     /// The sections it is shown where they are there.
     may_read: Vec<String>;
-    /// Whether it may still write to a delivered task.
+    /// True if it may still write to a delivered task.
     after_delivery: bool;
 });

@@ -10,7 +10,8 @@ const HEADER: &str = "\
 # Each key is shown with its default. To change one, remove the `#` before it.
 ";
 
-/// The text that `lockstep init` writes. It sets nothing, since every key has a default, and says where the keys are explained.
+/// The text that `lockstep init` writes. It sets nothing, since every key has a default, and names the
+/// documentation of the keys.
 pub const SHORT: &str = "\
 # Lockstep's configuration. This file makes Lockstep's hooks work in this project.
 # Every key has a default, so it can stay as it is. To change a key, add it here, for example:
@@ -51,7 +52,7 @@ fn write_key(out: &mut String, key: &Key) {
     out.push_str(&format!("#{} = {}\n", key.name, key.default_toml()));
 }
 
-/// Writes `text` as comment lines of at most [`WIDTH`] characters, broken between words.
+/// Writes `text` as comment lines of at most [`WIDTH`] characters, wrapped between words.
 fn write_comment(out: &mut String, text: &str) {
     let mut width = 0;
     for word in text.split_whitespace() {

@@ -1,4 +1,4 @@
-//! What a key can take: how a value is read, what is wrong with it, and how it is written again.
+//! The types of values: reading, validation and writing.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,11 +13,12 @@ use crate::{duration, suggest};
 
 /// A type a key can have.
 pub trait Value: Sized {
-    /// What it takes, for messages and documentation.
+    /// The type, for messages and documentation.
     const KIND: Kind;
     /// Reads it from the file.
     fn read(value: &DeValue<'_>) -> Result<Self, Wrong>;
-    /// Reads it with its place. A value of several parts tells what is wrong with each at that part's place.
+    /// Reads a value with its position. A value of several parts reports the problems at the positions of the
+    /// parts.
     fn read_item(item: &Spanned<DeValue<'_>>, found: &mut Vec<Found>) -> Result<Self, Wrong> {
         let _ = found;
         Self::read(item.get_ref())
@@ -26,10 +27,10 @@ pub trait Value: Sized {
     fn to_toml(&self) -> String;
 }
 
-/// What a key takes.
+/// The type of a key's values.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind {
-    /// One of some words. A function, because a generic implementation has no static to point at.
+    /// One of several words. This is a function, because a generic implementation has no static to point at.
     Words(fn() -> Vec<&'static str>),
     /// A path as a string.
     Path,
@@ -41,7 +42,7 @@ pub enum Kind {
     Flag,
     /// A list of strings; described by the type of its items.
     List(&'static str),
-    /// A string; described by what it says.
+    /// A string, with the description of its content.
     Text(&'static str),
     /// Tables by name.
     Tables(TableAbout),
@@ -50,7 +51,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The values, in words: `"bash"`, `"stop"` or `"off"`.
+    /// Describes the values: `"bash"`, `"stop"` or `"off"`.
     pub fn describe(self) -> String {
         match self {
             Self::Words(words) => alternatives(&words()),
@@ -74,14 +75,14 @@ fn alternatives(words: &[&str]) -> String {
     }
 }
 
-/// Why a value cannot be taken.
+/// The reason why a value is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wrong {
-    /// What it cannot be: completes "`key` cannot be …".
+    /// The invalid value: completes "`key` cannot be …".
     pub what: String,
-    /// Why, if [`Kind::describe`] does not say it.
+    /// The reason, if [`Kind::describe`] does not give it.
     pub why: Option<String>,
-    /// How to mend it, if writing the default is not the best proposal.
+    /// The fix, if it is not to write the default.
     pub fix: Option<String>,
 }
 
@@ -139,7 +140,7 @@ pub(crate) fn quoted(text: &str) -> String {
     out
 }
 
-/// A type that is one of some words.
+/// A type whose values are words.
 pub trait Choice: Copy + PartialEq + 'static {
     /// Every value with its word.
     const ALL: &'static [(Self, &'static str)];
@@ -209,7 +210,7 @@ impl Value for bool {
     }
 }
 
-/// A path that means here what it means to a shell.
+/// Parses a path. It refuses texts that a shell would interpret differently.
 pub(crate) fn plain_path(text: &str) -> Result<PathBuf, Wrong> {
     if text.contains('\0') {
         return Err(Wrong::text(text, "no path can hold a NUL character"));

@@ -1,7 +1,7 @@
-//! From a linked git worktree to the main one, by the files git keeps; git itself is not started.
+//! Finds the main git worktree of a linked one from git's files, without starting git.
 //!
 //! A linked worktree has a `.git` *file*, `gitdir: MAIN/.git/worktrees/NAME`, and that directory has a file
-//! `commondir` which leads to `MAIN/.git`. Submodules have a `.git` file too, but no such directory behind it.
+//! `commondir` that names `MAIN/.git`. Submodules have a `.git` file too, but no such directory.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -151,7 +151,7 @@ fn a_link_to_a_file_is_followed() {
     assert_eq!(project.load().unwrap().config.journal.sweep, Sweep::Off);
 }
 
-/// Whether permissions bind this user; they do not bind root.
+/// Returns true if permissions apply to this user; they do not apply to root.
 fn permissions_bind(place: &Place) -> bool {
     let probe = place.file("probe", "");
     fs::set_permissions(&probe, fs::Permissions::from_mode(0o000)).unwrap();

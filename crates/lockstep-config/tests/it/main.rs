@@ -1,5 +1,5 @@
-//! What `lockstep.toml` promises, at the crate's own boundary: texts in, values and problems out; real
-//! directories and real git worktrees in, projects out.
+//! Tests of the crate's interface: texts in, values and problems out; real directories and git worktrees in,
+//! projects out.
 
 #![allow(clippy::unwrap_used)] // A helper that panics fails its test, which is its purpose.
 

@@ -42,7 +42,7 @@ fn every_key_applies_with_its_origin() {
     assert_eq!((journal.sweep, journal.grace), (Sweep::Stop, Duration::from_secs(7 * 86_400)));
     assert_eq!((alert.subagent, alert.lead, hooks.on_failure), (Worth::Off, Worth::Any, OnFailure::Allow));
     assert_eq!(loaded.origin("alert", "lead"), Origin::Line(8));
-    // What was not written has its default, and says so.
+    // A key that was not written has its default, and its origin says so.
     let written =
         ["journal.dir", "journal.sweep", "journal.grace", "alert.subagent", "alert.lead", "hooks.on_failure"];
     for (setting, default) in loaded.settings().iter().zip(parse("").settings()) {
@@ -182,7 +182,7 @@ fn journal_dir_resolves_below_the_root() {
     }
 }
 
-/// Any text that might come near a configuration: its own words, TOML's signs, and noise.
+/// Generates texts that are close to a configuration: its own words, TOML's signs, and noise.
 fn near_toml() -> impl Strategy<Value = String> {
     let words: Vec<String> = all_keys()
         .flat_map(|key| [key.section.to_owned(), key.name.to_owned(), key.default_toml()])
