@@ -1,6 +1,7 @@
-//! Blocks inside of sections: agents in the skill index, skills among the external ones.
+//! Blocks inside sections: agents in the skill index, skills among the external ones.
 //!
-//! What stands in a block cannot begin another: descriptions are one line, and the text of external skills is guarded.
+//! Content of a block cannot begin another: descriptions have one line, and the text of external skills is
+//! escaped.
 
 use crate::external::{HEADING, SEPARATOR, unguarded};
 use crate::skill_index::AGENT;
@@ -38,29 +39,28 @@ fn blocks<'a>(
 /// One external skill in the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExternalView<'a> {
-    /// Its name.
     pub title: &'a str,
-    /// Who registered it.
+    /// The origin of the registration.
     pub source: &'a str,
-    /// Its phases: `all`, or names separated by commas; `None` without bindings.
+    /// The phases: `all`, or names separated by commas; `None` without bindings.
     pub phases: Option<&'a str>,
-    /// Its agents, likewise.
+    /// The agents, likewise.
     pub agents: Option<&'a str>,
     /// When it is injected.
     pub injection: &'a str,
-    /// As what it is delivered.
+    /// The kind of delivery.
     pub delivery: &'a str,
-    /// The whole block.
+    /// The complete block.
     pub text: &'a str,
 }
 
 impl ExternalView<'_> {
-    /// Whether it applies to an agent.
+    /// Returns true if it applies to an agent.
     pub fn is_bound_to_agent(&self, agent: &str) -> bool {
         applies(self.agents, agent)
     }
 
-    /// Whether it applies in a phase.
+    /// Returns true if it applies in a phase.
     pub fn is_bound_to_phase(&self, phase: &str) -> bool {
         applies(self.phases, phase)
     }

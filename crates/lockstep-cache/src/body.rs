@@ -1,4 +1,5 @@
-//! A section's content while its length is still open: what can be cut, and what only stays or goes.
+//! A section's content before its final length is known: which parts can be truncated, and which can only be
+//! omitted.
 
 use crate::external::ExternalBlock;
 use crate::measure::{chars, prefix};
@@ -9,11 +10,11 @@ pub(crate) const TRUNCATED: &str = "[... truncated for context budget ...]";
 /// The content of one section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Body {
-    /// Text that stays whole.
+    /// Text that is never cut.
     Whole(String),
     /// External skills, each of which can be cut.
     External(Vec<ExternalBlock>),
-    /// Personas, which stay whole, and topics, which can be cut.
+    /// Personas, which are never cut, and topics, which can be.
     Roundtable(Vec<Piece>),
 }
 
@@ -24,21 +25,20 @@ pub struct Piece {
     pub heading: String,
     /// The file's content.
     pub text: String,
-    /// Whether it is a topic.
     pub topic: bool,
 }
 
-/// How long what can be cut may be.
+/// Maximum lengths of content that can be cut.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Caps {
     /// For each external skill.
     pub external: usize,
-    /// For each topic; `None` leaves topics whole.
+    /// For each topic; `None` does not cut topics.
     pub topic: Option<usize>,
 }
 
 impl Caps {
-    /// What holds while the budget is kept.
+    /// The limits within the budget.
     pub const USUAL: Self = Self { external: 5_000, topic: None };
 }
 
@@ -60,7 +60,8 @@ impl Body {
 }
 
 impl Body {
-    /// Returns shorter forms of the content than [`Self::text`] gives, the longest first. A text that stays whole has none.
+    /// Returns shorter forms of the content than [`Self::text`], longest first. Text that is never cut has
+    /// none.
     pub fn short_forms(&self) -> Vec<String> {
         match self {
             Self::Whole(_) => Vec::new(),
@@ -82,7 +83,7 @@ impl Piece {
 
 /// `text`, or its beginning and a note when it is longer than `cap`.
 pub(crate) fn cut(text: &str, cap: usize) -> String {
-    // A text has at least as many bytes as characters: most are known to fit without counting.
+    // A text has at least as many bytes as characters, so most texts fit without counting.
     if text.len() <= cap || chars(text) <= cap {
         return text.to_owned();
     }

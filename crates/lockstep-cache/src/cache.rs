@@ -10,20 +10,20 @@ use blake3::Hash;
 use jiff::Timestamp;
 use lockstep_store::{StateDir, write_atomically};
 
+use crate::build_record::{BuildRecord, TrackedInput, all_unchanged};
+use crate::build_report::{BuildOptions, Built, Checked, Freshness};
 use crate::compose::{Composed, compose, spoofed};
+use crate::content_provider::Provider;
 use crate::document::{Content, Document, Header};
 use crate::error::CacheError;
-use crate::gather::{Gathered, gather, values};
+use crate::gather::{CollectedSections, gather, values};
 use crate::lock::lock;
 use crate::measure::chars;
-use crate::memo::Memo;
-use crate::outcome::{BuildOptions, Built, Checked, Freshness};
-use crate::provider::Provider;
-use crate::ready::{self, Ready, Seals};
-use crate::record::{Look, Record, untouched};
+use crate::part_cache::{self, CachedPart, PartKeys};
 use crate::section::Strategy;
 use crate::settings::Settings;
-use crate::{state, target, watch};
+use crate::skill_facts_cache::SkillFactsCache;
+use crate::{cache_file, state_files, watch_list};
 use lockstep_store::stamp::Stamp;
 
 /// The cache of one project.
@@ -33,13 +33,12 @@ pub struct Cache {
     settings: Settings,
     state: StateDir,
     /// Read once per process.
-    memo: RefCell<Option<Memo>>,
+    memo: RefCell<Option<SkillFactsCache>>,
 }
 
 /// The cache file at one moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Its text.
     pub text: String,
     /// From before it was read.
     stamp: Stamp,
@@ -61,58 +60,58 @@ impl Cache {
         self.root.join(self.settings.target())
     }
 
-    /// The cache file's text; `None` if there is none.
+    /// Returns the cache file's text, or `None` if there is no file.
     pub fn read(&self) -> Result<Option<String>, CacheError> {
         Ok(self.snapshot()?.map(|snapshot| snapshot.text))
     }
 
-    /// The cache file as it is now; `None` if there is none.
+    /// Returns the current cache file, or `None` if there is none.
     pub fn snapshot(&self) -> Result<Option<Snapshot>, CacheError> {
-        Ok(target::read(&self.path())?.map(|(text, stamp)| Snapshot { text, stamp }))
+        Ok(cache_file::read(&self.path())?.map(|(text, stamp)| Snapshot { text, stamp }))
     }
 
-    /// What was made for `asked` earlier, if everything that it was made of is certainly as it was. Reads neither the cache
-    /// nor any source.
-    pub fn ready(&self, provider: &dyn Provider, asked: &str) -> Option<Ready> {
-        let seals = Seals::of(&self.settings)?;
-        let list = ready::kept_list(&self.state);
+    /// Returns the cached part for `asked` if all of its inputs are certainly unchanged. Reads neither the
+    /// cache nor any source.
+    pub fn ready(&self, provider: &dyn Provider, asked: &str) -> Option<CachedPart> {
+        let seals = PartKeys::of(&self.settings)?;
+        let list = part_cache::load_watch_list(&self.state);
         let seal = seals.of_parts(&list, &self.values(&seals, provider))?;
-        let ready = ready::kept(&self.state, asked, &seal)?;
-        watch::holds(&list, &self.root).then_some(ready)
+        let ready = part_cache::kept(&self.state, asked, &seal)?;
+        watch_list::holds(&list, &self.root).then_some(ready)
     }
 
-    /// Keeps what was made of a fresh cache for `asked`, where it will be possible to tell that it still holds. `provider` is
-    /// the one that the cache was found fresh with.
-    pub fn make_ready(&self, provider: &dyn Provider, of: &Snapshot, asked: &str, ready: &Ready) {
-        let record = state::record(&self.state);
+    /// Stores a part made from a fresh cache for `asked`, if its validity can be checked later. `provider` is
+    /// the one with which the cache was found fresh.
+    pub fn store_part(&self, provider: &dyn Provider, of: &Snapshot, asked: &str, ready: &CachedPart) {
+        let record = state_files::record(&self.state);
         let values = values(&self.settings, provider);
-        let recorded = record.looks.iter().filter(|(_, look)| matches!(look, Look::Value(_)));
+        let recorded = record.looks.iter().filter(|(_, look)| matches!(look, TrackedInput::Value(_)));
         if record.written != Some(digest(&of.text)) || !recorded.eq(&values) {
             return;
         }
-        let Some(list) = watch::list(&record, self.settings.target(), &of.stamp) else { return };
-        let Some(seals) = Seals::of(&self.settings) else { return };
+        let Some(list) = watch_list::list(&record, self.settings.target(), &of.stamp) else { return };
+        let Some(seals) = PartKeys::of(&self.settings) else { return };
         let Some(seal) = seals.of_parts(&list, &values) else { return };
-        // What is not kept is made anew the next time.
-        let _ = ready::keep(&self.state, &list, asked, &seal, ready);
+        // A part that cannot be stored is made again the next time.
+        let _ = part_cache::keep(&self.state, &list, asked, &seal, ready);
         if let Some(stamp) = self.asks().then(|| provider.stamp()).flatten() {
-            let _ = ready::keep_values(&self.state, &seals.of_values(&stamp), &values);
+            let _ = part_cache::keep_values(&self.state, &seals.of_values(&stamp), &values);
         }
     }
 
-    /// The inputs that are no files. The provider is not asked where its stamp says that they are as they were.
-    fn values(&self, seals: &Seals, provider: &dyn Provider) -> BTreeMap<String, Look> {
+    /// Returns the inputs that are not files. The provider is not asked if its stamp is unchanged.
+    fn values(&self, seals: &PartKeys, provider: &dyn Provider) -> BTreeMap<String, TrackedInput> {
         let stamp = self.asks().then(|| provider.stamp()).flatten();
-        let kept = stamp.and_then(|stamp| ready::kept_values(&self.state, &seals.of_values(&stamp)));
+        let kept = stamp.and_then(|stamp| part_cache::load_values(&self.state, &seals.of_values(&stamp)));
         kept.unwrap_or_else(|| values(&self.settings, provider))
     }
 
-    /// Whether any section has its text from a provider.
+    /// Returns true if a section gets its text from a provider.
     fn asks(&self) -> bool {
         self.settings.sections().iter().any(|section| section.strategy == Strategy::Given)
     }
 
-    /// Builds the cache as of `time`, which stands in its header. Nothing is written when the file already says the same.
+    /// Builds the cache with `time` in its header. Writes nothing if the file already has the same content.
     pub fn build(
         &self,
         provider: &dyn Provider,
@@ -121,21 +120,21 @@ impl Cache {
     ) -> Result<Built, CacheError> {
         let mut warnings = Vec::new();
         let lock = self.lock(options.deadline, &mut warnings)?;
-        let known = state::record(&self.state);
+        let known = state_files::record(&self.state);
         let gathered = self.gather(provider, &known, options.deadline)?;
         let hash = gathered.inputs.hash();
         let header = Header::new(time, gathered.inputs.files(), &hash);
         let composed = compose(&header, &gathered.drafts, self.settings.budget());
-        // What cannot be read may still be replaced; whether it may, is decided there.
+        // An unreadable file may still be replaced; the target decides that.
         let current =
             self.read().ok().flatten().filter(|text| !options.force && same_but_time(text, &composed.text));
         let written = current.is_none();
         let text = current.unwrap_or_else(|| composed.text.clone());
         if written {
-            target::claim(&self.root, self.settings.target(), &self.state)?;
+            cache_file::claim(&self.root, self.settings.target(), &self.state)?;
             write_atomically(&self.path(), text.as_bytes(), 0o600)?;
         }
-        let record = Record { written: Some(digest(&text)), ..gathered.record.clone() };
+        let record = BuildRecord { written: Some(digest(&text)), ..gathered.record.clone() };
         if record != known {
             warnings.extend(self.keep(&record, &gathered));
         }
@@ -158,7 +157,7 @@ impl Cache {
         })
     }
 
-    /// Whether the cache is up to date. When nothing was touched, no source is read.
+    /// Checks that the cache is up to date. If no input was touched, no source is read.
     pub fn freshness(
         &self,
         provider: &dyn Provider,
@@ -168,7 +167,7 @@ impl Cache {
         self.freshness_of(&snapshot, provider, deadline)
     }
 
-    /// Whether a snapshot is up to date.
+    /// Checks that a snapshot is up to date.
     pub fn freshness_of(
         &self,
         snapshot: &Snapshot,
@@ -177,11 +176,11 @@ impl Cache {
     ) -> Result<Freshness, CacheError> {
         let text = &snapshot.text;
         let values = values(&self.settings, provider);
-        let record = state::record_text(&self.state);
-        if untouched(&record, &self.root, &values, digest(text)) {
+        let record = state_files::record_text(&self.state);
+        if all_unchanged(&record, &self.root, &values, digest(text)) {
             return Ok(Freshness::Fresh);
         }
-        let known = Record::decode(&record).unwrap_or_default();
+        let known = BuildRecord::decode(&record).unwrap_or_default();
         let gathered = self.gather(provider, &known, deadline)?;
         let freshness = self.compared(text, &known, &gathered);
         if freshness == Freshness::Fresh {
@@ -190,9 +189,9 @@ impl Cache {
         Ok(freshness)
     }
 
-    /// Everything `cache check` says. Writes nothing.
+    /// Returns the result of `cache check`. Writes nothing.
     pub fn check(&self, provider: &dyn Provider) -> Result<Checked, CacheError> {
-        let known = state::record(&self.state);
+        let known = state_files::record(&self.state);
         let gathered = self.gather(provider, &known, None)?;
         let freshness = match self.read()? {
             Some(text) => self.compared(&text, &known, &gathered),
@@ -204,36 +203,37 @@ impl Cache {
         Ok(Checked { freshness, mitigations: composed.mitigations, findings, sources: gathered.resolved })
     }
 
-    /// What a build would write now, apart from the time. Writes nothing.
+    /// Returns the text that a build would write now, apart from the time. Writes nothing.
     pub fn preview(&self, provider: &dyn Provider) -> Result<String, CacheError> {
         Ok(self.composed(&self.on_disk(provider)?).text)
     }
 
-    /// What a build would write now, and each section whole, as it is before the budget.
-    pub(crate) fn on_disk(&self, provider: &dyn Provider) -> Result<Gathered, CacheError> {
-        self.gather(provider, &state::record(&self.state), None)
+    /// Returns the text that a build would write now, and each section in full, before the budget is applied.
+    pub(crate) fn on_disk(&self, provider: &dyn Provider) -> Result<CollectedSections, CacheError> {
+        self.gather(provider, &state_files::record(&self.state), None)
     }
 
     fn gather(
         &self,
         provider: &dyn Provider,
-        known: &Record,
+        known: &BuildRecord,
         deadline: Option<Instant>,
-    ) -> Result<Gathered, CacheError> {
+    ) -> Result<CollectedSections, CacheError> {
         let mut memo = self.memo.borrow_mut();
-        let memo = memo.get_or_insert_with(|| state::memo(&self.state));
+        let memo = memo.get_or_insert_with(|| state_files::memo(&self.state));
         gather(&self.root, &self.settings, provider, known, memo, deadline)
             .map_err(|source| CacheError::Root { path: self.root.clone(), source })?
             .map_err(|_| CacheError::Late)
     }
 
-    fn composed(&self, gathered: &Gathered) -> Composed {
+    fn composed(&self, gathered: &CollectedSections) -> Composed {
         let header = Header::new(Timestamp::UNIX_EPOCH, gathered.inputs.files(), &gathered.inputs.hash());
         compose(&header, &gathered.drafts, self.settings.budget())
     }
 
-    /// Compares the file `text` with what a build would write. That alone decides; the record only says what changed.
-    fn compared(&self, text: &str, known: &Record, gathered: &Gathered) -> Freshness {
+    /// Compares the file `text` with the result of a build. That alone decides; the record only names the
+    /// changed inputs.
+    fn compared(&self, text: &str, known: &BuildRecord, gathered: &CollectedSections) -> Freshness {
         let document = match Document::parse(text) {
             Ok(document) => document,
             Err(damage) => return Freshness::Altered(Some(damage)),
@@ -249,32 +249,34 @@ impl Cache {
         Freshness::Stale(if recorded { known.inputs().changes(&gathered.inputs) } else { Vec::new() })
     }
 
-    /// Keeps new stamps of unchanged inputs, so that the next look need not read them again; unless someone is building.
-    fn restamp(&self, known: &str, text: &str, gathered: &Gathered) {
+    /// Saves new stamps of unchanged inputs, so that the next check need not read them again; unless a build
+    /// is running.
+    fn restamp(&self, known: &str, text: &str, gathered: &CollectedSections) {
         let Ok(Some(_lock)) = self.lock(Some(Instant::now()), &mut Vec::new()) else { return };
-        if state::record_text(&self.state) == known {
-            self.keep(&Record { written: Some(digest(text)), ..gathered.record.clone() }, gathered);
+        if state_files::record_text(&self.state) == known {
+            self.keep(&BuildRecord { written: Some(digest(text)), ..gathered.record.clone() }, gathered);
         }
     }
 
-    /// Keeps the record and the memo; or says why not.
-    fn keep(&self, record: &Record, gathered: &Gathered) -> Option<String> {
+    /// Stores the record and the memo, or returns the reason why not.
+    fn keep(&self, record: &BuildRecord, gathered: &CollectedSections) -> Option<String> {
         let mut memo = self.memo.borrow_mut();
         let memo = memo.get_or_insert_default();
         memo.retain(&gathered.inputs);
-        let kept = state::keep(&self.state, record, memo);
+        let kept = state_files::keep(&self.state, record, memo);
         kept.err().map(|error| format!("the record of this build was not kept: {error}"))
     }
 
-    /// One build at a time. Where there can be no lock, the file is replaced in one step all the same: two builds at once only
-    /// do the work twice.
+    /// Allows one build at a time. Without a lock, the file is still replaced atomically: two builds at once
+    /// only do the work twice.
     fn lock(
         &self,
         deadline: Option<Instant>,
         warnings: &mut Vec<String>,
     ) -> Result<Option<File>, CacheError> {
-        let locked =
-            state::lock_file(&self.state).map_err(CacheError::from).and_then(|path| lock(path, deadline));
+        let locked = state_files::lock_file(&self.state)
+            .map_err(CacheError::from)
+            .and_then(|path| lock(path, deadline));
         match locked {
             Ok(file) => Ok(Some(file)),
             Err(error @ (CacheError::Late | CacheError::Busy { .. })) => Err(error),
@@ -290,7 +292,7 @@ fn digest(text: &str) -> Hash {
     blake3::hash(text.as_bytes())
 }
 
-/// Whether two caches differ at most in the time of their headers.
+/// Returns true if two caches differ at most in the time of their headers.
 fn same_but_time(one: &str, other: &str) -> bool {
     let split = |text| -> Option<(Header, &str)> {
         let (line, rest) = str::split_once(text, '\n')?;

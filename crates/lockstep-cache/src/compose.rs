@@ -1,9 +1,10 @@
-//! From drafts to the cache's text, within the budget.
+//! Composes drafts into the cache's text, within the budget.
 //!
-//! Over budget, in this order and no further than needed: external skills are cut, the skills manifest is left out (the skill
-//! index has the same content), topics are cut. If that is not enough, the sections are packed by priority: each is kept in its
-//! longest form that fits (personas and topics can become titles, then names), and left out if none fits. A section that is too
-//! long on its own therefore never displaces the others. JSON is never cut inside.
+//! Over budget, in this order and no further than needed: external skills are cut, the skills manifest is
+//! omitted (the skill index has the same content), topics are cut. If that is not enough, the sections are
+//! packed by priority: each keeps its longest form that fits (personas and topics can become titles, then
+//! names), and is omitted if none fits. An oversized section therefore never displaces the others. JSON is
+//! never cut inside.
 
 use std::fmt;
 
@@ -17,34 +18,31 @@ use crate::section::SectionName;
 /// The reason in the marker of a section that had to go.
 pub const BUDGET_EXCEEDED: &str = "budget_exceeded";
 
-/// The section that goes before any other is cut.
+/// The section that is omitted before any other is truncated.
 const REDUNDANT: &str = "SKILLS_MANIFEST";
 
-/// How long an external skill may be over budget.
+/// The maximum length of an external skill over budget.
 const EXTERNAL_CAP: usize = 3_000;
 
-/// How long a topic may be over budget.
+/// The maximum length of a topic over budget.
 const TOPIC_CAP: usize = 2_000;
 
 /// A section before the budget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Draft {
-    /// Its name.
     pub name: SectionName,
-    /// How much it matters; 1 is kept longest.
+    /// The priority; 1 is kept longest.
     pub priority: u32,
-    /// Its content, or why it has none.
+    /// The content, or the reason why there is none.
     pub body: Result<Body, String>,
 }
 
-/// A cache's text, and what was done to keep the budget.
+/// A cache's text, and the measures taken to keep the budget.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Composed {
-    /// The text.
     pub text: String,
-    /// Its length.
     pub chars: usize,
-    /// What was done, in order.
+    /// The applied mitigations, in order.
     pub mitigations: Vec<Mitigation>,
 }
 
@@ -107,7 +105,7 @@ pub fn spoofed(drafts: &[Draft]) -> Vec<Finding> {
     findings
 }
 
-/// The sections as they stand between two mitigations.
+/// The sections between two mitigations.
 struct Work<'a> {
     drafts: &'a [Draft],
     caps: Caps,
@@ -127,7 +125,8 @@ impl<'a> Work<'a> {
         Self { drafts, caps: Caps::USUAL, contents: contents.collect(), mitigations: Vec::new() }
     }
 
-    /// The text within `budget` and its length. The last resort is not looked at again: nothing is left to be taken away.
+    /// Returns the text within `budget` and its length. The result of the last mitigation is not checked:
+    /// nothing else can be removed.
     fn fit(&mut self, header: &Header, budget: usize) -> (String, usize) {
         let fitting = |work: &Self| Some(work.measured(header)).filter(|(_, chars)| *chars <= budget);
         if let Some(text) = fitting(self) {
@@ -170,7 +169,7 @@ impl<'a> Work<'a> {
         self.note_packing(&forms);
     }
 
-    /// The forms of a section that has content, the longest first; none for a section that was left out before.
+    /// Returns the forms of a section with content, longest first; none for an omitted section.
     fn forms(&self, at: usize) -> Vec<String> {
         let (Some(Content::Text(text)), Ok(body)) = (&self.contents[at], &self.drafts[at].body) else {
             return Vec::new();
@@ -180,8 +179,8 @@ impl<'a> Work<'a> {
         std::iter::once(text.clone()).chain(shorter).collect()
     }
 
-    /// Returns the longest form of a section that fits. A section with several forms leaves room for the shortest forms of
-    /// less important ones, if one of its own forms does.
+    /// Returns the longest form of a section that fits. A section with several forms leaves room for the
+    /// shortest forms of less important ones, if one of its own forms does.
     fn longest_that_fits(
         &self,
         at: usize,
@@ -216,7 +215,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Records what packing did, the least important section first.
+    /// Records the effects of packing, the least important section first.
     fn note_packing(&mut self, forms: &[Vec<String>]) {
         for at in self.least_important_first() {
             let name = self.drafts[at].name.to_string();
@@ -237,7 +236,7 @@ impl<'a> Work<'a> {
         (text, chars)
     }
 
-    /// Renders what can be cut under `caps`. Not mentioned when nothing became shorter.
+    /// Truncates content to `caps`. The mitigation is recorded only if something became shorter.
     fn cap(&mut self, caps: Caps, mitigation: Mitigation) {
         let mut shorter = false;
         for (draft, content) in self.drafts.iter().zip(&mut self.contents) {
@@ -339,7 +338,8 @@ mod tests {
         assert!(seen.last().is_some_and(|last| last.contains(&d("CONSTITUTION"))), "{seen:#?}");
     }
 
-    /// As large as the framework the preset is for: a constitution over the budget, eight sections, many topics.
+    /// A project of the size that the preset is made for: a constitution over the budget, eight sections,
+    /// many topics.
     #[test]
     fn one_section_over_the_budget_leaves_the_others_in_place() {
         let json = |n: usize| format!("{{\"a\": \"{}\"}}", "j".repeat(n));
@@ -437,7 +437,7 @@ mod tests {
                     prop_assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok());
                 }
             }
-            // What was left out is reported, and it did not fit beside what matters more.
+            // Omitted sections are reported. They did not fit beside sections of higher priority.
             let kept: Vec<Option<Content>> = drafts
                 .iter()
                 .map(|draft| document.sections.iter().find(|entry| entry.name == draft.name.as_str()).map(|entry| entry.content()))

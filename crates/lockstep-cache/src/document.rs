@@ -1,7 +1,7 @@
-//! The cache file: its header, its sections, and reading them back.
+//! The cache file: header, sections, and parsing.
 //!
-//! Reading is strict. A file that says anything between its sections, or does not close one, was not written by this crate
-//! or was changed since, and is not taken for a cache.
+//! Parsing is strict. A file with text between its sections, or an unclosed section, was not written by this
+//! crate or was edited, and is rejected.
 
 use std::fmt::Write as _;
 use std::ops::Range;
@@ -12,7 +12,7 @@ use crate::escape::{escape, unescape};
 use crate::measure::{one_line, prefix};
 use crate::section::SectionName;
 
-/// How every cache begins.
+/// The beginning of every cache.
 pub const BEGINNING: &str = "<!-- SESSION CACHE: Generated ";
 
 /// The longest reason in a marker.
@@ -50,10 +50,9 @@ impl Header {
     }
 }
 
-/// What a section holds when it is written.
+/// The content of a written section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Content {
-    /// This text.
     Text(String),
     /// Nothing, for this reason.
     Skipped(String),
@@ -87,29 +86,26 @@ fn reason(why: &str) -> String {
 /// A cache that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document<'a> {
-    /// The whole text.
     pub text: &'a str,
-    /// Its first line.
+    /// The parsed first line.
     pub header: Header,
-    /// Its sections, in order.
     pub sections: Vec<Entry<'a>>,
 }
 
 /// One section of a cache that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry<'a> {
-    /// Its name.
     pub name: &'a str,
-    /// Where it is in the text, markers included.
+    /// The position in the text, including markers.
     pub span: Range<usize>,
-    /// Its first and last line, counted from 1, markers included.
+    /// The first and last line, 1-based, including markers.
     pub lines: (usize, usize),
-    /// Its content as it stands in the file, or why it has none.
+    /// The escaped content, or the reason why there is none.
     raw: Result<&'a str, &'a str>,
 }
 
 impl Entry<'_> {
-    /// Its content, exactly as it went in; or the reason why it was skipped.
+    /// Returns the original content, or the reason why it was skipped.
     pub fn content(&self) -> Content {
         match self.raw {
             Ok(raw) => Content::Text(unescape(raw)),
@@ -117,19 +113,18 @@ impl Entry<'_> {
         }
     }
 
-    /// Why it was skipped; `None` when it was not.
+    /// The reason why it was skipped; `None` if it was not.
     pub fn skipped(&self) -> Option<&str> {
         self.raw.err()
     }
 }
 
-/// Where a text stops being a cache.
+/// The position at which a text is not a cache.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct NotACache {
-    /// The line.
     pub line: usize,
-    /// What should be there.
+    /// The expected text.
     pub what: &'static str,
 }
 

@@ -1,4 +1,4 @@
-//! Why a cache could not be built or read.
+//! Errors of building and reading a cache.
 
 use std::io;
 use std::path::PathBuf;
@@ -7,13 +7,13 @@ use lockstep_store::StoreError;
 
 use crate::lock::PATIENCE;
 
-/// Why a cache could not be built or read. What is wrong with a section is no error but in the section's marker.
+/// An error while building or reading a cache. A problem of a section is not an error but part of the
+/// section's marker.
 #[derive(Debug, thiserror::Error)]
 pub enum CacheError {
     /// The project's root cannot be used.
     #[error("the project root {} cannot be used", path.display())]
     Root {
-        /// The root.
         path: PathBuf,
         /// The system's answer.
         #[source]
@@ -22,9 +22,8 @@ pub enum CacheError {
     /// The cache file cannot be read or written.
     #[error("cannot {what} the session cache {}", path.display())]
     Target {
-        /// What was attempted.
+        /// The attempted operation.
         what: &'static str,
-        /// The file.
         path: PathBuf,
         /// The system's answer.
         #[source]
@@ -35,9 +34,8 @@ pub enum CacheError {
         "{} is not written: {why}. Name another file in `[cache] path`, or remove this one", path.display()
     )]
     Foreign {
-        /// The file.
         path: PathBuf,
-        /// What it is.
+        /// The kind of file that was found.
         why: &'static str,
     },
     /// The file could not be replaced.

@@ -1,12 +1,13 @@
 //! Section markers inside content: escaped on writing, restored on extraction.
 //!
-//! Anything that a reader, or a model, could take for one of our markers gets a `~` behind its `<`: content
-//! `<!-- SECTION: X -->` is written `<~!-- SECTION: X -->`. One that already has `~`s gets one more, so that every text comes
-//! back exactly. The tilde, because it leaves JSON valid inside strings, which a backslash does not.
+//! Any text that a reader, or a model, could confuse with one of our markers gets a `~` after its `<`:
+//! content `<!-- SECTION: X -->` is written `<~!-- SECTION: X -->`. A text that already has `~`s gets one
+//! more, so that every text is restored exactly. A tilde keeps JSON strings valid, which a backslash would
+//! not.
 
 use std::ops::Range;
 
-/// How our own markers begin, exactly.
+/// The exact beginnings of our markers.
 const EXACT: [&str; 3] = ["<!-- SECTION: ", "<!-- /SECTION: ", "<!-- SESSION CACHE: "];
 
 /// Escapes every marker in `content`.
@@ -19,8 +20,9 @@ pub fn unescape(content: &str) -> String {
     rewrite(content, |tildes| tildes.saturating_sub(1))
 }
 
-/// How many of our own markers `content` has, unescaped: an accident, or someone who wants to open, close or replace a
-/// section. Fewer than are escaped, because an ordinary comment may look a little like one.
+/// Counts unescaped markers in `content`: accidental ones, or attempts to open, close or replace a section.
+///
+/// Fewer are counted than escaped, because an ordinary comment may resemble a marker.
 pub fn markers(content: &str) -> usize {
     let at = content.match_indices('<').map(|(at, _)| &content[at..]);
     at.filter(|rest| EXACT.iter().any(|marker| rest.starts_with(marker))).count()
@@ -38,7 +40,7 @@ fn rewrite(content: &str, tildes: impl Fn(usize) -> usize) -> String {
     out
 }
 
-/// Finds markers in a text; gives where their tildes are, an empty range behind the `<` if there are none.
+/// Finds markers in a text. Yields the range of their tildes, or an empty range behind the `<`.
 struct Markers<'a> {
     text: &'a str,
     at: usize,
@@ -61,8 +63,8 @@ impl Iterator for Markers<'_> {
     }
 }
 
-/// Whether `text`, which follows a `<`, makes a marker: `!--`, perhaps a slash, our words in any case, a colon. White
-/// space between them is ignored, because a model ignores it too.
+/// Returns true if `text`, which follows a `<`, forms a marker: `!--`, an optional slash, our words in any
+/// case, a colon. White space between them is ignored, because a model ignores it too.
 fn is_marker(text: &str) -> bool {
     let Some(rest) = text.strip_prefix("!--") else { return false };
     let rest = rest.trim_start();

@@ -1,7 +1,7 @@
-//! External skills: skills from elsewhere that users registered, with what they are bound to.
+//! External skills: skills of third parties that users registered, with their bindings.
 //!
-//! Their text is somebody else's. It is confined to one folder, cut, shown under its provenance, and can neither end its own
-//! block nor begin another one.
+//! Their text is untrusted. It is confined to one folder, cut, labelled with its origin, and can neither end
+//! its block nor begin another.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -24,24 +24,23 @@ const UNBOUND: &str = "Bindings: none";
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[schemars(title = "External skills manifest")]
 pub struct ExternalManifest {
-    /// The skills.
     pub skills: Vec<ExternalSkill>,
 }
 
 /// One external skill.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 pub struct ExternalSkill {
-    /// Its name, unique in the manifest.
+    /// The name, unique in the manifest.
     pub name: Option<String>,
-    /// Its file, relative to the folder of external skills, which it must not leave.
+    /// The file, relative to the folder of external skills, which it must not leave.
     pub file: Option<String>,
-    /// Who registered it: `user`, `discover`, `skills.sh`; missing is `unknown`.
+    /// The origin of the registration: `user`, `discover`, `skills.sh`; missing is `unknown`.
     pub source: Option<String>,
-    /// Where it applies; without bindings, nowhere by itself.
+    /// The scope; without bindings, the skill is never delivered automatically.
     pub bindings: Option<Bindings>,
 }
 
-/// Where and how an external skill applies.
+/// The scope and form of an external skill's delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize, JsonSchema)]
 pub struct Bindings {
     /// Phases; none, or `all`, is every phase.
@@ -50,12 +49,12 @@ pub struct Bindings {
     pub agents: Option<Vec<String>>,
     /// When it is injected: `always`, `on-demand`, `manual`; missing is `manual`.
     pub injection_mode: Option<String>,
-    /// As what it is delivered: `context`, `instruction`, `reference`; missing is `reference`.
+    /// The kind of delivery: `context`, `instruction` or `reference`; the default is `reference`.
     pub delivery_type: Option<String>,
 }
 
 impl ExternalSkill {
-    /// What it is called: its name, else its file.
+    /// Returns the name, or the file if there is no name.
     pub fn title(&self) -> &str {
         let given = |text: &'_ Option<String>| text.as_deref().is_some_and(|text| !text.is_empty());
         match (&self.name, &self.file) {
@@ -84,12 +83,11 @@ pub fn external_skills(text: &str) -> Result<(Vec<ExternalSkill>, Vec<FindingKin
     Ok((skills, findings))
 }
 
-/// What was found where a skill's `file` points.
+/// The content at a skill's `file`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExternalContent {
     /// The manifest names no file.
     None,
-    /// Its text.
     Text(String),
     /// A file that cannot be read.
     Unreadable,
@@ -97,7 +95,7 @@ pub enum ExternalContent {
     Refused,
 }
 
-/// One skill as it stands in the cache.
+/// A skill in the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExternalBlock {
     title: String,
@@ -123,7 +121,7 @@ impl ExternalBlock {
         &self.title
     }
 
-    /// The content as it was read; `None` where there is none.
+    /// Returns the unescaped content, if there is any.
     pub fn content(&self) -> Option<&str> {
         match &self.content {
             ExternalContent::Text(text) => Some(text),
@@ -163,7 +161,8 @@ fn bound(bindings: Option<&Bindings>) -> String {
     )
 }
 
-/// Content whose lines cannot be taken for the beginning of another skill, by one more `~` before those that could.
+/// Returns content whose lines cannot be confused with the beginning of another skill: such lines get one
+/// more `~`.
 fn guarded(content: &str) -> String {
     content
         .split_inclusive('\n')

@@ -1,10 +1,10 @@
-//! Edits of the external skills manifest: text in, text out. What an edit does not concern stays as it is.
+//! Edits of the external skills manifest: text in, text out. Unrelated content stays unchanged.
 
 use serde_json::{Map, Value, json};
 
 use crate::section::stays_inside;
 
-/// What an edit does to a skill's bindings: `None` leaves a field as it is.
+/// An edit of a skill's bindings: `None` leaves a field unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Wiring {
     /// Phases it applies in; an empty list is every phase.
@@ -13,45 +13,35 @@ pub struct Wiring {
     pub agents: Option<Vec<String>>,
     /// When it is injected.
     pub injection_mode: Option<String>,
-    /// As what it is delivered.
+    /// The kind of delivery.
     pub delivery_type: Option<String>,
 }
 
-/// Why a manifest was not edited.
+/// The reason why a manifest was not edited.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     /// The manifest cannot be read.
     #[error("the external skills manifest cannot be edited: {why}; mend it first")]
-    Manifest {
-        /// What is wrong with it.
-        why: String,
-    },
+    Manifest { why: String },
     /// There is such a skill already.
     #[error("an external skill `{name}` is registered already; remove it first, or choose another name")]
-    Exists {
-        /// The name.
-        name: String,
-    },
+    Exists { name: String },
     /// There is no such skill.
     #[error("no external skill is called `{name}`{}", suggestion.as_ref().map(|s| format!("; did you mean `{s}`?")).unwrap_or_default())]
     Unknown {
-        /// The name.
         name: String,
         /// A name like it.
         suggestion: Option<String>,
     },
-    /// The name cannot stand on a line.
+    /// The name does not fit on a line.
     #[error("a skill's name must be one line and not empty")]
     Name,
     /// The file leads out of the folder.
     #[error("`{file}` is not a path inside the folder of external skills")]
-    Outside {
-        /// The file.
-        file: String,
-    },
+    Outside { file: String },
 }
 
-/// Registers a skill, with `source: user`. Without a manifest, one is begun.
+/// Registers a skill with `source: user`. Creates the manifest if there is none.
 pub fn add(
     manifest: Option<&str>,
     name: &str,
@@ -77,7 +67,7 @@ pub fn add(
     })
 }
 
-/// Takes a skill out. Its file stays.
+/// Removes a skill. Its file stays.
 pub fn remove(manifest: &str, name: &str) -> Result<String, EditError> {
     edit(manifest, |skills| {
         let at = position(skills, name).ok_or_else(|| unknown(skills, name))?;
@@ -86,7 +76,7 @@ pub fn remove(manifest: &str, name: &str) -> Result<String, EditError> {
     })
 }
 
-/// Changes what a skill is bound to. One without a source gets `source: user`; another source is the truth and stays.
+/// Changes the bindings of a skill. A skill without a source gets `source: user`; another source stays.
 pub fn wire(manifest: &str, name: &str, wiring: &Wiring) -> Result<String, EditError> {
     edit(manifest, |skills| {
         let at = position(skills, name).ok_or_else(|| unknown(skills, name))?;

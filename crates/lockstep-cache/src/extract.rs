@@ -1,6 +1,7 @@
-//! Extraction for consumers: a section, what concerns an agent, what concerns a phase.
+//! Extraction for consumers: a section, or the content for an agent or a phase.
 //!
-//! The functions over texts are pure. [`Cache::extract`] takes the cache if it is fresh, else the sources, and says which.
+//! The functions over texts are pure. [`Cache::extract`] uses the cache if it is fresh, otherwise the
+//! sources, and reports which.
 
 use std::fmt;
 
@@ -8,23 +9,23 @@ use serde_json::Value;
 
 use crate::blocks::{agent_block, agents, external_blocks, names};
 use crate::body::{Body, Caps, Piece, TRUNCATED};
+use crate::build_report::Freshness;
 use crate::cache::Cache;
 use crate::compose::{BUDGET_EXCEEDED, Draft};
+use crate::content_provider::Provider;
 use crate::document::{Content, Document};
 use crate::error::CacheError;
 use crate::external::SEPARATOR;
-use crate::outcome::Freshness;
-use crate::provider::Provider;
 use crate::roundtable::{self, SHORTENED};
 
-/// What to extract.
+/// The query.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Query<'a> {
     /// A section, by its name.
     Section(&'a str),
     /// An agent's skills and the external skills bound to it.
     Agent(&'a str),
-    /// What configuration says of a phase, its agents' skills, and the external skills bound to it.
+    /// The configuration of a phase, its agents' skills, and the external skills bound to it.
     Phase(&'a str),
     /// A persona of the roundtable, by the name in its heading or of its file. Always from the sources.
     Persona(&'a str),
@@ -32,7 +33,7 @@ pub enum Query<'a> {
     Topic(&'a str),
 }
 
-/// Where an extract comes from.
+/// The origin of an extract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// The cache, which is fresh.
@@ -55,18 +56,16 @@ impl fmt::Display for Origin {
 pub struct Extracted {
     /// The answer itself.
     pub answer: Answer,
-    /// Where it comes from.
     pub origin: Origin,
 }
 
-/// What there is.
+/// An extracted text, or its absence.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
-    /// This text.
     Text(String),
-    /// The section is known but has no content, for this reason.
+    /// The section exists but has no content, for this reason.
     Skipped(String),
-    /// Nobody knows the name; these are known.
+    /// The name is unknown; these are known.
     Unknown {
         /// Names that are known.
         known: Vec<String>,
@@ -86,7 +85,7 @@ impl Cache {
         {
             let sections: Vec<_> =
                 document.sections.iter().map(|entry| (entry.name.to_owned(), entry.content())).collect();
-            // What the budget left out or shortened is read from the sources.
+            // Sections that the budget omitted or shortened are read from the sources.
             let wanted = |name: &str| !matches!(query, Query::Section(other) if other != name);
             let is_reduced = |content: &Content| match content {
                 Content::Skipped(why) => why == BUDGET_EXCEEDED,
@@ -126,7 +125,7 @@ pub fn answer(sections: &[(String, Content)], query: Query<'_>) -> Answer {
             agents(text_of(sections, "SKILL_INDEX")).map(|(name, _)| name.to_owned()).collect()
         }),
         Query::Phase(phase) => found(phase_blocks(sections, phase), || phases(sections)),
-        // Sections do not say where a piece ends: only the drafts do.
+        // Sections do not show where a piece ends: only the drafts do.
         Query::Persona(_) | Query::Topic(_) => Answer::Unknown { known: Vec::new() },
     }
 }
@@ -166,7 +165,7 @@ fn agent_blocks(sections: &[(String, Content)], agent: &str) -> Vec<String> {
     let externals = external_blocks(text_of(sections, "EXTERNAL_SKILLS"));
     let bound: Vec<&str> =
         externals.iter().filter(|skill| skill.is_bound_to_agent(agent)).map(|skill| skill.text).collect();
-    // A skill that is bound to every agent says nothing about whether this one exists.
+    // A skill that is bound to every agent does not prove that this agent exists.
     let known = !blocks.is_empty() || externals.iter().any(|skill| names(skill.agents, agent));
     if known && !bound.is_empty() {
         blocks.push(bound.join(SEPARATOR));
@@ -211,7 +210,7 @@ fn members(text: &str, key: &str) -> Vec<(String, Value)> {
     found
 }
 
-/// The phases that configuration knows.
+/// Returns the phases in the configuration.
 fn phases(sections: &[(String, Content)]) -> Vec<String> {
     let requirements: Value =
         serde_json::from_str(text_of(sections, "ITERATION_REQUIREMENTS")).unwrap_or_default();

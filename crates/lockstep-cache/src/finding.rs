@@ -1,13 +1,12 @@
-//! What a build noticed and a person should know. Nothing that was left out is left out silently.
+//! Findings of a build for the user. Every omission is reported.
 
 use std::fmt;
 
-/// One thing noticed while building.
+/// A finding of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// The section it concerns.
     pub section: String,
-    /// What it is.
     pub kind: FindingKind,
 }
 
@@ -15,15 +14,9 @@ pub struct Finding {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FindingKind {
     /// An agent owns an id that no skill has.
-    MissingSkill {
-        /// The agent.
-        agent: String,
-        /// The id.
-        id: String,
-    },
+    MissingSkill { agent: String, id: String },
     /// Several skills have one id; the first is used.
     DuplicateId {
-        /// The id.
         id: String,
         /// The skill that is used.
         used: String,
@@ -31,43 +24,23 @@ pub enum FindingKind {
         other: String,
     },
     /// No agent owns a skill.
-    UnownedId {
-        /// Its id.
-        id: String,
-        /// Its file.
-        path: String,
-    },
+    UnownedId { id: String, path: String },
     /// A file could not be used.
-    Unusable {
-        /// The file.
-        path: String,
-        /// Why not.
-        why: String,
-    },
+    Unusable { path: String, why: String },
     /// Bytes of a file were not UTF-8 and were replaced by U+FFFD.
-    NotUtf8 {
-        /// The file.
-        path: String,
-    },
+    NotUtf8 { path: String },
     /// An entry of a manifest could not be used.
-    BadEntry {
-        /// Which entry.
-        entry: String,
-        /// What is wrong with it.
-        why: String,
-    },
+    BadEntry { entry: String, why: String },
     /// An external skill names a file that leads out of the skill folder.
     Refused {
-        /// The skill.
         skill: String,
         /// The file it names.
         file: String,
     },
-    /// Content has section markers of its own; they are escaped.
+    /// Content has section markers; they are escaped.
     Markers {
-        /// Where, within the section.
+        /// The position within the section.
         place: String,
-        /// How many.
         count: usize,
     },
 }
@@ -77,12 +50,16 @@ impl Finding {
         Self { section: section.to_string(), kind }
     }
 
-    /// Whether `cache check` answers "no" because of it.
-    pub fn fails_check(&self) -> bool {
+    /// Returns true if `cache check` answers "no" because of it, `strict` or not.
+    pub fn fails_check(&self, strict: bool) -> bool {
+        matches!(self.kind, FindingKind::MissingSkill { .. }) && strict || self.is_fault()
+    }
+
+    /// Returns true if the cache differs from its source.
+    fn is_fault(&self) -> bool {
         matches!(
             self.kind,
-            FindingKind::MissingSkill { .. }
-                | FindingKind::DuplicateId { .. }
+            FindingKind::DuplicateId { .. }
                 | FindingKind::Refused { .. }
                 | FindingKind::Markers { .. }
                 | FindingKind::BadEntry { .. }

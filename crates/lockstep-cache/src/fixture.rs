@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-/// How much of everything.
+/// The size of a generated framework.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
     /// Skills, one in twenty with a heading instead of a frontmatter.
@@ -16,9 +16,7 @@ pub struct Shape {
     pub agents: usize,
     /// External skills.
     pub external: usize,
-    /// Personas.
     pub personas: usize,
-    /// Topics.
     pub topics: usize,
     /// Phases in the configuration.
     pub phases: usize,

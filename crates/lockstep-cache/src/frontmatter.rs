@@ -1,7 +1,8 @@
-//! The few fields that are needed of a Markdown file's frontmatter.
+//! Reads a few fields of a Markdown file's frontmatter.
 //!
-//! Not a YAML reader: many frontmatters in the field are not valid YAML (`description: Use when: …`), and the clients accept
-//! them. A field is one line `key: value`, a quoted value, or a value that goes on in indented lines.
+//! This is not a YAML parser: many frontmatters in practice are not valid YAML (`description: Use when: …`),
+//! and the clients accept them. A field is one line `key: value`, a quoted value, or a value that continues
+//! in indented lines.
 
 /// The lines between the leading `---` and the next; `None` without a closed frontmatter.
 pub(crate) fn block(text: &str) -> Option<&str> {
@@ -18,7 +19,7 @@ pub(crate) fn block(text: &str) -> Option<&str> {
     None
 }
 
-/// The value of a top-level field, as one line; `None` where it is missing or empty.
+/// Returns the value of a top-level field as one line, or `None` if it is missing or empty.
 pub(crate) fn field(block: &str, key: &str) -> Option<String> {
     let mut lines = block.lines();
     let first = lines.find_map(|line| line.strip_prefix(key)?.strip_prefix(':'))?.trim();
@@ -44,7 +45,7 @@ fn joined<'a>(first: &str, further: impl Iterator<Item = &'a str>) -> String {
     })
 }
 
-/// `"a \"b\""` and `'a ''b'''` without their quotes; anything that is not closed is kept as it is.
+/// Removes the quotes of `"a \"b\""` and `'a ''b'''`; returns an unclosed text unchanged.
 fn unquoted(text: &str) -> String {
     let inner = |quote| text.strip_prefix(quote).and_then(|text| text.strip_suffix(quote));
     if let Some(text) = inner('"') {

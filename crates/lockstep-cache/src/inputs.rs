@@ -1,12 +1,13 @@
-//! Every input that can change the cache, by path and digest; the content hash over them; and what changed between two
-//! builds.
+//! Every input that can change the cache, by path and digest; the content hash over them; and the changes
+//! between two builds.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use blake3::Hash;
 
-/// Changes when the same inputs give other bytes, so that a cache by another version is not taken for fresh.
+/// Raised when the same inputs produce other bytes, so that a cache of another version is not treated as
+/// fresh.
 const SEMANTICS: u32 = 1;
 
 /// The name of the input that is the configuration itself.
@@ -17,10 +18,9 @@ pub(crate) fn given(section: &impl fmt::Display) -> String {
     format!("given:{section}")
 }
 
-/// What an input was when it was looked at.
+/// The state of an input when it was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
-    /// These bytes.
     Bytes(Hash),
     /// Something that could not be used, for this reason.
     Unusable(String),
@@ -41,7 +41,7 @@ impl Inputs {
         self.0.iter().map(|(path, state)| (path.as_str(), state))
     }
 
-    /// How many of them are files.
+    /// Returns the number of inputs that are files.
     pub fn files(&self) -> usize {
         self.0
             .iter()
@@ -66,7 +66,7 @@ impl Inputs {
         hasher.finalize()
     }
 
-    /// What differs in `now`.
+    /// Returns the differences of `now`.
     pub fn changes(&self, now: &Self) -> Vec<InputChange> {
         let mut changes = Vec::new();
         for (path, state) in &self.0 {
@@ -86,14 +86,11 @@ impl Inputs {
     }
 }
 
-/// An input that is no longer what the cache was built from.
+/// An input that changed since the build of the cache.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum InputChange {
-    /// It was not there.
     Added(String),
-    /// Its content is another.
     Changed(String),
-    /// It is gone.
     Removed(String),
 }
 

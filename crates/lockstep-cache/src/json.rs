@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// `text` as it is, if it is JSON; written anew without the keys `without`, if any are named.
+/// Returns `text` if it is JSON; serialises it without the keys `without` if any are named.
 pub fn json(text: &str, without: &[String]) -> Result<String, String> {
     let mut value: Value = serde_json::from_str(text).map_err(|error| format!("invalid JSON: {error}"))?;
     if without.is_empty() {

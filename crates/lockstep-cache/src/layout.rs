@@ -1,4 +1,4 @@
-//! Where frameworks keep their files. Of several places the first that exists wins.
+//! Paths of the supported frameworks. Of several paths the first that exists wins.
 
 use std::path::Path;
 
@@ -28,10 +28,10 @@ pub const OWN_PERSONAS: &str = ".isdlc/personas";
 /// Directories of topics: `CATEGORY/TOPIC.md`.
 pub const TOPICS: [&str; 2] = ["src/claude/skills/analysis-topics", ".claude/skills/analysis-topics"];
 
-/// Keys of the skills manifest that only repeat, at length, what the skill index says.
+/// Keys of the skills manifest that repeat the content of the skill index.
 pub const LOOKUP_TABLES: [&str; 2] = ["path_lookup", "skill_paths"];
 
-/// The directory whose presence says that the project uses the framework.
+/// The directory that marks a project of the framework.
 pub const FRAMEWORK_DIR: &str = ".isdlc";
 
 /// The places of a configuration file.
@@ -39,7 +39,7 @@ pub fn config_file(name: &str) -> Vec<String> {
     CONFIG_DIRS.iter().map(|dir| format!("{dir}/{name}")).collect()
 }
 
-/// Where the cache is kept unless configuration says otherwise.
+/// Returns the default path of the cache.
 pub fn default_target(root: &Path) -> String {
     let dir = if root.join(FRAMEWORK_DIR).is_dir() { FRAMEWORK_DIR } else { lockstep_store::StateDir::NAME };
     format!("{dir}/session-cache.md")

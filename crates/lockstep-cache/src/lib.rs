@@ -1,16 +1,20 @@
-//! The session cache: a framework's static content, built once into one file and delivered at session start within what
-//! the client accepts.
+//! The session cache: a framework's static content, built once into one file and delivered at session start
+//! within the client's limits.
 //!
-//! The core is pure: strategies make a section's content from texts, [`compose`](mod@compose) puts them together within the
-//! budget, [`document`] writes and reads the file, [`delivery`] cuts it into parts. Only `reader`, [`Cache`] and what they
-//! call touch the disk. Knows nothing of clients' wire formats, and of `lockstep.toml` only what [`Settings`] hold; text of
-//! other subsystems comes through a [`Provider`].
+//! The core is pure: strategies create a section's content from texts, [`compose`](mod@compose) combines them
+//! within the budget, [`document`] writes and parses the file, and [`delivery`] splits it into parts. Only
+//! `reader`, [`Cache`] and the functions they call access the disk. The crate does not know clients' wire
+//! formats, and of `lockstep.toml` only the [`Settings`]; text of other subsystems comes through a
+//! [`Provider`].
 
 pub mod blocks;
 pub mod body;
+mod build_record;
+mod build_report;
 mod cache;
+mod cache_file;
 pub mod compose;
-mod cores;
+mod content_provider;
 pub mod delivery;
 pub mod document;
 mod error;
@@ -29,29 +33,26 @@ pub mod layout;
 pub mod listing;
 mod lock;
 pub mod measure;
-mod memo;
-mod outcome;
-mod provider;
-mod reader;
-mod ready;
-mod record;
+mod parallelism;
+mod part_cache;
 pub mod roundtable;
 pub mod schema;
 mod section;
 mod settings;
 pub mod skill;
+mod skill_facts_cache;
 pub mod skill_index;
-mod skill_walk;
+mod skill_scan;
 pub mod skills_manifest;
-mod state;
-mod target;
-mod watch;
+mod source_reader;
+mod state_files;
+mod watch_list;
 
+pub use build_report::{BuildOptions, Built, Checked, Freshness};
 pub use cache::{Cache, Snapshot};
+pub use content_provider::{Given, Provider};
 pub use error::CacheError;
 pub use gather::Resolved;
-pub use outcome::{BuildOptions, Built, Checked, Freshness};
-pub use provider::{Given, Provider};
-pub use ready::Ready;
+pub use part_cache::CachedPart;
 pub use section::{Section, SectionName, SectionProblem, Strategy};
 pub use settings::{DEFAULT_BUDGET, LEAST_BUDGET, Plugin, Preset, Settings};

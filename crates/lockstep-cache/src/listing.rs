@@ -1,9 +1,9 @@
-//! Texts that are lists of files: agents, conventions; and what Lockstep says of itself.
+//! Texts that list files (agents, conventions), and Lockstep's own instructions.
 
 use crate::measure::one_line;
 use crate::skill::SkillFacts;
 
-/// What a project without instructions of its own is told. Facts, not commands: a model reads it.
+/// The default instructions. They are facts, not commands, because a model reads them.
 pub const OFFER: &str = "\
 Lockstep watches this project, journals what changes in it, and knows what depends on it.
 - `lockstep changes` lists what changed in this session and who changed it.
@@ -16,7 +16,7 @@ Lockstep watches this project, journals what changes in it, and knows what depen
 - `lockstep config show` prints the configuration; `lockstep doctor` checks that everything is in place.
 ";
 
-/// A line for an agent's file: its name, what it is for, where it is.
+/// Renders a line for an agent's file: name, purpose, path.
 pub fn agent_entry(name: &str, facts: &SkillFacts, path: &str) -> String {
     let description = facts.description.as_deref().unwrap_or("(no description)");
     format!("  {} — {description}\n    → {path}", one_line(name))

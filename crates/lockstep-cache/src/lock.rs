@@ -1,19 +1,18 @@
-//! One build at a time. The lock goes with its process.
+//! Allows one build at a time. The lock ends with its process.
 
-use std::fs::{File, OpenOptions, TryLockError};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs::{File, TryLockError};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use crate::error::CacheError;
 
-/// How long a build waits for another one. A build takes tens of milliseconds.
+/// The time that a build waits for another one. A build takes tens of milliseconds.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Takes the lock in the file at `path`; gives up at `deadline`, if there is one.
+/// Acquires the lock in the file at `path`; gives up at `deadline`, if there is one.
 pub(crate) fn lock(path: PathBuf, deadline: Option<Instant>) -> Result<File, CacheError> {
     let io = |source| CacheError::Target { what: "lock", path: path.clone(), source };
-    let file = OpenOptions::new().create(true).append(true).mode(0o600).open(&path).map_err(io)?;
+    let file = lockstep_fs::open_to_write(&path).map_err(io)?;
     let patience = Instant::now() + PATIENCE;
     loop {
         match file.try_lock() {

@@ -1,10 +1,11 @@
-//! How long a text is, as the client that receives it counts.
+//! The length of a text as counted by the receiving client.
 //!
-//! Claude Code counts UTF-16 code units, not Unicode scalar values: 4,995 emoji and 10 letters (10,000 units) arrive
-//! whole, one emoji more (10,002 units, 5,006 scalar values) becomes a file and a preview. Measured on 2.1.197. UTF-16 is
-//! never less than scalar values, so a limit that is kept in units is kept in characters too.
+//! Claude Code counts UTF-16 code units, not Unicode scalar values: 4,995 emoji and 10 letters (10,000 units)
+//! arrive in full, one emoji more (10,002 units, 5,006 scalar values) becomes a file and a preview. Measured
+//! on 2.1.197. The UTF-16 length is never less than the number of scalar values, so a limit in units also
+//! holds in characters.
 
-/// What a client's limit counts.
+/// The unit of a client's limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// UTF-16 code units, as a JavaScript client's `length`.
@@ -17,8 +18,8 @@ impl Unit {
     /// The length of `text`.
     pub fn count(self, text: &str) -> usize {
         match self {
-            // Every character is one unit, and those beyond U+FFFF (four bytes, lead 0xF0 and up) are two. Counting
-            // bytes instead of decoding is what makes this cheap in a hook.
+            // Every character is one unit, and those beyond U+FFFF (four bytes, lead 0xF0 and up) are two.
+            // Counting bytes instead of decoding makes this cheap in a hook.
             Self::Utf16 => text.bytes().filter(|b| (b & 0xC0) != 0x80).count() + wide(text),
             Self::Bytes => text.len(),
         }
@@ -40,7 +41,7 @@ impl Unit {
     }
 }
 
-/// The length of `text` in the characters budgets are given in.
+/// Returns the length of `text` in the unit of budgets.
 pub fn chars(text: &str) -> usize {
     Unit::Utf16.count(text)
 }

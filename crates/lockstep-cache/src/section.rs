@@ -8,7 +8,7 @@ use crate::layout;
 /// The longest section name.
 const MAX_NAME: usize = 64;
 
-/// A section's name: `UPPER_SNAKE_CASE`, so that it can stand in a marker as it is.
+/// The name of a section: `UPPER_SNAKE_CASE`, so that a marker can contain it unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SectionName(String);
 
@@ -37,12 +37,13 @@ impl fmt::Display for SectionName {
     }
 }
 
-/// How a section's content is made from its sources.
+/// The way a section's content is created from its sources.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Strategy {
     /// The first source that exists, as it is.
     Raw,
-    /// The first source that exists, which must be JSON; as it is, or written anew without some of its top-level keys.
+    /// The first source that exists, which must be JSON; unchanged, or serialised without some of its
+    /// top-level keys.
     Json {
         /// Keys that are left out.
         without: Vec<String>,
@@ -59,9 +60,9 @@ pub enum Strategy {
     Agents,
     /// All sources, each under its path.
     Files,
-    /// The first source that exists; without one, what Lockstep offers.
+    /// The first source that exists, otherwise Lockstep's own text.
     Instructions,
-    /// Text that the caller gives.
+    /// The caller's text.
     Given,
 }
 
@@ -100,18 +101,34 @@ impl Strategy {
             _ => return None,
         })
     }
+
+    /// Encodes the strategy for the content hash.
+    fn fingerprint(&self) -> String {
+        let name = match self {
+            Self::Raw => "raw",
+            Self::Json { without } => {
+                return without.iter().fold("json without".to_owned(), |text, key| format!("{text} {key:?}"));
+            }
+            Self::SkillIndex => "skill-index",
+            Self::SkillList => "skill-list",
+            Self::ExternalSkills => "external-skills",
+            Self::Roundtable => "roundtable",
+            Self::Agents => "agents",
+            Self::Files => "files",
+            Self::Instructions => "instructions",
+            Self::Given => "given",
+        };
+        name.to_owned()
+    }
 }
 
-/// One section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
-    /// Its name.
     pub name: SectionName,
-    /// Its places, relative to the root. What they mean, the strategy says.
+    /// The paths, relative to the root. The strategy defines their meaning.
     pub source: Vec<String>,
-    /// How its content is made.
     pub strategy: Strategy,
-    /// How much it matters: 1 is kept longest and delivered first.
+    /// The priority: 1 is kept longest and delivered first.
     pub priority: u32,
 }
 
@@ -140,62 +157,49 @@ impl Section {
             _ => Err(problems),
         }
     }
+
+    /// Encodes the section as one line for the content hash.
+    pub(crate) fn fingerprint(&self) -> String {
+        let Self { name, source, strategy, priority } = self;
+        let line = format!("section {name} {priority} {} from", strategy.fingerprint());
+        source.iter().fold(line, |line, path| format!("{line} {path:?}")) + "\n"
+    }
 }
 
-/// Whether a path from outside, read as relative, stays below where it starts and can be written on one line.
+/// Returns true if an untrusted relative path stays below its start and fits on one line.
 pub(crate) fn stays_inside(path: &str) -> bool {
     !path.is_empty()
         && !path.chars().any(char::is_control)
         && Path::new(path).components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
-/// What is wrong with a section's configuration.
+/// A problem of a section's configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SectionProblem {
-    /// The name cannot stand in a marker.
+    /// The name does not fit into a marker.
     #[error(
         "`{name}` is no section name; use capital letters, digits and `_`, at most {MAX_NAME}, such as `TEAM_RULES`"
     )]
-    Name {
-        /// The name.
-        name: String,
-    },
+    Name { name: String },
     /// Two sections have one name.
     #[error("section `{name}` is there twice; remove one, or give it another name")]
-    Twice {
-        /// The name.
-        name: String,
-    },
+    Twice { name: String },
     /// There is no such strategy.
     #[error("section `{name}` has the strategy `{strategy}`, which is none of: {}", Strategy::NAMES.join(", "))]
-    Strategy {
-        /// The section.
-        name: String,
-        /// What was asked for.
-        strategy: String,
-    },
+    Strategy { name: String, strategy: String },
     /// A source is not below the project's root.
     #[error("section `{name}` has the source `{path}`, which is not a path below the project's root")]
-    Outside {
-        /// The section.
-        name: String,
-        /// The source.
-        path: String,
-    },
+    Outside { name: String, path: String },
     /// The budget leaves no room for anything.
     #[error("a budget of {budget} characters is too small; give at least {least}")]
     Budget {
-        /// What was asked for.
         budget: usize,
         /// The least that is accepted.
         least: usize,
     },
     /// The cache would be written outside of the project.
     #[error("the cache path `{path}` is not a path below the project's root")]
-    Target {
-        /// The path.
-        path: String,
-    },
+    Target { path: String },
 }
 
 #[cfg(test)]

@@ -1,14 +1,13 @@
-//! What to build, where to, how large: the cache's configuration, and its two presets.
+//! The configuration of a cache and its two presets.
 
 use std::path::{Path, PathBuf};
 
 use crate::layout;
 use crate::section::{Section, SectionProblem, stays_inside};
 
-/// The budget unless configuration says otherwise.
 pub const DEFAULT_BUDGET: usize = 128_000;
 
-/// The least budget: the header and a few words.
+/// The minimum budget: the header and a few words.
 pub const LEAST_BUDGET: usize = 1_000;
 
 /// A set of sections that fits a kind of project.
@@ -35,7 +34,7 @@ impl Preset {
         }
     }
 
-    /// Its sections, in the order of the cache.
+    /// In the order of the cache.
     pub fn sections(self) -> Vec<Section> {
         match self {
             Self::Isdlc => isdlc(),
@@ -83,9 +82,9 @@ fn preset_section((name, source, strategy, priority): (&str, Vec<String>, &str, 
 /// A plugin that is installed in the client: where its `skills/` and `agents/` are. It lies outside of the project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plugin {
-    /// Its name; its skills and agents are called `NAME:…`.
+    /// The prefix of its skills and agents: `NAME:…`.
     pub name: String,
-    /// Its directory, absolute.
+    /// Absolute path.
     pub dir: PathBuf,
 }
 
@@ -121,13 +120,14 @@ impl Settings {
         if problems.is_empty() { Ok(Self { sections, budget, target, plugins }) } else { Err(problems) }
     }
 
-    /// What a project at `root` gets that configures nothing.
+    /// Returns the settings of a project at `root` without configuration.
     pub fn default_for(root: &Path) -> Self {
         Self::new(Preset::of(root).sections(), DEFAULT_BUDGET, layout::default_target(root), Vec::new())
             .expect("the presets are well formed")
     }
 
-    /// Sections of the project's own over those of a preset: one of the same name replaces it where it stands, others follow.
+    /// Combines a project's sections with those of a preset: one with the same name replaces it in place,
+    /// others are appended.
     pub fn overlay(mut preset: Vec<Section>, own: Vec<Section>) -> Vec<Section> {
         for section in own {
             match preset.iter_mut().find(|there| there.name == section.name) {
@@ -148,7 +148,7 @@ impl Settings {
         self.budget
     }
 
-    /// Where the cache is kept, relative to the root.
+    /// Returns the path of the cache, relative to the root.
     pub fn target(&self) -> &str {
         &self.target
     }
@@ -158,16 +158,27 @@ impl Settings {
         &self.plugins
     }
 
-    /// Everything here that can change the cache's bytes, as text, for the content hash.
+    /// Encodes every setting that can change the bytes of the cache, for the content hash.
+    ///
+    /// The first line is the version of the encoding. Raising it makes all existing caches stale.
     pub(crate) fn fingerprint(&self) -> String {
-        // The target only says where: the same content elsewhere has the same hash.
-        format!("{:?}\n{}\n{:?}", self.sections, self.budget, self.plugins)
+        // The target is only a path: the same content elsewhere has the same hash.
+        let Self { sections, budget, target: _, plugins } = self;
+        let mut text = format!("settings 1\nbudget {budget}\n");
+        for section in sections {
+            text.push_str(&section.fingerprint());
+        }
+        for Plugin { name, dir } in plugins {
+            text.push_str(&format!("plugin {name:?} {dir:?}\n"));
+        }
+        text
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::section::Strategy;
 
     #[test]
     fn own_sections_replace_and_follow() {
@@ -188,6 +199,20 @@ mod tests {
             ]
         );
         assert_eq!(all[4].priority, 9);
+    }
+
+    #[test]
+    fn fingerprint_has_a_fixed_encoding() {
+        let json = Strategy::Json { without: vec!["a".into()] };
+        let mut section = Section::new("EXTRA", &["a.md", "b.md"], "raw", 9).unwrap();
+        section.strategy = json;
+        let plugins = vec![Plugin { name: "tools".into(), dir: "/opt/tools".into() }];
+        let settings = Settings::new(vec![section], 5000, "x.md".into(), plugins).unwrap();
+        assert_eq!(
+            settings.fingerprint(),
+            "settings 1\nbudget 5000\nsection EXTRA 9 json without \"a\" from \"a.md\" \"b.md\"\n\
+             plugin \"tools\" \"/opt/tools\"\n"
+        );
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What is read from a skill's or agent's own file.
+//! Reads the file of a skill or agent.
 
 use crate::frontmatter;
 use crate::measure::one_line;
@@ -8,7 +8,6 @@ use crate::measure::one_line;
 pub struct SkillFacts {
     /// `skill_id`, or the id of a heading `# QL-005: name`.
     pub id: Option<String>,
-    /// `name`.
     pub name: Option<String>,
     /// `description`, or the first plain line under `## Description`.
     pub description: Option<String>,
@@ -33,9 +32,8 @@ impl SkillFacts {
 pub struct Skill {
     /// The file, as a reader of the cache opens it: relative to the root, or absolute in a plugin.
     pub path: String,
-    /// Its directory below the directory of skills: `development/code-implementation`.
+    /// The directory below the directory of skills: `development/code-implementation`.
     pub place: String,
-    /// What it says.
     pub facts: SkillFacts,
 }
 

@@ -13,8 +13,8 @@ const HEADING: &str = "AVAILABLE SKILLS (consult when relevant using Read tool):
 /// Begins an agent's block.
 pub(crate) const AGENT: &str = "## Agent: ";
 
-/// The index of what `owners` own among `skills` (in the order they were found, which decides between equal ids), and
-/// every id that does not fit.
+/// Returns the index of the skills that `owners` own among `skills` (in the order they were found, which
+/// decides between equal ids), and a finding for every id that does not fit.
 pub fn skill_index(owners: &[Owner], skills: &[Skill]) -> (String, Vec<FindingKind>) {
     let mut findings = Vec::new();
     let by_id = by_id(skills, &mut findings);
@@ -47,7 +47,7 @@ pub fn skill_index(owners: &[Owner], skills: &[Skill]) -> (String, Vec<FindingKi
     (blocks.join("\n\n"), findings)
 }
 
-/// Every skill, without owners: its name, what it is for, and where.
+/// Lists every skill, without owners: its name, its purpose and its path.
 pub fn skill_list<'a>(skills: impl IntoIterator<Item = (String, &'a Skill)>) -> String {
     let lines: Vec<String> = skills
         .into_iter()
@@ -102,7 +102,7 @@ fn entry(id: &str, owned: &OwnedSkill, skill: &Skill) -> String {
     format!("  {id}: {name} — {description}\n    → {}", skill.path)
 }
 
-/// Skills with an id that nobody owns. External skills have bindings instead of owners.
+/// Returns skills with an id that no agent owns. External skills have bindings instead of owners.
 fn unowned(by_id: &BTreeMap<&str, &Skill>, used: &BTreeSet<String>) -> Vec<FindingKind> {
     by_id
         .iter()

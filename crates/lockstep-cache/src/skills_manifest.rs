@@ -23,12 +23,12 @@ pub struct SkillsManifest {
 pub struct Ownership {
     /// The phase the agent works in, or `all`.
     pub phase: Option<String>,
-    /// Its skills.
+    /// The skills of the agent.
     #[serde(default)]
     pub skills: Vec<OwnedSkill>,
 }
 
-/// A skill an agent owns.
+/// A skill that an agent owns.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum OwnedSkill {
@@ -36,23 +36,18 @@ pub enum OwnedSkill {
     Id(String),
     /// Version 3: its id, name, and directory below the directory of skills.
     Placed {
-        /// The id.
         id: String,
-        /// The name.
         name: String,
         /// The directory, such as `development/code-implementation`.
         path: String,
     },
 }
 
-/// An agent and what it owns, in the manifest's order; entries that are no skills are kept as problems.
+/// An agent and its skills, in the manifest's order; invalid entries are recorded as problems.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Owner {
-    /// The agent.
     pub agent: String,
-    /// Its phase.
     pub phase: Option<String>,
-    /// Its skills.
     pub skills: Vec<OwnedSkill>,
     /// Entries that could not be read: which, and why.
     pub problems: Vec<(String, String)>,

@@ -1,4 +1,5 @@
-//! The whole cache in parts: sections whole, or in numbered pieces cut at line ends. Together they are the cache exactly.
+//! The complete cache in parts: sections in full, or in numbered pieces cut at line ends. Together they are
+//! exactly the cache.
 
 use std::ops::Range;
 
@@ -7,11 +8,11 @@ use crate::measure::Unit;
 
 use super::{Carried, Delivery, Entries, Part, fitted};
 
-/// What is kept free in every part for the line that says what it is.
+/// The space reserved in every part for its first line.
 const PREAMBLE: usize = 700;
 
-/// The parts for the entries that are registered, of them those whose numbers are `wanted`. Where more are needed, the last one
-/// says what is missing.
+/// Returns the parts for the registered entries, limited to the `wanted` numbers. If more are needed, the
+/// last one names the missing sections.
 pub(super) fn parts(
     document: &Document<'_>,
     delivery: &Delivery<'_>,
@@ -41,7 +42,7 @@ pub(super) fn parts(
     parts
 }
 
-/// What each part carries, however many entries there are.
+/// Returns the content of each part, for any number of entries.
 pub(super) fn uncounted(document: &Document<'_>, delivery: &Delivery<'_>) -> Vec<Vec<Carried>> {
     let unit = delivery.limits.unit;
     let room = delivery.limits.part.saturating_sub(PREAMBLE).max(1);
@@ -80,8 +81,8 @@ fn units(document: &Document<'_>, delivery: &Delivery<'_>) -> Vec<(Option<String
     units
 }
 
-/// Cuts `text` into pieces, the first of at most `free`, the others of at most `room`; at line ends, and inside of a line only
-/// when it is longer than a whole piece.
+/// Cuts `text` into pieces, the first of at most `free`, the others of at most `room`; at line ends, and
+/// inside a line only if it is longer than a piece.
 fn cut(text: &str, unit: Unit, free: usize, room: usize) -> Vec<Range<usize>> {
     let mut pieces = Vec::new();
     let (mut from, mut at, mut used, mut limit) = (0, 0, 0, free);
@@ -112,7 +113,7 @@ fn first_char(text: &str) -> usize {
     text.chars().next().map_or(0, char::len_utf8)
 }
 
-/// The first line of a part: what it is, for someone who sees no other part.
+/// Returns the first line of a part, which describes it for a reader who sees no other part.
 fn preamble(
     document: &Document<'_>,
     delivery: &Delivery<'_>,

@@ -1,4 +1,5 @@
-//! The index part: what there is, the most important content that fits whole, and how to get the rest.
+//! The index part: a list of the sections, the most important content that fits in full, and how to get the
+//! rest.
 
 use crate::document::{Document, Entry};
 
@@ -11,7 +12,7 @@ pub(super) fn part(document: &Document<'_>, delivery: &Delivery<'_>) -> Part {
     let room = delivery.limits.part;
     let contents = Index { document, delivery, ranked: &ranked };
     let mut here: Vec<&Entry<'_>> = Vec::new();
-    // Lines get shorter when a section comes in, so what fits beside all lines fits.
+    // Lines get shorter when a section is added, so a section that fits next to all lines fits.
     let mut used = count(&contents.text(&here, room));
     for entry in ranked.iter().filter(|entry| entry.skipped().is_none()) {
         let more = count(&document.text[entry.span.clone()]) + count("\n\n");
@@ -40,7 +41,7 @@ struct Index<'a, 'd> {
 }
 
 impl Index<'_, '_> {
-    /// The table of contents, when `here` are the sections that are delivered whole.
+    /// Renders the table of contents; `here` are the sections that are delivered in full.
     fn text(&self, here: &[&Entry<'_>], room: usize) -> String {
         let header = &self.document.header;
         let mut text = format!(

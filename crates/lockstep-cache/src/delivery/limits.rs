@@ -1,36 +1,50 @@
-//! What clients accept at a session's start, as data. Measured on the clients' versions named, unless it says otherwise.
+//! Limits of clients at the start of a session, as data. They were measured on the named versions, unless a
+//! comment states otherwise.
 
 use crate::measure::Unit;
 
-/// Whether several hook entries have a limit each.
+/// Scope of the limit if there are several hook entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Entries {
     /// Each has its own.
     Separate,
-    /// They share one.
+    /// All entries share one limit.
     Joined,
 }
 
-/// What a client accepts.
+/// Limits of a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// The client, as `lockstep hook` calls it.
     pub client: &'static str,
-    /// What arrives whole from one hook entry.
+    /// The size that arrives in full from one hook entry.
     pub entry: usize,
-    /// What we put into a part; a little less.
+    /// The size of a part, slightly smaller.
     pub part: usize,
-    /// What is counted.
     pub unit: Unit,
-    /// Whether more entries carry more.
+    /// The effect of additional entries.
     pub entries: Entries,
 }
 
 impl Limits {
-    /// Those of Claude Code.
+    /// The limits of Claude Code.
     ///
     /// 2.1.197: 10,000 arrive, 10,001 become a file and a preview; five entries of 9,900 all arrive.
     pub const CLAUDE: Self = limits("claude", 10_000, 9_500, Unit::Utf16, Entries::Separate);
+
+    /// Encodes the limits for the key of a cached part.
+    pub(super) fn fingerprint(&self) -> String {
+        let Self { client, entry, part, unit, entries } = self;
+        let unit = match unit {
+            Unit::Utf16 => "utf16",
+            Unit::Bytes => "bytes",
+        };
+        let entries = match entries {
+            Entries::Separate => "separate",
+            Entries::Joined => "joined",
+        };
+        format!("{client} {entry} {part} {unit} {entries}")
+    }
 
     /// The limits of a client.
     pub fn of(client: &str) -> Option<&'static Self> {
@@ -45,7 +59,7 @@ const fn limits(client: &'static str, entry: usize, part: usize, unit: Unit, ent
 /// The limits of all known clients.
 pub const LIMITS: [Limits; 7] = [
     Limits::CLAUDE,
-    // 0.166.0: 9 KB arrive whole; more is cut to about 10 KB. Several entries were not measured.
+    // 0.166.0: 9 KB arrive in full; more is cut to about 10 KB. Several entries were not measured.
     limits("codex", 9_000, 8_800, Unit::Bytes, Entries::Joined),
     // 0.61.0: 43 KB arrive; the limit was not found.
     limits("gemini", 43_000, 9_500, Unit::Bytes, Entries::Joined),

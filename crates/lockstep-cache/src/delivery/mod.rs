@@ -1,7 +1,8 @@
-//! Delivery: the cache as parts that a client takes whole.
+//! Delivery: the cache as parts within the client's limit.
 //!
-//! [`parts`] for a session, [`subagent_part`] for a subagent. Pure: which mode, which limits, why a session starts and
-//! whether the cache is stale is said by the caller, which also registers the entries and sends the parts.
+//! [`parts`] for a session, [`subagent_part`] for a subagent. Pure: the caller supplies the mode, the limits,
+//! the reason of the session start and the staleness of the cache. It also registers the entries and sends
+//! the parts.
 
 mod full;
 mod index;
@@ -16,50 +17,48 @@ use std::ops::Range;
 use crate::document::{Document, Entry};
 use crate::section::{Section, Strategy};
 
-/// Sections that come first after the client compacted its context: what was being done is what was lost.
+/// Sections that come first after the client compacted its context, because the work in progress was lost.
 const AFTER_COMPACTION: [&str; 2] = ["ACTIVE_WORK", "TASK"];
 
-/// Why a session starts after that.
+/// The source of a session start after a compaction.
 const COMPACTED: &str = "compact";
 
-/// How much of the cache is delivered.
+/// The delivered share of the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// One part: what there is, the most important content that fits whole, and how to get the rest.
+    /// One part: a list of the sections, the most important content that fits in full, and how to get the
+    /// rest.
     Index,
-    /// All of it, in as many parts as it takes.
+    /// The complete content, in as many parts as necessary.
     Full,
-    /// Nothing.
     Off,
 }
 
 /// The circumstances of a delivery.
 #[derive(Debug, Clone, Copy)]
 pub struct Delivery<'a> {
-    /// How much.
     pub mode: Mode,
-    /// What the client accepts.
     pub limits: &'a Limits,
-    /// Why the session starts: `startup`, `resume`, `clear`, `compact`.
+    /// The reason for the session's start: `startup`, `resume`, `clear`, `compact`.
     pub source: &'a str,
-    /// The configured sections: their priorities, and whose text they hold.
+    /// The configured sections: their priorities, and their sources.
     pub sections: &'a [Section],
     /// The cache file, as a reader opens it.
     pub path: &'a str,
-    /// What an MCP resource of a section begins with, where there is a server.
+    /// The prefix of a section's MCP resource, if there is a server.
     pub resource: Option<&'a str>,
-    /// Why the cache is stale, if it is.
+    /// The reason why the cache is stale, if it is.
     pub stale: Option<&'a str>,
-    /// How many hook entries are registered for the parts of `full`.
+    /// The number of registered hook entries for the parts of `full`.
     pub entries: usize,
 }
 
-/// What one hook entry sends.
+/// The text of one hook entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Part {
     /// The text, within the client's limit.
     pub text: String,
-    /// What of the cache it carries, in this order, at the end of its text.
+    /// The content from the cache, in this order, at the end of its text.
     pub carries: Vec<Carried>,
 }
 
@@ -70,7 +69,7 @@ pub struct Carried {
     pub section: Option<String>,
     /// Which piece of how many, counted from 1.
     pub piece: (usize, usize),
-    /// Where it is in the cache's text.
+    /// The position in the cache's text.
     pub span: Range<usize>,
 }
 
@@ -95,17 +94,25 @@ fn of_numbers(document: &Document<'_>, delivery: &Delivery<'_>, wanted: impl Fn(
     parts.into_iter().filter(|part| delivery.limits.unit.count(&part.text) <= delivery.limits.entry).collect()
 }
 
-/// How many hook entries all of `document` needs in [`Mode::Full`].
+/// Returns the number of hook entries that `document` needs in [`Mode::Full`].
 pub fn entries_needed(document: &Document<'_>, delivery: &Delivery<'_>) -> usize {
     full::uncounted(document, delivery).len()
 }
 
 impl Delivery<'_> {
-    /// What of the circumstances makes the parts of a fresh cache what they are, apart from the settings, as text.
+    /// Encodes the inputs of the parts of a fresh cache, apart from the settings, for their cache key.
+    ///
+    /// The number at the start is the version of the encoding. Raising it drops all cached parts.
     pub fn fingerprint(&self) -> String {
         let Self { mode, limits, source, sections: _, path: _, resource, stale, entries } = self;
+        let mode = match mode {
+            Mode::Index => "index",
+            Mode::Full => "full",
+            Mode::Off => "off",
+        };
+        let limits = limits.fingerprint();
         let compacted = *source == COMPACTED;
-        format!("{mode:?} {limits:?} {compacted} {resource:?} {stale:?} {entries}")
+        format!("1 {mode} {limits} {compacted} {resource:?} {stale:?} {entries}")
     }
 
     fn is_external(&self, section: &str) -> bool {
@@ -116,7 +123,7 @@ impl Delivery<'_> {
         self.sections.iter().find(|configured| configured.name.as_str() == section)
     }
 
-    /// Where a section stands after a compaction; the others follow.
+    /// Returns the position of a section after a compaction; other sections follow.
     fn urgency(&self, section: &str) -> usize {
         let urgent = AFTER_COMPACTION.iter().position(|name| *name == section);
         urgent.filter(|_| self.source == COMPACTED).unwrap_or(AFTER_COMPACTION.len())
@@ -131,7 +138,7 @@ impl Delivery<'_> {
         self.stale.map(|why| format!(" It is stale: {}.", crate::measure::one_line(why))).unwrap_or_default()
     }
 
-    /// How to get a section that is not delivered.
+    /// Describes how to get a section that is not delivered.
     fn how(&self) -> String {
         let resource =
             self.resource.map(|prefix| format!(", MCP resource `{prefix}NAME`")).unwrap_or_default();
@@ -149,7 +156,7 @@ fn pointer(entry: &Entry<'_>) -> String {
     format!("{}: {chars} characters, lines {first}-{last}", entry.name)
 }
 
-/// Joins `items` into at most `max` characters; what does not fit is counted.
+/// Joins `items` into at most `max` characters, and counts the rest.
 fn fitted(items: &[String], max: usize) -> String {
     let mut out = String::new();
     for (at, item) in items.iter().enumerate() {

@@ -1,12 +1,13 @@
-//! What a subagent gets: its own agent's skills, and the external skills that are meant for it.
+//! The part of a subagent: its agent's skills, and the external skills bound to it.
 
 use crate::blocks::{ExternalView, agent_block, external_blocks};
 use crate::document::{Content, Document};
 
 use super::{Delivery, Mode, Part};
 
-/// The part for a subagent of a type; `None` when the cache has nothing of its own for it. External skills that are to be
-/// injected always are there whole where they fit, the others by name.
+/// Returns the part for a subagent of a type, or `None` if the cache has no content for it.
+///
+/// External skills that are always injected are included in full if they fit, the others by name.
 pub fn subagent_part(document: &Document<'_>, delivery: &Delivery<'_>, agent_type: &str) -> Option<Part> {
     if delivery.mode == Mode::Off {
         return None;
@@ -51,7 +52,7 @@ struct Assembled<'a> {
 }
 
 impl Assembled<'_> {
-    /// Adds a block if it fits whole.
+    /// Adds a block if all of it fits.
     fn add(&mut self, block: &str) -> bool {
         let unit = self.delivery.limits.unit;
         let fits =

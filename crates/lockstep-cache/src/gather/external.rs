@@ -4,12 +4,12 @@ use crate::body::Body;
 use crate::external::{ExternalBlock, ExternalContent, external_skills};
 use crate::finding::FindingKind;
 use crate::layout;
-use crate::reader::{Late, Seen};
 use crate::section::stays_inside;
+use crate::source_reader::{Late, SourceState};
 
-use super::{Gatherer, Skip};
+use super::{SectionCollector, Skip};
 
-impl Gatherer<'_> {
+impl SectionCollector<'_> {
     pub(super) fn external(&mut self, manifest: &[String]) -> Result<Result<Body, Skip>, Late> {
         let (path, text) = match self.first(manifest)? {
             Ok(found) => found,
@@ -39,7 +39,7 @@ impl Gatherer<'_> {
             return Ok(ExternalContent::Refused);
         }
         let Some(folder) = self.project.below(layout::EXTERNAL_SKILLS) else {
-            // The folder that comes later must be noticed.
+            // A folder that is created later must be noticed.
             self.reader.file(&self.project, &format!("{}/{file}", layout::EXTERNAL_SKILLS))?;
             return Ok(self.unreadable(file, "the folder of external skills is not there"));
         };
@@ -51,17 +51,17 @@ impl Gatherer<'_> {
             return Ok(ExternalContent::Refused);
         }
         Ok(match self.reader.file(&folder, file)? {
-            // Only its beginning is shown, so that it may be longer than what is kept.
-            Seen::File(text) => {
+            // Only the beginning is shown, so the file may be longer than the stored part.
+            SourceState::File(text) => {
                 let label = folder.label(file);
-                if text.mended {
+                if text.is_lossy {
                     self.findings.push(FindingKind::NotUtf8 { path: label.clone() });
                 }
                 self.used.push(label);
                 ExternalContent::Text(text.text.clone())
             }
-            Seen::Absent => self.unreadable(file, "it is not there"),
-            Seen::Unusable(why) => self.unreadable(file, &why),
+            SourceState::Absent => self.unreadable(file, "it is not there"),
+            SourceState::Unusable(why) => self.unreadable(file, &why),
         })
     }
 

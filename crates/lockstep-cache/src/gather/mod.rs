@@ -1,4 +1,5 @@
-//! From the sources on disk to the drafts of all sections. Each section on its own: what is wrong with one costs no other.
+//! Reads the sources on disk into the drafts of all sections. Each section is independent: an error in one
+//! does not affect the others.
 
 mod external;
 mod roundtable;
@@ -10,43 +11,42 @@ use std::path::Path;
 use std::time::Instant;
 
 use crate::body::{Body, Caps};
+use crate::build_record::{BuildRecord, TrackedInput};
 use crate::compose::Draft;
+use crate::content_provider::{Given, Provider};
 use crate::finding::{Finding, FindingKind};
 use crate::inputs::{self, Inputs};
 use crate::json::json;
 use crate::listing::{OFFER, files};
-use crate::memo::Memo;
-use crate::provider::{Given, Provider};
-use crate::reader::{Base, Late, Reader, Seen};
-use crate::record::{Look, Record};
 use crate::section::{Section, Strategy};
 use crate::settings::Settings;
 use crate::skill::Skill;
+use crate::skill_facts_cache::SkillFactsCache;
+use crate::source_reader::{Base, Late, SourceReader, SourceState};
 
-/// What was found for all sections.
-pub(crate) struct Gathered {
+/// The gathered content of all sections.
+pub(crate) struct CollectedSections {
     pub(crate) drafts: Vec<Draft>,
     pub(crate) findings: Vec<Finding>,
     pub(crate) resolved: Vec<Resolved>,
-    /// What was looked at; the cache is not written yet.
-    pub(crate) record: Record,
+    /// The inputs; the cache is not written yet.
+    pub(crate) record: BuildRecord,
     pub(crate) inputs: Inputs,
-    /// How many files were opened.
+    /// The number of opened files.
     pub(crate) opened: usize,
 }
 
-/// Where a section's content comes from.
+/// The source of a section's content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Resolved {
-    /// The section.
     pub section: String,
     /// The files and directories that were used.
     pub used: Vec<String>,
-    /// The places where nothing was, in the order they were looked at.
+    /// The paths that do not exist, in the order of the search.
     pub absent: Vec<String>,
 }
 
-/// Why a section has no content.
+/// The reason why a section has no content.
 type Skip = String;
 
 /// Reads everything that `settings` name below `root`.
@@ -54,13 +54,13 @@ pub(crate) fn gather(
     root: &Path,
     settings: &Settings,
     provider: &dyn Provider,
-    known: &Record,
-    memo: &mut Memo,
+    known: &BuildRecord,
+    memo: &mut SkillFactsCache,
     deadline: Option<Instant>,
-) -> io::Result<Result<Gathered, Late>> {
+) -> io::Result<Result<CollectedSections, Late>> {
     let project = Base::project(root)?;
-    let mut gatherer = Gatherer {
-        reader: Reader::new(root, known, deadline),
+    let mut gatherer = SectionCollector {
+        reader: SourceReader::new(root, known, deadline),
         project,
         settings,
         provider,
@@ -73,38 +73,38 @@ pub(crate) fn gather(
     Ok(gatherer.all())
 }
 
-/// The inputs that are no files: the configuration, and what the provider gives.
-pub(crate) fn values(settings: &Settings, provider: &dyn Provider) -> BTreeMap<String, Look> {
+/// Returns the inputs that are no files: the configuration, and the provider's texts.
+pub(crate) fn values(settings: &Settings, provider: &dyn Provider) -> BTreeMap<String, TrackedInput> {
     let mut values = BTreeMap::new();
     let fingerprint = blake3::hash(settings.fingerprint().as_bytes());
-    values.insert(inputs::CONFIGURATION.to_owned(), Look::Value(fingerprint));
+    values.insert(inputs::CONFIGURATION.to_owned(), TrackedInput::Value(fingerprint));
     for section in settings.sections().iter().filter(|section| section.strategy == Strategy::Given) {
         let look = match provider.given(section.name.as_str()) {
-            Given::Text(text) => Look::Value(blake3::hash(text.as_bytes())),
+            Given::Text(text) => TrackedInput::Value(blake3::hash(text.as_bytes())),
             Given::Nothing => continue,
-            Given::Unknown(why) => Look::Unusable(crate::measure::one_line(&why)),
+            Given::Unknown(why) => TrackedInput::Unusable(crate::measure::one_line(&why)),
         };
         values.insert(inputs::given(&section.name), look);
     }
     values
 }
 
-struct Gatherer<'a> {
-    reader: Reader<'a>,
+struct SectionCollector<'a> {
+    reader: SourceReader<'a>,
     project: Base,
     settings: &'a Settings,
     provider: &'a dyn Provider,
-    memo: &'a mut Memo,
+    memo: &'a mut SkillFactsCache,
     /// The framework's skills, once they were walked.
     skills: Option<Vec<Skill>>,
-    // Of the section at hand:
+    // State of the current section:
     findings: Vec<FindingKind>,
     used: Vec<String>,
     absent: Vec<String>,
 }
 
-impl Gatherer<'_> {
-    fn all(&mut self) -> Result<Gathered, Late> {
+impl SectionCollector<'_> {
+    fn all(&mut self) -> Result<CollectedSections, Late> {
         let (mut drafts, mut findings, mut resolved) = (Vec::new(), Vec::new(), Vec::new());
         for section in self.settings.sections() {
             let body = self.section(section)?.and_then(not_empty);
@@ -119,9 +119,9 @@ impl Gatherer<'_> {
         }
         let mut looks = std::mem::take(&mut self.reader.looks);
         looks.append(&mut values(self.settings, self.provider));
-        let record = Record { written: None, looks };
+        let record = BuildRecord { written: None, looks };
         let inputs = record.inputs();
-        Ok(Gathered { drafts, findings, resolved, record, inputs, opened: self.reader.opened })
+        Ok(CollectedSections { drafts, findings, resolved, record, inputs, opened: self.reader.opened })
     }
 
     fn section(&mut self, section: &Section) -> Result<Result<Body, Skip>, Late> {
@@ -163,24 +163,24 @@ impl Gatherer<'_> {
         }))
     }
 
-    /// The whole text of what was seen; `None` where there is nothing.
-    fn usable(&mut self, label: &str, seen: Seen) -> Option<Result<String, Skip>> {
+    /// Returns the complete text, or `None` if there is no file.
+    fn usable(&mut self, label: &str, seen: SourceState) -> Option<Result<String, Skip>> {
         let file = match seen {
-            Seen::Absent => return None,
-            Seen::Unusable(why) => return Some(Err(why)),
-            Seen::File(file) => file,
+            SourceState::Absent => return None,
+            SourceState::Unusable(why) => return Some(Err(why)),
+            SourceState::File(file) => file,
         };
         if file.longer {
             return Some(Err("it is larger than 4 MiB".to_owned()));
         }
         self.used.push(label.to_owned());
-        if file.mended {
+        if file.is_lossy {
             self.findings.push(FindingKind::NotUtf8 { path: label.to_owned() });
         }
         Some(Ok(file.text.clone()))
     }
 
-    /// The whole text of a file that a directory lists; what cannot be used is a finding.
+    /// Returns the complete text of a listed file; an unusable file is a finding.
     fn listed(&mut self, base: &Base, path: &str) -> Result<Option<String>, Late> {
         let (label, seen) = (base.label(path), self.reader.file(base, path)?);
         match self.usable(&label, seen) {

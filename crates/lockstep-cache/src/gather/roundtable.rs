@@ -2,12 +2,12 @@
 
 use crate::body::{Body, Piece};
 use crate::layout;
-use crate::reader::{Late, Sort};
 use crate::roundtable;
+use crate::source_reader::{Late, Sort};
 
-use super::{Gatherer, Skip};
+use super::{SectionCollector, Skip};
 
-impl Gatherer<'_> {
+impl SectionCollector<'_> {
     pub(super) fn roundtable(&mut self) -> Result<Result<Body, Skip>, Late> {
         let mut pieces = self.personas()?;
         pieces.extend(self.topics()?);
@@ -21,7 +21,8 @@ impl Gatherer<'_> {
         Ok(Ok(Body::Roundtable(pieces)))
     }
 
-    /// The framework's personas, each replaced by the project's own of the same name; then the project's others.
+    /// Returns the framework's personas, each replaced by the project's own of the same name; then the
+    /// project's others.
     fn personas(&mut self) -> Result<Vec<Piece>, Late> {
         let project = self.project.clone();
         let own = self.markdown(&project, layout::OWN_PERSONAS)?;

@@ -3,15 +3,15 @@
 use crate::body::Body;
 use crate::layout;
 use crate::listing::agent_entry;
-use crate::reader::{Base, Late};
 use crate::skill::{Skill, SkillFacts};
 use crate::skill_index::{skill_index, skill_list};
-use crate::skill_walk::Walk;
+use crate::skill_scan::SkillScanner;
 use crate::skills_manifest::owners;
+use crate::source_reader::{Base, Late};
 
-use super::{Gatherer, Skip};
+use super::{SectionCollector, Skip};
 
-impl Gatherer<'_> {
+impl SectionCollector<'_> {
     pub(super) fn skill_index(&mut self, manifest: &[String]) -> Result<Result<Body, Skip>, Late> {
         let (path, text) = match self.first(manifest)? {
             Ok(found) => found,
@@ -40,7 +40,8 @@ impl Gatherer<'_> {
     }
 
     fn walk(&mut self, base: &Base, dir: &str) -> Result<Vec<Skill>, Late> {
-        let mut walk = Walk { reader: &mut self.reader, memo: self.memo, findings: &mut self.findings };
+        let mut walk =
+            SkillScanner { reader: &mut self.reader, memo: self.memo, findings: &mut self.findings };
         let skills = walk.skills(base, dir)?;
         let place = if skills.is_empty() { &mut self.absent } else { &mut self.used };
         place.push(base.label(dir));

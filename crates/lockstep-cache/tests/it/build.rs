@@ -1,4 +1,4 @@
-//! Building: what is in the cache, and that the same inputs give the same bytes.
+//! Building: the content of the cache, and its determinism.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -81,7 +81,7 @@ fn a_rebuild_that_finds_nothing_changed_reads_no_skill_and_writes_nothing() {
     let first = project.build();
     assert!(first.written && first.opened > 250, "{}", first.opened);
     let before = fs::metadata(&first.path).unwrap().modified().unwrap();
-    // Another process: nothing is remembered but what is on disk.
+    // Another process, which has only the state on disk.
     let again = project.build();
     assert!(!again.written);
     assert!(again.opened < 30, "{} files were opened", again.opened);

@@ -30,7 +30,7 @@ fn usual() -> (Project, String) {
     (project, text)
 }
 
-/// Puts the parts together again, by what each says it carries.
+/// Joins the parts again, by the spans that each declares.
 fn together(cache: &str, parts: &[Part]) -> String {
     let mut pieces = Vec::new();
     for part in parts {

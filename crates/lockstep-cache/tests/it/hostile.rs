@@ -34,12 +34,12 @@ fn markers_in_an_external_skill_replace_nothing() {
     assert_eq!(project.text("CONSTITUTION"), project.read("docs/isdlc/constitution.md"));
     assert!(project.text("EXTERNAL_SKILLS").contains(attack), "extraction gives back exactly what went in");
     assert!(project.text("ROUNDTABLE_CONTEXT").starts_with("### Persona"));
-    // What the original's consumers search for finds the true one, once.
+    // The markers that consumers search for occur once, in the right place.
     let text = project.cache().read().unwrap().unwrap();
     assert_eq!(text.matches("<!-- SECTION: CONSTITUTION -->").count(), 1);
     assert_eq!(text.matches("<!-- /SECTION: EXTERNAL_SKILLS -->").count(), 1);
     assert!(said(&built.findings).contains("external skill `evil` contains 3 section markers"));
-    assert!(!project.cache().check(&project.given).unwrap().passes());
+    assert!(!project.cache().check(&project.given).unwrap().passes(true));
 }
 
 #[test]
@@ -74,10 +74,10 @@ fn a_skill_of_ten_megabytes_is_cut() {
     let text = project.text("EXTERNAL_SKILLS");
     assert!(text.contains("[... truncated for context budget ...]") && text.len() < 5_500);
     assert_eq!(built.sections.len(), 8);
-    // Its last byte still counts.
+    // Its last byte is still included in the hash.
     project.put(".claude/skills/external/big.md", &("0123456789\n".repeat(1 << 20) + "x"));
     assert_ne!(project.build().hash, built.hash);
-    // The same file where it would have to stay whole is too large, and says so.
+    // The same file is too large in a section that must stay complete, and the reason is reported.
     project.put("docs/isdlc/constitution.md", &"0123456789\n".repeat(1 << 20));
     project.build();
     assert_eq!(project.skipped("CONSTITUTION"), "docs/isdlc/constitution.md: it is larger than 4 MiB");

@@ -89,7 +89,7 @@ impl Project {
         }
     }
 
-    /// Waits until what was just written is no longer too young for its times to be trusted.
+    /// Waits until the times of the last writes are no longer racy.
     pub(crate) fn age(&self) {
         std::thread::sleep(Duration::from_millis(30));
     }

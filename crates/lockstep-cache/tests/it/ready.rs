@@ -1,4 +1,4 @@
-//! Parts that are ready: sent again without reading anything, and never when anything they were made of has changed.
+//! Cached parts: sent again without reading anything, and never after a change of their inputs.
 
 use std::cell::Cell;
 use std::fs;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use lockstep_cache::fixture::Shape;
-use lockstep_cache::{BuildOptions, Cache, Freshness, Given, Provider, Ready, Settings};
+use lockstep_cache::{BuildOptions, Cache, CachedPart, Freshness, Given, Provider, Settings};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
@@ -15,8 +15,8 @@ use crate::project::{Project, time, touch};
 
 const ASKED: &str = "part 1";
 
-fn made(text: &str) -> Ready {
-    Ready { hash: "0123abcd".into(), text: Some(text.to_owned()) }
+fn made(text: &str) -> CachedPart {
+    CachedPart { hash: "0123abcd".into(), text: Some(text.to_owned()) }
 }
 
 /// A project with a cache, and a part of it that is ready.
@@ -31,7 +31,7 @@ fn with_part(shape: Shape) -> Project {
 
 fn make(project: &Project, cache: &Cache) {
     let snapshot = cache.snapshot().unwrap().unwrap();
-    cache.make_ready(&project.given, &snapshot, ASKED, &made("one\n"));
+    cache.store_part(&project.given, &snapshot, ASKED, &made("one\n"));
 }
 
 #[test]
@@ -58,9 +58,9 @@ fn each_question_has_its_own_answer() {
     let project = with_part(Shape::SMALL);
     let cache = project.cache();
     assert_eq!(cache.ready(&project.given, "part 2"), None);
-    let nothing = Ready { text: None, ..made("") };
+    let nothing = CachedPart { text: None, ..made("") };
     let snapshot = cache.snapshot().unwrap().unwrap();
-    cache.make_ready(&project.given, &snapshot, "agent ../../x", &nothing);
+    cache.store_part(&project.given, &snapshot, "agent ../../x", &nothing);
     assert_eq!(cache.ready(&project.given, "agent ../../x"), Some(nothing));
     assert_eq!(cache.ready(&project.given, ASKED), Some(made("one\n")));
 }
@@ -81,12 +81,12 @@ fn configuration_place_and_given_text_count() {
     assert!(project.cache().ready(&project.given, ASKED).is_some());
     project.given.insert("TASK".into(), "do that".into());
     assert_eq!(project.cache().ready(&project.given, ASKED), None);
-    // What was made with other text than the cache has is not kept either.
+    // A part that was created from another text than the cache's is not stored.
     make(&project, &project.cache());
     assert_eq!(project.cache().ready(&project.given, ASKED), None);
 }
 
-/// Texts with a stamp, and how often they were asked for.
+/// Texts with a stamp, and the number of requests for them.
 struct Stamped {
     task: &'static str,
     stamp: Option<Vec<u8>>,
@@ -115,13 +115,13 @@ fn a_provider_is_asked_again_only_when_its_stamp_is_another() {
     cache.build(&one, time(0), BuildOptions::default()).unwrap();
     project.age();
     let snapshot = cache.snapshot().unwrap().unwrap();
-    cache.make_ready(&one, &snapshot, ASKED, &made("one\n"));
+    cache.store_part(&one, &snapshot, ASKED, &made("one\n"));
     assert_eq!(ready(&provider("do this", 1)), (true, false));
     assert_eq!(ready(&provider("do this", 2)), (true, true));
     assert_eq!(ready(&provider("do that", 2)), (false, true));
     let unknown = Stamped { stamp: None, ..provider("do that", 0) };
     assert_eq!(ready(&unknown), (false, true));
-    // With other settings the same stamp says nothing.
+    // With other settings, the same stamp is not valid.
     let other = project.with_budget(100_001);
     let asked = provider("do this", 1);
     assert_eq!(other.ready(&asked, ASKED), None);
@@ -176,7 +176,7 @@ fn there_is_an_end_to_what_is_kept() {
     let cache = project.cache();
     let snapshot = cache.snapshot().unwrap().unwrap();
     for number in 0..900 {
-        cache.make_ready(&project.given, &snapshot, &format!("agent {number}"), &made("x"));
+        cache.store_part(&project.given, &snapshot, &format!("agent {number}"), &made("x"));
     }
     let kept = fs::read_dir(project.root().join(".lockstep/cache/ready")).unwrap().count();
     assert!((2..=403).contains(&kept), "{kept}");
@@ -186,7 +186,7 @@ fn there_is_an_end_to_what_is_kept() {
 /// Something that happens to a file or directory behind our back.
 #[derive(Debug, Clone, Copy)]
 enum Deed {
-    /// Other bytes of the same length, and the time of modification as it was.
+    /// Other bytes of the same length, with the same modification time.
     Forge,
     Append,
     Touch,
@@ -276,7 +276,7 @@ fn happens(deed: Deed, path: &Path, other: &Path) {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
-    /// Whatever happens to whatever is there: what is ready is given only where a full check calls the cache fresh.
+    /// After any change of any input, a cached part is returned only if a full check finds the cache fresh.
     #[test]
     fn any_change_of_an_input_is_noticed(which: Index, other: Index, deed: Index) {
         let project = with_part(Shape::SMALL);
@@ -311,7 +311,7 @@ fn no_forged_file_is_overlooked() {
         fs::write(path, before).unwrap();
         project.build();
         project.age();
-        // As it was: to be seen anew, and ready again.
+        // The original state: it must be checked again, and the part is cached again.
         cache.freshness(&project.given, None).unwrap();
         project.age();
         make(&project, &project.cache());

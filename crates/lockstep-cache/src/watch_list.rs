@@ -1,9 +1,9 @@
-//! The watch list of a cache: where to look to know that a build would write the same again.
+//! The watch list of a cache: the paths to check to know that a build would write the same.
 //!
-//! It has one look for everything that the build looked at, and one for the cache file. None can be spared: a file that is
-//! edited in place changes its own times and those of no directory. What makes a look cheap is that paths are relative to
-//! directories that are opened once, that nothing is read, and that the list is kept as the system wants it: each path ends
-//! with a zero byte, behind the stamp that it should have.
+//! It has an entry for every path that the build checked, and one for the cache file. None can be omitted:
+//! editing a file in place changes its own times and those of no directory. Checks are cheap because paths
+//! are relative to directories that are opened once, nothing is read, and the list has the format of the
+//! system call: each path ends with a zero byte and follows its expected stamp.
 
 use std::collections::BTreeMap;
 use std::ffi::CStr;
@@ -13,25 +13,26 @@ use std::path::Path;
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
 use rustix::io::Errno;
 
-use crate::record::{Look, Record};
+use crate::build_record::{BuildRecord, TrackedInput};
 use lockstep_store::stamp::Stamp;
 
-/// How the list begins. Another digit is another format, which holds for nothing.
+/// The beginning of the list. Another digit is another format, which is ignored.
 const FIRST: &[u8] = b"lockstep session cache watch 2\n";
 
-/// From this many looks on, opening and closing their directory takes less than its name in each of them.
+/// The number of checks from which opening and closing their directory takes less time than its name in each
+/// of them.
 const WORTH_OPENING: usize = 8;
 
-/// What a stamp takes.
+/// The size of a stamp.
 const STAMP: usize = 32;
 
-/// What is looked for; in the list, the first byte of an entry.
+/// The expected kind; the first byte of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     File,
     Directory,
     Absent,
-    /// The directory from which the following are looked for.
+    /// The base directory of the following entries.
     From,
 }
 
@@ -50,18 +51,18 @@ impl Kind {
     }
 }
 
-/// The list for a build's record, and for the file `target` that it wrote. `None` where something cannot be told by its
-/// stamp: it could not be used, or is too young.
-pub(crate) fn list(record: &Record, target: &str, written: &Stamp) -> Option<Vec<u8>> {
+/// Returns the list for a build's record and the file `target` that it wrote. `None` if a stamp is not
+/// reliable: the path could not be used, or its time is racy.
+pub(crate) fn list(record: &BuildRecord, target: &str, written: &Stamp) -> Option<Vec<u8>> {
     let mut groups: BTreeMap<&str, Vec<(Kind, &str, Stamp)>> = BTreeMap::new();
     for (path, look) in &record.looks {
         let (kind, stamp) = match look {
-            Look::File(_, stamp) => (Kind::File, *stamp),
-            Look::Directory(stamp) => (Kind::Directory, *stamp),
-            Look::Absent => (Kind::Absent, Stamp::default()),
-            Look::Unusable(_) => return None,
-            // Not on disk; whoever asks compares it.
-            Look::Value(_) => continue,
+            TrackedInput::File(_, stamp) => (Kind::File, *stamp),
+            TrackedInput::Directory(stamp) => (Kind::Directory, *stamp),
+            TrackedInput::Absent => (Kind::Absent, Stamp::default()),
+            TrackedInput::Unusable(_) => return None,
+            // Not on disk; the caller compares it.
+            TrackedInput::Value(_) => continue,
         };
         groups.entry(directory_of(path, kind)).or_default().push((kind, path, stamp));
     }
@@ -93,7 +94,7 @@ fn push(list: &mut Vec<u8>, kind: Kind, stamp: &Stamp, path: &str) {
     list.push(0);
 }
 
-/// The directory to look from: so far up that the folders of many skills share it.
+/// Returns the directory for relative checks: high enough that the folders of many skills share it.
 fn directory_of(path: &str, kind: Kind) -> &str {
     let parent = |path: &str| path.rfind('/').unwrap_or(0);
     let dir = &path[..parent(path)];
@@ -105,7 +106,7 @@ fn directory_of(path: &str, kind: Kind) -> &str {
     }
 }
 
-/// Whether everything on the list, below `root`, is certainly as it was.
+/// Returns true if every entry, below `root`, is certainly unchanged.
 pub(crate) fn holds(list: &[u8], root: &Path) -> bool {
     let root = openat(CWD, root, DIRECTORY, Mode::empty());
     list.strip_prefix(FIRST).zip(root.ok()).is_some_and(|(entries, root)| all_hold(entries, &root).is_some())
@@ -113,7 +114,7 @@ pub(crate) fn holds(list: &[u8], root: &Path) -> bool {
 
 const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
 
-/// `None` as soon as something is not as it was, or the list is none.
+/// Returns `None` as soon as an entry has changed, or the list is invalid.
 fn all_hold(mut entries: &[u8], root: &OwnedFd) -> Option<()> {
     let mut inner: Option<OwnedFd> = None;
     while let Some((kind, rest)) = entries.split_first() {
@@ -158,20 +159,20 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path();
         fs::create_dir_all(root.join("skills")).unwrap();
-        let mut record = Record::default();
+        let mut record = BuildRecord::default();
         let look = |path: &str| Stamp::plain(&fs::metadata(root.join(path)).unwrap());
         for number in 0..2 * WORTH_OPENING {
             let path = format!("skills/s{number}/SKILL.md");
             fs::create_dir(root.join(format!("skills/s{number}"))).unwrap();
             fs::write(root.join(&path), "x").unwrap();
-            record.looks.insert(path.clone(), Look::File(blake3::hash(b"x"), look(&path)));
+            record.looks.insert(path.clone(), TrackedInput::File(blake3::hash(b"x"), look(&path)));
         }
         fs::write(root.join("cache.md"), "y").unwrap();
-        record.looks.insert("skills".to_owned(), Look::Directory(look("skills")));
-        record.looks.insert("none.md".to_owned(), Look::Absent);
+        record.looks.insert("skills".to_owned(), TrackedInput::Directory(look("skills")));
+        record.looks.insert("none.md".to_owned(), TrackedInput::Absent);
         let list = list(&record, "cache.md", &look("cache.md")).unwrap();
         assert!(holds(&list, root));
-        // What is cut off between two entries is a shorter list, which another seal belongs to; what is cut elsewhere is none.
+        // A list cut between two entries is a shorter list with another key; one cut elsewhere is invalid.
         let ends: Vec<usize> =
             (FIRST.len()..list.len()).filter(|at| list[..*at].ends_with(b".md\0")).collect();
         for cut in (FIRST.len() + 1..list.len()).filter(|cut| !ends.contains(cut)) {

@@ -2,30 +2,30 @@
 
 use std::collections::BTreeMap;
 
-/// Gives the text of sections with the strategy `given`.
+/// Provides the text of sections with the strategy `given`.
 pub trait Provider {
     /// The text for a section, by its name.
     fn given(&self, section: &str) -> Given;
 
-    /// What tells, without asking for any text, that all of them are as they were: as long as it stays the same. Taken before
-    /// the first text is found out. `None` where the texts have to be asked for.
+    /// Returns a stamp that stays the same while all texts are unchanged, computed without the texts.
+    ///
+    /// It is taken before the first text. `None` means that the texts must be requested.
     fn stamp(&self) -> Option<Vec<u8>> {
         None
     }
 }
 
-/// What a provider has for a section.
+/// A provider's answer for a section.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Given {
-    /// This text.
     Text(String),
-    /// There is nothing to say.
+    /// The provider has no content.
     Nothing,
-    /// It could not be found out, for this reason.
+    /// The text could not be determined, for this reason.
     Unknown(String),
 }
 
-/// What is not in the map is nothing.
+/// A missing key means that there is no text.
 impl Provider for BTreeMap<String, String> {
     fn given(&self, section: &str) -> Given {
         self.get(section).map_or(Given::Nothing, |text| Given::Text(text.clone()))

@@ -1,4 +1,4 @@
-//! What building and checking answer.
+//! Results of building and checking.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -11,7 +11,7 @@ use crate::finding::Finding;
 use crate::gather::Resolved;
 use crate::inputs::InputChange;
 
-/// How to build.
+/// Options of a build.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct BuildOptions {
     /// Write although nothing changed.
@@ -20,64 +20,61 @@ pub struct BuildOptions {
     pub deadline: Option<Instant>,
 }
 
-/// What a build did.
+/// The result of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Built {
     /// The cache file.
     pub path: PathBuf,
-    /// Its length in characters.
+    /// In characters.
     pub chars: usize,
-    /// The whole content hash.
+    /// The full content hash.
     pub hash: Hash,
-    /// Whether the file was written; false when it already said the same.
+    /// False if the file already had this content and was not written.
     pub written: bool,
     /// The sections with content, each with its length.
     pub sections: Vec<(String, usize)>,
     /// The sections without, each with the reason.
     pub skipped: Vec<(String, String)>,
-    /// What was done to keep the budget.
+    /// The mitigations applied to keep the budget.
     pub mitigations: Vec<Mitigation>,
-    /// What was noticed.
     pub findings: Vec<Finding>,
-    /// Where sections come from.
+    /// The sources of the sections.
     pub sources: Vec<Resolved>,
-    /// How many files had to be opened.
+    /// The number of opened files.
     pub opened: usize,
-    /// What went wrong without harm to the cache: state that could not be kept.
+    /// Problems that do not affect the cache, such as state that could not be stored.
     pub warnings: Vec<String>,
 }
 
-/// Whether the cache is what a build would write now.
+/// Result of comparing the cache with a new build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Freshness {
-    /// It is.
     Fresh,
     /// There is no cache.
     Missing,
-    /// Inputs changed since; without a record of the last build it is not known which.
+    /// Inputs changed since. Without a record of the last build, the list is empty.
     Stale(Vec<InputChange>),
-    /// The file is not what was built: it was changed, or is damaged at this place.
+    /// The file is not the one that was built: it was changed, or is damaged at this place.
     Altered(Option<NotACache>),
 }
 
 /// The answer of `cache check`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
-    /// Whether it is up to date.
     pub freshness: Freshness,
-    /// What had to be done to keep the budget.
+    /// The mitigations needed to keep the budget.
     pub mitigations: Vec<Mitigation>,
-    /// What was noticed.
     pub findings: Vec<Finding>,
-    /// Where sections come from.
+    /// The sources of the sections.
     pub sources: Vec<Resolved>,
 }
 
 impl Checked {
-    /// Whether all is well.
-    pub fn passes(&self) -> bool {
-        self.freshness == Freshness::Fresh
-            && self.mitigations.is_empty()
-            && !self.findings.iter().any(Finding::fails_check)
+    /// Returns true if the cache is fresh and its content is that of its sources. If `strict`, nothing may be shortened to keep the
+    /// budget, and every skill that an agent owns must exist.
+    pub fn passes(&self, strict: bool) -> bool {
+        let is_whole = self.mitigations.is_empty() || !strict;
+        let is_fresh = self.freshness == Freshness::Fresh;
+        is_fresh && is_whole && !self.findings.iter().any(|finding| finding.fails_check(strict))
     }
 }

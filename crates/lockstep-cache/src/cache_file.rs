@@ -4,17 +4,17 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read as _};
 use std::path::Path;
 
-use lockstep_store::StateDir;
+use lockstep_store::{PathRefusal, StateDir, confine};
 
 use crate::document::BEGINNING;
 use crate::error::CacheError;
-use crate::reader::open;
+use crate::source_reader::open;
 use lockstep_store::stamp::{self, Stamp};
 
 /// A larger file is no cache.
 const MAX_BYTES: u64 = 64 << 20;
 
-/// The file's text, and its stamp of before it was read; `None` if there is none.
+/// Returns the file's text with its stamp from before the read, or `None` if there is no file.
 pub(crate) fn read(path: &Path) -> Result<Option<(String, Stamp)>, CacheError> {
     match open(path).and_then(whole) {
         Ok(found) => Ok(Some(found)),
@@ -42,11 +42,13 @@ pub(crate) fn claim(root: &Path, target: &str, state: &StateDir) -> Result<(), C
         state.ensure("")?;
     }
     let dir = path.parent().unwrap_or(root);
-    // Looked at before anything is created: a link must not make us create directories elsewhere.
-    let existing = dir.ancestors().find(|dir| dir.symlink_metadata().is_ok()).unwrap_or(root);
-    let real = |path: &Path| path.canonicalize().map_err(|source| failed("find", source));
-    if !real(existing)?.starts_with(real(root)?) {
-        return foreign("its directory is a link that leads out of the project");
+    // Checked before anything is created: a link must not make us create directories elsewhere.
+    match confine(root, dir) {
+        Ok(_) => {}
+        Err(PathRefusal::Git) => return foreign("it lies in a git directory"),
+        Err(_) => {
+            return foreign("its directory is a link that leads out of the project, or elsewhere in it");
+        }
     }
     fs::create_dir_all(dir).map_err(|source| failed("create the directory of", source))?;
     match fs::symlink_metadata(&path) {

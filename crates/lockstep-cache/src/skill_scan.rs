@@ -1,35 +1,36 @@
-//! Finds every `SKILL.md` below a directory of skills, and knows what it says.
+//! Finds every `SKILL.md` below a directory of skills.
 //!
-//! A directory with such a file is a skill, and whatever else is in it belongs to it: it is neither listed nor walked. So a framework of
-//! 250 skills is half as many things to look at, at every start of a session and of a subagent.
+//! A directory with such a file is a skill, and its other content belongs to it: it is neither listed nor
+//! scanned. A framework of 250 skills therefore has half as many paths to check at every start of a session
+//! or subagent.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::thread;
 
-use crate::cores;
 use crate::finding::FindingKind;
-use crate::memo::Memo;
-use crate::reader::{Base, Late, Reader, Seen, Sort};
+use crate::parallelism;
 use crate::skill::{Skill, SkillFacts};
+use crate::skill_facts_cache::SkillFactsCache;
+use crate::source_reader::{Base, Late, Sort, SourceReader, SourceState};
 
 /// The file that makes a directory a skill.
 const SKILL_FILE: &str = "SKILL.md";
 
 /// From so many entries of a directory on, a second thread pays: each is some ten system calls, and a thread as much as five of them.
-const WORTH_HELP: usize = 64;
+const PARALLEL_THRESHOLD: usize = 64;
 
 /// A walk below one base.
-pub(crate) struct Walk<'r, 'k> {
-    pub(crate) reader: &'r mut Reader<'k>,
-    pub(crate) memo: &'r mut Memo,
+pub(crate) struct SkillScanner<'r, 'k> {
+    pub(crate) reader: &'r mut SourceReader<'k>,
+    pub(crate) memo: &'r mut SkillFactsCache,
     pub(crate) findings: &'r mut Vec<FindingKind>,
 }
 
-/// Where a walk has been, and what it found there.
+/// The visited directories and the found skills.
 #[derive(Debug, Default)]
-struct Walked {
-    /// Where directories really are. One is walked once, however many links lead to it.
+struct ScanState {
+    /// Real paths of directories. Each is scanned once, for any number of links.
     directories: BTreeSet<PathBuf>,
     skills: Vec<Skill>,
 }
@@ -42,27 +43,27 @@ struct At<'a> {
     place: &'a str,
 }
 
-/// What is where a skill's file would be.
+/// The entry at the path of a skill's file.
 enum Found {
     Skill(Skill),
     Unusable,
     Nothing,
 }
 
-impl Walk<'_, '_> {
+impl SkillScanner<'_, '_> {
     /// The skills below `dir`, in the order of their paths.
     pub(crate) fn skills(&mut self, base: &Base, dir: &str) -> Result<Vec<Skill>, Late> {
-        let mut walked = Walked::default();
+        let mut walked = ScanState::default();
         self.listed(At { base, dir, place: "" }, &mut walked)?;
         Ok(walked.skills)
     }
 
     /// A directory below that of the walk.
-    fn directory(&mut self, at: At<'_>, sort: Sort, walked: &mut Walked) -> Result<(), Late> {
+    fn directory(&mut self, at: At<'_>, sort: Sort, walked: &mut ScanState) -> Result<(), Late> {
         let path = below(at.dir, at.place);
         let real = match sort {
             Sort::Directory => self.reader.enter(at.base, &path),
-            _ => self.leads_to(at.base, &path),
+            _ => self.resolve_link(at.base, &path),
         };
         if real.is_none_or(|real| !walked.directories.insert(real)) {
             return Ok(());
@@ -72,29 +73,34 @@ impl Walk<'_, '_> {
             Found::Skill(skill) => walked.skills.push(skill),
             Found::Unusable => {}
             Found::Nothing => {
-                // That it is not there is known by what is listed.
-                self.reader.unlook(at.base, &file);
+                // The listing already proves that it is absent.
+                self.reader.untrack(at.base, &file);
                 return self.listed(at, walked);
             }
         }
         Ok(())
     }
 
-    fn listed(&mut self, at: At<'_>, walked: &mut Walked) -> Result<(), Late> {
+    fn listed(&mut self, at: At<'_>, walked: &mut ScanState) -> Result<(), Late> {
         let path = below(at.dir, at.place);
         let Some(listing) = self.reader.list(at.base, &path)? else { return Ok(()) };
         if listing.odd > 0 {
             let why = format!("{} names in it cannot be written on a line", listing.odd);
             self.findings.push(FindingKind::Unusable { path: at.base.label(&path), why });
         }
-        if listing.entries.len() < WORTH_HELP || cores::is_alone() {
+        if listing.entries.len() < PARALLEL_THRESHOLD || parallelism::is_single_core() {
             self.entries(at, &listing.entries, walked)
         } else {
             self.halves(at, &listing.entries, walked)
         }
     }
 
-    fn entries(&mut self, at: At<'_>, entries: &[(String, Sort)], walked: &mut Walked) -> Result<(), Late> {
+    fn entries(
+        &mut self,
+        at: At<'_>,
+        entries: &[(String, Sort)],
+        walked: &mut ScanState,
+    ) -> Result<(), Late> {
         for (name, sort) in entries {
             let inner = below(at.place, name);
             if name == SKILL_FILE {
@@ -113,14 +119,14 @@ impl Walk<'_, '_> {
     }
 
     /// Walks the second half of a directory on another thread.
-    fn halves(&mut self, at: At<'_>, entries: &[(String, Sort)], walked: &mut Walked) -> Result<(), Late> {
+    fn halves(&mut self, at: At<'_>, entries: &[(String, Sort)], walked: &mut ScanState) -> Result<(), Late> {
         let (own, others) = entries.split_at(entries.len() / 2);
         let before = walked.directories.clone();
         let mut reader = self.reader.beginning_anew();
         let (mut memo, mut findings) = (self.memo.clone(), Vec::new());
-        let mut aside = Walked { directories: before.clone(), skills: Vec::new() };
+        let mut aside = ScanState { directories: before.clone(), skills: Vec::new() };
         let both = thread::scope(|scope| {
-            let mut other = Walk { reader: &mut reader, memo: &mut memo, findings: &mut findings };
+            let mut other = SkillScanner { reader: &mut reader, memo: &mut memo, findings: &mut findings };
             let aside = &mut aside;
             let other = scope.spawn(move || other.entries(at, others, aside));
             let own = self.entries(at, own, walked);
@@ -129,7 +135,7 @@ impl Walk<'_, '_> {
         both?;
         let mut new = aside.directories.difference(&before);
         if new.any(|directory| walked.directories.contains(directory)) {
-            // A link leads from one half into the other: then the first path counts.
+            // If a link connects both halves, the first path is used.
             return self.entries(at, others, walked);
         }
         self.reader.take_in(reader);
@@ -140,13 +146,13 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Where a link leads, if that is a directory inside.
-    fn leads_to(&mut self, base: &Base, path: &str) -> Option<PathBuf> {
+    /// Returns the target of a link if it is a directory inside.
+    fn resolve_link(&mut self, base: &Base, path: &str) -> Option<PathBuf> {
         match self.reader.located(base, path) {
             Ok(found) => found.filter(|(_, meta)| meta.is_dir()).map(|(real, _)| real),
             Err(why) => {
                 let path = base.label(path);
-                // It may begin to lead somewhere while everything that was listed stays as it is.
+                // The target of a broken link may appear while the listing stays the same.
                 self.reader.unusable(&path, &why);
                 self.findings.push(FindingKind::Unusable { path, why });
                 None
@@ -159,7 +165,7 @@ impl Walk<'_, '_> {
         let facts = match self.reader.known_digest(base, path).and_then(|digest| self.memo.get(&digest)) {
             Some(facts) => facts.clone(),
             None => match self.read(base, path, sort)? {
-                Seen::File(file) => {
+                SourceState::File(file) => {
                     let facts = SkillFacts::of(&file.text);
                     self.reader.forget(&label);
                     if let Some(digest) = self.reader.digest(&label) {
@@ -167,17 +173,17 @@ impl Walk<'_, '_> {
                     }
                     facts
                 }
-                Seen::Unusable(why) => {
+                SourceState::Unusable(why) => {
                     self.findings.push(FindingKind::Unusable { path: label, why });
                     return Ok(Found::Unusable);
                 }
-                Seen::Absent => return Ok(Found::Nothing),
+                SourceState::Absent => return Ok(Found::Nothing),
             },
         };
         Ok(Found::Skill(Skill { path: label, place: place.to_owned(), facts }))
     }
 
-    fn read(&mut self, base: &Base, path: &str, sort: Sort) -> Result<Seen, Late> {
+    fn read(&mut self, base: &Base, path: &str, sort: Sort) -> Result<SourceState, Late> {
         if sort == Sort::Plain { self.reader.plain(base, path) } else { self.reader.file(base, path) }
     }
 }
@@ -196,13 +202,13 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
-    use crate::record::Record;
+    use crate::build_record::BuildRecord;
 
     fn places(root: &std::path::Path) -> Vec<String> {
-        let (known, base) = (Record::default(), Base::project(root).unwrap());
-        let (mut memo, mut findings) = (Memo::default(), Vec::new());
-        let mut reader = Reader::new(root, &known, None);
-        let mut walk = Walk { reader: &mut reader, memo: &mut memo, findings: &mut findings };
+        let (known, base) = (BuildRecord::default(), Base::project(root).unwrap());
+        let (mut memo, mut findings) = (SkillFactsCache::default(), Vec::new());
+        let mut reader = SourceReader::new(root, &known, None);
+        let mut walk = SkillScanner { reader: &mut reader, memo: &mut memo, findings: &mut findings };
         let skills = walk.skills(&base, "skills").unwrap();
         assert_eq!(reader.opened, skills.len(), "each is read once");
         skills.into_iter().map(|skill| skill.place).collect()
@@ -212,7 +218,7 @@ mod tests {
     fn of_two_paths_to_a_skill_the_first_counts_whichever_thread_is_faster() {
         let root = tempfile::tempdir().unwrap();
         let skills = root.path().join("skills");
-        let names: Vec<String> = (0..2 * WORTH_HELP).map(|n| format!("s{n:03}")).collect();
+        let names: Vec<String> = (0..2 * PARALLEL_THRESHOLD).map(|n| format!("s{n:03}")).collect();
         for name in &names {
             fs::create_dir_all(skills.join(name)).unwrap();
             fs::write(skills.join(name).join(SKILL_FILE), format!("# {name}\n")).unwrap();

@@ -1,6 +1,6 @@
-//! What is known of skills by their content: a file with a known digest need not be read or parsed again.
+//! Facts of skills by content digest: a file with a known digest is neither read nor parsed again.
 //!
-//! Kept in `.lockstep/cache/skills`, and in the process that has a [`Cache`](crate::Cache) open.
+//! Stored in `.lockstep/cache/skills`, and in the process that has a [`Cache`](crate::Cache) open.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use blake3::Hash;
 use crate::inputs::{Inputs, State};
 use crate::skill::SkillFacts;
 
-/// First and last line of the file. Changes with the format and with what [`SkillFacts`] means.
+/// The first and last line of the file. Changes with the format and with the meaning of [`SkillFacts`].
 const FIRST: &str = "lockstep skill facts 1";
 
 /// The file's name in the cache's state directory.
@@ -18,9 +18,9 @@ pub(crate) const FILE: &str = "skills";
 
 /// Facts by digest.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Memo(BTreeMap<[u8; 32], SkillFacts>);
+pub(crate) struct SkillFactsCache(BTreeMap<[u8; 32], SkillFacts>);
 
-impl Memo {
+impl SkillFactsCache {
     pub(crate) fn get(&self, digest: &Hash) -> Option<&SkillFacts> {
         self.0.get(digest.as_bytes())
     }
@@ -29,12 +29,12 @@ impl Memo {
         self.0.insert(*digest.as_bytes(), facts);
     }
 
-    /// Adds what another one knows.
+    /// Adds the entries of another cache.
     pub(crate) fn take_in(&mut self, other: Self) {
         self.0.extend(other.0);
     }
 
-    /// Forgets what is no longer an input.
+    /// Removes entries that are no longer inputs.
     pub(crate) fn retain(&mut self, inputs: &Inputs) {
         let kept: BTreeSet<[u8; 32]> = inputs
             .iter()
@@ -70,7 +70,7 @@ impl Memo {
     }
 }
 
-/// Facts are single lines without tabs; `=` tells an empty one from none.
+/// Facts are single lines without tabs; `=` distinguishes an empty one from an absent one.
 fn field(value: &Option<String>) -> String {
     value.as_ref().map(|value| format!("={value}")).unwrap_or_default()
 }
@@ -81,13 +81,13 @@ mod tests {
 
     #[test]
     fn it_comes_back_and_damage_is_nothing() {
-        let mut memo = Memo::default();
+        let mut memo = SkillFactsCache::default();
         let facts = SkillFacts { id: Some("A-1".into()), name: None, description: Some("x = y".into()) };
         memo.insert(&blake3::hash(b"1"), facts);
         memo.insert(&blake3::hash(b"2"), SkillFacts::default());
         let text = memo.encode();
-        assert_eq!(Memo::decode(&text), memo);
-        assert_eq!(Memo::decode(&text[1..]), Memo::default());
-        assert_eq!(Memo::decode(&text[..text.len() - 5]), Memo::default());
+        assert_eq!(SkillFactsCache::decode(&text), memo);
+        assert_eq!(SkillFactsCache::decode(&text[1..]), SkillFactsCache::default());
+        assert_eq!(SkillFactsCache::decode(&text[..text.len() - 5]), SkillFactsCache::default());
     }
 }

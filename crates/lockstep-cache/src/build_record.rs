@@ -1,7 +1,8 @@
-//! The record of a build, in `.lockstep/cache/inputs`: its inputs with their stamps, and the digest of what was written.
+//! The record of a build, in `.lockstep/cache/inputs`: its inputs with their stamps, and the digest of the
+//! written file.
 //!
-//! It says which input changed, and lets a hook see with a few hundred `stat`s, and no read, that nothing did. It is a
-//! convenience: without it, or with a damaged one, everything is read and compared with the hash in the cache.
+//! It identifies a changed input, and lets a hook verify with a few hundred `stat` calls, and no read, that
+//! nothing changed. If it is missing or damaged, everything is read and compared with the hash in the cache.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -22,32 +23,32 @@ const LAST: &str = "end";
 /// The file's name in the cache's state directory.
 pub(crate) const FILE: &str = "inputs";
 
-/// What was looked at for a build.
+/// The checked inputs of a build.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Record {
+pub(crate) struct BuildRecord {
     /// The digest of the cache file's bytes.
     pub(crate) written: Option<Hash>,
-    /// What was looked at, by path.
-    pub(crate) looks: BTreeMap<String, Look>,
+    /// Tracked inputs by path.
+    pub(crate) looks: BTreeMap<String, TrackedInput>,
 }
 
-/// One thing that was looked at.
+/// A checked path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Look {
+pub(crate) enum TrackedInput {
     /// A file, and its content's digest.
     File(Hash, Stamp),
     /// A directory that was listed.
     Directory(Stamp),
     /// A place where nothing was.
     Absent,
-    /// Something that could not be used; it is always looked at again.
+    /// A path that could not be used; it is always checked again.
     Unusable(String),
     /// A value that is no file.
     Value(Hash),
 }
 
-impl Look {
-    /// Whether `path`, relative to the directory `root`, is certainly still what it was.
+impl TrackedInput {
+    /// Returns true if `path`, relative to the directory `root`, is certainly unchanged.
     fn still(&self, root: &File, path: &str) -> bool {
         let stat = || rustix::fs::statat(root, path, AtFlags::empty());
         let is = |stat: &Stat, kind| FileType::from_raw_mode(stat.st_mode) == kind;
@@ -67,39 +68,46 @@ impl Look {
     }
 }
 
-/// Whether everything in the record `text` is certainly as it was, below `root` and among `values`, and the cache file has
-/// the digest `written`. Reads no file and builds nothing: this is what a hook does every time.
-pub(crate) fn untouched(text: &str, root: &Path, values: &BTreeMap<String, Look>, written: Hash) -> bool {
+/// Returns true if everything in the record `text` is certainly unchanged, below `root` and among `values`,
+/// and the cache file has the digest `written`.
+///
+/// Reads no file and builds nothing: every hook does this.
+pub(crate) fn all_unchanged(
+    text: &str,
+    root: &Path,
+    values: &BTreeMap<String, TrackedInput>,
+    written: Hash,
+) -> bool {
     let Ok(root) = File::open(root) else { return false };
     let Some(lines) = body(text) else { return false };
     let (mut same, mut seen) = (false, 0);
     for line in lines.lines() {
         match parsed(line) {
             Some(Line::Written(digest)) => same = digest == written,
-            Some(Line::Look(path, look @ Look::Value(_))) => {
+            Some(Line::TrackedInput(path, look @ TrackedInput::Value(_))) => {
                 if values.get(path) != Some(&look) {
                     return false;
                 }
                 seen += 1;
             }
-            Some(Line::Look(path, look)) if look.still(&root, path) => {}
+            Some(Line::TrackedInput(path, look)) if look.still(&root, path) => {}
             _ => return false,
         }
     }
     same && seen == values.len()
 }
 
-impl Record {
-    /// The inputs among what was looked at.
+impl BuildRecord {
+    /// Returns the inputs among the checked paths.
     pub(crate) fn inputs(&self) -> Inputs {
         let mut inputs = Inputs::default();
         for (path, look) in &self.looks {
             match look {
-                Look::File(digest, _) | Look::Value(digest) => {
+                TrackedInput::File(digest, _) | TrackedInput::Value(digest) => {
                     inputs.insert(path.clone(), State::Bytes(*digest))
                 }
-                Look::Unusable(why) => inputs.insert(path.clone(), State::Unusable(why.clone())),
-                Look::Directory(_) | Look::Absent => {}
+                TrackedInput::Unusable(why) => inputs.insert(path.clone(), State::Unusable(why.clone())),
+                TrackedInput::Directory(_) | TrackedInput::Absent => {}
             }
         }
         inputs
@@ -112,13 +120,13 @@ impl Record {
         }
         for (path, look) in &self.looks {
             let line = match look {
-                Look::File(digest, stamp) => {
+                TrackedInput::File(digest, stamp) => {
                     writeln!(out, "file\t{path}\t{}\t{}", digest.to_hex(), numbers(stamp))
                 }
-                Look::Directory(stamp) => writeln!(out, "directory\t{path}\t{}", numbers(stamp)),
-                Look::Absent => writeln!(out, "absent\t{path}"),
-                Look::Unusable(why) => writeln!(out, "unusable\t{path}\t{why}"),
-                Look::Value(digest) => writeln!(out, "value\t{path}\t{}", digest.to_hex()),
+                TrackedInput::Directory(stamp) => writeln!(out, "directory\t{path}\t{}", numbers(stamp)),
+                TrackedInput::Absent => writeln!(out, "absent\t{path}"),
+                TrackedInput::Unusable(why) => writeln!(out, "unusable\t{path}\t{why}"),
+                TrackedInput::Value(digest) => writeln!(out, "value\t{path}\t{}", digest.to_hex()),
             };
             line.expect("a string takes everything");
         }
@@ -131,7 +139,7 @@ impl Record {
         for line in body(text)?.lines() {
             match parsed(line)? {
                 Line::Written(digest) => record.written = Some(digest),
-                Line::Look(path, look) => {
+                Line::TrackedInput(path, look) => {
                     record.looks.insert(path.to_owned(), look);
                 }
             }
@@ -142,7 +150,7 @@ impl Record {
 
 enum Line<'a> {
     Written(Hash),
-    Look(&'a str, Look),
+    TrackedInput(&'a str, TrackedInput),
 }
 
 /// The lines between the first and the last.
@@ -155,14 +163,14 @@ fn parsed(line: &str) -> Option<Line<'_>> {
     let (kind, path) = (fields.next()?, fields.next()?);
     let look = match kind {
         "written" => return Some(Line::Written(Hash::from_hex(path).ok()?)),
-        "file" => Look::File(Hash::from_hex(fields.next()?).ok()?, stamp(&mut fields)?),
-        "directory" => Look::Directory(stamp(&mut fields)?),
-        "absent" => Look::Absent,
-        "unusable" => Look::Unusable(fields.next()?.to_owned()),
-        "value" => Look::Value(Hash::from_hex(fields.next()?).ok()?),
+        "file" => TrackedInput::File(Hash::from_hex(fields.next()?).ok()?, stamp(&mut fields)?),
+        "directory" => TrackedInput::Directory(stamp(&mut fields)?),
+        "absent" => TrackedInput::Absent,
+        "unusable" => TrackedInput::Unusable(fields.next()?.to_owned()),
+        "value" => TrackedInput::Value(Hash::from_hex(fields.next()?).ok()?),
         _ => return None,
     };
-    Some(Line::Look(path, look))
+    Some(Line::TrackedInput(path, look))
 }
 
 fn numbers(stamp: &Stamp) -> String {
@@ -187,19 +195,21 @@ mod tests {
         let digest = blake3::hash(b"x");
         let stamp = Stamp { size: 1, mtime: -2, ctime: 3, inode: 4 };
         let looks = [
-            ("a b.md", Look::File(digest, stamp)),
-            ("dir", Look::Directory(stamp)),
-            ("gone", Look::Absent),
-            ("broken", Look::Unusable("it is a directory".into())),
-            ("configuration", Look::Value(digest)),
+            ("a b.md", TrackedInput::File(digest, stamp)),
+            ("dir", TrackedInput::Directory(stamp)),
+            ("gone", TrackedInput::Absent),
+            ("broken", TrackedInput::Unusable("it is a directory".into())),
+            ("configuration", TrackedInput::Value(digest)),
         ];
-        let record =
-            Record { written: Some(digest), looks: looks.map(|(path, look)| (path.to_owned(), look)).into() };
+        let record = BuildRecord {
+            written: Some(digest),
+            looks: looks.map(|(path, look)| (path.to_owned(), look)).into(),
+        };
         let text = record.encode();
-        assert_eq!(Record::decode(&text).unwrap(), record);
+        assert_eq!(BuildRecord::decode(&text).unwrap(), record);
         assert_eq!(record.inputs().iter().count(), 3);
         for cut in 0..text.len() {
-            assert_eq!(Record::decode(&text[..cut]), None, "cut at {cut}");
+            assert_eq!(BuildRecord::decode(&text[..cut]), None, "cut at {cut}");
         }
     }
 }

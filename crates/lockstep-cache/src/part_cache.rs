@@ -1,9 +1,9 @@
-//! Parts that are ready: made once, and sent again for as long as nothing that they were made of has changed.
+//! Cached parts: made once, and sent again while none of their inputs has changed.
 //!
-//! In `.lockstep/cache/ready/`: the [`watch`](crate::watch) list, and a file for each part that was asked for. A part is
-//! sealed with everything else that it depends on: the list, the configuration, what was given, and the program that made
-//! it. What was given is known by its digests, and these are kept too, for as long as the provider's stamp stays the same.
-//! Losing any of it, or finding it damaged, costs time, nothing else.
+//! `.lockstep/cache/ready/` has the [`watch`](crate::watch) list and one file per requested part. The key of
+//! a part covers everything else it depends on: the list, the configuration, the provided values, and the
+//! program version. Digests of provided values are stored too, while the provider's stamp stays the same.
+//! Losing or damaging any of it costs only time.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,68 +12,68 @@ use std::path::{Path, PathBuf};
 use blake3::{Hash, Hasher};
 use lockstep_store::{StateDir, StoreError};
 
-use crate::record::Look;
+use crate::build_record::TrackedInput;
 use crate::settings::Settings;
-use crate::state;
+use crate::state_files;
 use lockstep_store::stamp::Stamp;
 
-/// The directory; the list in it, and the digests of what was given.
+/// The directory, the list in it, and the digests of provided values.
 const DIR: &str = "cache/ready";
 const LIST: &str = "watch";
 const GIVEN: &str = "given";
 
-/// How a sealed file begins. Another digit is another format.
+/// The first line of a cached part. Another digit is another format.
 const FIRST: &str = "lockstep ready 1";
 
-/// How many parts are kept. A session has a few dozen; who asks for more is not served faster.
+/// The maximum number of cached parts. A session has a few dozen; further parts are not cached.
 const MOST: usize = 400;
 
-/// What was made for one question.
+/// The cached part for one request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ready {
+pub struct CachedPart {
     /// The cache's hash.
     pub hash: String,
-    /// The text to send; `None` where there is nothing for who asked.
+    /// The text to send; `None` if there is none for the recipient.
     pub text: Option<String>,
 }
 
-/// The watch list that is kept; empty if there is none.
-pub(crate) fn kept_list(state: &StateDir) -> Vec<u8> {
-    fs::read(dir(state).join(LIST)).unwrap_or_default()
+/// Returns the stored watch list, or an empty one.
+pub(crate) fn load_watch_list(state: &StateDir) -> Vec<u8> {
+    lockstep_fs::read(dir(state).join(LIST)).unwrap_or_default()
 }
 
-/// What is kept for `asked` under this seal.
-pub(crate) fn kept(state: &StateDir, asked: &str, seal: &Hash) -> Option<Ready> {
-    decode(&fs::read_to_string(dir(state).join(name(asked))).ok()?, seal)
+/// Returns the cached part for `asked` with this key.
+pub(crate) fn kept(state: &StateDir, asked: &str, seal: &Hash) -> Option<CachedPart> {
+    decode(&lockstep_fs::read_to_string(dir(state).join(name(asked))).ok()?, seal)
 }
 
-/// Keeps what was made for `asked`.
+/// Saves the part for `asked`.
 pub(crate) fn keep(
     state: &StateDir,
     list: &[u8],
     asked: &str,
     seal: &Hash,
-    ready: &Ready,
+    ready: &CachedPart,
 ) -> Result<(), StoreError> {
     let dir = state.ensure(DIR)?;
     if fs::read_dir(&dir).is_ok_and(|entries| entries.count() > MOST) {
-        // Whoever is reading one of them finds it gone and makes it anew.
+        // A process that is reading one of them finds it missing and creates it again.
         let _ = fs::remove_dir_all(&dir);
         state.ensure(DIR)?;
     }
-    if kept_list(state) != list {
-        state::replace(&dir, LIST, list)?;
+    if load_watch_list(state) != list {
+        state_files::replace(&dir, LIST, list)?;
     }
-    state::replace(&dir, &name(asked), encode(ready, seal).as_bytes())
+    state_files::replace(&dir, &name(asked), encode(ready, seal).as_bytes())
 }
 
-/// The values that were kept under this seal.
-pub(crate) fn kept_values(state: &StateDir, seal: &Hash) -> Option<BTreeMap<String, Look>> {
-    let text = fs::read_to_string(dir(state).join(GIVEN)).ok()?;
+/// Returns the values stored under this key.
+pub(crate) fn load_values(state: &StateDir, seal: &Hash) -> Option<BTreeMap<String, TrackedInput>> {
+    let text = lockstep_fs::read_to_string(dir(state).join(GIVEN)).ok()?;
     let lines = unsealed(&text, seal)?.lines();
     let value = |line: &str| {
         let (digest, name) = line.split_once('\t')?;
-        Some((name.to_owned(), Look::Value(Hash::from_hex(digest).ok()?)))
+        Some((name.to_owned(), TrackedInput::Value(Hash::from_hex(digest).ok()?)))
     };
     lines.map(value).collect()
 }
@@ -82,24 +82,24 @@ pub(crate) fn kept_values(state: &StateDir, seal: &Hash) -> Option<BTreeMap<Stri
 pub(crate) fn keep_values(
     state: &StateDir,
     seal: &Hash,
-    values: &BTreeMap<String, Look>,
+    values: &BTreeMap<String, TrackedInput>,
 ) -> Result<(), StoreError> {
-    let line = |(name, look): (&String, &Look)| match look {
-        Look::Value(digest) => Some(format!("{}\t{name}\n", digest.to_hex())),
+    let line = |(name, look): (&String, &TrackedInput)| match look {
+        TrackedInput::Value(digest) => Some(format!("{}\t{name}\n", digest.to_hex())),
         _ => None,
     };
     let body: Option<String> = values.iter().map(line).collect();
     match body {
-        Some(body) => state::replace(&state.ensure(DIR)?, GIVEN, sealed(&body, seal).as_bytes()),
+        Some(body) => state_files::replace(&state.ensure(DIR)?, GIVEN, sealed(&body, seal).as_bytes()),
         None => Ok(()),
     }
 }
 
-/// What every seal of this program with these settings begins with.
-pub(crate) struct Seals(Fields);
+/// The common beginning of all keys of this program with these settings.
+pub(crate) struct PartKeys(Fields);
 
-impl Seals {
-    /// `None` where it cannot be told which program this is.
+impl PartKeys {
+    /// Returns `None` if the program cannot be identified.
     pub(crate) fn of(settings: &Settings) -> Option<Self> {
         let mut fields = Fields(Hasher::new());
         fields.add(&program()?.bytes());
@@ -108,19 +108,20 @@ impl Seals {
         Some(Self(fields))
     }
 
-    /// Everything besides the question that decides what an answer is. `None` where something of it cannot be told.
-    pub(crate) fn of_parts(&self, list: &[u8], values: &BTreeMap<String, Look>) -> Option<Hash> {
+    /// Returns the key of everything besides the request that determines a part, or `None` if something is
+    /// unknown.
+    pub(crate) fn of_parts(&self, list: &[u8], values: &BTreeMap<String, TrackedInput>) -> Option<Hash> {
         let mut fields = self.0.clone();
         fields.add(list);
         for (name, look) in values {
-            let Look::Value(digest) = look else { return None };
+            let TrackedInput::Value(digest) = look else { return None };
             fields.add(name.as_bytes());
             fields.add(digest.as_bytes());
         }
         Some(fields.0.finalize())
     }
 
-    /// What decides what is given: the provider's stamp.
+    /// Returns the key of the provided values: the provider's stamp.
     pub(crate) fn of_values(&self, stamp: &[u8]) -> Hash {
         let mut fields = self.0.clone();
         fields.add(stamp);
@@ -128,7 +129,7 @@ impl Seals {
     }
 }
 
-/// What a seal is made of, each with its length, which keeps one from running into the next.
+/// The fields of a key, each with its length to keep them separate.
 #[derive(Clone)]
 struct Fields(Hasher);
 
@@ -147,23 +148,23 @@ fn dir(state: &StateDir) -> PathBuf {
     state.path().join(Path::new(DIR))
 }
 
-/// Agents' names come from outside and never become paths.
+/// Returns the file name of a request. Agents' names are untrusted and never become paths.
 fn name(asked: &str) -> String {
     blake3::hash(asked.as_bytes()).to_hex()[..32].to_owned()
 }
 
-fn encode(ready: &Ready, seal: &Hash) -> String {
+fn encode(ready: &CachedPart, seal: &Hash) -> String {
     match &ready.text {
         Some(text) => sealed(&format!("{}\n{text}", ready.hash), seal),
         None => sealed(&ready.hash, seal),
     }
 }
 
-fn decode(text: &str, seal: &Hash) -> Option<Ready> {
+fn decode(text: &str, seal: &Hash) -> Option<CachedPart> {
     let body = unsealed(text, seal)?;
     Some(match body.split_once('\n') {
-        Some((hash, text)) => Ready { hash: hash.to_owned(), text: Some(text.to_owned()) },
-        None => Ready { hash: body.to_owned(), text: None },
+        Some((hash, text)) => CachedPart { hash: hash.to_owned(), text: Some(text.to_owned()) },
+        None => CachedPart { hash: body.to_owned(), text: None },
     })
 }
 
@@ -171,7 +172,7 @@ fn sealed(body: &str, seal: &Hash) -> String {
     format!("{FIRST}\t{}\t{}\n{body}", seal.to_hex(), blake3::hash(body.as_bytes()).to_hex())
 }
 
-/// What was sealed with this seal and is whole.
+/// Returns the content if it has this key and is complete.
 fn unsealed<'a>(text: &'a str, seal: &Hash) -> Option<&'a str> {
     let (head, body) = text.split_once('\n')?;
     let (found, digest) = head.strip_prefix(FIRST)?.strip_prefix('\t')?.split_once('\t')?;
@@ -187,7 +188,7 @@ mod tests {
     fn it_comes_back_and_damage_and_another_seal_are_nothing() {
         let (seal, other) = (blake3::hash(b"1"), blake3::hash(b"2"));
         for text in [Some("a\n\nb\n"), Some(""), None] {
-            let ready = Ready { hash: "0123abcd".into(), text: text.map(str::to_owned) };
+            let ready = CachedPart { hash: "0123abcd".into(), text: text.map(str::to_owned) };
             let kept = encode(&ready, &seal);
             assert_eq!(decode(&kept, &seal), Some(ready));
             assert_eq!(decode(&kept, &other), None);

@@ -1,7 +1,7 @@
-//! Reads sources, inside the project only, and keeps account of everything it looked at.
+//! Reads sources inside the project only, and records every path it checked.
 //!
-//! The one place where names become paths. A symbolic link that leads out of its base is not followed; what is no plain
-//! file is not opened; a file is read once however many sections want it.
+//! The only place where names become paths. A symbolic link out of its base is not followed; only regular
+//! files are opened; a file is read once for all sections.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -14,11 +14,11 @@ use std::time::Instant;
 use blake3::Hash;
 use rustix::fs::{Dir, FileType, OFlags};
 
+use crate::build_record::{BuildRecord, TrackedInput};
 use crate::measure::one_line;
-use crate::record::{Look, Record};
 use lockstep_store::stamp::{self, Stamp};
 
-/// How much of a file is kept as text. Far more than any budget; the rest only counts for the digest.
+/// The number of bytes of a file's text that are stored. It exceeds any budget; the rest is only digested.
 const KEPT_BYTES: usize = 4 << 20;
 
 /// Larger files are not read at all.
@@ -28,12 +28,10 @@ const MAX_BYTES: u64 = 64 << 20;
 #[derive(Debug)]
 pub(crate) struct Late;
 
-/// What was found at a place.
+/// The result of reading a path.
 #[derive(Debug, Clone)]
-pub(crate) enum Seen {
-    /// A file.
+pub(crate) enum SourceState {
     File(Arc<Text>),
-    /// Nothing.
     Absent,
     /// Something that cannot be used, and why.
     Unusable(String),
@@ -43,9 +41,9 @@ pub(crate) enum Seen {
 #[derive(Debug)]
 pub(crate) struct Text {
     pub(crate) text: String,
-    /// Whether bytes that are not UTF-8 were replaced.
-    pub(crate) mended: bool,
-    /// Whether the file is longer than what is kept of it.
+    /// Set if bytes that are not UTF-8 were replaced.
+    pub(crate) is_lossy: bool,
+    /// True if the file is longer than the stored part.
     pub(crate) longer: bool,
 }
 
@@ -53,12 +51,12 @@ pub(crate) struct Text {
 #[derive(Debug, Clone)]
 pub(crate) struct Base {
     canonical: PathBuf,
-    /// What its paths begin with in the cache: nothing for the project, the whole path for a plugin.
+    /// The prefix of its paths in the cache: empty for the project, the absolute path for a plugin.
     prefix: String,
 }
 
 impl Base {
-    /// The project.
+    /// Returns the base of the project.
     pub(crate) fn project(root: &Path) -> io::Result<Self> {
         Ok(Self { canonical: root.canonicalize()?, prefix: String::new() })
     }
@@ -77,48 +75,48 @@ impl Base {
             .then(|| Self { canonical, prefix: format!("{}{dir}/", self.prefix) })
     }
 
-    /// How a path below this base is written in the cache.
+    /// Returns the name of a path below this base in the cache.
     pub(crate) fn label(&self, path: &str) -> String {
         format!("{}{path}", self.prefix)
     }
 }
 
-/// What a directory says that something in it is.
+/// The kind of a directory entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Sort {
     Directory,
-    /// A plain file.
+    /// A regular file.
     Plain,
-    /// A link, or what the file system does not tell: it may be a directory.
+    /// A link, or a kind that the file system does not report: it may be a directory.
     Perhaps,
-    /// No directory.
+    /// Not a directory.
     Other,
 }
 
-/// What a directory has. Names that cannot be written on a line are left out and counted.
+/// The entries of a directory. Names that do not fit on a line are omitted and counted.
 #[derive(Debug)]
 pub(crate) struct Listing {
-    /// Names and what they are, sorted.
+    /// Names with their kinds, sorted.
     pub(crate) entries: Vec<(String, Sort)>,
-    /// How many names are not UTF-8, or have control characters.
+    /// The number of names that are not UTF-8 or have control characters.
     pub(crate) odd: usize,
 }
 
-pub(crate) struct Reader<'a> {
+pub(crate) struct SourceReader<'a> {
     root: PathBuf,
-    known: &'a Record,
+    known: &'a BuildRecord,
     deadline: Option<Instant>,
     now: i64,
-    seen: BTreeMap<String, Seen>,
+    seen: BTreeMap<String, SourceState>,
     /// Directories that were listed or entered, and where they really are.
     real: BTreeMap<String, PathBuf>,
-    pub(crate) looks: BTreeMap<String, Look>,
-    /// How many files were opened.
+    pub(crate) looks: BTreeMap<String, TrackedInput>,
+    /// The number of opened files.
     pub(crate) opened: usize,
 }
 
-impl<'a> Reader<'a> {
-    pub(crate) fn new(root: &Path, known: &'a Record, deadline: Option<Instant>) -> Self {
+impl<'a> SourceReader<'a> {
+    pub(crate) fn new(root: &Path, known: &'a BuildRecord, deadline: Option<Instant>) -> Self {
         Self {
             root: root.to_path_buf(),
             known,
@@ -131,7 +129,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A reader of the same sources that has only listed what this one has, for another thread.
+    /// Returns a reader of the same sources with only the listings of this one, for another thread.
     pub(crate) fn beginning_anew(&self) -> Self {
         Self {
             root: self.root.clone(),
@@ -152,7 +150,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The file at `path` below `base`.
-    pub(crate) fn file(&mut self, base: &Base, path: &str) -> Result<Seen, Late> {
+    pub(crate) fn file(&mut self, base: &Base, path: &str) -> Result<SourceState, Late> {
         let label = base.label(path);
         if let Some(seen) = self.seen.get(&label) {
             return Ok(seen.clone());
@@ -168,8 +166,9 @@ impl<'a> Reader<'a> {
         Ok(seen)
     }
 
-    /// The same for what the listing of its directory called a plain file: it is opened without being looked at before.
-    pub(crate) fn plain(&mut self, base: &Base, path: &str) -> Result<Seen, Late> {
+    /// Reads a path that the listing of its directory reported as a regular file: it is opened without a
+    /// `stat`.
+    pub(crate) fn plain(&mut self, base: &Base, path: &str) -> Result<SourceState, Late> {
         let label = base.label(path);
         self.in_time()?;
         match self.beside(base, &label, OFlags::empty()) {
@@ -182,7 +181,7 @@ impl<'a> Reader<'a> {
     pub(crate) fn known_digest(&mut self, base: &Base, path: &str) -> Option<Hash> {
         let label = base.label(path);
         let look = self.known.looks.get(&label)?;
-        let Look::File(digest, stamp) = look else { return None };
+        let TrackedInput::File(digest, stamp) = look else { return None };
         let (_, meta) = self.located(base, path).ok()??;
         if !(meta.is_file() && stamp.still(&meta)) {
             return None;
@@ -199,12 +198,12 @@ impl<'a> Reader<'a> {
     /// The digest of a file that was read.
     pub(crate) fn digest(&self, label: &str) -> Option<Hash> {
         match self.looks.get(label)? {
-            Look::File(digest, _) => Some(*digest),
+            TrackedInput::File(digest, _) => Some(*digest),
             _ => None,
         }
     }
 
-    /// What a directory has; `None` where there is none.
+    /// Lists a directory. `None` if it does not exist.
     pub(crate) fn list(&mut self, base: &Base, path: &str) -> Result<Option<Listing>, Late> {
         self.in_time()?;
         let label = base.label(path);
@@ -226,14 +225,15 @@ impl<'a> Reader<'a> {
                 return Ok(None);
             }
         };
-        // Stamped before it was listed: what comes later changes the stamp.
-        self.looks.insert(label.clone(), Look::Directory(Stamp::of(&meta, self.now)));
+        // Stamped before it was listed, so that later changes change the stamp.
+        self.looks.insert(label.clone(), TrackedInput::Directory(Stamp::of(&meta, self.now)));
         self.real.insert(label, at);
         Ok(Some(listing))
     }
 
-    /// Where a directory really is that the listing of the one above called a directory, and no link. From now on what is in it is found
-    /// without asking where it is.
+    /// Resolves the real path of a directory that the parent's listing reported as a directory, not a link.
+    ///
+    /// Paths in it are then found without resolving them again.
     pub(crate) fn enter(&mut self, base: &Base, path: &str) -> Option<PathBuf> {
         let label = base.label(path);
         let (above, name) = label.rsplit_once('/')?;
@@ -242,14 +242,14 @@ impl<'a> Reader<'a> {
         Some(real)
     }
 
-    /// Takes a file out of the account, where something else tells the same.
-    pub(crate) fn unlook(&mut self, base: &Base, path: &str) {
+    /// Removes a file from the record, because another entry implies it.
+    pub(crate) fn untrack(&mut self, base: &Base, path: &str) {
         let label = base.label(path);
         self.looks.remove(&label);
         self.seen.remove(&label);
     }
 
-    /// The directory at `path`, opened; `None` where there is nothing.
+    /// The directory at `path`, opened; `None` if there is nothing.
     fn directory(
         &self,
         base: &Base,
@@ -270,7 +270,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Opens what is in a directory that was listed, if it is no link: then it is inside, and need not be located.
+    /// Opens an entry of a listed directory, unless it is a link: then it is inside, and need not be located.
     fn beside(&self, base: &Base, label: &str, flags: OFlags) -> Option<(PathBuf, File, fs::Metadata)> {
         let (dir, name) = label.rsplit_once('/')?;
         let at = self.real.get(dir).filter(|dir| dir.starts_with(&base.canonical))?.join(name);
@@ -279,11 +279,11 @@ impl<'a> Reader<'a> {
         Some((at, file, meta))
     }
 
-    /// Where `path` really is and what is there, if that is inside `base`.
+    /// Returns the real path and metadata of `path` if it is inside `base`.
     pub(crate) fn located(&self, base: &Base, path: &str) -> Result<Option<(PathBuf, fs::Metadata)>, String> {
         let label = base.label(path);
-        // Below a directory that was found to be inside, only a link can lead out. Most are none, and finding out what is
-        // really where costs ten times as much.
+        // Below a directory that is known to be inside, only a link can point outside. Most entries are not
+        // links, and resolving a real path costs ten times as much.
         if let Some((dir, name)) = label.rsplit_once('/')
             && let Some(dir) = self.real.get(dir).filter(|dir| dir.starts_with(&base.canonical))
             && let Ok(meta) = fs::symlink_metadata(dir.join(name))
@@ -309,27 +309,32 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn absent(&mut self, label: &str) -> Seen {
-        self.looks.insert(label.to_owned(), Look::Absent);
-        Seen::Absent
+    fn absent(&mut self, label: &str) -> SourceState {
+        self.looks.insert(label.to_owned(), TrackedInput::Absent);
+        SourceState::Absent
     }
 
-    /// Remembers that something could not be used: it is looked at again each time.
-    pub(crate) fn unusable(&mut self, label: &str, why: &str) -> Seen {
+    /// Records that a path could not be used: it is checked again each time.
+    pub(crate) fn unusable(&mut self, label: &str, why: &str) -> SourceState {
         let why = one_line(why);
-        self.looks.insert(label.to_owned(), Look::Unusable(why.clone()));
-        Seen::Unusable(why)
+        self.looks.insert(label.to_owned(), TrackedInput::Unusable(why.clone()));
+        SourceState::Unusable(why)
     }
 
-    fn read(&mut self, label: &str, meta: &fs::Metadata, open: impl FnOnce() -> io::Result<File>) -> Seen {
+    fn read(
+        &mut self,
+        label: &str,
+        meta: &fs::Metadata,
+        open: impl FnOnce() -> io::Result<File>,
+    ) -> SourceState {
         if meta.len() > MAX_BYTES {
             return self.unusable(label, &format!("it has {} bytes, more than {MAX_BYTES}", meta.len()));
         }
         self.opened += 1;
         match open().and_then(|file| content(file, meta.len())) {
             Ok((kept, digest, longer)) => {
-                self.looks.insert(label.to_owned(), Look::File(digest, Stamp::of(meta, self.now)));
-                Seen::File(Arc::new(text(kept, longer)))
+                self.looks.insert(label.to_owned(), TrackedInput::File(digest, Stamp::of(meta, self.now)));
+                SourceState::File(Arc::new(text(kept, longer)))
             }
             Err(error) => self.unusable(label, &error.to_string()),
         }
@@ -345,13 +350,13 @@ impl<'a> Reader<'a> {
 
 /// The beginning of a file of `size` bytes, the digest of all of it, and whether there is more.
 fn content(mut file: File, size: u64) -> io::Result<(Vec<u8>, Hash, bool)> {
-    // With room for one byte more, one read finds the end; growing step by step takes ten.
+    // With room for one more byte, one read finds the end; growing step by step takes ten.
     let size = usize::try_from(size).unwrap_or(KEPT_BYTES).min(KEPT_BYTES);
     let mut kept = vec![0; size + 1];
     let read = file.read(&mut kept)?;
     kept.truncate(read.min(KEPT_BYTES));
     if read != size || size == KEPT_BYTES {
-        // Large, or changed since it was looked at.
+        // The file is large, or changed since its `stat`.
         file.seek(SeekFrom::Start(kept.len() as u64))?;
         (&mut file).take((KEPT_BYTES - kept.len()) as u64).read_to_end(&mut kept)?;
     }
@@ -388,7 +393,7 @@ fn opened(path: &Path, flags: OFlags) -> io::Result<File> {
 
 fn text(bytes: Vec<u8>, longer: bool) -> Text {
     match String::from_utf8(bytes) {
-        Ok(text) => Text { text, mended: false, longer },
+        Ok(text) => Text { text, is_lossy: false, longer },
         Err(error) => {
             let cut_inside = longer && error.utf8_error().error_len().is_none();
             let mut text = String::from_utf8_lossy(error.as_bytes()).into_owned();
@@ -396,7 +401,7 @@ fn text(bytes: Vec<u8>, longer: bool) -> Text {
                 // The last character was cut by us, not by the file.
                 text.pop();
             }
-            Text { text, mended: !cut_inside, longer }
+            Text { text, is_lossy: !cut_inside, longer }
         }
     }
 }

@@ -1,0 +1,54 @@
+//! State of a cache between processes, in `.lockstep/cache/`: the record of the last build and the memo of
+//! skills. Losing it costs only time.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use lockstep_store::{StateDir, StoreError};
+
+use crate::build_record::{self, BuildRecord};
+use crate::skill_facts_cache::{self, SkillFactsCache};
+
+/// The directory, beside the project's other state.
+const DIR: &str = "cache";
+
+/// Returns the record of the last build, or an empty one if it is missing or damaged.
+pub(crate) fn record(state: &StateDir) -> BuildRecord {
+    BuildRecord::decode(&record_text(state)).unwrap_or_default()
+}
+
+/// The same as text, for [`build_record::all_unchanged`].
+pub(crate) fn record_text(state: &StateDir) -> String {
+    kept(state, build_record::FILE)
+}
+
+/// Returns the memo, or an empty one if it is missing or damaged.
+pub(crate) fn memo(state: &StateDir) -> SkillFactsCache {
+    SkillFactsCache::decode(&kept(state, skill_facts_cache::FILE))
+}
+
+/// Saves both files.
+pub(crate) fn keep(state: &StateDir, record: &BuildRecord, memo: &SkillFactsCache) -> Result<(), StoreError> {
+    let dir = state.ensure(DIR)?;
+    replace(&dir, build_record::FILE, record.encode().as_bytes())?;
+    replace(&dir, skill_facts_cache::FILE, memo.encode().as_bytes())
+}
+
+/// The file that builds lock.
+pub(crate) fn lock_file(state: &StateDir) -> Result<PathBuf, StoreError> {
+    Ok(state.ensure(DIR)?.join("lock"))
+}
+
+fn kept(state: &StateDir, file: &str) -> String {
+    lockstep_fs::read_to_string(state.path().join(DIR).join(file)).unwrap_or_default()
+}
+
+/// Replaces a file atomically. It is not synced: a damaged one is treated as missing.
+pub(crate) fn replace(dir: &Path, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+    let path = dir.join(name);
+    let io = |source| StoreError::Io { what: "write", path: path.clone(), source };
+    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(io)?;
+    file.write_all(bytes).map_err(io)?;
+    file.persist(&path).map_err(|error| io(error.error))?;
+    Ok(())
+}
