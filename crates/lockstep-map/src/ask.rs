@@ -1,42 +1,50 @@
 //! The world as the map resolves it: the files in its scope, each other file by its interface only, and every question
 //! remembered.
 
-use std::collections::HashSet;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use lockstep_refs::facts::Facts;
+use lockstep_refs::memo::Memo;
 use lockstep_refs::slots::Slots;
 use lockstep_refs::world::{FileId, World, words};
 
 use crate::interface::interface;
 use crate::question::{Question, word};
 
-/// Which words a file offers; see [`offered`](crate::interface::offered).
+/// The words of a file's exports; see [`offered`](crate::interface::offered).
 pub(crate) trait Offers: Sync {
-    /// Whether the entry at this place offers the word.
+    /// Returns true if the entry at this place exports the word.
     fn has(&self, entry: usize, word: u32) -> bool;
 }
 
 /// The files in scope, as others see them.
 pub(crate) struct Terrain<'w> {
-    world: &'w dyn World,
+    world: &'w (dyn World + Sync),
     /// The entry that each file of the world is; [`NONE`] for those out of scope.
     entries: Vec<u32>,
     offers: &'w dyn Offers,
     interfaces: Slots<Option<Arc<Facts>>>,
+    /// The files that export a name: every file queries the same few.
+    offering: RwLock<HashMap<Box<str>, Arc<[FileId]>>>,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl<'w> Terrain<'w> {
     /// These files of a world, in the order of the entries.
-    pub(crate) fn new(world: &'w dyn World, files: &[(FileId, u64)], offers: &'w dyn Offers) -> Self {
+    pub(crate) fn new(
+        world: &'w (dyn World + Sync),
+        files: &[(FileId, u64)],
+        offers: &'w dyn Offers,
+    ) -> Self {
         let count = files.iter().map(|(file, _)| file.0 as usize + 1).max().unwrap_or(0);
         let mut entries = vec![NONE; count];
         for (entry, (file, _)) in (0_u32..).zip(files) {
             entries[file.0 as usize] = entry;
         }
-        Self { world, entries, offers, interfaces: Slots::new(count) }
+        Self { world, entries, offers, interfaces: Slots::new(count), offering: RwLock::default() }
     }
 
     /// Which entry a file is.
@@ -46,6 +54,21 @@ impl<'w> Terrain<'w> {
 
     fn only_entries(&self, mut files: Vec<FileId>) -> Vec<FileId> {
         files.retain(|file| self.entry(*file).is_some());
+        files
+    }
+
+    /// Returns the files that export something with all words of a name.
+    fn offering(&self, name: &str, wanted: &[u32]) -> Arc<[FileId]> {
+        if let Some(files) = self.offering.read().unwrap_or_else(PoisonError::into_inner).get(name) {
+            return Arc::clone(files);
+        }
+        let offers = |file: &FileId| {
+            let entry = self.entry(*file);
+            entry.is_some_and(|entry| wanted.iter().all(|word| self.offers.has(entry as usize, *word)))
+        };
+        let files: Arc<[FileId]> = self.world.containing(name).into_iter().filter(offers).collect();
+        let mut offering = self.offering.write().unwrap_or_else(PoisonError::into_inner);
+        offering.insert(name.into(), Arc::clone(&files));
         files
     }
 
@@ -62,10 +85,11 @@ pub(crate) struct Asker<'t> {
     own: FileId,
     text: Option<Arc<str>>,
     facts: Option<Arc<Facts>>,
-    asked: Mutex<Asked>,
+    asked: RefCell<Asked>,
+    memo: Memo,
 }
 
-/// What was asked.
+/// The recorded queries of a resolution.
 #[derive(Debug, Default)]
 pub(crate) struct Asked {
     /// The numbers of the questions.
@@ -81,12 +105,12 @@ impl<'t> Asker<'t> {
         text: Option<Arc<str>>,
         facts: Option<Arc<Facts>>,
     ) -> Self {
-        Self { terrain, own, text, facts, asked: Mutex::default() }
+        Self { terrain, own, text, facts, asked: RefCell::default(), memo: Memo::default() }
     }
 
-    /// What was asked so far.
+    /// Returns the queries recorded so far.
     pub(crate) fn into_asked(self) -> Asked {
-        self.asked.into_inner().unwrap_or_else(PoisonError::into_inner)
+        self.asked.into_inner()
     }
 
     fn note(&self, question: Question<'_>) {
@@ -96,7 +120,7 @@ impl<'t> Asker<'t> {
     }
 
     fn with(&self, note: impl FnOnce(&mut Asked)) {
-        note(&mut self.asked.lock().unwrap_or_else(PoisonError::into_inner));
+        note(&mut self.asked.borrow_mut());
     }
 }
 
@@ -125,22 +149,16 @@ impl World for Asker<'_> {
         self.terrain.only_entries(self.terrain.world.named(basename))
     }
 
-    /// The files that *offer* something with these words in its name: only they can be what a name means. Whoever merely uses
-    /// the same words is none of the answer, so that it does not change with every edit somewhere.
+    /// Returns the files that *export* something with these words in its name: only they can be the target of
+    /// a name. Files that merely use the words are excluded, so that the result does not change with every
+    /// edit.
     fn containing(&self, name: &str) -> Vec<FileId> {
         let wanted: Vec<u32> = words(name).map(word).collect();
         if wanted.is_empty() {
             return self.files();
         }
         wanted.iter().for_each(|word| self.note(Question::Word(*word)));
-        let offers = |file: &FileId| {
-            let entry = self.terrain.entry(*file);
-            entry
-                .is_some_and(|entry| wanted.iter().all(|word| self.terrain.offers.has(entry as usize, *word)))
-        };
-        let mut files = self.terrain.world.containing(name);
-        files.retain(offers);
-        files
+        self.terrain.offering(name, &wanted).to_vec()
     }
 
     fn text(&self, file: FileId) -> Option<Arc<str>> {
@@ -162,5 +180,8 @@ impl World for Asker<'_> {
         self.terrain.entry(file)?;
         self.note(Question::Interface(self.path(file)));
         self.terrain.interface(file)
+    }
+    fn memo(&self) -> Option<&Memo> {
+        Some(&self.memo)
     }
 }

@@ -18,65 +18,61 @@ use crate::view::{Limit, View};
 /// An entry may be behind its file for so long.
 const PATIENCE_DAYS: i64 = 7;
 
-/// What a document is compared with.
+/// The current state that a document is compared with.
 pub struct Truth<'a> {
     /// The map as it should be.
     pub view: &'a View<'a>,
-    /// Its scope.
     pub scope: &'a Scope,
-    /// How large it may be.
     pub limit: Option<Limit>,
-    /// The day.
     pub today: Date,
-    /// Whether there is a file at a path of the project, in scope or not.
+    /// Returns true if there is a file at a path of the project, in scope or not.
     pub exists: &'a dyn Fn(&str) -> bool,
-    /// Whether a file changed after a day.
+    /// Returns true if a file changed after a day.
     pub changed_since: &'a dyn Fn(&str, Date) -> bool,
-    /// Whether a file changed in each of the last runs; `None` where nobody here can know.
+    /// Returns true if a file changed in each of the last runs; `None` if the runs are unknown.
     pub is_hot: &'a dyn Fn(&str) -> Option<bool>,
 }
 
 /// Something that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Finding {
-    /// What kind of wrong.
     pub kind: Defect,
-    /// The entry, or the file that has none.
+    /// The path of the entry, or of the file without an entry.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// What is wrong, in words.
+    /// The description.
     pub what: String,
 }
 
-/// What can be wrong.
+/// The kinds of errors in a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Defect {
-    /// The text is no map, or there is none.
+    /// The text is not a map, or is missing.
     Unparseable,
-    /// The header says another number of entries, or of entries left out.
+    /// The header has another number of entries, or of omitted entries.
     Count,
-    /// The header says another scope.
+    /// The header has another scope.
     Scope,
-    /// It is larger than it may be.
+    /// The document exceeds its limit.
     Size,
     /// Entries are not sorted by path, or there are two of one path.
     Order,
-    /// An entry whose file is gone.
+    /// An entry of a deleted file.
     Orphaned,
     /// A file without an entry.
     Missing,
-    /// An entry of a file that has none.
+    /// An entry of a file that must have none.
     Excluded,
     /// A reference that the other side does not have.
     OneSided,
-    /// A reference to what has no entry.
+    /// A reference to a file without an entry.
     Unknown,
     /// References that are not those of the file.
     References,
-    /// Another hotspot than the references give.
+    /// The hotspot differs from that of the references.
     Hotspot,
-    /// A day to come.
+    /// A date in the future.
     Future,
     /// An entry older than seven days whose file changed since.
     Stale,
@@ -103,11 +99,10 @@ impl fmt::Display for Defect {
     }
 }
 
-/// What to do about what was found.
+/// The action that fixes the findings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Recommendation {
-    /// Nothing.
     None,
     /// `lockstep map update`.
     Incremental,
@@ -115,12 +110,12 @@ pub enum Recommendation {
     FullRegeneration,
 }
 
-/// What a check found.
+/// The findings of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
     /// Everything, sorted by kind and path.
     pub findings: Vec<Finding>,
-    /// The same in numbers, with what to do.
+    /// The result in numbers, with a recommendation.
     pub report: Staleness,
 }
 
@@ -132,7 +127,7 @@ pub fn check(text: &str, truth: &Truth<'_>) -> Checked {
     }
 }
 
-/// What a check finds where there is no document.
+/// Returns the findings for a missing document.
 pub fn absent() -> Checked {
     let finding = Finding { kind: Defect::Unparseable, path: None, what: "there is no map".to_owned() };
     let recommendation = Recommendation::FullRegeneration;
@@ -302,7 +297,7 @@ impl Check<'_> {
         self.unknown(&meanings);
     }
 
-    /// Names that mean no entry. Where entries were left out, names of theirs are none of them.
+    /// Reports names that match no entry. If entries were omitted, their names match none.
     fn unknown(&mut self, listed: &Meanings<'_>) {
         let record = self.truth.view.record;
         let all = Meanings::new(record.entries.iter().map(|entry| &*entry.path));
@@ -321,7 +316,7 @@ impl Check<'_> {
         }
     }
 
-    /// What is wrong with one entry by itself.
+    /// Reports errors of one entry alone.
     fn entry(&mut self, entry: &Listed) {
         let path = Some(entry.path.as_str());
         let is_hot = (self.truth.is_hot)(&entry.path);
@@ -368,7 +363,8 @@ fn is_same(listed: &[String], wanted: &[&str]) -> bool {
     listed.len() == wanted.len() && listed.iter().zip(wanted).all(|(listed, wanted)| listed == wanted)
 }
 
-/// What a list has too many and too few; where it has neither, it is not sorted, or has longer names than it needs.
+/// Describes superfluous and missing names of a list. If there are neither, it is unsorted or has names that
+/// are too long.
 fn difference(key: &str, listed: &[String], wanted: &[&str]) -> String {
     let ends = |name: &str, end: &str| {
         name == end || name.strip_suffix(end).is_some_and(|before| before.ends_with('/'))

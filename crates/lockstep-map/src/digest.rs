@@ -1,4 +1,4 @@
-//! Digests that need to be quick, not safe from anybody: of what this program wrote itself.
+//! Fast digests of this program's own data. They are not collision-resistant against attackers.
 
 /// A digest of bytes.
 pub fn digest(bytes: &[u8]) -> u64 {
@@ -7,10 +7,11 @@ pub fn digest(bytes: &[u8]) -> u64 {
     digester.finish()
 }
 
-/// So many bytes are stirred in at once, each eight of them into a state of their own: one would wait for the other.
+/// The number of bytes that are hashed at once, every eight of them into a separate state, so that they do
+/// not wait for each other.
 pub(crate) const STEP: usize = 32;
 
-/// A digest in the making, of bytes that come piece by piece. Every piece but the last has a multiple of 32 bytes.
+/// An incremental digest. Every piece but the last has a multiple of 32 bytes.
 #[derive(Debug, Clone)]
 pub struct Digester {
     states: [u64; 4],
@@ -41,7 +42,6 @@ impl Digester {
         self.length += bytes.len() as u64;
     }
 
-    /// The digest.
     pub fn finish(self) -> u64 {
         let state = self.states.into_iter().fold(self.length, mixed);
         state ^ (state >> 32)
@@ -70,11 +70,11 @@ pub(crate) fn short(bytes: &[u8]) -> u32 {
     u32::from_le_bytes([a, b, c, d])
 }
 
-/// A digest of a content, on which it rests whether a file counts as changed.
+/// Returns the digest of a content, which decides whether a file counts as changed.
 pub(crate) fn content(text: &str) -> u64 {
     let hash = blake3::hash(text.as_bytes());
     let first = hash.as_bytes().first_chunk().copied().unwrap_or_default();
-    // Zero means "unknown".
+    // Zero stands for "unknown".
     u64::from_le_bytes(first).max(1)
 }
 

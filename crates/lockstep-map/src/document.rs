@@ -17,22 +17,20 @@ const PRUNED_END: &str = " entries; lockstep map show lists all -->";
 /// The document as data.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Document {
-    /// What stands above the entries.
     pub header: Header,
     /// The entries, in their order.
     pub entries: Vec<Listed>,
 }
 
-/// What stands above the entries.
+/// The lines above the entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Header {
     /// The day of the last full scan.
     pub full: Date,
     /// The day of the last update.
     pub incremental: Date,
-    /// How many entries there are said to be.
+    /// The number of entries as written.
     pub count: usize,
-    /// The scope.
     pub scope: String,
     /// The entries that were left out.
     pub pruned: Pruned,
@@ -41,16 +39,12 @@ pub struct Header {
 /// The number of entries of each hotspot that a document leaves out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pruned {
-    /// Those of `low`.
     pub low: usize,
-    /// Those of `medium`.
     pub medium: usize,
-    /// Those of `high`.
     pub high: usize,
 }
 
 impl Pruned {
-    /// All of them.
     pub fn total(self) -> usize {
         self.low.saturating_add(self.medium).saturating_add(self.high)
     }
@@ -86,33 +80,36 @@ impl Pruned {
     }
 }
 
-/// One entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// The file.
     pub path: String,
-    /// What it references, by short names.
+    /// The referenced files, by short names.
     pub refs: Vec<String>,
-    /// Who references it, by short names.
+    /// The dependents, by short names.
     pub refd_by: Vec<String>,
-    /// How much hangs on it.
     pub hotspot: Hotspot,
     /// The day it was last scanned because it changed.
     pub updated: Date,
 }
 
-/// Where a text is no such document.
+/// The position at which a text is not a map.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {expected} should stand here")]
 pub struct ParseError {
     /// The line, counted from 1.
     pub line: usize,
-    /// What should stand there.
     pub expected: &'static str,
 }
 
+/// Returns true if a text begins like a map that Lockstep, or the skill before it, has written.
+pub fn is_generated(text: &str) -> bool {
+    text.strip_prefix(TITLE)
+        .and_then(|rest| rest.strip_prefix('\n'))
+        .is_some_and(|rest| rest.starts_with(ORIGIN))
+}
+
 impl Document {
-    /// Its text.
+    /// Renders the document.
     pub fn write(&self) -> String {
         let mut out = String::new();
         self.header.write(&mut out);
@@ -129,7 +126,7 @@ impl Document {
         let header = Header::parse(&mut lines)?;
         let mut entries = Vec::new();
         let ends = |lines: &Lines<'_>| lines.lines.clone().next().is_none();
-        // The header may end in the line about what was left out.
+        // The header may end with the line about omitted entries.
         while !ends(&lines) {
             lines.exactly("", "an empty line")?;
             entries.push(Listed::parse(&mut lines)?);
@@ -142,7 +139,7 @@ impl Document {
 }
 
 impl Header {
-    /// Its lines.
+    /// Renders the entry.
     pub fn write(&self, out: &mut String) {
         let _ = write!(
             out,
@@ -155,7 +152,7 @@ impl Header {
         }
     }
 
-    /// How many lines and bytes it takes.
+    /// Returns the number of lines and bytes.
     pub(crate) fn size(&self) -> (usize, usize) {
         let mut out = String::new();
         self.write(&mut out);
@@ -267,7 +264,7 @@ pub(crate) fn write_entry<S: AsRef<str>>(
     let _ = writeln!(out, "{year:04}-{month:02}-{day:02}");
 }
 
-/// How many lines an entry takes, the empty one before it included.
+/// The number of lines of an entry, including the empty line before it.
 pub(crate) const ENTRY_LINES: usize = 6;
 
 fn write_names<S: AsRef<str>>(out: &mut String, names: &[S]) {
@@ -283,7 +280,7 @@ fn all_escaped(names: &[String]) -> Vec<Cow<'_, str>> {
     names.iter().map(|name| escaped(name)).collect()
 }
 
-/// A path as it stands in the document.
+/// Escapes a path for the document.
 pub fn escaped(path: &str) -> Cow<'_, str> {
     let special = |c: char| c == ',' || c == '%' || c.is_control();
     if !path.contains(special) {
@@ -303,7 +300,7 @@ pub fn escaped(path: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// What [`escaped`] made of it; what it did not make stays as it is.
+/// Reverses [`escaped`]; other text stays unchanged.
 fn unescaped(text: &str) -> String {
     let hex = |text: &str| u8::from_str_radix(text, 16).ok();
     let mut bytes = Vec::with_capacity(text.len());

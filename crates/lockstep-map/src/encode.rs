@@ -33,7 +33,7 @@ impl Out {
     }
 }
 
-/// What remains to be read.
+/// The remaining input.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct In<'a>(pub(crate) &'a [u8]);
 
@@ -65,12 +65,12 @@ impl<'a> In<'a> {
         std::str::from_utf8(self.take(length)?).ok()
     }
 
-    /// A count of things that take at least a byte each.
+    /// Reads a count of items of at least one byte.
     pub(crate) fn count(&mut self) -> Option<usize> {
         usize::try_from(self.u32()?).ok().filter(|count| *count <= self.0.len())
     }
 
-    /// So many things of so many bytes each.
+    /// Reads `count` items of `EACH` bytes.
     pub(crate) fn column<const EACH: usize>(&mut self, count: usize) -> Option<&'a [[u8; EACH]]> {
         Some(self.take(count.checked_mul(EACH)?)?.as_chunks().0)
     }

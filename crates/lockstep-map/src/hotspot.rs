@@ -4,15 +4,15 @@ use std::fmt;
 
 use serde::Serialize;
 
-/// So many referring files make a file hot.
+/// The number of referring files from which a file is hot.
 const HIGH: usize = 10;
-/// So many make it warm.
+/// The number of referring files from which a file is warm.
 const MEDIUM: usize = 4;
 
-/// A file that changed in each of so many last runs is hot, whoever refers to it.
+/// A file that changed in each of this many last runs is hot, regardless of its dependents.
 pub const RUNS: usize = 3;
 
-/// How much hangs on a file.
+/// The importance of a file, by its dependents and recent changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Hotspot {
@@ -35,7 +35,7 @@ impl Hotspot {
         }
     }
 
-    /// Its word.
+    /// Returns the name in the document.
     pub fn word(self) -> &'static str {
         match self {
             Self::Low => "low",
@@ -44,7 +44,7 @@ impl Hotspot {
         }
     }
 
-    /// The hotspot of a word.
+    /// Parses the name of a hotspot.
     pub fn from_word(word: &str) -> Option<Self> {
         [Self::Low, Self::Medium, Self::High].into_iter().find(|hotspot| hotspot.word() == word)
     }

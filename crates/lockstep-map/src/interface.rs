@@ -1,5 +1,5 @@
-//! What a file offers to the resolution of others: its facts without what only concerns itself. The same interface gives the
-//! same answers, so a change inside a function touches nobody else's references.
+//! The interface of a file: the part of its facts that the resolution of other files can see. An equal
+//! interface gives equal query results, so an edit inside a function affects no other file.
 
 use lockstep_refs::facts::{Definition, Facts, Import, ImportForm};
 use lockstep_refs::world::words;
@@ -33,7 +33,7 @@ pub(crate) fn interface(facts: &Facts) -> Facts {
         imports: facts.imports.iter().map(import).collect(),
         uses: Vec::new(),
         implementations,
-        // They concern the lines of the file itself.
+        // Conditions concern only lines of the file itself.
         conditions: Vec::new(),
         promised: Vec::new(),
         unchecked: Vec::new(),
@@ -48,7 +48,7 @@ pub(crate) fn fingerprint(interface: &Facts) -> u64 {
     digest(&bytes)
 }
 
-/// The words by which others can ask for something that the file offers, as sorted numbers.
+/// Returns the words by which others can query the file's exports, as sorted hashes.
 pub(crate) fn offered(facts: &Facts) -> Vec<u32> {
     let mut found = Vec::new();
     let mut add = |text: &str| found.extend(words(text).map(word));
@@ -66,7 +66,7 @@ pub(crate) fn offered(facts: &Facts) -> Vec<u32> {
         add(&import.module);
         import.names.iter().for_each(|name| add(&name.name));
         if import.form == ImportForm::System {
-            // How C# says that all files import it.
+            // `global using` makes all files import it in C#.
             add("global using");
         }
     }

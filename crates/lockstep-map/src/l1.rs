@@ -1,4 +1,4 @@
-//! L1: what came of a run, for programs. The keys and their order are a contract.
+//! L1: the result of a run, for programs. The keys and their order are a contract.
 
 use std::fmt::Write as _;
 
@@ -6,18 +6,16 @@ use serde::Serialize;
 
 use crate::check::Recommendation;
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct L1 {
     domain: &'static str,
     skill: &'static str,
-    /// Whether every entry was processed.
     pub status: Status,
-    /// What was done.
     pub mode: Mode,
-    /// How many entries the map lists.
+    /// The number of entries in the map.
     pub entries: usize,
-    /// Entries that went, because their file is gone.
+    /// Entries removed because their file was deleted.
     pub stale_entries_removed: usize,
     /// Entries that came.
     pub new_entries_added: usize,
@@ -30,38 +28,36 @@ pub struct L1 {
     pub staleness_report: Option<Staleness>,
 }
 
-/// Whether every entry was processed.
+/// The completeness of the map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
-    /// Yes.
     Complete,
-    /// Files changed while it was made; the next run looks at them again.
+    /// Files changed during the run; the next run checks them again.
     Partial,
 }
 
-/// What was done.
+/// The kind of run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// The whole map was made.
+    /// The complete map was built.
     FullGeneration,
-    /// What changed was.
+    /// Changed entries were updated.
     IncrementalUpdate,
     /// The map was checked.
     StalenessCheck,
 }
 
-/// What a check found, counted.
+/// The counted findings of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Staleness {
     /// Entries that the document lists.
     pub total_entries: usize,
     /// Entries older than seven days whose file changed since.
     pub stale_count: usize,
-    /// Entries whose file is gone, and files without an entry.
+    /// Entries of deleted files, and files without an entry.
     pub missing_count: usize,
-    /// What to do.
     pub recommendation: Recommendation,
 }
 
@@ -82,7 +78,6 @@ impl L1 {
         }
     }
 
-    /// As YAML.
     pub fn to_yaml(&self) -> String {
         let word = |value: &dyn erased::Word| value.word();
         let mut out = format!("domain: {}\nskill: {}\n", self.domain, self.skill);
@@ -107,9 +102,9 @@ impl L1 {
     }
 }
 
-/// Enums by the word that serde writes.
+/// Enums by their serialised names.
 mod erased {
-    /// Something with a word.
+    /// A value with a serialised name.
     pub(super) trait Word {
         fn word(&self) -> String;
     }

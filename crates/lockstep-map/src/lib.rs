@@ -1,10 +1,11 @@
-//! The codebase map: which file references which, how hot each is, and the document that says so.
+//! The codebase map: references between files, hotspots, and the document that lists them.
 //!
-//! Pure: what files hold is asked of a [`World`](lockstep_refs::world::World), bytes come in and go out, the day is told.
+//! Pure: file contents come from a [`World`](lockstep_refs::world::World), bytes come in and go out, and the
+//! day is a parameter.
 //!
-//! Read [`record`] first: what is remembered between two runs. [`update`] brings it up to date with the files, [`document`]
-//! is what people and models read, [`check`](mod@check) compares the two. A map that was updated and one that was built anew
-//! are the same, because both are made by [`update::update`]: see `docs/design/004-map.md`.
+//! Read [`record`] first: the state between two runs. [`update`] updates it from the files, [`document`] is
+//! the text for people and models, [`check`](mod@check) compares both. An updated map equals a rebuilt one,
+//! because [`update::update`] makes both: see `docs/design/004-map.md`.
 
 mod ask;
 pub mod check;

@@ -1,5 +1,5 @@
-//! Short names: the shortest end of a path, in whole parts, that no other file has. A file whose whole path is the end of
-//! another's keeps its whole path, which then means that file.
+//! Short names: the shortest unique end of a path, in complete components. If the complete path is the end of
+//! another path, it is used as the name.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ pub fn short_names<'a>(paths: &[&'a str]) -> Vec<&'a str> {
             names[only] = &paths[only][paths[only].len() - base.len()..];
             continue;
         }
-        // Beside a path stand those that have the most parts at the end in common with it.
+        // Sorted this way, the neighbours of a path share the most trailing components with it.
         group.sort_unstable_by(|a, b| paths[*a].rsplit('/').cmp(paths[*b].rsplit('/')));
         let shared: Vec<usize> =
             group.windows(2).map(|pair| in_common(paths[pair[0]], paths[pair[1]])).collect();
@@ -30,7 +30,7 @@ pub fn short_names<'a>(paths: &[&'a str]) -> Vec<&'a str> {
     names
 }
 
-/// How many parts two paths have in common at their ends.
+/// Returns the number of common trailing components.
 fn in_common(a: &str, b: &str) -> usize {
     a.rsplit('/').zip(b.rsplit('/')).take_while(|(a, b)| a == b).count()
 }
@@ -40,7 +40,7 @@ fn last_parts(path: &str, count: usize) -> &str {
     path.rmatch_indices('/').nth(count - 1).map_or(path, |(at, _)| &path[at + 1..])
 }
 
-/// Which path a short name means.
+/// Resolves short names to paths.
 #[derive(Debug, Clone)]
 pub struct Meanings<'a> {
     by_base: HashMap<&'a str, Vec<(usize, &'a str)>>,
@@ -56,7 +56,7 @@ impl<'a> Meanings<'a> {
         Self { by_base }
     }
 
-    /// The place of the path with this name; `None` where there is none, or more than one.
+    /// Returns the place of the path with this name, or `None` if there is none or more than one.
     pub fn find(&self, name: &str) -> Option<usize> {
         match *self.all(name) {
             [only] => Some(only),
@@ -64,7 +64,7 @@ impl<'a> Meanings<'a> {
         }
     }
 
-    /// The places of all paths that may be meant: the one that is the name, else all that end so.
+    /// Returns the indices of all possible paths: the exact match, otherwise all that end with the name.
     pub fn all(&self, name: &str) -> Vec<usize> {
         let Some(group) = self.by_base.get(base(name)) else { return Vec::new() };
         if let Some((at, _)) = group.iter().find(|(_, path)| *path == name) {

@@ -1,5 +1,5 @@
-//! Texts and lists of which there are tens of thousands, most of them pieces of one that was read whole: what is not changed is not
-//! copied.
+//! Shared texts and lists. There are tens of thousands, most of them pieces of one buffer; unchanged pieces
+//! are not copied.
 
 use std::ops::{Deref, Range};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// A part of `all`; `None` where there is no such part.
+    /// A part of `all`; `None` if there is no such part.
     pub(crate) fn part(all: &Arc<String>, start: u32, end: u32) -> Option<Self> {
         all.get(start as usize..end as usize)?;
         Some(Self { all: Arc::clone(all), start, end })
@@ -36,7 +36,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// A part of a list of so many; `None` where there is no such part.
+    /// A part of a list of so many; `None` if there is no such part.
     pub(crate) fn of(start: u32, end: u32, count: usize) -> Option<Self> {
         (start <= end && end as usize <= count).then_some(Self { start, end })
     }
@@ -49,12 +49,12 @@ impl Span {
         self.range().len()
     }
 
-    /// The first `count` of it.
+    /// Returns the first `count` bytes.
     pub(crate) fn first(self, count: usize) -> Self {
         Self { end: self.start + length(count.min(self.len())), ..self }
     }
 
-    /// What is put behind a list.
+    /// Appends to a list.
     pub(crate) fn behind(list: &mut Vec<u32>, new: &[u32]) -> Self {
         let start = length(list.len());
         list.extend_from_slice(new);
@@ -62,7 +62,7 @@ impl Span {
     }
 }
 
-/// How many there are, of what nobody has four billion of.
+/// Converts a length that fits 32 bits.
 fn length(count: usize) -> u32 {
     u32::try_from(count).expect("no project has 4 G of anything")
 }

@@ -1,14 +1,14 @@
-//! What the resolution of one file's references asked about others, as numbers: when none of the answers has changed, neither
-//! have the references.
+//! Queries of the resolution of one file's references, as numbers: if no result has changed, neither have the
+//! references.
 //!
-//! Two questions may share a number; then a file is resolved again for nothing.
+//! Two queries may share a number; a file is then resolved again without need.
 
 use crate::digest::short;
 
 /// A question to the world.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Question<'a> {
-    /// Whether there is a file at this path.
+    /// Does a file exist at this path?
     Path(&'a str),
     /// Which files have this basename.
     Named(&'a str),
@@ -16,16 +16,15 @@ pub(crate) enum Question<'a> {
     Directory(&'a str),
     /// Which files there are.
     Files,
-    /// What the file at this path offers to others.
+    /// The interface of the file at this path.
     Interface(&'a str),
     /// The text of the file at this path.
     Text(&'a str),
-    /// Which files offer something with this word in its name.
+    /// The files that export something with this word in its name.
     Word(u32),
 }
 
 impl Question<'_> {
-    /// Its number.
     pub(crate) fn number(self) -> u32 {
         let (tag, number) = match self {
             Self::Path(path) => (1, short(path.as_bytes())),
@@ -40,7 +39,7 @@ impl Question<'_> {
     }
 }
 
-/// The number of a word.
+/// Returns the hash of a word.
 pub(crate) fn word(word: &str) -> u32 {
     short(word.as_bytes())
 }

@@ -1,9 +1,9 @@
-//! The record of a map: what is remembered of every file between two runs, so that the next one need only look at what
-//! changed. Losing it loses time, nothing else.
+//! The record of a map: the state of every file between two runs, so that the next run checks only changes.
+//! Losing it costs only time.
 //!
-//! Three pieces. The record proper has paths, versions, references, dates, and is replaced whole. What a small update changes in
-//! it ([`Amendment`]) is kept behind it. What resolution asked about each file ([`Answers`]) is seldom needed: it is appended to, and the
-//! record says where each piece is.
+//! It has three pieces. The record proper has paths, versions, references and dates, and is replaced as a
+//! unit. Small updates ([`Amendment`]) are appended to it. Query results of each file ([`Answers`]) are
+//! rarely needed: their file is append-only, and the record stores the position of each piece.
 
 mod amendment;
 mod file;
@@ -24,15 +24,15 @@ use crate::piece::{Span, Text};
 use crate::update::AnswersFile;
 use crate::view::Limit;
 
-/// What is remembered of a map.
+/// The stored state of a map.
 #[derive(Debug, Clone)]
 pub struct Record {
-    /// About the map as a whole.
+    /// Properties of the complete map.
     pub about: About,
     /// Every file with an entry, sorted by path.
     pub entries: Vec<Entry>,
-    /// What entries reference; see [`Record::refs`]. In one list, so that it is read in one piece, and places that move are moved in
-    /// one pass.
+    /// The references of all entries; see [`Record::refs`]. One list is read in one piece, and shifted places
+    /// are updated in one pass.
     referenced: Vec<u32>,
 }
 
@@ -50,10 +50,10 @@ impl PartialEq for Record {
 
 impl Eq for Record {}
 
-/// About a map as a whole.
+/// Properties of a complete map.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct About {
-    /// Tells what the references depend on besides the files: the program, the scope, aliases.
+    /// A digest of the inputs of references besides the files: the program, the scope, aliases.
     pub settings: u64,
     /// The number under which the next run is recorded: one that dies halfway is recorded once.
     pub next_run: u64,
@@ -63,72 +63,67 @@ pub struct About {
     pub incremental: Date,
     /// The scope, as written.
     pub scope: String,
-    /// The commit that was checked out; empty where it could not be told.
+    /// The checked-out commit; empty if unknown.
     pub commit: String,
-    /// How large the document may be: other limits make another.
+    /// The size limit of the document. Another limit results in another document.
     pub limit: Option<Limit>,
     /// The document as it was written last.
     pub written: Written,
     /// The number of the file of answers.
     pub answers: u32,
-    /// How many bytes of it count.
+    /// The number of valid bytes in the file.
     pub answer_bytes: u64,
 }
 
-/// What tells a document that was written from one that somebody changed since.
+/// The stamp that distinguishes the written document from an edited one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Written {
-    /// Its size in bytes.
+    /// Size in bytes.
     pub size: u64,
-    /// When its inode changed, in nanoseconds since 1970; zero where that is too young to be trusted.
+    /// When its inode changed, in nanoseconds since 1970; zero if that is too young to be trusted.
     pub changed: u64,
-    /// Its inode.
     pub inode: u64,
     /// A digest of its content.
     pub digest: u64,
 }
 
-/// What is remembered of one file.
+/// The stored state of one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Where it is.
     pub path: Text,
-    /// How many bytes at the end of the path are its short name.
+    /// The number of bytes at the end of the path that are its short name.
     pub name_bytes: u32,
-    /// Its version on disk; another one means that it must be looked at.
+    /// The version on disk; a file with another one is scanned.
     pub version: u64,
-    /// A digest of its content; another one means that it changed.
+    /// A digest of its content, which changes with the content.
     pub content: u64,
-    /// A fingerprint of what it offers to others; another one means that who asked must be resolved again.
+    /// A fingerprint of its exports. If it changes, files that queried them must be resolved again.
     pub interface: u64,
     /// The day it was last scanned because it changed.
     pub updated: Date,
-    /// Whether the resolution of another file read its text.
+    /// Set if the resolution of another file read its text.
     pub is_read: bool,
-    /// Whether it changed in each of the last runs, when the document was written.
+    /// True if the file had changed in each of the last runs when the document was written.
     pub is_hot: bool,
-    /// Where its lines are in the document as it was written last.
+    /// The position of its lines in the document.
     pub block: Block,
-    /// Where in the list of all the places of those are that it references.
+    /// The position of its references in the list of all.
     refs: Span,
     /// The names it has in a framework, or from the project.
     pub names: Vec<(EntityKind, Box<str>)>,
-    /// Where its answers are.
+    /// The position of its query results.
     pub answers: Answers,
 }
 
-/// Where the lines of an entry are in the document, counted in bytes from those of the first entry; without any where they are
-/// not known.
+/// The position of an entry's lines in the document, in bytes from the first entry; empty if unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Block {
-    /// How many bytes are before it.
     pub start: u32,
-    /// How many it has.
     pub bytes: u32,
 }
 
-/// Where a piece of the file of answers is: the numbers of the questions that the resolution of a file asked, then those of
-/// the words that it offers; both sorted.
+/// The position of a piece in the file of query results: the sorted numbers of the queries of a file, then
+/// those of the words that it exports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Answers {
     offset: u32,
@@ -138,7 +133,7 @@ pub struct Answers {
 }
 
 impl Record {
-    /// The record of a map without an entry, of nothing that this program knows: everything must be looked at.
+    /// Returns a record without entries: everything must be scanned.
     pub fn empty(today: Date) -> Self {
         let about = About {
             settings: 0,
@@ -186,7 +181,8 @@ impl Record {
         referring
     }
 
-    /// Notes how many bytes each entry has in the document; none where that is not told. Returns those that have others than before.
+    /// Stores the length of each entry in the document; an empty slice means unknown. Returns the entries
+    /// with a new length.
     pub fn set_blocks(&mut self, blocks: &[u32]) -> Vec<u32> {
         let (mut start, mut other) = (0, Vec::new());
         for (at, entry) in (0_u32..).zip(&mut self.entries) {
@@ -207,7 +203,7 @@ impl Record {
 }
 
 impl Entry {
-    /// One of which nothing is known.
+    /// Returns an entry without data.
     pub(crate) fn empty() -> Self {
         Self {
             path: "".into(),
@@ -225,7 +221,7 @@ impl Entry {
         }
     }
 
-    /// Its short name.
+    /// Returns the short name.
     pub fn name(&self) -> &str {
         let start = self.path.len().checked_sub(self.name_bytes as usize);
         start.and_then(|start| self.path.get(start..)).unwrap_or(&self.path)
@@ -262,29 +258,29 @@ impl Answers {
         (self.asked as usize + self.offered as usize) * 4
     }
 
-    /// The piece in the file; `None` where it is damaged.
+    /// Reads the piece from the file, or returns `None` if it is damaged.
     pub(crate) fn whole(self, file: &dyn AnswersFile) -> Option<Cow<'_, [u8]>> {
         file.read(self.range()).filter(|piece| short(piece) == self.check)
     }
 
-    /// The piece in a part of the file that begins at `start`; `None` where it is damaged.
+    /// Returns the piece in a part of the file that begins at `start`, or `None` if it is damaged.
     pub(crate) fn within(self, part: &[u8], start: u64) -> Option<&[u8]> {
         let range = self.range();
         let at = |place: u64| usize::try_from(place.checked_sub(start)?).ok();
         part.get(at(range.start)?..at(range.end)?).filter(|piece| short(piece) == self.check)
     }
 
-    /// The questions in a whole piece.
+    /// Returns the queries of a complete piece.
     pub(crate) fn asked(self, piece: &[u8]) -> impl Iterator<Item = u32> {
         numbers(&piece[..self.asked as usize * 4])
     }
 
-    /// The offered words in a whole piece.
+    /// Returns the exported words of a complete piece.
     pub(crate) fn offered(self, piece: &[u8]) -> impl Iterator<Item = u32> {
         numbers(&piece[self.asked as usize * 4..])
     }
 
-    /// Whether the word is offered, by the bytes of the file, damaged or not.
+    /// Returns true if the file exports the word. Does not verify the bytes.
     pub(crate) fn offers(self, file: &dyn AnswersFile, word: u32) -> bool {
         let range = self.range();
         let piece = file.read(range.start + u64::from(self.asked) * 4..range.end).unwrap_or_default();
@@ -305,7 +301,7 @@ impl Record {
         self.set_refs(self.entries.len() - 1, refs);
     }
 
-    /// With one more entry, of which nothing matters but its path and what it references.
+    /// Adds an entry with only its path and its references.
     pub(crate) fn push_plain(&mut self, path: &str, refs: &[u32]) {
         let entry = Entry {
             path: path.into(),

@@ -1,4 +1,4 @@
-//! The document after a change, told as what of the former one stays and what is new: most of it is neither read nor made.
+//! The new document as pieces of the old one and new pieces: most of it is neither read nor rendered.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -11,9 +11,9 @@ use crate::view::{Pen, bytes, header};
 /// A document, as pieces of the former one and new ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Drawing {
-    /// Behind each other they are the document. Pieces of the former document come in its order.
+    /// The concatenated pieces are the document. Pieces of the former document are in its order.
     pub pieces: Vec<Piece>,
-    /// How many bytes each entry has.
+    /// The length of each entry.
     pub blocks: Vec<u32>,
 }
 
@@ -27,7 +27,7 @@ pub enum Piece {
 }
 
 impl Drawing {
-    /// Whether it is the former document, which has so many bytes.
+    /// Returns true if it equals the old document of `bytes` bytes.
     pub fn is_former(&self, bytes: u64) -> bool {
         matches!(&*self.pieces, [Piece::Kept(range)] if *range == (0..bytes))
     }
@@ -50,8 +50,10 @@ impl Drawing {
 /// No header has more bytes, unless its scope is as long as a page.
 const HEADER: u64 = 4_096;
 
-/// The document of a record, where `former` reads from the one that was written last, and only the entries in `redrawn` stand
-/// otherwise in it. `None` where that is not known of enough entries, or the former one is something else.
+/// Assembles the document of a record. `former` reads from the last written document, and only entries in
+/// `redrawn` differ.
+///
+/// Returns `None` if too few positions are known, or the old document differs from the record.
 pub fn redraw(
     record: &Record,
     hot: &dyn Fn(&str) -> bool,
@@ -89,7 +91,7 @@ pub fn redraw(
         text.clear();
         pen.write(&mut text, at as usize, referring, Hotspot::of(referring.len(), hot(&entry.path)));
         drawing.blocks.push(bytes(text.len()));
-        // What was looked at again often says the same.
+        // A rescanned entry often has the same text.
         let is_same = entry.block.bytes as usize == text.len()
             && former(known.clone()).is_some_and(|before| before == text.as_bytes());
         if is_same { drawing.keep(known) } else { drawing.add(&text) }
@@ -97,7 +99,7 @@ pub fn redraw(
     Some(drawing)
 }
 
-/// Who references each of some entries.
+/// Returns the dependents of some entries.
 fn referring(record: &Record, wanted: &[u32]) -> Vec<Vec<u32>> {
     let mut is_wanted = vec![false; record.entries.len()];
     wanted.iter().for_each(|at| is_wanted[*at as usize] = true);

@@ -7,7 +7,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![("map-report", report())]
 }
 
-/// The L1, as the value that its YAML stands for.
+/// Returns the schema of the L1 report.
 fn report() -> Value {
     let count = json!({"type": "integer", "minimum": 0});
     json!({

@@ -1,14 +1,14 @@
-//! Which files have entries: those of the project that lie in the map's scope, but not what a framework's agents write down
-//! for themselves.
+//! The files with entries: those of the project in the map's scope, except private notes of a framework's
+//! agents.
 
-/// Where agents keep what they learnt: no part of what the project is made of.
+/// Notes of agents are not part of the project.
 const EXCLUDED: &[&str] = &[
     ".claude/agent-memory/**",
     ".claude/agent-memory-local/**",
     ".claude/projects/*/memory/cc-reference/**",
 ];
 
-/// The scope of a map of the whole project.
+/// The scope of a map of the complete project.
 pub const WHOLE: &str = ".";
 
 /// The scope of a map of an agent framework's files.
@@ -22,7 +22,7 @@ pub struct Scope {
     own: Option<String>,
 }
 
-/// Why a text is no scope: completes "… is no scope: it …".
+/// Returns the reason why a text is no scope. It completes the message "… is no scope: it …".
 pub fn problem(text: &str) -> Option<&'static str> {
     match text {
         "" => Some("is empty; `.` is the whole project"),
@@ -30,41 +30,47 @@ pub fn problem(text: &str) -> Option<&'static str> {
         _ if text.contains("--") => Some("cannot stand in a comment"),
         _ if text.starts_with('/') => Some("must be relative to the project's root"),
         _ if text.split('/').any(|part| part == "..") => Some("leads out of the project"),
-        // Each may take any number of directories, and all ways to share them out are tried.
+        // Each `**` may match any number of directories, and all combinations are tried.
         _ if text.split('/').filter(|part| *part == "**").count() > 4 => Some("has more than four `**`"),
         _ => None,
     }
 }
 
 impl Scope {
-    /// The scope that `text` says, of a map at the path `own` inside the project, or elsewhere.
+    /// Creates a scope from `text`, for a map at the path `own` inside the project, or outside it.
     pub fn new(text: &str, own: Option<&str>) -> Self {
         Self { text: text.to_owned(), own: own.map(str::to_owned) }
     }
 
-    /// As it is written.
+    /// Returns the text as it was written.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether it is that of an agent framework's files, whose map a model reads whole.
+    /// Encodes the scope as one line, for the digest that decides whether a stored map can be reused.
+    pub fn fingerprint(&self) -> String {
+        let Self { text, own } = self;
+        format!("scope {text:?} {own:?}\n")
+    }
+
+    /// Returns true for the scope of an agent framework's files, whose map a model reads in full.
     pub fn is_claude(&self) -> bool {
         self.text == ".claude" || self.text.starts_with(CLAUDE)
     }
 
-    /// Whether a file of the project has an entry.
+    /// Returns true if a file of the project has an entry.
     pub fn holds(&self, path: &str) -> bool {
         !self.excludes(path) && (self.text == WHOLE || covers(&self.text, path))
     }
 
-    /// Whether a path never has an entry, whatever the scope.
+    /// Returns true if a path never has an entry, in any scope.
     pub fn excludes(&self, path: &str) -> bool {
         let inside = path.starts_with(CLAUDE) && EXCLUDED.iter().any(|pattern| covers(pattern, path));
         inside || self.own.as_deref() == Some(path)
     }
 }
 
-/// Whether a pattern covers a path: names it, or a directory above it.
+/// Returns true if a pattern names a path or a directory above it.
 fn covers(pattern: &str, path: &str) -> bool {
     fn parts(text: &str) -> Vec<&str> {
         text.split('/').filter(|part| !part.is_empty() && *part != ".").collect()
@@ -74,29 +80,28 @@ fn covers(pattern: &str, path: &str) -> bool {
 
 fn matches(pattern: &[&str], path: &[&str]) -> bool {
     match (pattern.split_first(), path.split_first()) {
-        // What remains of the path is below what the pattern names.
+        // The rest of the path is below the named directory.
         (None, _) => true,
         (Some((&"**", rest)), _) => {
             !path.is_empty() && (0..=path.len()).any(|skipped| matches(rest, &path[skipped..]))
         }
-        (Some((first, rest)), Some((name, below))) => {
-            name_matches(first.as_bytes(), name.as_bytes()) && matches(rest, below)
-        }
+        (Some((first, rest)), Some((name, below))) => name_matches(first, name) && matches(rest, below),
         (Some(_), None) => false,
     }
 }
 
-/// One name against one part of a pattern: a star takes as little as it can, and more when it must.
-fn name_matches(pattern: &[u8], name: &[u8]) -> bool {
+/// Matches one name with one part of a pattern: a star matches as little as possible, and more if necessary.
+fn name_matches(pattern: &str, name: &str) -> bool {
+    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
     let (mut p, mut n) = (0, 0);
     let mut star: Option<(usize, usize)> = None;
     while n < name.len() {
         match pattern.get(p) {
-            Some(b'*') => {
+            Some('*') => {
                 star = Some((p, n));
                 p += 1;
             }
-            Some(c) if *c == b'?' || *c == name[n] => (p, n) = (p + 1, n + 1),
+            Some(c) if *c == '?' || *c == name[n] => (p, n) = (p + 1, n + 1),
             _ => match star {
                 Some((at, taken)) => {
                     star = Some((at, taken + 1));
@@ -106,7 +111,7 @@ fn name_matches(pattern: &[u8], name: &[u8]) -> bool {
             },
         }
     }
-    pattern[p..].iter().all(|c| *c == b'*')
+    pattern[p..].iter().all(|c| *c == '*')
 }
 
 #[cfg(test)]
@@ -123,6 +128,8 @@ mod tests {
             ("src", "source/a.rs", false),
             ("src/**/*.rs", "src/a/b/c.rs", true),
             ("src/**/*.rs", "src/c.rs", true),
+            ("src/?.rs", "src/é.rs", true),
+            ("src/??.rs", "src/é.rs", false),
             ("src/*.rs", "src/a/c.rs", false),
             ("**/*.md", "docs/x.md", true),
             ("a.md", "a.md", true),

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
+use lockstep_text::{is_unprintable, single_line};
 use serde::Serialize;
 
 use crate::hotspot::Hotspot;
@@ -13,29 +14,23 @@ use crate::view::View;
 pub struct Shape<'v> {
     /// The files, sorted by path.
     pub nodes: Vec<Node<'v>>,
-    /// Who references whom, sorted.
+    /// Sorted.
     pub edges: Vec<Edge<'v>>,
 }
 
-/// A file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Node<'v> {
-    /// Where it is.
     pub path: &'v str,
-    /// Its short name.
     pub name: &'v str,
-    /// How much hangs on it.
     pub hotspot: Hotspot,
     /// The day it was last scanned because it changed.
     pub updated: String,
 }
 
-/// A reference.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Edge<'v> {
     /// The file that references.
     pub from: &'v str,
-    /// What it references.
     pub to: &'v str,
 }
 
@@ -45,7 +40,7 @@ impl<'v> View<'v> {
         self.among(&(0..self.record.entries.len()).collect())
     }
 
-    /// A file with those that it references, those that reference it, and what is between all of them.
+    /// Returns a file with its references, its referrers, and the edges between all of them.
     pub fn around(&self, place: usize) -> Shape<'v> {
         let near = self.record.refs(place).iter().chain(&self.referring[place]);
         self.among(&near.map(|near| *near as usize).chain([place]).collect())
@@ -68,7 +63,7 @@ impl<'v> View<'v> {
 }
 
 impl Shape<'_> {
-    /// For Graphviz.
+    /// Renders the graph for Graphviz.
     pub fn to_dot(&self) -> String {
         let mut out = String::from(
             "digraph map {\n  rankdir=LR;\n  node [shape=box, style=filled, fillcolor=white];\n",
@@ -87,7 +82,7 @@ impl Shape<'_> {
         out + "}\n"
     }
 
-    /// For Mermaid.
+    /// Renders the graph for Mermaid.
     pub fn to_mermaid(&self) -> String {
         let place = |path: &str| self.nodes.binary_search_by(|node| node.path.cmp(path)).unwrap_or_default();
         let mut out = String::from("graph LR\n");
@@ -108,8 +103,7 @@ impl Shape<'_> {
 
 /// A string of Graphviz.
 fn quoted(text: &str) -> String {
-    let plain: String = text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-    format!("\"{}\"", plain.replace('\\', "\\\\").replace('"', "\\\""))
+    format!("\"{}\"", single_line(text).replace('\\', "\\\\").replace('"', "\\\""))
 }
 
 /// A text of Mermaid, in which quotes and the like end something.
@@ -120,7 +114,7 @@ fn entities(text: &str) -> String {
             '"' | '#' | ';' | '<' | '>' | '&' | '`' => {
                 let _ = write!(out, "#{};", u32::from(c));
             }
-            c if c.is_control() => out.push('\u{fffd}'),
+            c if is_unprintable(c) => out.push(char::REPLACEMENT_CHARACTER),
             c => out.push(c),
         }
     }

@@ -1,8 +1,9 @@
-//! Bringing a record up to date: what changed, whose references that may touch, and their resolution.
+//! Updates a record: finds changes, affected references, and resolves them.
 //!
-//! A build is an update of a record without entries. Hence both end in the same map; that an update looks at few files rests
-//! on two things. References by imports and symbols are those of the last time unless an answer that their resolution got has
-//! changed (`question`). References in text are, unless a file whose name stands there came or went.
+//! A build is an update of a record without entries, so both produce the same map. An update scans few files
+//! for two reasons. References by imports and symbols stay valid until a query result of their resolution
+//! changes (`question`). References in text stay valid until a file whose name occurs there is added or
+//! deleted.
 
 mod affected;
 mod assemble;
@@ -26,76 +27,72 @@ use scan::{Resolved, Scanned, resolve, scan};
 
 /// The files as they are.
 pub struct Present<'a> {
-    /// What they hold.
-    pub world: &'a dyn World,
-    /// Those that have an entry, sorted by path, with their versions.
+    pub world: &'a (dyn World + Sync),
+    /// The files with an entry, sorted by path, with their versions.
     pub files: &'a [(FileId, u64)],
-    /// Paths of files to be resolved again even where nothing says that they must.
+    /// Paths of files to resolve again in any case.
     pub again: &'a HashSet<String>,
-    /// The names that the project gives.
+    /// The project's aliases.
     pub aliases: &'a Aliases,
-    /// The day.
     pub today: Date,
-    /// Told how many of how many files are done.
+    /// Called with the numbers of finished files and of all files.
     pub progress: &'a (dyn Fn(usize, usize) + Sync),
 }
 
-/// What came of an update.
+/// The result of an update.
 #[derive(Debug)]
 pub struct Updated {
-    /// The new record. Where its answers are is filled in; what the document is, not yet.
+    /// The new record. Positions of query results are set; properties of the document are not.
     pub record: Record,
-    /// What changed, by path.
+    /// Changes by path.
     pub changes: Changes,
-    /// What happens to the file of answers.
+    /// The change of the file of query results.
     pub answers: NewAnswers,
-    /// How many files were resolved.
+    /// The number of resolved files.
     pub resolved: usize,
-    /// How many files had another version than the record knew, were new or gone: without any, the record is as it was.
+    /// The number of files that were changed, new or deleted: if zero, the record is unchanged.
     pub looked_at: usize,
     /// The contents that removed files had, in their order.
     pub removed_contents: Vec<u64>,
-    /// The places of entries that stand in the document otherwise than before.
+    /// The places of entries that differ in the document.
     pub redrawn: HashSet<u32>,
-    /// What became of the former record. Says nothing of answers that were put into a file of their own.
+    /// The delta to the old record. It does not cover query results in a new file.
     pub amendment: Amendment,
 }
 
-/// What changed since the last time, each sorted by path.
+/// The changes since the last run, each sorted by path.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Changes {
     /// Files that are new.
     pub added: Vec<String>,
-    /// Files that are gone.
     pub removed: Vec<String>,
     /// Files with another content.
     pub modified: Vec<String>,
 }
 
 impl Changes {
-    /// Whether nothing changed.
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.removed.is_empty() && self.modified.is_empty()
     }
 }
 
-/// What is to be written to the file of answers.
+/// The data to write to the file of query results.
 #[derive(Debug, PartialEq, Eq)]
 pub enum NewAnswers {
-    /// These bytes, behind those that count.
+    /// Append these bytes after the valid ones.
     Append(Vec<u8>),
     /// These bytes, in a file of their own.
     Replace(Vec<u8>),
 }
 
-/// The file of answers is not what the record says: everything must be looked at again.
+/// The file of query results does not match the record: everything must be scanned again.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 #[error("the record of the map is damaged")]
 pub struct Damaged;
 
-/// Where the answers of the last time come from. Most updates need few of them, or none.
+/// The stored query results. Most updates need few of them, or none.
 pub trait AnswersFile: Sync {
-    /// These bytes of it; `None` where it has fewer, or cannot be read.
+    /// These bytes of it; `None` if it has fewer, or cannot be read.
     fn read(&self, range: Range<u64>) -> Option<Cow<'_, [u8]>>;
 }
 
@@ -145,10 +142,10 @@ pub fn update(old: Record, present: &Present<'_>, answers: &dyn AnswersFile) -> 
     Ok(Updated { record, changes, answers, resolved, looked_at, removed_contents, redrawn, amendment })
 }
 
-/// What so many files hold is kept in memory: they are scanned, and then resolved.
+/// Up to this many files are held in memory between scan and resolution.
 const FEW: usize = 300;
 
-/// With as many cores as there are, where it is worth starting threads.
+/// Runs on all cores if there is enough work for threads.
 fn in_parallel<T: Send>(items: &[usize], work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     if items.len() < 16 {
         return items.iter().map(|item| work(*item)).collect();
@@ -156,17 +153,17 @@ fn in_parallel<T: Send>(items: &[usize], work: impl Fn(usize) -> T + Sync) -> Ve
     items.par_iter().map(|item| work(*item)).collect()
 }
 
-/// How the entries of the last time and the files of now belong together.
+/// The relation of stored entries and current files.
 pub(crate) struct Plan {
     /// The former entry of each file.
     before: Vec<Option<u32>>,
     /// The file of each former entry.
     after: Vec<Option<u32>>,
-    /// Former entries whose file is gone.
+    /// Entries of deleted files.
     removed: Vec<usize>,
-    /// Files that must be looked at.
+    /// Files to scan.
     unknown: Vec<usize>,
-    /// Files that somebody wants to be resolved again.
+    /// Files to resolve again on request.
     again: Vec<usize>,
 }
 
@@ -208,7 +205,7 @@ impl Plan {
         plan
     }
 
-    /// Which entries come and go.
+    /// Returns the added and removed entries.
     fn moves(&self) -> Moves {
         let places = |places: &mut dyn Iterator<Item = usize>| {
             places.map(|at| u32::try_from(at).expect("places have 32 bits")).collect()
@@ -220,13 +217,13 @@ impl Plan {
         }
     }
 
-    /// Looks at the files that must be looked at, in their order.
+    /// Scans the files that need it, in their order.
     fn scans(&self, present: &Present<'_>) -> Vec<(usize, Scanned)> {
         let keep = self.unknown.len() <= FEW;
         in_parallel(&self.unknown, |at| (at, scan(present, present.files[at].0, keep)))
     }
 
-    /// What a file was found to be, where it was looked at.
+    /// Returns the scan of a file, if it was scanned.
     fn scanned(scans: &[(usize, Scanned)], at: usize) -> Option<&Scanned> {
         scans.binary_search_by_key(&at, |(scanned, _)| *scanned).ok().map(|found| &scans[found].1)
     }
@@ -246,7 +243,7 @@ impl Plan {
     }
 }
 
-/// The words that files offer now.
+/// The present exports of files, as words.
 struct CurrentOffers<'a> {
     plan: &'a Plan,
     old: &'a Record,

@@ -6,12 +6,11 @@ use crate::document::{ENTRY_LINES, Header, Pruned, escaped, write_entry};
 use crate::hotspot::Hotspot;
 use crate::record::{About, Entry, Record};
 
-/// How large a document may be.
+/// The size limit of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limit {
-    /// Lines.
     pub lines: usize,
-    /// Bytes, where a model reads it whole.
+    /// In bytes, for a map that a model reads in full.
     pub bytes: Option<usize>,
 }
 
@@ -21,14 +20,14 @@ impl Limit {
     /// The bytes that go with them.
     const BYTES: usize = 15 * 1024;
 
-    /// The limit of a map: `lines` where that is set, zero for none. A framework's map has one by itself, and one of bytes in
-    /// proportion.
+    /// Returns the limit of a map: `lines` if set, zero for none. A framework's map has a default, and a
+    /// limit of bytes in proportion.
     pub fn of(lines: Option<usize>, is_claude: bool) -> Option<Self> {
         let lines = lines.or(is_claude.then_some(Self::LINES)).filter(|lines| *lines > 0)?;
         Some(Self { lines, bytes: is_claude.then_some(lines.saturating_mul(Self::BYTES) / Self::LINES) })
     }
 
-    /// Whether a document of this size is within it.
+    /// Returns true if a document of this size is within the limit.
     pub fn allows(&self, lines: usize, bytes: usize) -> bool {
         lines <= self.lines && self.bytes.is_none_or(|most| bytes <= most)
     }
@@ -37,24 +36,20 @@ impl Limit {
 /// The graph of a record, with everything that follows from it.
 #[derive(Debug)]
 pub struct View<'r> {
-    /// The record.
     pub record: &'r Record,
-    /// Who references each entry.
+    /// The dependents of each entry.
     pub referring: Vec<Vec<u32>>,
-    /// How hot each is.
     pub hotspots: Vec<Hotspot>,
 }
 
 /// A document that was made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Made {
-    /// Its text.
     pub text: String,
-    /// How many entries it lists.
+    /// The number of listed entries.
     pub listed: usize,
-    /// Those that were left out.
     pub pruned: Pruned,
-    /// How many bytes each entry has; none where some were left out.
+    /// The length of each entry; empty if some were omitted.
     pub blocks: Vec<u32>,
 }
 
@@ -146,13 +141,12 @@ impl<'r> View<'r> {
     }
 
     fn pen(&self) -> Pen<'r> {
-        // What many paths never have is looked for once, not wherever they are named.
+        // Checked once for all paths instead of at every use.
         let is_plain = self.record.entries.iter().all(|entry| is_plain(&entry.path));
         Pen { is_plain, ..Pen::new(self.record) }
     }
 }
 
-/// What stands above the entries.
 pub(crate) fn header(about: &About, count: usize, pruned: Pruned) -> Header {
     Header { full: about.full, incremental: about.incremental, count, scope: about.scope.clone(), pruned }
 }
@@ -160,7 +154,7 @@ pub(crate) fn header(about: &About, count: usize, pruned: Pruned) -> Header {
 /// Writes entries of a record, one after the other.
 pub(crate) struct Pen<'r> {
     record: &'r Record,
-    /// Whether no path has to be escaped.
+    /// True if no path needs escaping.
     is_plain: bool,
     names: [Vec<&'r str>; 2],
 }
@@ -193,7 +187,7 @@ pub(crate) fn bytes(count: usize) -> u32 {
     u32::try_from(count).expect("no entry has 4 GB")
 }
 
-/// Whether a path stands in the document as it is; perhaps not for some that do.
+/// Returns true if a path certainly needs no escaping. May return false for some that do not either.
 fn is_plain(path: &str) -> bool {
     path.bytes().all(|byte| byte >= 0x20 && !matches!(byte, b',' | b'%' | 0x7f | 0xc2))
 }

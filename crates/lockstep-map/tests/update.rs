@@ -1,4 +1,4 @@
-//! A map that was updated again and again is the one that is built anew, whatever happened to the files in between.
+//! A map that was updated many times equals a new one, after any changes of the files.
 
 #![allow(clippy::unwrap_used)]
 
@@ -27,7 +27,7 @@ impl AnswersFile for Kept {
     }
 }
 
-/// A map with what is kept beside it.
+/// A map with its stored state.
 struct Map {
     record: Record,
     answers: Kept,
@@ -59,7 +59,7 @@ impl Map {
             today: date(2026, 2, 14),
             progress: &|_, _| {},
         };
-        // What is kept is what was written.
+        // Reads the record back from its encoding.
         let old = match self.record.entries.is_empty() {
             true => self.record.clone(),
             false => {
@@ -93,7 +93,7 @@ impl Map {
         };
         let other = record.set_blocks(&blocks);
         record.about.written.size = text.len() as u64;
-        // What is kept as an amendment is what would be kept whole.
+        // A record read from a delta equals the complete record.
         amendment.touch(redrawn.into_iter().chain(other));
         if is_appended {
             let after = former_record.after(&[&amendment.encode(&record)]).unwrap().0;
@@ -193,14 +193,14 @@ fn damaged_answers_are_noticed() {
     assert!(update(map.record, &present, &map.answers).is_err());
 }
 
-/// The names that files and what is in them have.
+/// The names of files and definitions.
 const NAMES: &[&str] = &["alpha", "beta", "gamma", "delta-one", "index", "mod"];
 const FOLDERS: &[&str] =
     &["", "src/", "src/alpha/", "pkg/", ".claude/skills/alpha/", ".claude/agents/", "docs/"];
 const ENDINGS: &[&str] =
     &["py", "ts", "rs", "java", "go", "cs", "sh", "md", "rb", "php", "h", "c", "kt", "swift"];
 
-/// A path of a file, or one of those that say how a project is put together.
+/// Generates the path of a source file, or of a file that describes the project's structure.
 fn paths() -> impl Strategy<Value = String> {
     let ordinary = (0..FOLDERS.len(), 0..NAMES.len(), 0..ENDINGS.len())
         .prop_map(|(folder, name, ending)| format!("{}{}.{}", FOLDERS[folder], NAMES[name], ENDINGS[ending]));
@@ -321,7 +321,7 @@ fn text(path: &str, pieces: &[(usize, usize, usize)]) -> String {
     if ending == "cs" { out + "}\n" } else { out }
 }
 
-/// What happens to the files.
+/// A change of the files.
 #[derive(Debug, Clone)]
 enum Act {
     Write(String, Vec<(usize, usize, usize)>),

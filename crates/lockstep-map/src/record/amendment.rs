@@ -1,5 +1,5 @@
-//! An amendment of a record: what one update changed in it, as bytes. A few are kept behind the record, and made again by whoever reads
-//! it; so an update of one file does not write what is known of all.
+//! An amendment of a record: the delta of one update, as bytes. Some are stored behind the record and applied
+//! by each reader, so an update of one file does not rewrite the record.
 
 use super::file::{put_names_of, take_names_of};
 use super::moved::Moves;
@@ -7,24 +7,24 @@ use super::row::{flags, put_flags};
 use super::{About, Answers, Block, Entry, Record};
 use crate::encode::{In, Out};
 
-/// What one update changed, by the places of entries.
+/// The changes of one update, by places of entries.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Amendment {
     /// Which entries came and went.
     pub moves: Moves,
-    /// Entries of which something else is known than before, by the places they have now; new ones are among them.
+    /// Changed entries, by their present indices, including new ones.
     pub touched: Vec<u32>,
 }
 
 impl Amendment {
-    /// Notes more entries of which something else is known.
+    /// Adds changed entries.
     pub fn touch(&mut self, places: impl IntoIterator<Item = u32>) {
         self.touched.extend(places);
         self.touched.sort_unstable();
         self.touched.dedup();
     }
 
-    /// As bytes, with what the record now says.
+    /// Encodes the delta with the record's new values.
     pub fn encode(&self, record: &Record) -> Vec<u8> {
         let mut out = Out::default();
         record.about.encode(&mut out);
@@ -44,7 +44,7 @@ impl Amendment {
 
 impl Record {
     /// The record after amendments of which the first was made from it, each other from the one before; with how many of them moved entries.
-    /// `None` where the bytes are those of no such amendments.
+    /// `None` if the bytes are those of no such amendments.
     pub fn after(self, amendments: &[&[u8]]) -> Option<(Self, usize)> {
         let mut record = self;
         let mut moving = 0;
@@ -57,7 +57,7 @@ impl Record {
         Some((record, moving))
     }
 
-    /// Makes an amendment, but for where blocks start; says whether it moved entries.
+    /// Applies an amendment, except for block starts. Returns true if it moved entries.
     fn take(&mut self, amendment: &[u8]) -> Option<bool> {
         let mut bytes = In(amendment);
         self.about = About::decode(&mut bytes)?;
@@ -111,7 +111,7 @@ fn put_entry(out: &mut Out, record: &Record, place: usize, is_new: bool) {
     put_names_of(out, entry);
 }
 
-/// Takes what is known of an entry, but for what it references, which is returned.
+/// Reads the data of an entry. Its references are returned.
 fn take_entry(bytes: &mut In<'_>, entry: &mut Entry, is_new: bool) -> Option<Vec<u32>> {
     if is_new {
         entry.path = bytes.text()?.into();

@@ -33,10 +33,10 @@ const KINDS: [EntityKind; 6] = [
     EntityKind::Alias,
 ];
 
-/// So many entries are made to bytes, or from them, at a time.
+/// The number of entries that are encoded or decoded at a time.
 const CHUNK: usize = 4_096;
 
-/// Bytes on their way to `sink`.
+/// A stream of bytes to `sink`.
 struct Stream<'s> {
     out: Out,
     digester: Digester,
@@ -44,7 +44,7 @@ struct Stream<'s> {
 }
 
 impl Stream<'_> {
-    /// Puts something for each entry, and fills up what is left.
+    /// Writes something for each entry, with padding at the end.
     fn part(&mut self, count: usize, mut put: impl FnMut(&mut Out, usize)) -> io::Result<()> {
         for start in (0..count).step_by(CHUNK) {
             (start..count.min(start + CHUNK)).for_each(|at| put(&mut self.out, at));
@@ -55,7 +55,7 @@ impl Stream<'_> {
         self.spill()
     }
 
-    /// Gives away what can be digested.
+    /// Writes the bytes that can be digested.
     fn spill(&mut self) -> io::Result<()> {
         let whole = self.out.0.len() / STEP * STEP;
         self.digester.add(&self.out.0[..whole]);
@@ -65,7 +65,7 @@ impl Stream<'_> {
     }
 }
 
-/// What stands first.
+/// The header of the file.
 struct Head {
     entries: usize,
     path_bytes: usize,
@@ -81,7 +81,7 @@ impl Head {
         [self.entries, self.path_bytes, self.refs, self.end_bytes].into_iter().for_each(|it| out.count(it));
     }
 
-    /// `None` where a file of so many bytes has no such head.
+    /// `None` if a file of so many bytes has no such head.
     fn decode(bytes: &[u8; Self::BYTES], length: u64) -> Option<Self> {
         let mut bytes = In(bytes.strip_prefix(MAGIC)?);
         let mut next = || usize::try_from(bytes.u32()?).ok();
@@ -93,11 +93,10 @@ impl Head {
     }
 }
 
-/// What the digest at the end takes.
+/// The size of the digest at the end.
 const CHECK: usize = 8;
 
 impl Record {
-    /// As bytes.
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let written = self.write(&mut |chunk| {
@@ -132,7 +131,8 @@ impl Record {
         sink(&end.0)
     }
 
-    /// From a file of so many bytes, with what tells it from any other; `None` where it is damaged, or of another program.
+    /// Reads a record from a file of `length` bytes, with its identity. Returns `None` if it is damaged or
+    /// from another version.
     pub fn read(source: &mut dyn Read, length: u64) -> Option<(Self, u64)> {
         let mut source = Reading { source, digester: Digester::default() };
         let mut head = [0; Head::BYTES];
@@ -175,7 +175,7 @@ impl Reading<'_> {
         Some(())
     }
 
-    /// A part of so many bytes, and what fills it up.
+    /// Reads a part of this many bytes, and its padding.
     fn bytes(&mut self, count: usize) -> Option<Vec<u8>> {
         let mut bytes = vec![0; count.next_multiple_of(STEP)];
         self.fill(&mut bytes)?;
@@ -183,7 +183,7 @@ impl Reading<'_> {
         Some(bytes)
     }
 
-    /// So many places of so many entries.
+    /// Reads `count` indices of entries, each below `entries`.
     fn refs(&mut self, count: usize, entries: usize) -> Option<Vec<u32>> {
         // With room for a few that are new.
         let mut refs = Vec::with_capacity(count + 1_024);
@@ -199,7 +199,7 @@ impl Reading<'_> {
         refs.iter().all(|to| (*to as usize) < entries).then_some(refs)
     }
 
-    /// The digest at the end, where it is that of what was read.
+    /// Returns the digest at the end if it matches the content.
     fn check(self) -> Option<u64> {
         let mut check = [0; CHECK];
         self.source.read_exact(&mut check).ok()?;

@@ -12,12 +12,12 @@ pub struct Moves {
 }
 
 impl Moves {
-    /// Whether all are where they were.
+    /// Returns true if no entry moved.
     pub fn is_empty(&self) -> bool {
         self.removed.is_empty() && self.added.is_empty()
     }
 
-    /// Where each of so many former entries is now; [`GONE`] for those that went.
+    /// Returns the new place of each old entry, or [`GONE`].
     fn after(&self, former: usize) -> Vec<u32> {
         let (mut removed, mut added) = (self.removed.iter().peekable(), self.added.iter().peekable());
         let mut next = 0_u32;
@@ -38,8 +38,8 @@ impl Moves {
 const GONE: u32 = u32::MAX;
 
 impl Record {
-    /// Gives entries their new places, and the new places of what they reference; new ones are empty. Tells which ones referenced what
-    /// went. `None` where the moves are not those of so many entries.
+    /// Moves entries to their new indices and updates their references; new entries are empty. Returns the
+    /// entries that referenced removed ones. `None` if the moves do not fit the number of entries.
     pub(crate) fn make_moves(&mut self, moves: &Moves) -> Option<Vec<u32>> {
         let former = self.entries.len();
         let count = (former + moves.added.len()).checked_sub(moves.removed.len())?;
@@ -50,7 +50,7 @@ impl Record {
         }
         let after = moves.after(former);
         for to in &mut self.referenced {
-            // What no entry has any more may be anything.
+            // A place without an entry may have any value.
             *to = after.get(*to as usize).copied().unwrap_or(GONE);
         }
         let mut lost = Vec::new();
@@ -71,7 +71,7 @@ impl Record {
     }
 }
 
-/// Brings those that are left to the front, and says how many there are.
+/// Moves the remaining references to the front and returns their number.
 fn without_gone(refs: &mut [u32]) -> usize {
     let mut kept = 0;
     for at in 0..refs.len() {
@@ -83,11 +83,12 @@ fn without_gone(refs: &mut [u32]) -> usize {
     kept
 }
 
-/// Puts empty entries at these places. Moves what is there instead of copying all: there are megabytes of them.
+/// Inserts empty entries at these indices. Moves the others instead of copying all, because there are
+/// megabytes of them.
 fn open_gaps(entries: &mut Vec<Entry>, places: &[u32]) {
     let mut end = entries.len();
     entries.resize_with(end + places.len(), Entry::empty);
-    // From behind: what is between this gap and the next is moved by as many as there are gaps before it.
+    // In reverse order: entries between this gap and the next move by the number of gaps before them.
     for (before, place) in places.iter().enumerate().rev() {
         let start = *place as usize - before;
         entries[start..=end + before].rotate_right(before + 1);
@@ -105,7 +106,7 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Entries and what they reference, told by paths, are those that are left.
+        /// Remaining entries keep their references, compared by paths.
         #[test]
         fn whatever_names_a_place_follows(
             graph in proptest::collection::vec(proptest::collection::btree_set(0..12_u32, 0..5), 12..13),

@@ -1,4 +1,4 @@
-//! What is known of one entry, as a row of always as many bytes.
+//! The fixed-size row of one entry.
 
 use std::sync::Arc;
 
@@ -8,10 +8,10 @@ use super::{Answers, Block, Entry};
 use crate::encode::{In, Out, date};
 use crate::piece::{Span, Text};
 
-/// How many bytes a row has.
+/// The number of bytes of a row.
 pub(super) const ROW: usize = 64;
 
-/// Where in the lists of all the paths and the references of the rows so far end.
+/// The ends of the paths and references of the rows so far, in the lists of all.
 #[derive(Debug, Default)]
 pub(super) struct Ends {
     path: usize,
@@ -35,14 +35,14 @@ impl Ends {
     }
 }
 
-/// Entries made of rows, one after the other.
+/// Reads entries from rows, one after the other.
 pub(super) struct Rows<'a> {
     paths: &'a Arc<String>,
     refs: usize,
     path_start: u32,
     ref_start: u32,
     block_start: u32,
-    /// The day of the last one: most were scanned on the same.
+    /// The day of the last entry, since most were scanned on the same day.
     day: ([u8; 4], Option<Date>),
 }
 
@@ -52,7 +52,7 @@ impl<'a> Rows<'a> {
         Self { paths, refs, path_start: 0, ref_start: 0, block_start: 0, day: ([0; 4], None) }
     }
 
-    /// The next entry, still without names; `None` where the row is none of such a record.
+    /// Decodes the next entry without names, or returns `None` if the row is invalid.
     pub(super) fn entry(&mut self, row: &[u8; ROW]) -> Option<Entry> {
         let mut row = In(row);
         let (path_end, ref_end, name_bytes) = (row.u32()?, row.u32()?, row.u32()?);
@@ -88,7 +88,7 @@ pub(super) fn put_flags(out: &mut Out, entry: &Entry) {
     out.0.push(u8::from(entry.is_read) | u8::from(entry.is_hot) << 1);
 }
 
-/// Whether it is read, and whether it is hot.
+/// Decodes the flags for a read text and a hot file.
 pub(super) fn flags(byte: u8) -> (bool, bool) {
     (byte & 1 != 0, byte & 2 != 0)
 }

@@ -1,4 +1,4 @@
-//! Whose references may be others because of what changed, besides those of the changed files themselves.
+//! Finds files whose references a change may affect, besides the changed files.
 
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ pub(super) struct Affected<'a> {
     pub(super) answers: &'a dyn AnswersFile,
 }
 
-/// What the changes touch.
+/// The queries that the changes affect.
 #[derive(Debug, Default)]
 struct Touched {
     /// Questions with other answers.
@@ -90,13 +90,13 @@ impl Affected<'_> {
         Ok(())
     }
 
-    /// The words that an entry offered.
+    /// Returns the words that an entry exported.
     fn offered(&self, entry: &Entry) -> Result<Vec<u32>, Damaged> {
         let piece = entry.answers.whole(self.answers).ok_or(Damaged)?;
         Ok(entry.answers.offered(&piece).collect())
     }
 
-    /// Adds the files whose resolution asked one of these questions.
+    /// Adds the files whose resolution made one of these queries.
     fn add_askers(&self, questions: &HashSet<u32>, files: &mut HashSet<usize>) -> Result<(), Damaged> {
         if questions.is_empty() {
             return Ok(());
@@ -120,16 +120,16 @@ impl Affected<'_> {
     }
 }
 
-/// So many files are asked about at a time: their answers are read in few pieces, and still in the processor's caches when they are looked at.
+/// The number of files per batch: their query results are read in few pieces and stay in the processor cache.
 const BATCH: usize = 1_024;
 
-/// Fewer batches are sooner gone through by one than threads are started.
+/// Below this number of batches, starting threads takes longer than the work.
 const WORTH_THREADS: usize = 4;
 
-/// Pieces of answers so many bytes apart are sooner read with what is between them.
+/// The distance in bytes up to which two pieces are read together with the bytes between them.
 const NEAR: u64 = 4_096;
 
-/// Who asked one of some questions.
+/// Finds the files that made one of some queries.
 struct Askers<'a> {
     filter: Filter,
     questions: &'a HashSet<u32>,
@@ -137,7 +137,7 @@ struct Askers<'a> {
 }
 
 impl Askers<'_> {
-    /// Those among some files whose answers are told.
+    /// Returns the matching files among those with the given positions of query results.
     fn among(&self, mut files: Vec<(usize, Answers)>) -> Result<Vec<usize>, Damaged> {
         files.sort_by_key(|(_, answers)| answers.range().start);
         let mut found = Vec::new();
@@ -179,7 +179,7 @@ impl Touched {
     }
 }
 
-/// Tells at a glance what is not among some numbers: millions are asked about.
+/// A filter that quickly rejects numbers that are not in a set: it is queried millions of times.
 struct Filter(Vec<u64>);
 
 impl Filter {

@@ -1,4 +1,4 @@
-//! Putting the new record together, and telling which entries stand in the document otherwise than before.
+//! Assembles the new record, and finds the entries that differ in the document.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -10,7 +10,7 @@ use super::{AnswersFile, Changes, Damaged, NewAnswers, Plan, Present};
 use crate::names::short_names;
 use crate::record::{Amendment, Answers, Block, Moves, Record};
 
-/// So many bytes of answers that nobody needs any more do no harm.
+/// The number of unused bytes that does not trigger compaction.
 const SLACK: u64 = 1 << 20;
 
 /// A record in the making.
@@ -18,7 +18,7 @@ pub(super) struct Assembly {
     record: Record,
     redrawn: HashSet<u32>,
     moves: Moves,
-    /// Entries of which something else is known than before.
+    /// Changed entries.
     touched: HashSet<u32>,
     appended: Vec<u8>,
     today: Date,
@@ -60,7 +60,7 @@ impl Assembly {
         Self { record, redrawn, moves, touched, appended: Vec::new(), today }
     }
 
-    /// With what was found.
+    /// Applies the findings, and returns the result.
     pub(super) fn finished(
         mut self,
         present: &Present<'_>,
@@ -95,7 +95,7 @@ impl Assembly {
         self.assembled(answers)
     }
 
-    /// Takes what a file is by itself; gives the words it offers.
+    /// Stores the scan of a file; returns its exported words.
     fn scanned(&mut self, at: usize, scanned: Scanned, version: u64) -> Vec<u32> {
         self.touched.extend(u32::try_from(at).ok());
         let entry = &mut self.record.entries[at];
@@ -108,7 +108,7 @@ impl Assembly {
         scanned.offered
     }
 
-    /// Takes what a file references.
+    /// Stores the references of a file.
     fn resolved(&mut self, at: usize, fresh: Resolved, offered: &[u32]) -> Result<(), Damaged> {
         self.touched.extend(u32::try_from(at).ok());
         let refs = self.record.refs(at);
@@ -147,7 +147,7 @@ impl Assembly {
                 self.touched.extend(u32::try_from(at).ok());
             }
         }
-        // Who is named otherwise stands otherwise in the entries of its neighbours.
+        // A new short name changes the entries of all neighbours.
         for (at, refs) in (0_u32..).zip(self.record.all_refs()) {
             if is_renamed[at as usize] {
                 self.redrawn.extend(refs);
@@ -173,7 +173,7 @@ impl Assembly {
     }
 }
 
-/// The answers that count, behind each other.
+/// Returns the valid query results, concatenated.
 fn compact(record: &mut Record, answers: &dyn AnswersFile, appended: &[u8]) -> Result<Vec<u8>, Damaged> {
     let before = record.about.answer_bytes.checked_sub(appended.len() as u64).ok_or(Damaged)?;
     let mut all = answers.read(0..before).ok_or(Damaged)?.into_owned();

@@ -1,4 +1,4 @@
-//! One file: what it is by itself, and what it references.
+//! One file: its own content and its references.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,28 +15,28 @@ use crate::ask::{Asker, Terrain};
 use crate::digest::content;
 use crate::interface::{fingerprint, interface, offered};
 
-/// What a file is by itself.
+/// The scanned content of a file.
 #[derive(Debug)]
 pub(super) struct Scanned {
     pub(super) content: u64,
     pub(super) interface: u64,
-    /// The words it offers, sorted.
+    /// The exported words, sorted.
     pub(super) offered: Vec<u32>,
     pub(super) names: Vec<(EntityKind, Box<str>)>,
 }
 
-/// What a file references.
+/// The references of a file.
 #[derive(Debug)]
 pub(super) struct Resolved {
     /// Entries, sorted.
     pub(super) refs: Vec<u32>,
-    /// The numbers of what was asked, sorted.
+    /// The hashes of the queries, sorted.
     pub(super) asked: Vec<u32>,
     /// Entries whose text was read.
     pub(super) read: Vec<u32>,
 }
 
-/// The text and the facts of a file, kept by the world or not.
+/// Returns the text and the facts of a file. `keep` decides whether the world caches them.
 fn read(world: &dyn World, file: FileId, keep: bool) -> (Option<Arc<str>>, Option<Arc<Facts>>) {
     match keep {
         true => (world.text(file), world.facts(file)),
@@ -59,7 +59,8 @@ pub(super) fn scan(present: &Present<'_>, file: FileId, keep: bool) -> Scanned {
     }
 }
 
-/// Finds what a file references: what its language's rules tell, and what it names in its text. A mention is no reference.
+/// Finds the references of a file: those of the language's rules, and the names in its text. A mention is not
+/// a reference.
 pub(super) fn resolve(
     terrain: &Terrain<'_>,
     world: &dyn World,
@@ -72,7 +73,7 @@ pub(super) fn resolve(
     let asker = Asker::new(terrain, file, text.clone(), facts.clone());
     let by_rules = rules(language).outgoing(&asker, file);
     let asked = asker.into_asked();
-    // What is asked about text is known by the words of the text: it need not be remembered.
+    // Text queries follow from the words of the text and need not be recorded.
     let in_text = text::outgoing(&Asker::new(terrain, file, text, facts), names, file);
     let all = by_rules.references.iter().chain(&in_text.references);
     let meant = all.filter(|(_, place)| place.kind < Kind::Mention);
