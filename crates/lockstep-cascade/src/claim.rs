@@ -1,4 +1,4 @@
-//! What an agent reports of itself, found in whatever it printed.
+//! Finds an agent's own report in its output.
 
 use serde::Deserialize;
 
@@ -6,15 +6,14 @@ use crate::event::Claim;
 use crate::input::relative;
 use crate::yaml;
 
-/// The longest output that is looked through: its end.
+/// The number of bytes that are searched, counted from the end of the output.
 const MAX_BYTES: usize = 1 << 20;
 
-/// A report of an agent.
+/// An agent's report.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct AgentReport {
-    /// What it says it did.
     pub claim: Claim,
-    /// Files that need no change, it says, and why.
+    /// Files that need no change according to the agent, each with its reason.
     pub not_needed: Vec<(String, String)>,
 }
 
@@ -32,7 +31,8 @@ struct RawNotNeeded {
     why: String,
 }
 
-/// The report in an agent's output: the last YAML in it that is one, in a fence or as the whole text. `None` where there is none.
+/// Returns the report in an agent's output: the last fenced block that parses as one, or the complete output.
+/// `None` if there is no report.
 pub fn read(output: &[u8], root: &str) -> Option<AgentReport> {
     let end = &output[output.len().saturating_sub(MAX_BYTES)..];
     let text = String::from_utf8_lossy(end);
@@ -61,7 +61,7 @@ fn parsed(text: &str) -> Option<Raw> {
     (raw.files_changed.is_some() || raw.status.is_some() || raw.not_needed.is_some()).then_some(raw)
 }
 
-/// The texts between fences.
+/// Returns the texts between fences.
 fn blocks(text: &str) -> Vec<&str> {
     let mut blocks = Vec::new();
     let mut rest = text;

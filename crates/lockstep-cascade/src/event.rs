@@ -1,10 +1,11 @@
-//! What happens to a cascade, and what it asks for.
+//! Events that change a cascade, and the effects it requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-/// A digest of a content. Equal contents, equal digests; nothing else is known of it here.
+/// A content digest. Two contents are equal if and only if their digests are; nothing else is derived from it
+/// here.
 pub type Digest = String;
 
 /// A file that depends on one that changed.
@@ -14,15 +15,15 @@ pub struct Dependent {
     pub path: String,
     /// The changed file it depends on: the file itself if its own edit broke references in it. Empty if only the verification names it.
     pub cause: String,
-    /// Whether it references the changed file itself.
+    /// Set if the file references the changed file itself.
     pub direct: bool,
-    /// The name by which it does.
+    /// The referenced name.
     pub pattern: String,
-    /// The lines that show it, as `file:line:text`.
+    /// The evidence, as `file:line:text`.
     pub evidence: Vec<String>,
-    /// How the reference was found, where that is known.
+    /// The kind of reference, if known.
     pub kind: Option<String>,
-    /// Whether it no longer fits what it references, where that is known.
+    /// True if the file no longer fits the changed file; `None` if unknown.
     pub breaks: Option<bool>,
 }
 
@@ -33,149 +34,130 @@ impl Dependent {
     }
 }
 
-/// Something that happened.
+/// An input of the state machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// A group was given to an agent.
+    /// A group was assigned to an agent.
     Handed {
-        /// The group.
         group: String,
-        /// What its files were at that moment.
+        /// The contents of its files at that moment.
         before: BTreeMap<String, Option<Digest>>,
     },
-    /// Nobody is at work on what was handed out: the program that watched the agents is gone, and they with it.
-    Interrupted {
-        /// What was found.
-        seen: Observation,
-    },
+    /// The program that watched the agents ended, and the agents with it.
+    Interrupted { seen: Observation },
     /// An agent has ended.
-    Done {
-        /// Its group.
-        group: String,
-        /// What it says of itself.
-        claim: Claim,
-        /// What was found.
-        seen: Observation,
-    },
-    /// Somebody has looked at a dependent: it needs no change.
+    Done { group: String, claim: Claim, seen: Observation },
+    /// A user or agent decided that a dependent needs no change.
     NotNeeded {
         /// The dependent.
         file: String,
-        /// Why.
+        /// The reason.
         why: String,
     },
     /// The convergence check was made, or could not be made.
     Checked(Verdict),
-    /// Somebody ended the cascade.
+    /// The cascade was aborted.
     Aborted {
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
 
-/// What an agent says of itself. It counts for nothing but warnings.
+/// An agent's report about its own work. It can only add warnings.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Claim {
-    /// Whether it says that it did what it was asked.
+    /// Set if the agent reports that it completed the assignment.
     pub complete: bool,
-    /// The files it says it has changed, relative to the root, where it says so.
+    /// The files that the agent reports as changed, relative to the root.
     pub files: Option<Vec<String>>,
-    /// What went wrong.
     pub error: Option<String>,
-    /// Files that it changed in a place of its own without being asked; they were not brought back.
+    /// Files that the agent changed in its own worktree without being asked. They were not copied back.
     pub outside: Vec<String>,
 }
 
-/// What was seen on disk.
+/// The state of the files on disk.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Observation {
     /// Every assigned file of the iteration.
     pub files: BTreeMap<String, Seen>,
-    /// Other files that are not what they were when the iteration began.
+    /// Other files that changed since the iteration began.
     pub others: Vec<Other>,
 }
 
-/// An assigned file as it was seen.
+/// The observed state of an assigned file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
-    /// Its content; `None` where there is no file.
+    /// `None` if the file does not exist.
     pub content: Option<Digest>,
-    /// What is stale in it.
     pub left: Left,
 }
 
-/// What is stale in a file.
+/// The stale lines of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Left {
-    /// Nothing.
     Nothing,
     /// These lines, as `file:line:text`.
     Stale(Vec<String>),
-    /// It cannot be told, for this reason.
+    /// The file could not be checked, for this reason.
     Unknown(String),
 }
 
-/// A file that nobody was asked to change, and that changed.
+/// A file that changed although it was assigned to no agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Other {
     /// Relative to the root.
     pub path: String,
-    /// What it was when the iteration began.
+    /// The content when the iteration began.
     pub before: Option<Digest>,
-    /// What it is.
+    /// The content now.
     pub content: Option<Digest>,
 }
 
 /// The result of a convergence check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// What depends on what this iteration changed.
     Found(Findings),
     /// The check could not be made.
     Failed(String),
 }
 
-/// What depends on what an iteration changed.
+/// The dependents of the files that an iteration changed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Findings {
-    /// The dependents, at any distance, whether or not they are known already.
+    /// The dependents at any distance, including those already known.
     pub dependents: Vec<Dependent>,
-    /// What the verification said, where there is one.
+    /// The result of the verification, if one is configured.
     pub oracle: Option<Oracle>,
-    /// About the files named above.
+    /// Sizes and import cycles of these files.
     pub terrain: Terrain,
-    /// What a reader must know about them.
+    /// Warnings about these findings, for the report.
     pub warnings: Vec<String>,
 }
 
-/// What a verification said.
+/// The result of a verification command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Oracle {
-    /// Whether it passed.
     pub passed: bool,
-    /// The files its failures name, with the line that does.
+    /// The files that its failures name, with the output line that names them.
     pub failures: Vec<(String, String)>,
 }
 
-/// What grouping needs to know of files.
+/// The facts about files that grouping needs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Terrain {
-    /// Their sizes in bytes.
+    /// File sizes in bytes.
     pub sizes: BTreeMap<String, u64>,
     /// Sets of files that import each other in a circle.
     pub cycles: Vec<BTreeSet<String>>,
 }
 
-/// Something that is to be done.
+/// An action for the caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
     /// Give this group to an agent.
-    Hand {
-        /// The group.
-        group: String,
-    },
-    /// Check what depends on what this iteration changed.
+    Hand { group: String },
+    /// Check the dependents of the files that this iteration changed.
     Check,
-    /// Tell how it ended.
+    /// Report the result.
     Report,
 }

@@ -1,4 +1,4 @@
-//! Groups: which files go to one implementer. At most two, by proximity.
+//! Divides files into at most two groups, one per agent, by proximity.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,18 +7,18 @@ use serde::{Deserialize, Serialize};
 use crate::MAX_GROUPS;
 use crate::tier::Tier;
 
-/// What kind of agent a group needs.
+/// The kind of agent that a group needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// For code: it may run commands.
+    /// For code. The agent may run commands.
     Implementer,
-    /// For a framework's own files: it reads and writes, and runs nothing.
+    /// For a framework's own files. The agent reads and writes, and runs no commands.
     InfraImplementer,
 }
 
 impl Role {
-    /// Who is responsible for a file.
+    /// Returns the role that is responsible for a file.
     pub fn of(path: &str) -> Self {
         let infra = path.split('/').rev().skip(1).any(|part| part == ".claude");
         if infra { Self::InfraImplementer } else { Self::Implementer }
@@ -32,7 +32,7 @@ impl Role {
         }
     }
 
-    /// What it may use.
+    /// The tools that agents of this role may use.
     pub fn tools(self) -> &'static str {
         match self {
             Self::Implementer => "Read, Grep, Glob, Edit, Write and Bash",
@@ -48,7 +48,7 @@ pub struct Place<'a> {
     pub path: &'a str,
     /// The first of the files it must follow.
     pub cause: &'a str,
-    /// Its size in bytes.
+    /// Size in bytes.
     pub size: u64,
 }
 
@@ -80,13 +80,13 @@ pub fn groups(places: &[Place<'_>], cycles: &[BTreeSet<String>], tier: Tier) -> 
     groups
 }
 
-/// What is not divided: one file, or the files of one cycle.
+/// Files that stay together: one file, or the files of one cycle.
 struct Unit<'a> {
     places: Vec<&'a Place<'a>>,
 }
 
 impl Unit<'_> {
-    /// Near in this order is near on disk, then near in cause.
+    /// Sort key: files of one directory are adjacent, then files with the same cause.
     fn key(&self) -> (&str, &str, &str) {
         let first = self.places[0];
         (directory(first.path), first.cause, first.path)
@@ -113,7 +113,8 @@ fn units<'a>(places: &[&'a Place<'a>], cycles: &[BTreeSet<String>]) -> Vec<Unit<
     units
 }
 
-/// Where to divide: best between directories, then between causes, then in the middle of the bytes.
+/// Returns the best position to divide the units: between directories, else between causes, else in the
+/// middle of the bytes.
 fn best_cut(units: &[Unit<'_>]) -> Option<usize> {
     let total: u64 = units.iter().map(Unit::size).sum();
     let mut left = 0;

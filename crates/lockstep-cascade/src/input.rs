@@ -1,7 +1,8 @@
-//! What a cascade starts from: the L1 of an impact report (boundary B4), as anyone may have written it.
+//! Reads the L1 of an impact report (boundary B4), from which a cascade starts.
 //!
-//! The text is from outside. What is not understood makes it unusable, with the reason: "no data" is not "no impacts". A
-//! path that leads out of the project is left out, with a warning. Whether a file is there is for the program to tell.
+//! The text is untrusted. A report that cannot be parsed is unusable, with a reason: missing data is never
+//! treated as "no impacts". Paths outside the project are left out with a warning. The caller checks that
+//! files exist.
 
 use serde::Deserialize;
 
@@ -16,7 +17,7 @@ pub const MAX_BYTES: usize = 16 << 20;
 pub struct Input {
     /// The files that changed, with those that depend on them.
     pub impacts: Vec<ChangedFile>,
-    /// What a reader of the cascade's report must know about its basis.
+    /// Warnings about the basis of the cascade, for its report.
     pub warnings: Vec<String>,
 }
 
@@ -29,7 +30,7 @@ pub struct ChangedFile {
     pub dependents: Vec<Dependent>,
 }
 
-/// Why a report cannot be cascaded from.
+/// The reason why a cascade cannot start from a report.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
     /// There is no text.
@@ -40,7 +41,7 @@ pub enum Unusable {
     /// There is no report.
     #[error("the impact report cannot be read: {0}")]
     Missing(String),
-    /// It is no impact report.
+    /// The text is not an impact report.
     #[error("the impact report is malformed: {0}")]
     Malformed(String),
     /// The analysis was not made.
@@ -164,7 +165,8 @@ fn read_dependent(
     }))
 }
 
-/// The references that a changed file broke in itself, one entry for each name: the file has to follow its own change.
+/// Returns the references that a changed file broke in itself, one entry for each name. The file must follow
+/// its own change.
 fn own_references(path: &str, broken: Vec<RawBroken>) -> Vec<Dependent> {
     let mut found: Vec<Dependent> = Vec::new();
     for raw in broken {
@@ -186,7 +188,8 @@ fn own_references(path: &str, broken: Vec<RawBroken>) -> Vec<Dependent> {
     found
 }
 
-/// The path relative to the root, if the project may have such a file; else `None`, and why.
+/// Returns the path relative to the root. If the path is outside the project, adds a warning and returns
+/// `None`.
 fn admitted(path: &str, root: &str, warnings: &mut Vec<String>) -> Option<String> {
     match relative(path, root) {
         Ok(path) => Some(path),
@@ -197,7 +200,7 @@ fn admitted(path: &str, root: &str, warnings: &mut Vec<String>) -> Option<String
     }
 }
 
-/// A path from outside as one of the project's, relative to its root. Only the text is looked at.
+/// Converts an untrusted path to one relative to the project's root. The disk is not accessed.
 pub fn relative(path: &str, root: &str) -> Result<String, &'static str> {
     if path.is_empty() || path.contains(|c: char| c.is_control()) {
         return Err("it is no path");

@@ -1,4 +1,4 @@
-//! What a cascade must be told about the disk, and the loop that asks.
+//! The interface through which a cascade reads the disk, and the loop that uses it.
 
 use std::collections::BTreeMap;
 
@@ -6,30 +6,32 @@ use crate::event::{Digest, Effect, Event, Observation, Verdict};
 use crate::state::{Cascade, Group};
 use crate::step::Refused;
 
-/// Looks at the files of a project. The answers decide; what agents say does not.
+/// Reads the files of a project. Its results decide; the agents' reports do not.
 pub trait Inspector {
-    /// Why it could not look, or not keep what was decided.
+    /// The error for a failed read or a failed write of the state.
     type Error: From<Refused>;
 
-    /// What the files of a group are now. When it is the first of an iteration, everything that will be compared later is noted.
+    /// Returns the present contents of a group's files. For the first group of an iteration, it also records
+    /// everything that is compared later.
     fn contents(
         &mut self,
         cascade: &Cascade,
         group: &Group,
     ) -> Result<BTreeMap<String, Option<Digest>>, Self::Error>;
 
-    /// What has become of the assigned files, and which others changed since the iteration began.
+    /// Returns the state of the assigned files, and the other files that changed since the iteration began.
     fn observe(&mut self, cascade: &Cascade) -> Result<Observation, Self::Error>;
 
-    /// What depends on what the iteration changed. A check that cannot be made is a verdict, not an error.
+    /// Finds the dependents of the files that the iteration changed. A check that fails is a verdict, not an
+    /// error.
     fn check(&mut self, cascade: &Cascade) -> Verdict;
 
-    /// Keeps a state, so that whoever comes next goes on from there.
+    /// Saves a state, so that a later process can continue from it.
     fn keep(&mut self, cascade: &Cascade) -> Result<(), Self::Error>;
 }
 
-/// Feeds an event, and makes the check when one is due; each state is kept before anything else is done. What is left to do is
-/// for agents.
+/// Applies an event, and runs the check when one is due. Each state is saved before the next action. The
+/// returned effects are for the caller.
 pub fn advance<I: Inspector>(
     cascade: &mut Cascade,
     event: Event,
@@ -39,7 +41,7 @@ pub fn advance<I: Inspector>(
     catch_up(cascade, inspector)
 }
 
-/// Makes the check when one is due: after an event, or because whoever was to make it is gone.
+/// Runs the check if one is due: after an event, or because the process that should have run it ended.
 pub fn catch_up<I: Inspector>(cascade: &mut Cascade, inspector: &mut I) -> Result<Vec<Effect>, I::Error> {
     while cascade.due().contains(&Effect::Check) {
         let verdict = inspector.check(cascade);

@@ -1,9 +1,10 @@
-//! The cascade: files that depend on what changed are brought up to date, in at most three iterations, until nothing
-//! unresolved is left.
+//! The cascade updates the files that depend on a change, in at most three iterations, until nothing is
+//! unresolved.
 //!
-//! Pure. [`Cascade`] is the state, [`Cascade::step`] the only way it changes: an [`Event`] in, [`Effect`]s out. What agents
-//! claim never counts; what somebody saw on disk does, and comes in as an [`Observation`](event::Observation). Starting agents,
-//! looking at files and keeping the state belong to the program; [`inspect`] says what it must be able to tell.
+//! The crate is pure. [`Cascade`] is the state, and [`Cascade::step`] is its only transition: an [`Event`]
+//! in, [`Effect`]s out. Agents' reports never decide; the state of the disk does, and comes in as an
+//! [`Observation`](event::Observation). The program starts agents, reads files and saves the state;
+//! [`inspect`] defines the interface for that.
 
 pub mod claim;
 pub mod event;
@@ -22,8 +23,8 @@ pub use event::{Effect, Event};
 pub use state::Cascade;
 pub use step::{Refused, Start};
 
-/// How many iterations a cascade has at most. Fixed: there is no way to raise it.
+/// The maximum number of iterations. It is not configurable.
 pub const MAX_ITERATIONS: u8 = 3;
 
-/// How many agents work at the same time at most.
+/// The maximum number of agents that work at the same time.
 pub const MAX_GROUPS: usize = 2;

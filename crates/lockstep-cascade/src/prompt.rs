@@ -16,89 +16,82 @@ use crate::state::{Assignment, Cascade, Cause, Former, Group};
 use excerpt::Excerpt;
 use measure::{Level, budget_chars};
 
-/// How much of an agent's context a prompt may take.
+/// The share of an agent's context that a prompt may use.
 pub const SHARE: (usize, usize) = (30, 100);
 
-/// Characters of a token, at the least: what a prompt is measured by.
+/// A lower bound for the characters per token, used to measure prompts.
 pub const CHARS_PER_TOKEN: usize = 3;
 
 /// A template that a project can override.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Template {
-    /// Its file's name.
+    /// File name.
     pub name: &'static str,
-    /// Its text where the project has none.
+    /// The default text, used if the project does not override it.
     pub text: &'static str,
 }
 
-/// For whoever updates files.
+/// The template for agents that update files.
 pub const IMPLEMENTER: Template =
     Template { name: "cascade-implementer.md", text: include_str!("../templates/implementer.md") };
 
-/// For a second opinion on convergence.
+/// The template for a second opinion on convergence.
 pub const ANALYST: Template =
     Template { name: "cascade-analyst.md", text: include_str!("../templates/analyst.md") };
 
-/// Why there is no prompt.
+/// The reason why a prompt could not be rendered.
 #[derive(Debug, thiserror::Error)]
 pub enum PromptError {
-    /// A template of the project's own cannot be used.
+    /// The project's own template is invalid.
     #[error("the template {name} cannot be rendered: {reason}")]
-    Template {
-        /// The template.
-        name: &'static str,
-        /// What is wrong with it.
-        reason: String,
-    },
+    Template { name: &'static str, reason: String },
     /// Even the smallest form is too large.
     #[error("the template {name} gives {chars} characters, more than the {budget} that are {}% of the agent's context", SHARE.0)]
     TooLarge {
-        /// The template.
         name: &'static str,
-        /// How long its smallest form is.
+        /// The length of its smallest form.
         chars: usize,
-        /// How long it may be.
+        /// The maximum length.
         budget: usize,
     },
 }
 
-/// What prompts are made from.
+/// The input for prompts.
 pub struct Material<'a> {
-    /// The content of a digest, where it is known.
+    /// Returns the content of a digest, if available.
     pub text: &'a dyn Fn(&str) -> Option<String>,
-    /// The present content of a file, where it is text.
+    /// Returns the present content of a file, if it is text.
     pub present: &'a dyn Fn(&str) -> Option<String>,
-    /// What became of the definitions of a changed file.
+    /// The changed definitions of each changed file.
     pub symbols: &'a BTreeMap<String, Vec<Symbol>>,
-    /// Who imports whom around the files.
+    /// The import relations around the files, one per line.
     pub architecture: &'a [String],
-    /// The agent's whole context, in tokens.
+    /// The size of the agent's context, in tokens.
     pub context_tokens: usize,
-    /// Where the result goes.
+    /// The instruction about where to put the result.
     pub delivery: &'a str,
     /// The template's text.
     pub template: Option<&'a str>,
 }
 
-/// What became of a definition.
+/// A definition that changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
-    /// Its former name.
+    /// The previous name.
     pub name: String,
-    /// What became of it, in a word.
+    /// The kind of change, in one word.
     pub what: String,
-    /// The name it goes by now, where it has another one.
+    /// The new name, if it changed.
     pub becomes: Option<String>,
 }
 
-/// A prompt, and how large it is.
+/// A prompt with its size.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prompt {
-    /// The text.
     pub text: String,
-    /// Its length in characters.
+    /// Length in characters.
     pub chars: usize,
-    /// How long it may be.
+    /// The maximum length.
     pub budget: usize,
 }
 
@@ -113,8 +106,8 @@ struct CauseView {
 
 #[derive(Serialize)]
 struct FileView<'a> {
-    path: &'a str,
-    causes: Vec<&'a str>,
+    path: String,
+    causes: Vec<String>,
     patterns: Vec<PatternView<'a>>,
     evidence: Vec<String>,
     more_evidence: usize,
@@ -122,7 +115,7 @@ struct FileView<'a> {
     whole: bool,
     fence: String,
     breaks: bool,
-    /// Whether its own edit broke references in it.
+    /// Set if its own edit broke references in it.
     own: bool,
 }
 
@@ -139,7 +132,7 @@ struct ImplementerView<'a> {
     tier: &'a str,
     attempt: u8,
     causes: Vec<CauseView>,
-    never: Vec<&'a str>,
+    never: Vec<String>,
     files: Vec<FileView<'a>>,
     more_files: usize,
     left: Vec<&'a str>,
@@ -174,7 +167,7 @@ pub fn analyst(cascade: &Cascade, material: &Material<'_>) -> Result<Prompt, Pro
         let changed = cascade.changed();
         AnalystView {
             iteration: cascade.iteration().map_or(0, |iteration| iteration.number),
-            changed: changed.iter().map(|cause| format!("`{}`", cause.path)).collect(),
+            changed: changed.iter().map(|cause| format!("`{}`", shown(&cause.path))).collect(),
             updated: cascade.updated().into_iter().collect(),
             original: cascade.original.iter().map(String::as_str).collect(),
             causes: causes(&changed, material, level),
@@ -183,7 +176,7 @@ pub fn analyst(cascade: &Cascade, material: &Material<'_>) -> Result<Prompt, Pro
     })
 }
 
-/// Renders at the first level whose text fits.
+/// Renders the template at the first level whose text fits the budget.
 fn smallest_that_is_needed<V: Serialize>(
     template: &Template,
     material: &Material<'_>,
@@ -207,7 +200,7 @@ fn render(name: &'static str, source: &str, view: &impl Serialize) -> Result<Str
     let failed = |error: minijinja::Error| PromptError::Template { name, reason: format!("{error:#}") };
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    // A template comes from the project: it must not run for ever.
+    // Templates come from the project, so their execution is limited.
     environment.set_fuel(Some(5_000_000));
     environment.set_auto_escape_callback(|_| minijinja::AutoEscape::None);
     let template = environment.template_from_named_str(name, source).map_err(failed)?;
@@ -252,10 +245,14 @@ fn view<'a>(
     }
 }
 
-/// The root causes of a group that it must leave alone: a file can be one and have to follow another.
-fn never<'a>(all: &'a [Cause], named: &[Cause], open: &[&Assignment]) -> Vec<&'a str> {
+/// Returns the root causes of a group that its agent must not change. A root cause that is also assigned is
+/// not listed.
+fn never(all: &[Cause], named: &[Cause], open: &[&Assignment]) -> Vec<String> {
     let assigned = |cause: &Cause| open.iter().any(|file| file.path == cause.path);
-    all.iter().filter(|cause| named.contains(cause) && !assigned(cause)).map(|c| c.path.as_str()).collect()
+    all.iter()
+        .filter(|cause| named.contains(cause) && !assigned(cause))
+        .map(|cause| shown(&cause.path))
+        .collect()
 }
 
 fn causes(causes: &[Cause], material: &Material<'_>, level: Level) -> Vec<CauseView> {
@@ -273,18 +270,36 @@ fn cause_view(cause: &Cause, material: &Material<'_>, level: Level) -> CauseView
     let (diff, note) = match before {
         None => (None, Some("what it was before is not known")),
         Some(before) => {
-            let diff = text_diff(&cause.path, &before, after.as_deref().unwrap_or_default());
+            let diff = text_diff(&shown(&cause.path), &before, after.as_deref().unwrap_or_default());
             (level.cut_diff(&diff), None)
         }
     };
     let fence = crate::report::fence(diff.as_deref().unwrap_or_default());
     CauseView {
-        path: cause.path.clone(),
+        path: shown(&cause.path),
         symbols: symbols.iter().map(told).take(level.symbols()).collect(),
         diff,
         fence,
         note,
     }
+}
+
+/// Formats a name for a prompt. Characters that would end its line or its quote, or change the text
+/// direction, are escaped.
+pub fn shown(name: &str) -> String {
+    let escaped = |c: char| {
+        let turns = matches!(c, '\u{200e}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        c == '`' || c.is_control() || turns || matches!(c, '\u{2028}' | '\u{2029}')
+    };
+    let mut text = String::with_capacity(name.len());
+    for c in name.chars() {
+        if escaped(c) {
+            text.extend(c.escape_unicode());
+        } else {
+            text.push(c);
+        }
+    }
+    text
 }
 
 fn told(symbol: &Symbol) -> String {
@@ -297,7 +312,7 @@ fn told(symbol: &Symbol) -> String {
 fn file_view<'a>(file: &'a Assignment, material: &'a Material<'_>, level: Level) -> FileView<'a> {
     let evidence: Vec<&String> =
         file.left.iter().chain(file.needs.iter().flat_map(|need| &need.evidence)).collect();
-    let mut lines: Vec<String> = evidence.iter().map(|line| level.cut_line(line)).collect();
+    let mut lines: Vec<String> = evidence.iter().map(|line| level.cut_line(&shown(line))).collect();
     lines.dedup();
     let more = lines.len().saturating_sub(level.evidence());
     lines.truncate(level.evidence());
@@ -306,8 +321,11 @@ fn file_view<'a>(file: &'a Assignment, material: &'a Material<'_>, level: Level)
         _ => Excerpt::default(),
     };
     FileView {
-        path: &file.path,
-        causes: distinct(file.needs.iter().map(|need| need.cause.as_str()).filter(|cause| !cause.is_empty())),
+        path: shown(&file.path),
+        causes: distinct(file.needs.iter().map(|need| need.cause.as_str()).filter(|cause| !cause.is_empty()))
+            .into_iter()
+            .map(shown)
+            .collect(),
         patterns: patterns(&file.needs, material),
         evidence: lines,
         more_evidence: more,
@@ -332,7 +350,7 @@ fn patterns<'a>(needs: &'a [Dependent], material: &'a Material<'_>) -> Vec<Patte
     let mut views: Vec<PatternView<'_>> =
         names.into_iter().map(|name| PatternView { name, becomes: becomes(name) }).collect();
     for need in needs {
-        // A file that moved is looked for by its former path too.
+        // A moved file is also searched by its former path.
         let symbols = material.symbols.get(&need.cause).into_iter().flatten();
         for symbol in symbols.filter(|symbol| symbol.becomes.as_deref() == Some(&*need.cause)) {
             if !views.iter().any(|view| view.name == symbol.name) {
@@ -343,7 +361,7 @@ fn patterns<'a>(needs: &'a [Dependent], material: &'a Material<'_>) -> Vec<Patte
     views
 }
 
-/// What a reference to a moved file should be now, by its paths before and after: `./old` and `old.py` for `src/old.py`.
+/// Returns the new spelling of a reference to a moved file: `./new` for `./old`, `new.py` for `old.py`.
 fn moved(pattern: &str, from: &str, to: &str) -> Option<String> {
     let base = |path: &str| path.rsplit_once('/').map(|(_, base)| base.to_owned());
     let folder = |path: &str| path.rsplit_once('/').map(|(folder, _)| folder.to_owned());

@@ -1,5 +1,5 @@
-//! The report of a cascade: L1 for programs, L2 for people and models, and everything as data. The same state gives the
-//! same bytes.
+//! The report of a cascade: L1 for programs, L2 for people and models, and the complete state as data.
+//! Rendering is deterministic.
 
 mod data;
 mod l1;
@@ -12,12 +12,12 @@ pub(crate) use l2::{diff as text_diff, fence};
 use crate::state::{Cascade, Iteration, Outcome, Status};
 
 impl Cascade {
-    /// The status of the contract. A cascade that is not over has not converged.
+    /// `status` of the L1. A cascade that has not ended is partial.
     pub fn status(&self) -> Status {
         self.end.as_ref().map_or(Status::Partial, |end| end.status)
     }
 
-    /// `convergence`; `None` where the question does not arise.
+    /// `convergence` of the L1; `None` for a skipped cascade.
     pub fn convergence(&self) -> Option<bool> {
         match self.status() {
             Status::Converged => Some(true),
@@ -45,7 +45,7 @@ impl Cascade {
     }
 }
 
-/// How many assigned files an iteration brought up to date.
+/// Returns the number of assigned files that an iteration updated.
 fn files_changed(iteration: &Iteration) -> usize {
     let files = iteration.groups.iter().flat_map(|group| &group.files);
     files.filter(|file| file.outcome == Some(Outcome::Updated)).count()

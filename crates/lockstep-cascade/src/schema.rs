@@ -9,7 +9,7 @@ pub fn schemas() -> Vec<(&'static str, Value)> {
     vec![("cascade-report", report())]
 }
 
-/// The L1, as the value that its YAML stands for.
+/// Returns the schema of the L1's value.
 fn report() -> Value {
     let count = json!({"type": "integer", "minimum": 0});
     let details = json!({

@@ -1,4 +1,4 @@
-//! The state of a cascade: what is kept between two events, and what can be read off it.
+//! The state of a cascade, and the values derived from it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,69 +8,66 @@ use crate::event::{Dependent, Digest};
 use crate::grouping::Role;
 use crate::tier::Tier;
 
-/// The version of the state's form.
+/// The version of the state's format.
 pub const FORMAT: u32 = 1;
 
-/// A cascade.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cascade {
-    /// The version of this form.
+    /// The version of the format.
     pub format: u32,
-    /// How much effort it is worth.
+    /// The effort, which limits the number and the turns of agents.
     pub tier: Tier,
-    /// What counts as a new impact.
     pub converge_on: ConvergeOn,
-    /// The files whose change began it.
+    /// The changed files that started the cascade.
     pub causes: Vec<Cause>,
-    /// The direct dependents it began with.
+    /// The direct dependents when the cascade began.
     pub original: BTreeSet<String>,
-    /// The iterations, the last one under way.
+    /// The iterations; the last one may be in progress.
     pub iterations: Vec<Iteration>,
-    /// While a convergence check is due: how often it has failed.
+    /// The number of failed convergence checks; set while a check is due.
     pub checking: Option<u8>,
     /// The contents that files have had, oldest first.
     pub contents: BTreeMap<String, Vec<Option<Digest>>>,
-    /// Dependents that need no change, and why.
+    /// Dependents that need no change, with the reasons.
     pub dismissed: BTreeMap<String, String>,
-    /// Files that came back after they had been handled, and what shows that they no longer fit; empty where nothing does.
+    /// Files that need a change again after they were handled, with the stale lines as evidence. The list is
+    /// empty if there is no evidence.
     pub returned: BTreeMap<String, Vec<String>>,
-    /// What a reader must know.
+    /// Warnings for the report.
     pub warnings: Vec<String>,
-    /// How it ended.
+    /// Set once the cascade has ended.
     pub end: Option<End>,
 }
 
-/// `[cascade] converge_on`: what counts as a new impact.
+/// `[cascade] converge_on`: the definition of a new impact.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ConvergeOn {
-    /// Dependents that no longer fit.
+    /// Only dependents that no longer fit.
     #[default]
     Breaking,
     /// Every direct dependent.
     Any,
 }
 
-/// A file whose change others must follow.
+/// A changed file that other files must follow.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cause {
     /// Relative to the root.
     pub path: String,
-    /// Where it was before, if that is another place.
+    /// The former path of a moved file.
     pub from: Option<String>,
-    /// What it was.
+    /// The content before the change.
     pub before: Former,
 }
 
-/// What a file was before a change.
+/// The content of a file before a change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Former {
-    /// Nobody knows.
     Unknown,
-    /// It did not exist.
+    /// The file did not exist.
     Absent,
-    /// This.
     Content(Digest),
 }
 
@@ -80,26 +77,27 @@ impl From<Option<Digest>> for Former {
     }
 }
 
-/// One round: groups, and the check after them.
+/// One iteration: its groups, and the check after them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Iteration {
-    /// From 1 on.
+    /// Starts at 1.
     pub number: u8,
-    /// The files whose change its dependents must follow.
+    /// The changed files that the dependents must follow.
     pub causes: Vec<Cause>,
-    /// At most two.
+    /// At most [`MAX_GROUPS`](crate::MAX_GROUPS).
     pub groups: Vec<Group>,
-    /// How many agents were started, fresh ones for a second attempt included.
+    /// The number of agents that were started, including those for second attempts.
     pub agents: u32,
-    /// What the files that changed were when it began.
+    /// The contents of the watched files when the iteration began.
     pub before: BTreeMap<String, Option<Digest>>,
-    /// What those files were when they were last looked at.
+    /// The contents of these files at the last observation.
     pub after: BTreeMap<String, Option<Digest>>,
-    /// Files that nobody was asked to change, and the groups that were at work when they did.
+    /// Files that changed although they were assigned to no agent, and the groups that were active at the
+    /// time.
     pub violations: BTreeMap<String, Vec<String>>,
-    /// What the check found, once it was made.
+    /// The result of the check, once it has run.
     pub new_impacts: Option<Vec<String>>,
-    /// Whether the verification passed, where there is one.
+    /// The result of the verification, if one is configured.
     pub oracle_passed: Option<bool>,
 }
 
@@ -108,27 +106,25 @@ pub struct Iteration {
 pub struct Group {
     /// The number of the iteration and a letter: `1a`.
     pub id: String,
-    /// What kind of agent it needs.
     pub role: Role,
-    /// Its files, by path.
+    /// Sorted by path.
     pub files: Vec<Assignment>,
-    /// Where it stands.
     pub stage: Stage,
     /// 1, or 2 after it was retried.
     pub attempt: u8,
-    /// What went wrong with each attempt.
+    /// The error of each attempt.
     pub errors: Vec<String>,
 }
 
-/// Where a group stands.
+/// The progress of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stage {
-    /// It waits for an agent.
+    /// The group waits for an agent.
     Waiting,
-    /// An agent has it.
+    /// The group is assigned to an agent.
     Handed,
-    /// Nothing more is done about it.
+    /// The group is finished.
     Settled,
 }
 
@@ -137,61 +133,60 @@ pub enum Stage {
 pub struct Assignment {
     /// Relative to the root.
     pub path: String,
-    /// On what it depends, one entry for each cause.
+    /// The references to changed files, one entry for each cause.
     pub needs: Vec<Dependent>,
-    /// What became of it.
     pub outcome: Option<Outcome>,
-    /// What was stale in it when it was last looked at.
+    /// The stale lines at the last observation.
     pub left: Vec<String>,
 }
 
 impl Assignment {
-    /// Whether it is known to no longer fit what it references.
+    /// Returns true if the file is known to no longer fit what it references.
     pub fn breaks(&self) -> bool {
         self.needs.iter().any(|need| need.breaks == Some(true))
     }
 }
 
-/// What became of an assigned file.
+/// The result for an assigned file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
-    /// It changed, and nothing stale is left in it.
+    /// The file changed, and no stale lines are left.
     Updated,
-    /// It did not change, and nothing stale is in it.
+    /// The file did not change, and it has no stale lines.
     Unchanged,
-    /// It needs no change: somebody said so, and why.
+    /// A user or agent decided, with a reason, that the file needs no change.
     Dismissed,
-    /// It could not be brought up to date.
+    /// The file could not be updated.
     Skipped {
-        /// Why.
+        /// The reason.
         error: String,
     },
 }
 
-/// How a cascade ended.
+/// The end of a cascade.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
-    /// The status of the contract.
+    /// The status in the report.
     pub status: Status,
-    /// In words.
+    /// The reason, as text for people.
     pub why: String,
 }
 
-/// `status`.
+/// `status` of the L1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// Nothing unresolved is left.
     Converged,
-    /// Something is.
+    /// Some files are unresolved.
     Partial,
-    /// There was nothing to do, or nothing to go by.
+    /// There was nothing to do, or no usable report.
     Skipped,
 }
 
 impl Status {
-    /// The word of the contract.
+    /// The value in the L1.
     pub fn word(self) -> &'static str {
         match self {
             Self::Converged => "converged",
@@ -202,17 +197,17 @@ impl Status {
 }
 
 impl Cascade {
-    /// Whether there is still something to do.
+    /// Returns true until the cascade has ended.
     pub fn is_active(&self) -> bool {
         self.end.is_none()
     }
 
-    /// The iteration that is under way, or was last.
+    /// Returns the iteration in progress, or the last one.
     pub fn iteration(&self) -> Option<&Iteration> {
         self.iterations.last()
     }
 
-    /// A group of the iteration that is under way.
+    /// Returns a group of the last iteration.
     pub fn group(&self, id: &str) -> Option<&Group> {
         self.iteration()?.groups.iter().find(|group| group.id == id)
     }
@@ -222,7 +217,7 @@ impl Cascade {
         self.at_stage(Stage::Waiting)
     }
 
-    /// The groups that an agent has.
+    /// The groups that are assigned to an agent.
     pub fn handed(&self) -> impl Iterator<Item = &Group> {
         self.at_stage(Stage::Handed)
     }
@@ -241,13 +236,13 @@ impl Cascade {
         })
     }
 
-    /// The assigned files that were brought up to date.
+    /// The assigned files that were updated.
     pub fn updated(&self) -> BTreeSet<&str> {
         let updated = |(_, _, file): &(_, _, &Assignment)| file.outcome == Some(Outcome::Updated);
         self.assignments().filter(updated).map(|(_, _, file)| file.path.as_str()).collect()
     }
 
-    /// The files that could not be brought up to date, and why.
+    /// The files that could not be updated, with the reasons.
     pub fn skipped(&self) -> BTreeMap<&str, &str> {
         let mut skipped = BTreeMap::new();
         for (_, _, file) in self.assignments() {
@@ -258,8 +253,8 @@ impl Cascade {
         skipped
     }
 
-    /// Files that are known not to fit and that nobody will look at: new impacts after the last iteration, files that
-    /// came back, files that were being worked on when the cascade ended.
+    /// Returns the files that are known not to fit and that no agent will change: new impacts after the last
+    /// iteration, files that need a change again, and files in progress when the cascade ended.
     pub fn unresolved(&self) -> BTreeSet<&str> {
         let mut unresolved: BTreeSet<&str> = BTreeSet::new();
         for (path, evidence) in &self.returned {
@@ -276,21 +271,33 @@ impl Cascade {
         unresolved
     }
 
-    /// Every file the cascade is about: its causes, and what it assigned or saw change.
-    pub fn own_files(&self) -> BTreeSet<&str> {
+    /// Returns every file of the cascade: its causes with their former paths, and the files that it assigned.
+    pub fn own_files<'a>(&'a self) -> BTreeSet<&'a str> {
         let causes = self.iterations.iter().flat_map(|iteration| &iteration.causes).chain(&self.causes);
         let assigned = self.assignments().map(|(_, _, file)| file.path.as_str());
-        causes.map(|cause| cause.path.as_str()).chain(assigned).collect()
+        let paths = |cause: &'a Cause| [Some(cause.path.as_str()), cause.from.as_deref()];
+        causes.flat_map(paths).flatten().chain(assigned).collect()
     }
 
-    /// What the present iteration changed so far, with what it was before.
+    /// Returns the files that the present iteration has changed, with their former contents.
     pub fn changed(&self) -> Vec<Cause> {
         self.iteration().map_or_else(Vec::new, Iteration::changed)
+    }
+
+    /// The causes, and every file that an iteration changed, each with its first known content.
+    pub fn all_changed(&self) -> Vec<Cause> {
+        let mut all = self.causes.clone();
+        for changed in self.iterations.iter().flat_map(Iteration::changed) {
+            if !all.iter().any(|known| known.path == changed.path) {
+                all.push(changed);
+            }
+        }
+        all
     }
 }
 
 impl Iteration {
-    /// What it changed, with what that was before; as of the last look.
+    /// Returns the files that changed up to the last observation, with their former contents.
     pub fn changed(&self) -> Vec<Cause> {
         let differs = |(path, before): &(&String, &Option<Digest>)| {
             self.after.get(*path).is_some_and(|after| after != *before)
@@ -304,7 +311,7 @@ impl Iteration {
         changed.map(cause).collect()
     }
 
-    /// Whether it changed a file.
+    /// Returns true if this iteration changed the file.
     pub fn has_changed(&self, path: &str) -> bool {
         self.before.get(path).is_some_and(|before| self.after.get(path).is_some_and(|after| after != before))
     }

@@ -1,4 +1,4 @@
-//! The transitions: how each event changes a cascade, and what is to be done then.
+//! The transitions of a cascade and the effects that are due after them.
 
 mod check;
 mod done;
@@ -9,42 +9,41 @@ pub use open::Start;
 use crate::event::{Effect, Event, Verdict};
 use crate::state::{Assignment, Cascade, End, Group, Iteration, Outcome, Stage, Status};
 
-/// Why an event does not fit the state. Nothing has changed then.
+/// The reason why an event does not fit the state. The state is unchanged then.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Refused {
-    /// It is over.
+    /// The cascade has ended.
     #[error("the cascade has ended ({status}): {why}")]
     Ended {
-        /// How.
+        /// The final status.
         status: &'static str,
-        /// In words.
+        /// The reason for the end.
         why: String,
     },
-    /// There is no such group now.
+    /// The present iteration has no such group.
     #[error("there is no group {group:?} in this iteration; the groups are {}", known.join(", "))]
     NoGroup {
-        /// What was named.
+        /// The name that was given.
         group: String,
-        /// Those there are.
+        /// The existing groups.
         known: Vec<String>,
     },
-    /// The group is not where the event needs it to be.
+    /// The group is not in the stage that the event requires.
     #[error("group {group} {why}")]
     Stage {
-        /// The group.
         group: String,
-        /// Where it is instead.
+        /// The actual stage of the group.
         why: &'static str,
     },
-    /// The file is not one that waits for somebody.
+    /// The file is not an open dependent.
     #[error("{file:?} is no open dependent of this cascade; those are {}", list(open))]
     NoDependent {
-        /// What was named.
+        /// The path that was given.
         file: String,
-        /// Those there are.
+        /// The open dependents.
         open: Vec<String>,
     },
-    /// A reason is needed, and none was given.
+    /// The event needs a reason, and it is empty.
     #[error("a reason is needed: it stands in the report")]
     NoReason,
     /// No check is due.
@@ -57,7 +56,7 @@ fn list(names: &[String]) -> String {
 }
 
 impl Cascade {
-    /// What an event makes of the cascade, and what is to be done then.
+    /// Applies an event. Returns the new state and the effects that are due.
     pub fn step(mut self, event: Event) -> Result<(Self, Vec<Effect>), Refused> {
         if let Some(end) = &self.end {
             return Err(Refused::Ended { status: end.status.word(), why: end.why.clone() });
@@ -80,7 +79,7 @@ impl Cascade {
         Ok((self, effects))
     }
 
-    /// What is to be done in the present state. The same state asks for the same.
+    /// Returns the effects that are due in the present state. The result depends on the state only.
     pub fn due(&self) -> Vec<Effect> {
         if !self.is_active() {
             return vec![Effect::Report];
@@ -91,7 +90,8 @@ impl Cascade {
         self.waiting().map(|group| Effect::Hand { group: group.id.clone() }).collect()
     }
 
-    /// When the last group of an iteration is settled, the check is due; where all of them failed, it is over.
+    /// Requests the check when the last group of an iteration is settled. If all groups failed, the cascade
+    /// ends.
     fn settle(&mut self) {
         if !self.is_active() || self.checking.is_some() {
             return;
@@ -181,7 +181,7 @@ impl Cascade {
 }
 
 impl Group {
-    /// Whether none of its files could be brought up to date.
+    /// Returns true if no file of the group could be updated.
     fn has_failed(&self) -> bool {
         self.files.iter().all(|file| matches!(file.outcome, Some(Outcome::Skipped { .. })))
     }

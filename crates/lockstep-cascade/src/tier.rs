@@ -1,4 +1,4 @@
-//! Tiers: how much effort a cascade is worth.
+//! Tiers: the effort that a cascade justifies.
 
 use std::collections::BTreeSet;
 use std::str::FromStr;
@@ -7,29 +7,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::grouping::directory;
 
-/// How much effort a cascade is worth.
+/// The effort that a cascade justifies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 pub enum Tier {
     /// A few files in one place.
     Trivial,
-    /// What is neither trivial nor complex.
+    /// Neither trivial nor complex.
     Standard,
     /// Many files, or files in many places.
     Complex,
 }
 
-/// What a tier means for a delegation.
+/// The limits of a tier.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Effort {
-    /// How many implementers there are at most.
+    /// The maximum number of agents.
     pub implementers: usize,
-    /// After how many turns an implementer is to stop.
+    /// The maximum number of turns per agent.
     pub max_turns: u32,
 }
 
 impl Tier {
-    /// Every tier.
     pub const ALL: [Self; 3] = [Self::Trivial, Self::Standard, Self::Complex];
 
     /// The tier of a cascade over these files, by their number and spread.
@@ -46,7 +45,7 @@ impl Tier {
         }
     }
 
-    /// What it means for a delegation.
+    /// Returns the limits for agents.
     pub fn effort(self) -> Effort {
         match self {
             Self::Trivial => Effort { implementers: 1, max_turns: 15 },
@@ -55,7 +54,7 @@ impl Tier {
         }
     }
 
-    /// From how many files on the work is divided.
+    /// The number of files from which the work is divided among agents.
     pub fn divides_from(self) -> usize {
         match self {
             Self::Trivial => usize::MAX,
@@ -64,7 +63,7 @@ impl Tier {
         }
     }
 
-    /// The word of the contract.
+    /// The name in reports and options.
     pub fn word(self) -> &'static str {
         match self {
             Self::Trivial => "TRIVIAL",
@@ -74,7 +73,7 @@ impl Tier {
     }
 }
 
-/// A word that names no tier.
+/// The error for an unknown tier name.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0:?} is no tier: the tiers are TRIVIAL, STANDARD and COMPLEX")]
 pub struct NoTier(String);

@@ -1,4 +1,4 @@
-//! YAML from outside, within bounds: a document can cost neither minutes nor the stack. Anchors, aliases and merge keys are
+//! Reads untrusted YAML with limits on size, depth and nodes. Anchors, aliases and merge keys are
 //! refused, not expanded.
 
 use serde::de::DeserializeOwned;
@@ -9,7 +9,7 @@ use serde_saphyr::{Budget, Error, Options};
 /// The deepest nesting accepted. A report of dependents is five levels deep.
 const MAX_DEPTH: usize = 16;
 
-/// Reads one document, at most so many bytes long; what is wrong with it in one line.
+/// Reads one document of at most `limit` bytes. The error is one line.
 pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8], limit: usize) -> Result<T, String> {
     if bytes.len() > limit {
         return Err(format!("it has {} bytes, more than the {limit} that are read", bytes.len()));
@@ -24,7 +24,7 @@ fn options(limit: usize) -> Options {
     let mut budget = Budget::default();
     budget.max_depth = MAX_DEPTH;
     budget.flow_nesting_limit = MAX_DEPTH;
-    // Two bytes are the least a node takes.
+    // A node takes at least two bytes.
     budget.max_nodes = limit / 2;
     budget.max_events = limit;
     budget.max_anchors = 0;

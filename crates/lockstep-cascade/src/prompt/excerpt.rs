@@ -5,26 +5,26 @@ use std::collections::BTreeSet;
 /// Files up to this size are small.
 const SMALL_BYTES: usize = 16 * 1024;
 
-/// How much of a file is shown where it is not small.
+/// The number of lines shown before and after a relevant line of a large file.
 const AROUND: usize = 20;
 
-/// How a file is shown.
+/// The extent to which a file is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Whole where it is small.
+    /// Completely if the file is small, else in sections.
     Whole,
-    /// So many lines before and after each place.
+    /// This many lines before and after each relevant line.
     Around(usize),
 }
 
-/// What is shown of a file.
+/// The part of a file that is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Excerpt {
     pub(super) text: String,
     pub(super) whole: bool,
 }
 
-/// The excerpt of a file around the places that the evidence names.
+/// Returns the excerpt of a file around the lines that the evidence names.
 pub(super) fn of(text: &str, path: &str, evidence: &[&String], form: Form) -> Excerpt {
     let around = match form {
         Form::Whole if text.len() <= SMALL_BYTES => {

@@ -1,4 +1,4 @@
-//! What the fields of a framework's own files mean to the client that reads them.
+//! The meaning of the fields in a client's own configuration files.
 
 /// The specifications that concern these files.
 pub(super) fn of<'a>(paths: impl Iterator<Item = &'a str>) -> Vec<&'static str> {

@@ -1,20 +1,20 @@
-//! How large a prompt may be, and what goes first when it is larger.
+//! The size limit of a prompt, and the order in which parts are left out to meet it.
 
 use super::excerpt::Form;
 use super::{CHARS_PER_TOKEN, SHARE};
 use crate::tier::Tier;
 
-/// How long a prompt may be for an agent with so much context.
+/// Returns the maximum length of a prompt, in characters, for an agent with this context size.
 pub(super) fn budget_chars(context_tokens: usize) -> usize {
     context_tokens * CHARS_PER_TOKEN * SHARE.0 / SHARE.1
 }
 
-/// How much a prompt says. Ordered: what comes later says less.
+/// The level of detail of a prompt, from most to least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Level {
     /// Relevant sections, and the architecture around them.
     Architecture,
-    /// Small files whole, sections of others.
+    /// Small files completely, sections of others.
     WholeFiles,
     /// Relevant sections.
     Sections,
@@ -39,7 +39,7 @@ const LEVELS: [Level; 7] = [
 ];
 
 impl Level {
-    /// What a tier begins with.
+    /// Returns the first level to try for a tier.
     pub(super) fn first(tier: Tier) -> Self {
         match tier {
             Tier::Trivial => Self::WholeFiles,
@@ -48,7 +48,7 @@ impl Level {
         }
     }
 
-    /// This level and those that say less.
+    /// Returns this level and the less detailed ones.
     pub(super) fn and_smaller(self) -> impl Iterator<Item = Self> {
         LEVELS.into_iter().filter(move |level| *level == self || *level > self.max(Self::WholeFiles))
     }
@@ -87,7 +87,7 @@ impl Level {
         cut(line, most)
     }
 
-    /// As much of a diff as the level has room for.
+    /// Truncates a diff to the limit of the level.
     pub(super) fn cut_diff(self, diff: &str) -> Option<String> {
         let (lines, chars) = match self {
             Self::Architecture | Self::WholeFiles | Self::Sections => (200, 30_000),
@@ -108,7 +108,7 @@ impl Level {
         Some(out).filter(|out| !out.is_empty())
     }
 
-    /// What was left out of what the tier asks for.
+    /// Names the parts that the tier asks for and this level leaves out.
     pub(super) fn omitted(self, tier: Tier) -> Vec<&'static str> {
         let mut omitted = Vec::new();
         if tier == Tier::Complex && self > Self::Architecture {

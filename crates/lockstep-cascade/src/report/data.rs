@@ -7,7 +7,7 @@ use super::files_changed;
 use crate::MAX_ITERATIONS;
 use crate::state::{Cascade, Group, Iteration, Outcome, Stage};
 
-/// A cascade as data: the L1, and what stands behind it.
+/// A cascade as data: the L1 and its details.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Data {
     /// `execution`.
@@ -16,86 +16,86 @@ pub struct Data {
     pub skill: &'static str,
     /// `converged`, `partial` or `skipped`.
     pub status: &'static str,
-    /// How many iterations there were.
+    /// The number of iterations so far.
     pub iterations: usize,
-    /// How many there can be.
+    /// The maximum number of iterations.
     pub max_iterations: u8,
-    /// How many files were brought up to date.
+    /// The number of files that were updated.
     pub files_updated: usize,
-    /// How many could not be.
+    /// The number of files that could not be updated.
     pub files_skipped: usize,
-    /// Whether nothing unresolved is left; `null` where the question does not arise.
+    /// True if nothing is unresolved; `null` for a skipped cascade.
     pub convergence: Option<bool>,
     /// The log of each iteration.
     pub iteration_details: Vec<IterationLog>,
-    /// What a reader must know.
+    /// Warnings for the report.
     pub warnings: Vec<String>,
-    /// Whether there is something to do.
+    /// True until the cascade has ended.
     pub active: bool,
-    /// How it ended, in words.
+    /// The reason for the end, as text.
     pub why: Option<String>,
-    /// How much effort it is worth.
+    /// The effort: `TRIVIAL`, `STANDARD` or `COMPLEX`.
     pub tier: &'static str,
-    /// The files whose change began it.
+    /// The changed files that started the cascade.
     pub causes: Vec<String>,
-    /// Where the groups of the present iteration stand.
+    /// The progress of the groups of the present iteration.
     pub groups: Vec<GroupData>,
-    /// Files that were brought up to date.
+    /// Files that were updated.
     pub updated: Vec<String>,
-    /// Files that could not be, and why.
+    /// Files that could not be updated, with the reasons.
     pub skipped: Vec<Named>,
-    /// Dependents that need no change, and why.
+    /// Dependents that need no change, with the reasons.
     pub dismissed: Vec<Named>,
-    /// Files that are known not to fit.
+    /// Files that are known to need a change that no agent will make.
     pub unresolved: Vec<String>,
-    /// What is to be done next.
+    /// The next action.
     pub next: &'static str,
 }
 
-/// What happened in one iteration.
+/// The log of one iteration.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct IterationLog {
-    /// From 1 on.
+    /// Starts at 1.
     pub iteration: u8,
-    /// How many agents were started.
+    /// The number of agents that were started.
     pub implementers_spawned: u32,
-    /// How many files were brought up to date.
+    /// The number of files that were updated.
     pub files_changed: usize,
-    /// How many new impacts the check found.
+    /// The number of new impacts that the check found.
     pub new_impacts_detected: usize,
-    /// The assigned files and what became of them.
+    /// The assigned files with their outcomes.
     pub changed_files: Vec<ChangedFile>,
     /// The new impacts.
     pub new_impact_files: Vec<String>,
-    /// Files that nobody was asked to change.
+    /// Files that changed although they were assigned to no agent.
     pub scope_violations: Vec<Violation>,
-    /// Whether the verification passed, where there is one.
+    /// The result of the verification, if one is configured.
     pub verified: Option<bool>,
 }
 
-/// An assigned file and what became of it.
+/// An assigned file with its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ChangedFile {
     /// Relative to the root.
     pub path: String,
-    /// Who had it.
+    /// The role and group of its agent, such as `implementer-1a`.
     pub implementer: String,
-    /// `complete`, `failed` or, while nobody knows, `open`.
+    /// `complete`, `failed` or, without an outcome, `open`.
     pub status: &'static str,
-    /// Whether it has another content than before.
+    /// True if the content differs from the one before the iteration.
     pub changed: bool,
 }
 
-/// A file that changed although nobody was asked to change it.
+/// A file that changed although it was assigned to no agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Violation {
     /// Relative to the root.
     pub path: String,
-    /// The groups that were at work.
+    /// The groups that were active at the time.
     pub groups: Vec<String>,
 }
 
-/// A file and the reason for what became of it.
+/// A file with the reason for its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Named {
     /// Relative to the root.
@@ -104,10 +104,10 @@ pub struct Named {
     pub why: String,
 }
 
-/// Where a group stands.
+/// The progress of a group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct GroupData {
-    /// `1a`.
+    /// The iteration's number and a letter, such as `1a`.
     pub id: String,
     /// The kind of agent.
     pub role: &'static str,
@@ -115,12 +115,12 @@ pub struct GroupData {
     pub stage: &'static str,
     /// 1 or 2.
     pub attempt: u8,
-    /// Its files that are not resolved.
+    /// Files that are not resolved.
     pub open: Vec<String>,
 }
 
 impl Cascade {
-    /// Everything about it.
+    /// Converts the cascade to data.
     pub fn data(&self) -> Data {
         let named = |pairs: Vec<(&str, &str)>| {
             pairs

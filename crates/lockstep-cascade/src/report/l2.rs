@@ -1,26 +1,25 @@
-//! L2: Markdown for people and models. What was updated is shown as diffs.
+//! L2: Markdown for people and models, with the updates as diffs.
 
 use std::fmt::Write as _;
 
+use lockstep_text::{push_line, single_line};
 use similar::TextDiff;
 
 use super::data::log;
 use crate::state::{Cascade, Former, Iteration};
 
-/// A diff longer than this is cut.
+/// Longer diffs are truncated.
 const MAX_DIFF_LINES: usize = 200;
 
 /// A report about changes of the cascade's own files that was not delivered while it was active.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Held {
-    /// The session it belongs to.
     pub session: String,
-    /// Its number.
     pub report: u32,
 }
 
 impl Cascade {
-    /// The report for people and models. `text` gives the content of a digest, where it is known.
+    /// Renders the report for people and models. `text` returns the content of a digest, if available.
     pub fn l2(&self, text: &dyn Fn(&str) -> Option<String>, held: &[Held]) -> String {
         let mut out = String::from("# Execution Cascade Report\n\n## Summary\n");
         let convergence = match self.convergence() {
@@ -38,11 +37,11 @@ impl Cascade {
             self.skipped().len(),
         );
         if let Some(end) = &self.end {
-            let _ = writeln!(out, "- Why: {}", end.why);
+            push_line(&mut out, format_args!("- Why: {}", end.why));
         }
         let causes: Vec<String> = self.causes.iter().map(|cause| format!("`{}`", cause.path)).collect();
         if !causes.is_empty() {
-            let _ = writeln!(out, "- Root cause: {}", causes.join(", "));
+            push_line(&mut out, format_args!("- Root cause: {}", causes.join(", ")));
         }
         for iteration in &self.iterations {
             write_iteration(&mut out, iteration, text);
@@ -78,7 +77,7 @@ fn section(out: &mut String, title: &str, lines: impl Iterator<Item = String>) {
     let mut none = true;
     for line in lines {
         none = false;
-        let _ = writeln!(out, "- {}", line.replace('\n', " "));
+        push_line(out, format_args!("- {}", line.replace('\n', " ")));
     }
     if none {
         out.push_str("None.\n");
@@ -113,7 +112,8 @@ fn write_iteration(out: &mut String, iteration: &Iteration, text: &dyn Fn(&str) 
             _ => None,
         };
         if let Some(note) = note {
-            let _ = writeln!(out, "\n`{}`: {note}.", file.path);
+            out.push('\n');
+            push_line(out, format_args!("`{}`: {note}.", file.path));
         }
     }
     for cause in iteration.changed() {
@@ -132,17 +132,18 @@ fn write_iteration(out: &mut String, iteration: &Iteration, text: &dyn Fn(&str) 
 fn write_diff(out: &mut String, path: &str, before: Option<&str>, after: Option<&str>) {
     match (before, after) {
         (Some(before), Some(after)) => {
-            let diff = diff(path, before, after);
+            let diff = diff(&single_line(path), before, after);
             let fence = fence(&diff);
             let _ = write!(out, "\n{fence}diff\n{diff}{fence}\n");
         }
         _ => {
-            let _ = writeln!(out, "\n`{path}` changed; its contents were not kept.");
+            out.push('\n');
+            push_line(out, format_args!("`{path}` changed; its contents were not kept."));
         }
     }
 }
 
-/// A unified diff, cut where it is long.
+/// Returns a unified diff, truncated if it is long.
 pub(crate) fn diff(path: &str, before: &str, after: &str) -> String {
     let text =
         TextDiff::from_lines(before, after).unified_diff().context_radius(2).header(path, path).to_string();
@@ -153,7 +154,7 @@ pub(crate) fn diff(path: &str, before: &str, after: &str) -> String {
     format!("{}\n... and {} more lines\n", lines[..MAX_DIFF_LINES].join("\n"), lines.len() - MAX_DIFF_LINES)
 }
 
-/// A fence that the text does not close.
+/// Returns a fence that does not occur in the text.
 pub(crate) fn fence(text: &str) -> String {
     let longest = text
         .lines()

@@ -1,4 +1,4 @@
-//! The convergence check: of what depends on what an iteration changed, what is new.
+//! The convergence check: selects the new impacts among the dependents of the changed files.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::state::{Cascade, Cause, ConvergeOn, Outcome, Status};
 pub(crate) const ORACLE: &str = "verify";
 
 impl Cascade {
-    /// Takes in what the check found: another iteration, or the end.
+    /// Applies the result of a check: begins another iteration, or ends the cascade.
     pub(super) fn judge(&mut self, findings: Findings) {
         findings.warnings.iter().for_each(|warning| self.warn(warning.clone()));
         let passed = findings.oracle.as_ref().map(|oracle| oracle.passed);
@@ -38,7 +38,8 @@ impl Cascade {
         }
     }
 
-    /// Nothing new was found. That is convergence only where nothing was given up on the way.
+    /// Ends the cascade when nothing new was found. It has converged only if no file was skipped or needs a
+    /// change again.
     fn converge(&mut self, number: u8, passed: Option<bool>, named: Option<bool>) {
         let skipped: BTreeSet<String> = self.skipped().into_keys().map(str::to_owned).collect();
         let returned: BTreeSet<String> = self.unresolved().into_iter().map(str::to_owned).collect();
@@ -62,7 +63,8 @@ impl Cascade {
         }
     }
 
-    /// Whether a dependent is work for the next iteration. What comes back is noted.
+    /// Returns true if a dependent is work for the next iteration. Files that need a change again are
+    /// recorded.
     fn is_new(&mut self, dependent: &Dependent) -> bool {
         let breaks = dependent.breaks == Some(true);
         if !dependent.direct || !(breaks || self.converge_on == ConvergeOn::Any) {
@@ -77,13 +79,13 @@ impl Cascade {
             self.note_return(dependent, breaks);
             return false;
         }
-        // Seen and found in order before. Only something that breaks it now makes it work.
+        // The file was checked before and needed no change. It is work only if it breaks now.
         let seen = |outcome: &Option<Outcome>| matches!(outcome, Some(Outcome::Unchanged));
         let in_order = self.assignments().any(|(_, _, file)| file.path == path && seen(&file.outcome));
         breaks || !in_order
     }
 
-    /// Whether a file has changed in this cascade, or is what it began with: it is not processed (again).
+    /// Returns true if the file changed in this cascade or caused it. Such a file is not assigned again.
     fn is_handled(&self, path: &str) -> bool {
         let cause = self.causes.iter().any(|cause| cause.path == path);
         cause || self.has_changed(path)
@@ -110,7 +112,7 @@ impl Cascade {
     }
 }
 
-/// The files that a failing verification names, as dependents.
+/// Returns the files that a failed verification names, as dependents.
 fn failures(oracle: &Oracle) -> Vec<Dependent> {
     if oracle.passed {
         return Vec::new();

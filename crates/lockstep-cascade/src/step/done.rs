@@ -1,4 +1,4 @@
-//! Agents: what becomes of a group when its agent has ended. Only what was seen counts.
+//! Evaluates a group when its agent has ended. Only the state of the disk counts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use super::check::ORACLE;
 use crate::event::{Claim, Digest, Left, Observation, Seen};
 use crate::state::{Assignment, Cascade, Outcome, Stage, Status};
 
-/// How often a group is given to an agent at most.
+/// The maximum number of attempts per group.
 const MAX_ATTEMPTS: u8 = 2;
 
 impl Cascade {
@@ -27,13 +27,14 @@ impl Cascade {
         iteration.groups[at].stage = Stage::Handed;
         iteration.agents += 1;
         for (path, content) in before {
-            // What a second attempt finds is not what the iteration began with.
+            // The first attempt has recorded the original content; a second attempt must not replace it.
             iteration.before.entry(path).or_insert(content);
         }
         Ok(())
     }
 
-    /// Whoever watched the agents is gone. What they finished is kept; the rest waits again, and no attempt is lost.
+    /// Handles the end of the program that watched the agents. Finished files keep their outcome; the others
+    /// wait again and keep their number of attempts.
     pub(super) fn interrupted(&mut self, seen: &Observation) {
         let handed: Vec<String> = self.handed().map(|group| group.id.clone()).collect();
         if self.look(seen, &handed) {
@@ -43,9 +44,10 @@ impl Cascade {
         let before = iteration.before.clone();
         for group in iteration.groups.iter_mut().filter(|group| group.stage == Stage::Handed) {
             for file in group.files.iter_mut().filter(|file| file.outcome.is_none()) {
-                // A file that did not change may not have been looked at at all.
+                // An unchanged file may not have been processed at all.
                 if let Some(seen) = seen.files.get(&file.path)
                     && changed(&before, &file.path, seen)
+                    && seen.content.is_some()
                     && seen.left == Left::Nothing
                 {
                     file.outcome = Some(Outcome::Updated);
@@ -85,14 +87,14 @@ impl Cascade {
                 continue;
             };
             match resolution(file, found, changed(&before, &file.path, found)) {
-                // What an agent that failed did not touch, it may not have looked at.
+                // A failed agent may not have read the files that it left unchanged.
                 Ok(Outcome::Unchanged) if !claim.complete => {
                     unresolved.push(format!("{}: it is unchanged", file.path));
                 }
                 Ok(outcome) => file.outcome = Some(outcome),
                 Err(why) => unresolved.push(format!("{}: {why}", file.path)),
             }
-            // A verification that named it is about to tell.
+            // The verification that named the file will decide.
             let verified = file.needs.iter().any(|need| need.kind.as_deref() == Some(ORACLE));
             if let (Some(Outcome::Updated), Left::Unknown(why), false) =
                 (&file.outcome, &found.left, verified)
@@ -137,7 +139,7 @@ impl Cascade {
         warnings
     }
 
-    /// Takes in what was seen, whoever did it. True where the cascade ended by it.
+    /// Applies an observation, regardless of who changed the files. Returns true if this ended the cascade.
     fn look(&mut self, seen: &Observation, at_work: &[String]) -> bool {
         let mut news: Vec<(String, Option<Digest>)> = Vec::new();
         let ours: BTreeSet<String> = self.open_to(at_work);
@@ -170,7 +172,7 @@ impl Cascade {
         !oscillating.is_empty()
     }
 
-    /// The files of these groups, and of groups that wait or work beside them: nobody can be told off for those.
+    /// Returns the files of these groups. Changes in them are no scope violations.
     fn open_to(&self, at_work: &[String]) -> BTreeSet<String> {
         let groups = self.iteration().into_iter().flat_map(|iteration| &iteration.groups);
         let open = groups.filter(|group| at_work.contains(&group.id));
@@ -183,7 +185,8 @@ impl Cascade {
         settled.flat_map(|group| &group.files).any(|file| file.path == path)
     }
 
-    /// A file has this content now. True where it had it before, with another one in between.
+    /// Records the present content of a file. Returns true if the file had this content before and another
+    /// one since.
     fn becomes(&mut self, path: &str, content: Option<Digest>, at_work: &[String], assigned: bool) -> bool {
         let known = self.current().after.get(path).cloned();
         self.current().after.insert(path.to_owned(), content.clone());
@@ -200,7 +203,7 @@ impl Cascade {
         returned
     }
 
-    /// A file changed that nobody at work was asked to change.
+    /// Records a scope violation: a change of a file that is assigned to no active group.
     fn trespass(&mut self, path: &str, at_work: &[String]) {
         let root = self.causes.iter().any(|cause| cause.path == path);
         let groups: Vec<String> = {
@@ -226,12 +229,15 @@ fn changed(before: &BTreeMap<String, Option<Digest>>, path: &str, seen: &Seen) -
     before.get(path).is_some_and(|before| *before != seen.content)
 }
 
-/// What became of a file, or why it is not resolved.
+/// Returns the outcome of a file, or the reason why it is not resolved.
 fn resolution(file: &mut Assignment, seen: &Seen, changed: bool) -> Result<Outcome, String> {
     file.left = match &seen.left {
         Left::Stale(lines) => lines.clone(),
         _ => Vec::new(),
     };
+    if changed && seen.content.is_none() {
+        return Err("it was deleted, which updates nothing".to_owned());
+    }
     match (&seen.left, changed) {
         (Left::Stale(lines), true) => Err(format!("it changed, but is still stale: {}", first(lines))),
         (Left::Stale(lines), false) => Err(format!("it is unchanged and still stale: {}", first(lines))),
@@ -249,7 +255,7 @@ fn first(lines: &[String]) -> String {
     }
 }
 
-/// What an agent says it changed, compared with what changed.
+/// Returns a warning for each file that the agent reports as changed although it is not.
 fn claimed_otherwise(id: &str, claim: &Claim, touched: &BTreeSet<String>) -> Vec<String> {
     let claimed: BTreeSet<&String> = claim.files.iter().flatten().collect();
     let untouched: Vec<&str> =

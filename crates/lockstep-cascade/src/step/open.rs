@@ -1,4 +1,4 @@
-//! Beginning: a cascade from an impact report, and each iteration from what was found.
+//! Starts a cascade from an impact report, and each iteration from the dependents found.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,25 +11,25 @@ use crate::state::{
 };
 use crate::tier::Tier;
 
-/// What a cascade is started with, besides the report.
+/// The settings of a new cascade.
 #[derive(Debug, Clone, Default)]
 pub struct Start {
-    /// How much effort it is worth; by count and spread where `None`.
+    /// The tier; derived from the number and spread of the files if `None`.
     pub tier: Option<Tier>,
-    /// What counts as a new impact.
     pub converge_on: ConvergeOn,
-    /// What the changed files were; nobody knows of those that are missing.
+    /// The contents of the changed files before the change. The content of a file that is not listed is
+    /// unknown.
     pub former: Vec<Cause>,
-    /// About the dependents.
+    /// Sizes and import cycles of the dependents.
     pub terrain: Terrain,
-    /// Dependents that cannot be updated, and why: they are not there, or lead out of the project.
+    /// Dependents that cannot be updated because they are missing or outside the project, with the reasons.
     pub refused: BTreeMap<String, String>,
-    /// What the present contents of the changed files are.
+    /// The present contents of the changed files.
     pub present: BTreeMap<String, Option<String>>,
 }
 
 impl Cascade {
-    /// A cascade from an impact report. It has ended at once where there is nothing to do.
+    /// Starts a cascade from an impact report. It ends at once if there is nothing to do.
     pub fn start(report: Result<Input, Unusable>, start: Start) -> Self {
         let mut cascade = Self {
             format: FORMAT,
@@ -73,7 +73,7 @@ impl Cascade {
             .filter(|dependent| {
                 let refused = start.refused.get(&dependent.path);
                 warnings.extend(refused.map(|why| format!("{} is left out: {why}.", dependent.path)));
-                // A file that changed itself is what others must follow, unless it no longer fits another one.
+                // A changed file is a cause, not work, unless it no longer fits another changed file.
                 let fits = dependent.breaks == Some(false) && causes.contains(dependent.path.as_str());
                 refused.is_none() && !fits
             })
@@ -93,7 +93,8 @@ impl Cascade {
         self.open_iteration(causes, direct, &start.terrain);
     }
 
-    /// Begins the next iteration, unless there have been enough. The limit is asked before anything is started.
+    /// Begins the next iteration, unless the limit is reached. The limit is checked before anything is
+    /// started.
     pub(super) fn open_iteration(
         &mut self,
         causes: Vec<Cause>,
@@ -153,7 +154,7 @@ fn assignment(path: String, needs: &mut BTreeMap<String, Vec<Dependent>>) -> Ass
     Assignment { path, needs, outcome: None, left: Vec::new() }
 }
 
-/// What a changed file has been: what it was, where that is known, and what it is.
+/// Returns the known contents of a changed file: the former one, if known, and the present one.
 fn history(before: &Former, present: Option<&Option<String>>) -> Vec<Option<String>> {
     let mut history = match before {
         Former::Unknown => vec![],

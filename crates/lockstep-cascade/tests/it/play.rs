@@ -1,4 +1,4 @@
-//! A cascade that is played by hand: each helper is one event, with what would have been seen.
+//! A simulated cascade: each helper applies one event with its observation.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +27,7 @@ pub(crate) fn report(dependents: Vec<Dependent>) -> Input {
     Input { impacts: vec![ChangedFile { path: ROOT.to_owned(), dependents }], warnings: vec![] }
 }
 
-/// How a cascade starts when [`ROOT`] was `root 0` and is `root 1`.
+/// Returns a start in which [`ROOT`] changed from `root 0` to `root 1`.
 pub(crate) fn root_changed() -> Start {
     Start {
         former: vec![Cause {
@@ -40,7 +40,7 @@ pub(crate) fn root_changed() -> Start {
     }
 }
 
-/// A cascade under way, with a disk of contents.
+/// A cascade in progress, with an in-memory disk.
 #[derive(Debug, Clone)]
 pub(crate) struct Play {
     pub(crate) cascade: Cascade,
@@ -73,14 +73,14 @@ impl Play {
         self.try_step(event).unwrap()
     }
 
-    /// Somebody writes a file; what was stale in it is gone.
+    /// Writes a file and removes its stale lines.
     pub(crate) fn fix(&mut self, path: &str, content: &str) -> &mut Self {
         self.disk.insert(path.to_owned(), content.to_owned());
         self.stale.remove(path);
         self
     }
 
-    /// Somebody writes a file, and it does not help.
+    /// Writes a file that stays stale.
     pub(crate) fn botch(&mut self, path: &str, content: &str) -> &mut Self {
         self.disk.insert(path.to_owned(), content.to_owned());
         self.stale.insert(path.to_owned());

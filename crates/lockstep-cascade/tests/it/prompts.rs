@@ -1,4 +1,4 @@
-//! Prompts: five parts, what belongs in them and what does not, and never more than their share of a context.
+//! Prompts: five parts, their contents, and their share of the context.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,8 @@ fn symbols() -> BTreeMap<String, Vec<Symbol>> {
     BTreeMap::from([(ROOT.to_owned(), vec![renamed, gone])])
 }
 
-/// Prompts of a project whose root cause was `fn old()` and is `fn new()`, and whose other files use it in line 3.
+/// Prompts of a project whose root cause changed from `fn old()` to `fn new()`, and whose other files use it
+/// in line 3.
 struct Project {
     template: Option<&'static str>,
     context_tokens: usize,

@@ -1,4 +1,4 @@
-//! What holds for every cascade, whatever happens to it.
+//! Properties that hold for every sequence of events.
 
 use std::collections::BTreeMap;
 

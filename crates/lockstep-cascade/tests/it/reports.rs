@@ -10,7 +10,7 @@ fn text(digest: &str) -> Option<String> {
     Some(format!("fn f() {{}}\ncall({digest});\n"))
 }
 
-/// The L1 is YAML, and what its schema says.
+/// Asserts that the L1 is YAML that conforms to its schema.
 pub(crate) fn conforms(cascade: &lockstep_cascade::Cascade) {
     let value: serde_json::Value = serde_saphyr::from_str(&cascade.l1()).unwrap();
     let (_, schema) = lockstep_cascade::schema::schemas().remove(0);

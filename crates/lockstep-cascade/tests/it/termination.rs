@@ -1,4 +1,5 @@
-//! Every row of the termination table, of the error contracts of boundaries B4 and B5, and every way a cascade can fail.
+//! Every row of the termination table, of the error contracts of boundaries B4 and B5, and every failure of a
+//! cascade.
 
 use lockstep_cascade::event::{Claim, Verdict};
 use lockstep_cascade::input::{Input, Unusable, read};
@@ -130,7 +131,7 @@ fn no_direct_dependents_or_no_data_is_skipped() {
     }
 }
 
-/// B4: partial or low-confidence input goes on, with a warning.
+/// B4: partial or low-confidence input is accepted with a warning.
 #[test]
 fn weak_input_goes_on_with_a_warning() {
     let weak = b"status: partial\nconfidence: low\nimpacts:\n  - changed_file: r\n    dependents:\n      \
@@ -140,7 +141,7 @@ fn weak_input_goes_on_with_a_warning() {
     assert!(cascade.warnings[0].contains("partial"), "{:?}", cascade.warnings);
 }
 
-/// B4: all dependents refused, because they are gone or lead elsewhere.
+/// B4: all dependents refused, because they are missing or outside the project.
 #[test]
 fn dependents_that_cannot_be_updated_are_left_out_and_said() {
     let refused = [("a".to_owned(), "it does not exist".to_owned())].into();

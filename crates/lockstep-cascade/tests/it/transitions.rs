@@ -1,4 +1,4 @@
-//! What each event does in each state, and what is refused.
+//! The transition of each event in each state, and the events that are refused.
 
 use lockstep_cascade::event::{Claim, Dependent, Verdict};
 use lockstep_cascade::input::{ChangedFile, Input};
