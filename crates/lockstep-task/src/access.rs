@@ -1,7 +1,7 @@
-//! Who may do what with the task: by agent, and by the skill the agent runs.
+//! Access rules of the task: per agent, and per skill that the agent runs.
 //!
-//! The rules are data ([`table::AccessTable`]) with documented defaults; a project changes them in its configuration. This
-//! module decides and explains; enforcing is the hook's and the command line's part.
+//! The rules are data ([`table::AccessTable`]) with documented defaults; a project overrides them in its
+//! configuration. This module decides and explains. The hook and the command line enforce.
 
 pub mod check;
 pub mod grant;
@@ -16,20 +16,20 @@ pub use table::{AccessTable, AgentRule, Create, SkillRule};
 /// The name of an unknown caller, in records and in the table of agents.
 pub const UNKNOWN: &str = "unknown";
 
-/// Who acts on the task.
+/// An actor that reads or writes the task.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Principal {
     /// The client's main agent, or a person at the command line.
     Lead,
     /// An agent the Lead started, by its type.
     Agent(String),
-    /// Somebody in a client's session whom no hook saw: a script called Lockstep, or the client has no hooks.
+    /// An actor in a client's session that no hook saw: a script called Lockstep, or the client has no hooks.
     Unknown,
 }
 
 impl Principal {
-    /// The principal of a client's event. Without an agent id it is the Lead; a subagent whose client does not say its
-    /// type is an agent nobody named.
+    /// Returns the principal of a client's event. Without an agent id it is the Lead. A subagent without a
+    /// type has no row in the access table.
     pub fn of(agent_id: Option<&str>, agent_type: Option<&str>) -> Self {
         match (agent_id, agent_type) {
             (None, _) => Self::Lead,

@@ -1,22 +1,19 @@
-//! One line of `events.jsonl`: who wanted to do what with the task, and what came of it.
+//! One line of `events.jsonl`: a request for an action on the task, and its result.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// What came of it.
+/// The outcome of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum AuditVerdict {
-    /// It was done.
     Granted,
-    /// It was not.
     Refused,
 }
 
-/// One entry. Every key is always there; what is not known is `null`.
+/// One entry. Every key is always present; unknown values are `null`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AuditEntry {
-    /// When.
     pub timestamp: Timestamp,
     /// The client's session.
     pub session: Option<String>,
@@ -32,9 +29,8 @@ pub struct AuditEntry {
     pub version: Option<u64>,
     /// The sections it changes, `subject` among them.
     pub sections: Vec<String>,
-    /// What came of it.
     pub verdict: AuditVerdict,
-    /// Why it was refused, or why it was done.
+    /// The reason for the refusal or the action.
     pub reason: Option<String>,
 }
 
@@ -46,7 +42,6 @@ impl AuditEntry {
         line
     }
 
-    /// Reads a line.
     pub fn parse(line: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(line)
     }

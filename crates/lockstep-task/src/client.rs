@@ -1,7 +1,8 @@
-//! The task in a client's own list: what a call of `TaskCreate` or `TaskUpdate` means, and whether it may stand.
+//! The task in a client's own list: the effect of `TaskCreate` and `TaskUpdate` calls, and whether they are
+//! allowed.
 //!
-//! The store holds the truth; the list mirrors it. [`judge`] decides before the call, and what it returns is written
-//! to the store after it. [`compare`] says whether the two still agree.
+//! The store holds the truth; the list mirrors it. [`judge`] decides before the call, and its result is
+//! written to the store afterwards. [`compare`] checks that both agree.
 
 mod agreement;
 mod own;
@@ -24,14 +25,11 @@ use crate::version::swap::Held;
 /// A call that writes the client's list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call<'a> {
-    /// `TaskCreate`.
     Create {
-        /// The subject.
         subject: &'a str,
         /// The description: for the task, its document.
         description: &'a str,
     },
-    /// `TaskUpdate`.
     Update {
         /// The task's id in the list.
         task_id: &'a str,
@@ -44,44 +42,40 @@ pub enum Call<'a> {
     },
 }
 
-/// What the store knows of the task.
+/// The stored state of the task.
 #[derive(Debug, Clone, Copy)]
 pub struct Known<'a> {
-    /// Its id in the client's list, once it was mirrored.
+    /// The id in the client's list, once it was mirrored.
     pub task_id: Option<&'a str>,
-    /// Its subject.
     pub subject: &'a str,
-    /// Its present version.
+    /// The current version.
     pub held: Held<'a>,
 }
 
-/// What a call means for the store.
+/// The effect of a call on the store.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Effect {
-    /// It is about an ordinary task, or changes nothing of the task's content.
+    /// The call concerns an ordinary task, or does not change the task's content.
     Nothing,
-    /// It puts a copy of the present version into a list that had none: there is nothing to write.
+    /// The call copies the current version into a list without one: nothing is written.
     Copy,
-    /// It writes a version.
+    /// The call writes a version.
     Write(Box<Write>),
 }
 
 /// A version that a call writes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Write {
-    /// Its number.
     pub version: u64,
-    /// Its subject.
     pub subject: Subject,
-    /// Its content.
     pub document: Document,
     /// The sections it changes, `subject` among them.
     pub sections: Vec<String>,
-    /// What is worth a look.
+    /// Problems that do not prevent the write.
     pub warnings: Vec<Problem>,
 }
 
-/// Decides a call, with all reasons why it may not stand.
+/// Decides a call. Returns all reasons against it.
 pub fn judge(
     call: Call<'_>,
     principal: &Principal,
@@ -102,7 +96,7 @@ pub fn judge(
                 (Some(known), _) => {
                     revise::revise(known, &Revision { subject, description, status }, principal, rules)
                 }
-                // A task that is not the one we know must not become another one by its subject.
+                // A task that is not the known one must not become another one by its subject.
                 (None, Some(stated)) => match known {
                     Some(known)
                         if is_copy(&stated, description.unwrap_or_default(), principal, known, rules) =>
@@ -127,8 +121,8 @@ fn ordinary(action: Action, principal: &Principal, rules: Rules<'_>) -> Result<E
     }
 }
 
-/// Whether the call only repeats the present version, word for word, in a list that does not have it: the list of a
-/// new session starts empty, and its agents read there.
+/// Returns true if the call repeats the current version word for word in a list that does not have it. The
+/// list of a new session starts empty, and its agents read there.
 fn is_copy(
     subject: &Subject,
     description: &str,
@@ -143,7 +137,7 @@ fn is_copy(
             .is_ok_and(|document| diff(known.held.document, &document).is_empty())
 }
 
-/// What helps whoever creates the task again because their list does not show it.
+/// Returns a hint for a caller that creates the task again because its list does not show it.
 fn how_to_copy(principal: &Principal, known: Known<'_>, rules: Rules<'_>) -> Option<Reason> {
     let may = rules.access.rule(principal).create != Create::None;
     let missing = may && known.task_id.is_none() && !known.held.delivered;
@@ -194,7 +188,7 @@ fn create(
         }
         Ok(_) => Err(reasons),
         Err(more) => {
-            // Without a document the judgement of an empty one would only repeat that there is none.
+            // Without a document, judging an empty one would only repeat that there is none.
             reasons.extend(
                 more.into_iter().filter(|reason| document.is_some() || matches!(reason, Reason::Access(_))),
             );
@@ -203,7 +197,7 @@ fn create(
     }
 }
 
-/// An ordinary task that is given the task's subject while there is no task: the same as creating it.
+/// Handles an ordinary task that gets the task's subject while there is no task: the same as creating it.
 fn adopt(
     subject: Option<&str>,
     description: Option<&str>,

@@ -1,6 +1,9 @@
-//! The whole context of a fork agent in one text: arguments, session, task.
+//! The complete context of a fork agent as one text: arguments, session, task.
 //!
-//! For clients where such an agent cannot read the Lead's list. Stated as facts, because a model reads it.
+//! For clients whose fork agents cannot read the Lead's list. The text states facts, because a model reads
+//! it.
+
+use lockstep_text::{push_line, single_line};
 
 use crate::access::{AccessTable, Principal};
 use crate::markdown::fenced;
@@ -8,7 +11,7 @@ use crate::place::Place;
 use crate::scratch::Scratch;
 use crate::version::swap::Held;
 
-/// What a fork agent is given.
+/// The inputs of a fork agent's context.
 #[derive(Debug, Clone, Copy)]
 pub struct ForkContext<'a> {
     /// The agent, by type.
@@ -23,13 +26,12 @@ pub struct ForkContext<'a> {
     pub title: &'a str,
     /// The present version; `None` when there is no task.
     pub held: Option<Held<'a>>,
-    /// The rules, for what the agent may write.
+    /// The rules that determine what the agent may write.
     pub access: &'a AccessTable,
 }
 
-/// The text.
 pub fn render(context: &ForkContext<'_>) -> String {
-    let mut text = format!("# Context for {}\n", context.agent);
+    let mut text = format!("# Context for {}\n", single_line(context.agent));
     text.push_str("\n## Arguments\n\n");
     if context.arguments.is_empty() {
         text.push_str("none\n");
@@ -39,7 +41,7 @@ pub fn render(context: &ForkContext<'_>) -> String {
     if context.session.is_empty() && context.scratch.is_none() {
         text.push_str("nothing is recorded\n");
     }
-    context.session.iter().for_each(|(name, value)| text.push_str(&format!("- {name}: {value}\n")));
+    context.session.iter().for_each(|(name, value)| push_line(&mut text, format_args!("- {name}: {value}")));
     if let Some(scratch) = context.scratch {
         text.push_str(&fenced("yaml", &scratch.to_yaml()));
     }
@@ -51,7 +53,8 @@ pub fn render(context: &ForkContext<'_>) -> String {
 fn task(context: &ForkContext<'_>) -> String {
     let Some(held) = context.held else { return "there is no task\n".to_owned() };
     let state = if held.delivered { "DELIVERED" } else { "open" };
-    let title = if context.title.is_empty() { String::new() } else { format!(" {}", context.title) };
+    let title =
+        if context.title.is_empty() { String::new() } else { format!(" {}", single_line(context.title)) };
     let rule = context.access.rule(&Principal::named(Some(context.agent)));
     let grants: Vec<_> = rule
         .update
@@ -66,7 +69,7 @@ fn task(context: &ForkContext<'_>) -> String {
     format!(
         "PT-v{}{title}, {state}. {} {may}. The next version is PT-v{}, made from PT-v{}.\n{}",
         held.version,
-        context.agent,
+        single_line(context.agent),
         held.version + 1,
         held.version,
         fenced("yaml", &held.document.to_yaml())

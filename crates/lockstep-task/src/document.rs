@@ -1,8 +1,8 @@
 //! The task's document: one mapping whose top-level keys are its sections.
 //!
-//! Owns reading, writing, size and shape. Its versions are in [`crate::version`]; who may change it is in
-//! [`crate::access`]. Comments and formatting are not part of it: what is written back is its content, sections
-//! in the order of [`SECTIONS`], unknown keys after them in the order they came.
+//! Owns reading, writing, size and shape. Versions are in [`crate::version`], permissions in
+//! [`crate::access`]. Comments and formatting are not preserved: only the content is written back, sections
+//! in the order of [`SECTIONS`], then unknown keys in their original order.
 
 mod sections;
 mod size;
@@ -22,7 +22,7 @@ pub struct Document {
     root: Map,
 }
 
-/// What reading a text gave: a document where there is one, and everything that was found.
+/// The result of reading a text: the document, if there is one, and all findings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
     /// The document, unless the text is no mapping or too large to be read at all.
@@ -32,7 +32,7 @@ pub struct Reading {
 }
 
 impl Reading {
-    /// The document if nothing must be mended, with the warnings; else everything that was found.
+    /// Returns the document with its warnings if it has no errors, otherwise all findings.
     pub fn valid(self) -> Result<(Document, Vec<Problem>), Findings> {
         match self.document {
             Some(document) if self.findings.is_valid() => Ok((document, self.findings.warnings)),
@@ -64,7 +64,7 @@ impl Document {
         }
     }
 
-    /// Reads a text without judging what it says: a version that was stored once.
+    /// Reads a stored version without validating its content.
     pub fn parse(bytes: &[u8], limits: Limits) -> Result<Self, Problem> {
         let value = yaml::read(bytes, limits.readable())
             .map_err(|error| Problem::of("document", error.to_string(), "nothing was stored"))?;
@@ -113,7 +113,8 @@ impl Document {
         self.root.get(name)
     }
 
-    /// Whether a section is there and says something. An empty list says "none"; an absent one says nothing.
+    /// Returns true if the section exists and has content. An empty list means "none"; an absent one means
+    /// unknown.
     pub fn has(&self, name: &str) -> bool {
         match self.section(name) {
             None | Some(Value::Null) => false,
@@ -128,7 +129,7 @@ impl Document {
         rest.iter().try_fold(self.root.get(first)?, |value, key| value.get(key))
     }
 
-    /// Text at a place given by its keys.
+    /// Returns the text at a place given by its keys.
     pub fn text(&self, keys: &[&str]) -> Option<&str> {
         let (first, rest) = keys.split_first()?;
         rest.iter().try_fold(self.root.get(first)?, |value, key| value.get(key))?.as_text()

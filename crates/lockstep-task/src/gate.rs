@@ -1,4 +1,4 @@
-//! The record of a gate: what was checked, and the verdict that follows from it.
+//! The record of a gate: its checklist, and the resulting verdict.
 //!
 //! The verdict is recomputed from the checklist: a record is evidence, not a claim. Records in older dialects
 //! are imported with a note for everything that was translated.
@@ -51,7 +51,7 @@ const CHECKLIST_ITEM: Shape = Shape::Record(&[
     required("evidence_ref", Shape::Text, "where it can be seen; for SKIP, why"),
 ]);
 
-/// What a gate says. The order matters: a later one is stricter.
+/// The verdict of a gate record. The order matters: a later one is stricter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Verdict {
@@ -92,9 +92,8 @@ pub struct GateReading {
     pub record: Option<Value>,
     /// The verdict that follows from the checklist; `None` when there is no checklist to follow from.
     pub computed: Option<Verdict>,
-    /// What was translated from an older dialect, and what could not be.
+    /// Translations from an older dialect, and parts that could not be translated.
     pub notes: Vec<String>,
-    /// What was found.
     #[serde(flatten)]
     pub findings: Findings,
 }
@@ -105,14 +104,14 @@ impl GateReading {
         self.record.as_ref()?.get("phase_from")?.as_text()
     }
 
-    /// The verdict that stands: the stricter of the one stated and the one computed.
+    /// Returns the effective verdict: the stricter of the stated and the computed one.
     pub fn verdict(&self) -> Option<Verdict> {
         let stated = self.record.as_ref().and_then(|r| Verdict::parse(r.get("verdict")?.as_text()?));
         stated.max(self.computed)
     }
 }
 
-/// Reads and checks a record. Where evidence lies is asked of `lookup`.
+/// Reads and checks a record. `lookup` resolves the paths of evidence.
 pub fn read(bytes: &[u8], lookup: &Lookup<'_>) -> GateReading {
     let record = match yaml::read(bytes, MAX_BYTES) {
         Ok(Value::Map(map)) => map,
@@ -125,7 +124,7 @@ pub fn read(bytes: &[u8], lookup: &Lookup<'_>) -> GateReading {
     };
     let mut findings = GATE_RECORD.check(&record, &Place::top(), lookup);
     if imported {
-        // An older record may not say how deep it looked; the notes tell that nothing was concluded from it.
+        // An older record may lack its tier; the notes report that nothing was concluded from it.
         findings.problems.retain(|problem| problem.at != "tier" || record.get("tier").is_some());
     } else {
         findings.problems.extend(check_locations(&record, lookup));
@@ -160,7 +159,7 @@ fn check_locations(record: &Value, lookup: &Lookup<'_>) -> Vec<Problem> {
     problems
 }
 
-/// The gate's number is that of the phase that ends, and the phase that begins comes after it.
+/// Checks that the gate's number is that of the ending phase, and that the beginning phase follows it.
 fn check_phases(record: &Value) -> Vec<Problem> {
     let number = |key: &str| record.get(key)?.as_text()?.get(1..2)?.parse::<u8>().ok();
     let mut problems = Vec::new();
@@ -183,7 +182,7 @@ fn statuses(record: &Value) -> Option<Vec<&str>> {
     items.iter().map(|item| item.get("status")?.as_text()).collect()
 }
 
-/// At least 3, 5 or 7 items by tier. More than 10 is too many to be looked at.
+/// Requires at least 3, 5 or 7 items by tier, and at most 10.
 fn check_length(record: &Value, findings: &mut Findings) {
     let Some(length) = record.get("checklist").and_then(Value::as_list).map(<[_]>::len) else { return };
     let tier = record.get("tier").and_then(Value::as_text).unwrap_or_default();
@@ -206,8 +205,8 @@ fn check_length(record: &Value, findings: &mut Findings) {
     }
 }
 
-/// FAIL if anything failed; CONDITIONAL_PASS if something was skipped; else PASS. A status nobody can read allows no
-/// conclusion.
+/// Computes FAIL if an item failed, CONDITIONAL_PASS if one was skipped, otherwise PASS. Returns `None` if a
+/// status is unreadable.
 fn compute(record: &Value) -> Option<Verdict> {
     let of = |status: &str| match status {
         "PASS" => Some(Verdict::Pass),
@@ -223,7 +222,7 @@ fn compute(record: &Value) -> Option<Verdict> {
 fn check_verdict(record: &Value, computed: Option<Verdict>) -> Option<Problem> {
     let stated = Verdict::parse(record.get("verdict")?.as_text()?)?;
     let Some(computed) = computed else {
-        // A status that cannot be read is a problem of its own; only a checklist without items is told here.
+        // An unreadable status has its own problem; only a checklist without items is reported here.
         if record.get("checklist").and_then(Value::as_list).is_some_and(|items| !items.is_empty()) {
             return None;
         }

@@ -1,6 +1,7 @@
-//! What a phase hands over: its L2 file, and the index beside it.
+//! The handoff of a phase: its L2 file and the index beside it.
 //!
-//! [`l2`] reads and checks, [`scaffold`] begins a new one, [`l1`] is the index. The gate's record is [`crate::gate`].
+//! [`l2`] reads and checks, [`scaffold`] creates a template, [`l1`] is the index. The gate record is
+//! [`crate::gate`].
 
 pub mod l1;
 pub mod l2;
@@ -26,10 +27,10 @@ pub const ARTIFACTS: &str = "Artifacts Produced";
 /// The heading of the handoff in an L2 file.
 pub const HANDOFF: &str = "Downstream Handoff";
 
-/// The sections every L2 file has, in order. Sections of its own stand after the first.
+/// The required sections of an L2 file, in order. Additional sections follow the first.
 pub const L2_SECTIONS: [&str; 4] = ["Summary", "PT Goal Linkage", "Evidence Sources", HANDOFF];
 
-/// What a phase hands to the next.
+/// The data that a phase passes to the next.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Handoff {
     /// Decisions that bind later phases.
@@ -49,16 +50,14 @@ pub struct Handoff {
     pub text: String,
 }
 
-/// What a check of an L2 file found.
+/// The result of checking an L2 file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct HandoffReport {
-    /// The file.
     pub file: String,
-    /// Whether the next phase can start from it.
+    /// Set if the next phase can start from the file.
     pub valid: bool,
-    /// What must be mended, all at once.
     pub problems: Vec<Problem>,
-    /// What is worth a look.
+    /// Findings that do not make the file invalid.
     pub warnings: Vec<Problem>,
     /// The handoff, as far as it could be read.
     pub handoff: Handoff,

@@ -1,8 +1,8 @@
-//! The task: one versioned document that is the truth across phases.
+//! The task: one versioned document for all phases of a piece of work.
 //!
-//! Everything here is pure: text and values in, values out. Whether a file exists is asked through a closure, time is
-//! a parameter, and versions are kept by the store. Read [`document`] first, then [`version::swap`], then [`update`],
-//! which judges a whole write; [`client`] does so for a client's own task list.
+//! Everything here is pure: text and values in, values out. A closure answers whether a file exists, the time
+//! is a parameter, and the store saves versions. Read [`document`] first, then [`version::swap`], then
+//! [`update`], which judges a complete write; [`client`] does so for a client's own task list.
 
 pub mod access;
 pub mod audit;

@@ -1,22 +1,22 @@
-//! The outline of a Markdown file: headings with what stands under them.
+//! The outline of a Markdown file: headings with their content.
 //!
-//! Headings inside code fences and HTML comments are text. Nothing more of Markdown is understood here.
+//! Headings inside code fences and HTML comments are text. No other Markdown syntax is interpreted.
 
-/// A heading and the lines up to the next heading of its own level or a higher one.
+/// A heading with the lines up to the next heading of the same or a higher level.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Heading {
-    /// How many `#` it has.
+    /// The number of `#`.
     pub level: usize,
-    /// Its text, without the `#` and surrounding space.
+    /// The text without `#` and surrounding space.
     pub title: String,
-    /// Its line, counted from one.
+    /// Starts at 1.
     pub line: usize,
     /// The lines under it, headings of lower levels included.
     pub body: String,
 }
 
 impl Heading {
-    /// Whether anything is said under it, comments and lower headings aside.
+    /// Returns true if the heading has no content except comments and lower headings.
     pub fn is_blank(&self) -> bool {
         visible(&self.body).iter().all(|line| line.text.trim().is_empty() || line.heading.is_some())
     }
@@ -26,7 +26,7 @@ impl Heading {
         outline(&self.body, self.line).into_iter().filter(|h| h.level == self.level + 1).collect()
     }
 
-    /// The items of the lists under it, markers taken off. Continuation lines are joined.
+    /// Returns the items of the lists under it, without markers. Continuation lines are joined.
     pub fn items(&self) -> Vec<String> {
         let mut items: Vec<String> = Vec::new();
         for line in visible(&self.body) {
@@ -40,7 +40,7 @@ impl Heading {
         items
     }
 
-    /// The lines under it that belong to no list and are no heading.
+    /// Returns the lines under it that belong to no list and are no heading.
     pub fn prose(&self) -> Vec<String> {
         let mut in_item = false;
         let mut prose = Vec::new();
@@ -94,7 +94,7 @@ struct Line {
     heading: Option<(usize, String)>,
 }
 
-/// The lines with comments taken out; a heading only where one is meant.
+/// Returns the lines without comments, with their headings.
 fn visible(text: &str) -> Vec<Line> {
     let mut fence: Option<String> = None;
     let mut comment = false;
@@ -119,7 +119,9 @@ fn opens(line: &str) -> Option<String> {
     let line = line.trim_start();
     let mark = line.chars().next().filter(|c| matches!(c, '`' | '~'))?;
     let run: String = line.chars().take_while(|c| *c == mark).collect();
-    (run.len() >= 3).then_some(run)
+    // A backtick after the first run makes the line an inline code span.
+    let is_span = mark == '`' && line[run.len()..].contains('`');
+    (run.len() >= 3 && !is_span).then_some(run)
 }
 
 fn closes(line: &str, open: &str) -> bool {

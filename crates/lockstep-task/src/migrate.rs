@@ -1,8 +1,9 @@
-//! An old `global-context.md` taken apart: every section kept as scratch, moved into the task, or dropped in favour
-//! of what now holds it.
+//! Splits an old `global-context.md`: every section is kept as scratch, moved into the task, or dropped in
+//! favour of its replacement.
 //!
-//! [`plan`](plan::plan) says what would happen, a row per section; [`Plan::apply`](plan::Plan::apply) does it. A section
-//! whose replacement does not exist is not dropped, and one without a fate stops everything.
+//! [`plan`](plan::plan) lists the effects, one row per section; [`Plan::apply`](plan::Plan::apply) executes
+//! them. A section without an existing replacement is not dropped, and a section without a fate stops the
+//! migration.
 
 pub mod fate;
 pub mod plan;

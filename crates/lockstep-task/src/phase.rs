@@ -1,6 +1,6 @@
-//! The nine phases, and what each takes from the one before.
+//! The nine phases, and the inputs of each from the previous one.
 //!
-//! [`Phase`] is the name; [`enter`] and [`complete`] are the two checks at its borders.
+//! [`Phase`] is the name; [`enter`] and [`complete`] are the checks at its start and end.
 
 pub mod complete;
 pub mod enter;
@@ -16,30 +16,23 @@ use crate::shape::{Field, Shape};
 /// A phase of the pipeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Phase {
-    /// Discovery: what is wanted.
+    /// Discovery: the requirements.
     P1,
-    /// Research.
     P2,
-    /// Architecture.
     P3,
-    /// Planning.
     P4,
     /// Validation of the plan.
     P5,
-    /// Execution.
     P6,
-    /// Testing.
     P7,
-    /// Integration.
     P8,
-    /// Delivery.
     P9,
 }
 
-/// The status of a phase in `phase_status`, in the order a phase goes through them.
+/// The status of a phase in `phase_status`, in chronological order.
 pub const STATUSES: [&str; 4] = ["PENDING", "IN_PROGRESS", "BLOCKED", COMPLETE];
 
-/// The status of a phase that has handed over.
+/// The status of a completed phase.
 pub const COMPLETE: &str = "COMPLETE";
 
 impl Phase {
@@ -67,7 +60,7 @@ impl Phase {
         Self::ALL.get(self as usize + 1).copied()
     }
 
-    /// Who writes the phase's L2 file when the task does not say.
+    /// Returns the default writer of the phase's L2 file.
     pub fn coordinator(self) -> &'static str {
         match self {
             Self::P1 => "lead",
@@ -81,7 +74,8 @@ impl Phase {
         }
     }
 
-    /// The phases whose handoffs this one starts from: the one before, and for execution also the plan's.
+    /// Returns the phases whose handoffs this one starts from: the previous one, and for execution also the
+    /// plan's.
     pub fn sources(self) -> Vec<Self> {
         match self {
             Self::P6 => vec![Self::P4, Self::P5],
@@ -104,7 +98,7 @@ impl Phase {
     }
 }
 
-/// How to mend a section that is not there. Only a list can say that there is nothing.
+/// Returns the fix for a missing section. Only a list can be empty on purpose.
 fn write_first(section: &str) -> &'static str {
     let is_list = |field: &&Field| field.name == section && matches!(field.shape, Shape::List { .. });
     match SECTIONS.iter().find(is_list) {

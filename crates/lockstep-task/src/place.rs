@@ -1,6 +1,6 @@
-//! Where something is in a document: `phase_status.P2.l2_path`.
+//! A key path in a document: `phase_status.P2.l2_path`.
 //!
-//! A place is what messages name, what `--drop` takes and what access is granted to.
+//! Messages, `--drop` and access grants use it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -40,7 +40,7 @@ impl Place {
         self.0.first().map_or("", String::as_str)
     }
 
-    /// Whether this is `outer`, or lies in it.
+    /// Returns true if this place is `outer` or below it.
     pub fn is_within(&self, outer: &Self) -> bool {
         self.0.starts_with(&outer.0)
     }
@@ -70,7 +70,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why a text names no place.
+/// The error for a text that is no valid key path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0:?} names no place in the document; write it as in phase_status.P2.l2_path or modules[\"a b\"].files"

@@ -1,28 +1,26 @@
-//! A pointer from the task to a file: relative, inside the project, and there.
+//! A pointer from the task to a file: relative, inside the project, and existing.
 //!
-//! Nothing is opened here: whether a file exists is asked of the caller.
+//! Nothing is opened here: the caller checks whether a file exists.
 
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
 
-/// The keys whose value is a pointer, wherever they stand in the task.
+/// The keys whose value is a pointer, at any depth of the task.
 pub const POINTER_KEYS: [&str; 3] = ["l2_path", "l3_path", "gate_record"];
 
-/// Why a pointer leads nowhere.
+/// The reason why a pointer is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PointerFault {
-    /// Nothing is said.
     Empty,
-    /// It starts at the root of the file system.
     Absolute,
-    /// It climbs out of the project.
+    /// The path is outside the project.
     Outside,
     /// Nothing is there.
     Missing(Vec<PathBuf>),
 }
 
 impl PointerFault {
-    /// What is the matter with `pointer`.
+    /// Describes the problem of `pointer`.
     pub fn what(&self, pointer: &str) -> String {
         match self {
             Self::Empty => "the pointer is empty".to_owned(),
@@ -32,7 +30,7 @@ impl PointerFault {
         }
     }
 
-    /// How to mend it.
+    /// Returns the fix.
     pub fn fix(&self) -> String {
         match self {
             Self::Empty => "name the file, or leave the key out".to_owned(),
@@ -45,7 +43,7 @@ impl PointerFault {
     }
 }
 
-/// Where pointers lead, and whether something is there.
+/// Resolves pointers to files and checks that they exist.
 #[derive(Clone)]
 pub struct Lookup<'a> {
     exists: &'a dyn Fn(&Path) -> bool,
@@ -59,7 +57,8 @@ impl fmt::Debug for Lookup<'_> {
 }
 
 impl<'a> Lookup<'a> {
-    /// Pointers relative to the project's root. `exists` is given paths relative to that root.
+    /// Creates a lookup of pointers relative to the project's root. `exists` gets paths relative to that
+    /// root.
     pub fn new(exists: &'a dyn Fn(&Path) -> bool) -> Self {
         Self { exists, bases: vec![PathBuf::new()] }
     }
@@ -77,7 +76,7 @@ impl<'a> Lookup<'a> {
         self
     }
 
-    /// Where `pointer` leads, relative to the project's root.
+    /// Resolves `pointer` to a path relative to the project's root.
     pub fn resolve(&self, pointer: &str) -> Result<PathBuf, PointerFault> {
         let pointer = pointer.trim();
         if pointer.is_empty() {

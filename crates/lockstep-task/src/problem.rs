@@ -1,4 +1,4 @@
-//! What is wrong with a document: where, what, and how to mend it.
+//! Problems of a document: location, description and fix.
 
 use std::fmt;
 
@@ -6,17 +6,15 @@ use serde::Serialize;
 
 use crate::place::Place;
 
-/// One thing that is wrong, or worth knowing.
+/// An error or a warning.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Problem {
-    /// The section it is in; empty when it is about the whole.
+    /// The section; empty if the problem concerns the complete document.
     pub section: String,
     /// The exact place.
     #[serde(rename = "where")]
     pub at: String,
-    /// What is the matter.
     pub what: String,
-    /// How to mend it.
     pub fix: String,
 }
 
@@ -46,19 +44,18 @@ impl fmt::Display for Problem {
 /// Everything a check found, in the order of the text.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Findings {
-    /// What must be mended.
     pub problems: Vec<Problem>,
-    /// What is kept as it is and worth a look.
+    /// Warnings; the content is kept.
     pub warnings: Vec<Problem>,
 }
 
 impl Findings {
-    /// Whether nothing must be mended.
+    /// Returns true if there are no errors.
     pub fn is_valid(&self) -> bool {
         self.problems.is_empty()
     }
 
-    /// Adds what another check found.
+    /// Adds the findings of another check.
     pub fn extend(&mut self, other: Self) {
         self.problems.extend(other.problems);
         self.warnings.extend(other.warnings);

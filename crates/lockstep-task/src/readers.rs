@@ -1,4 +1,4 @@
-//! Who works from an older version of the task.
+//! Agents that work from an older version of the task.
 
 use std::fmt;
 
@@ -10,39 +10,37 @@ use serde::{Deserialize, Serialize};
 pub struct ReadRecord {
     /// The agent's id; `None` is the Lead.
     pub agent_id: Option<String>,
-    /// The agent's type, where the client says so.
+    /// The agent's type, if the client sends it.
     pub agent_type: Option<String>,
     /// The version it read.
     pub version: u64,
-    /// When.
     pub at: Timestamp,
 }
 
 /// An agent that is at work.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActiveAgent {
-    /// Its id; `None` is the Lead.
+    /// `None` is the Lead.
     pub agent_id: Option<String>,
-    /// Its type.
     pub agent_type: Option<String>,
 }
 
-/// What an agent at work knows of the task.
+/// The version of the task that a running agent has read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Reader {
-    /// Its id; `None` is the Lead.
+    /// `None` is the Lead.
     pub agent_id: Option<String>,
-    /// Its type.
     pub agent_type: Option<String>,
-    /// The version it read last; `None` if it has read none, which is not the same as an old one.
+    /// The version it read last; `None` if it has read none, which differs from an old one.
     pub version: Option<u64>,
     /// When it read it.
     pub at: Option<Timestamp>,
-    /// How many versions it is behind; `None` if it has read none.
+    /// The number of newer versions; `None` if the agent has read none.
     pub behind: Option<u64>,
 }
 
-/// Every active agent with what it read last, furthest behind first, then those that have read nothing.
+/// Returns every active agent with the version it read last, the oldest first, then those that have read
+/// none.
 pub fn readers(records: &[ReadRecord], active: &[ActiveAgent], present: u64) -> Vec<Reader> {
     let mut readers: Vec<_> = active.iter().map(|agent| reader(records, agent, present)).collect();
     readers.sort_by_key(|reader| (reader.behind.is_none(), std::cmp::Reverse(reader.behind)));
@@ -50,7 +48,8 @@ pub fn readers(records: &[ReadRecord], active: &[ActiveAgent], present: u64) -> 
 }
 
 fn reader(records: &[ReadRecord], agent: &ActiveAgent, present: u64) -> Reader {
-    // An agent that went back to an older version works from that one, so the last reading counts, not the highest.
+    // An agent that went back to an older version works from that one, so the last read counts, not the
+    // highest version.
     let last = records.iter().filter(|r| r.agent_id == agent.agent_id).max_by_key(|r| (r.at, r.version));
     Reader {
         agent_id: agent.agent_id.clone(),
@@ -61,7 +60,7 @@ fn reader(records: &[ReadRecord], agent: &ActiveAgent, present: u64) -> Reader {
     }
 }
 
-/// What the Lead is told after a new version: who works from an older one. `None` when nobody does.
+/// Returns the Lead's notice after a new version: the agents that work from an older one, if any.
 pub fn notice(readers: &[Reader], present: u64) -> Option<String> {
     let stale: Vec<_> = readers
         .iter()

@@ -1,7 +1,7 @@
-//! Scratch: what a session keeps for itself. Nobody downstream reads it.
+//! Scratch: private data of a session, which later phases never read.
 //!
-//! It holds exactly three concerns — execution metrics, gate summaries, a version marker — and nothing else is accepted,
-//! so that it cannot become a second truth beside the task.
+//! It holds exactly three concerns (execution metrics, gate summaries, a version marker), and nothing else is
+//! accepted, so that it cannot become a second source of truth next to the task.
 
 use crate::access::{AccessTable, Principal, Refusal};
 use crate::place::Place;
@@ -40,7 +40,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Reads scratch; what is none of the three concerns is refused.
+    /// Reads scratch; refuses anything but the three concerns.
     pub fn read(bytes: &[u8]) -> Result<Self, Findings> {
         let refuse = |what: String, fix: &str| Findings {
             problems: vec![Problem::of("scratch", what, fix)],
@@ -57,7 +57,7 @@ impl Scratch {
         }
     }
 
-    /// This scratch with `value` at `place`; refused where that is none of the three concerns.
+    /// Returns a copy with `value` at `place`; refuses a place outside the three concerns.
     pub fn with(&self, place: &Place, value: Value) -> Result<Self, Findings> {
         let mut next = self.clone();
         let Some((last, path)) = place.keys().split_last() else {
@@ -77,7 +77,6 @@ impl Scratch {
         yaml::write(&Value::Map(self.root.clone()))
     }
 
-    /// The concerns.
     pub fn root(&self) -> &Map {
         &self.root
     }
@@ -109,7 +108,7 @@ fn not_a_concern(place: &Place) -> Findings {
     Findings { problems: vec![Problem::at(place, NOT_A_CONCERN, WHERE_ELSE)], warnings: Vec::new() }
 }
 
-/// Whether `principal` may write scratch. An agent in a context of its own knows no session, so it may not.
+/// Returns an error if `principal` may not write scratch. An agent in its own context has no session.
 pub fn may_write(principal: &Principal, table: &AccessTable) -> Result<(), Refusal> {
     if !table.rule(principal).fork {
         return Ok(());

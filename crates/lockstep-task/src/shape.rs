@@ -1,19 +1,18 @@
-//! Shapes: what a document may look like, as data.
+//! Shapes: the schema of a document, as data.
 //!
-//! One table per document is both the check ([`Shape::check`], all problems at once) and the published JSON Schema
-//! ([`Shape::json_schema`]), so the two cannot drift apart.
+//! One table per document is both the check ([`Shape::check`], all problems at once) and the published JSON
+//! Schema ([`Shape::json_schema`]), so the two cannot diverge.
 
 mod check;
 mod schema;
 
-/// What a value may be.
+/// The allowed form of a value.
 #[derive(Debug, Clone, Copy)]
 pub enum Shape {
-    /// Anything.
     Any,
-    /// Text that says something.
+    /// Text that is not blank.
     Text,
-    /// A whole number, zero or more.
+    /// An integer, zero or more.
     Count,
     /// A share, as in `"98.5%"`.
     Percent,
@@ -33,14 +32,13 @@ pub enum Shape {
     Pointer,
     /// A list. `unique` is a field no two items may share.
     List {
-        /// Each item.
         item: &'static Shape,
         /// A field no two items may share.
         unique: Option<&'static str>,
     },
-    /// A mapping with known fields. Unknown ones are kept and warned about, unless it is open.
+    /// A mapping with known fields. Unknown fields are kept with a warning, unless the record is open.
     Record(&'static [Field]),
-    /// A mapping with known fields that is meant to hold others too.
+    /// A mapping with known fields that may have others too.
     Open(&'static [Field]),
     /// A mapping from phases, `P1` … `P9`.
     Phases(&'static Shape),
@@ -51,13 +49,10 @@ pub enum Shape {
 /// One field of a record.
 #[derive(Debug, Clone, Copy)]
 pub struct Field {
-    /// Its key.
     pub name: &'static str,
-    /// Whether it must be there.
     pub required: bool,
-    /// What it may be.
     pub shape: Shape,
-    /// What it is for, in one line.
+    /// A description in one line.
     pub doc: &'static str,
 }
 
@@ -76,7 +71,7 @@ pub(crate) const fn list(item: &'static Shape) -> Shape {
     Shape::List { item, unique: None }
 }
 
-/// Whether `text` is `prefix` and a digit, and perhaps a letter between two phases: `P2b`.
+/// Returns true if `text` is `prefix` and a digit, optionally with a letter between two phases: `P2b`.
 fn is_numbered(prefix: char, text: &str) -> bool {
     let Some(rest) = text.strip_prefix(prefix) else { return false };
     let mut chars = rest.chars();
@@ -85,21 +80,21 @@ fn is_numbered(prefix: char, text: &str) -> bool {
         && chars.next().is_none()
 }
 
-/// Whether `text` is `prefix-N` with N from one on.
+/// Returns true if `text` is `prefix-N` with N from one on.
 fn is_id(prefix: &str, text: &str) -> bool {
     text.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('-')).is_some_and(|n| {
         (1..=9).contains(&n.len()) && !n.starts_with('0') && n.bytes().all(|b| b.is_ascii_digit())
     })
 }
 
-/// Whether `text` is a share from 0 % to 100 %.
+/// Returns true if `text` is a share from 0 % to 100 %.
 fn is_percent(text: &str) -> bool {
     let Some(number) = text.strip_suffix('%') else { return false };
     let plain = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     plain && number.parse::<f64>().is_ok_and(|n| (0.0..=100.0).contains(&n))
 }
 
-/// Whether `text` is a date or a date with a time, in ISO 8601.
+/// Returns true if `text` is a date or a date with a time, in ISO 8601.
 pub(crate) fn is_timestamp(text: &str) -> bool {
     text.parse::<jiff::Timestamp>().is_ok()
         || text.parse::<jiff::civil::DateTime>().is_ok()

@@ -1,4 +1,4 @@
-//! One versioned write, judged whole: shape, access and version, all reasons at once.
+//! Judges one versioned write: shape, access and version, with all reasons at once.
 
 use std::fmt;
 
@@ -13,41 +13,37 @@ use crate::value::Value;
 use crate::version::diff::diff;
 use crate::version::swap::{Held, Proposal, Swap, SwapRefusal, swap};
 
-/// Somebody's write.
+/// A requested write.
 #[derive(Debug, Clone, Copy)]
 pub struct Update<'a> {
-    /// Who writes.
     pub principal: &'a Principal,
     /// The skill they run.
     pub skill: Option<&'a str>,
     /// The present version.
     pub current: Held<'a>,
-    /// What the next one is to be.
+    /// The requested next version.
     pub proposal: Proposal<'a>,
-    /// Whether the subject changes besides its version.
+    /// Set if the subject changes apart from its version.
     pub changes_subject: bool,
 }
 
-/// What a write is judged by.
+/// The rules of a write.
 #[derive(Debug, Clone, Copy)]
 pub struct Rules<'a> {
-    /// Who may do what.
     pub access: &'a AccessTable,
-    /// How large a document may be.
     pub limits: Limits,
-    /// Where pointers lead.
     pub lookup: &'a Lookup<'a>,
 }
 
-/// Why a write may not stand.
+/// A reason to refuse a write.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
     /// The document is not as it should be.
     Invalid(Problem),
-    /// They may not write this.
+    /// The principal lacks the permission.
     Access(Refusal),
-    /// It does not follow from the present version.
+    /// The write does not follow from the current version.
     Version(SwapRefusal),
 }
 
@@ -61,12 +57,11 @@ impl fmt::Display for Reason {
     }
 }
 
-/// A write that may stand.
+/// An accepted write.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Judged {
-    /// What comes of it.
     pub swap: Swap,
-    /// What is worth a look.
+    /// Problems that do not prevent the write.
     pub warnings: Vec<Problem>,
 }
 
@@ -94,7 +89,8 @@ pub fn judge(update: &Update<'_>, rules: Rules<'_>) -> Result<Judged, Vec<Reason
     }
 }
 
-/// Access to what the writer changed: against the version they started from, not what others wrote since.
+/// Checks access to the writer's changes: against the version they started from, not against later writes of
+/// others.
 fn access(update: &Update<'_>, table: &AccessTable) -> Option<Reason> {
     let base = update.proposal.base_document.unwrap_or(update.current.document);
     let mut places = diff(base, update.proposal.document).places();

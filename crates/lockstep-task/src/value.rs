@@ -1,7 +1,7 @@
-//! A YAML value that keeps its keys in the order they were written.
+//! A YAML value that keeps the order of its keys.
 //!
-//! Owns the value tree every document of this crate is read into, and nothing of its meaning. A tree keeps what
-//! a typed struct would lose: keys Lockstep does not know, and their order.
+//! Defines the value tree of every document of this crate, without its meaning. A tree keeps data that a
+//! typed struct would lose: unknown keys, and their order.
 
 use std::fmt;
 
@@ -17,13 +17,11 @@ pub enum Value {
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A whole number.
     Int(i64),
-    /// A finite number with a fraction or an exponent, or a whole one beyond 64 bits. Its spelling (`1.10`) is not kept.
+    /// A finite number with a fraction or an exponent, or an integer beyond 64 bits. Its spelling (`1.10`) is
+    /// not preserved.
     Float(f64),
-    /// Text.
     Text(String),
-    /// A list.
     List(Vec<Value>),
     /// A mapping, in the order it was written.
     Map(Map),
@@ -74,12 +72,10 @@ impl Map {
         self.0.iter().map(|(k, _)| k.as_str())
     }
 
-    /// How many keys there are.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is no key.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -152,7 +148,7 @@ impl Value {
         }
     }
 
-    /// Whether nothing is said: `null`, blank text, an empty list or an empty mapping.
+    /// Returns true for `null`, blank text, an empty list or an empty mapping.
     pub fn is_blank(&self) -> bool {
         match self {
             Self::Null => true,
@@ -163,7 +159,7 @@ impl Value {
         }
     }
 
-    /// What kind of value this is, in the words of a message.
+    /// Returns the kind of the value for messages.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Null => "nothing",
@@ -278,7 +274,7 @@ impl<'de> Visitor<'de> for ValueVisitor {
     }
 
     fn visit_u64<E>(self, n: u64) -> Result<Value, E> {
-        // Digits are kept as they were rather than rounded.
+        // Larger numbers are stored as text rather than rounded.
         Ok(i64::try_from(n).map_or_else(|_| Value::Text(n.to_string()), Value::Int))
     }
 

@@ -15,21 +15,20 @@ pub const MAX_DEPTH: usize = 32;
 /// The most mappings, lists and scalars accepted in one text.
 pub const MAX_NODES: usize = 20_000;
 
-/// Why a text could not be read as YAML.
+/// The reason why a text could not be read as YAML.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum YamlError {
     /// The bytes are no text.
     #[error("the text is not UTF-8: the first bad byte is at offset {offset}; save it as UTF-8")]
     NotUtf8 {
-        /// How many bytes are good.
+        /// The number of valid bytes.
         offset: usize,
     },
-    /// The text is longer than the reader looks at.
+    /// The text exceeds the limit.
     #[error(
         "the text has {bytes} bytes, more than the {limit} that are read; keep bulk in files and point to them"
     )]
     TooLong {
-        /// Its length.
         bytes: usize,
         /// The most that is read.
         limit: usize,
@@ -56,7 +55,6 @@ pub enum YamlError {
     DuplicateKey {
         /// Line and column of the second.
         at: Mark,
-        /// The key.
         key: String,
     },
     /// A key that is not text.
@@ -76,12 +74,12 @@ pub enum YamlError {
     Syntax {
         /// Line and column.
         at: Mark,
-        /// The parser's words.
+        /// The parser's message.
         reason: String,
     },
 }
 
-/// A line and a column, counted from one; `None` where the parser gives none.
+/// A line and a column, starting at 1; `None` if the parser has none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Mark(Option<(u64, u64)>);
 
@@ -119,7 +117,7 @@ fn options() -> Options {
     options.budget = Some(budget);
     options.duplicate_keys = DuplicateKeyPolicy::Error;
     options.merge_keys = MergeKeyPolicy::Error;
-    // `yes`, `on` and `no` stay the words somebody wrote.
+    // `yes`, `on` and `no` stay text.
     options.strict_booleans = true;
     options.non_finite_float_policy = NonFiniteFloatPolicy::AsString;
     options.with_snippet = false;

@@ -1,4 +1,4 @@
-//! The decision, and its explanation: who, what, by which rule, and who could.
+//! The decision, and its explanation: principal, action, rule, and the principals that could.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{AccessTable, AgentRule, Create, Grant, Principal};
 use crate::place::Place;
 
-/// What somebody wants to do.
+/// An operation on the task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
     /// Create the task. `open` is the present version of one that is not delivered.
@@ -21,18 +21,14 @@ pub enum Action {
     CreateOther,
     /// Update an ordinary task of the client's list.
     UpdateOther,
-    /// Read.
     Read,
 }
 
-/// One request.
 #[derive(Debug, Clone, Copy)]
 pub struct Request<'a> {
-    /// Who asks.
     pub principal: &'a Principal,
-    /// The skill it runs, where it is known.
+    /// The skill that the principal runs, if known.
     pub skill: Option<&'a str>,
-    /// What it wants to do.
     pub action: Action,
     /// The places it would change: those of a [`crate::version::diff::Diff`], and `subject`.
     pub places: &'a [Place],
@@ -40,25 +36,23 @@ pub struct Request<'a> {
     pub verdict: Option<&'a str>,
 }
 
-/// The answer.
+/// The decision on a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Access {
-    /// It may.
     Granted,
-    /// It may not.
     Refused(Refusal),
 }
 
-/// Why something may not be done.
+/// The reason for a refusal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Refusal {
-    /// Who asked.
+    /// The refused principal.
     pub who: String,
-    /// What they may not do.
+    /// The refused operation.
     pub what: String,
-    /// The rules that say so.
+    /// The rules that refuse it.
     pub rule: String,
-    /// Who could.
+    /// The principals and skills that have the permission.
     pub who_could: Vec<String>,
 }
 
@@ -73,7 +67,7 @@ impl fmt::Display for Refusal {
 }
 
 impl AccessTable {
-    /// Decides one request. Both the agent's rule and, where a skill is named, the skill's must allow it.
+    /// Decides one request. The agent's rule must allow it and, if a skill is named, the skill's rule too.
     pub fn check(&self, request: &Request<'_>) -> Access {
         let mut refusals = Vec::new();
         refusals.extend(self.by_agent(request));
@@ -88,7 +82,7 @@ impl AccessTable {
         })
     }
 
-    /// What may not be done, and the agent's rule that says so.
+    /// Returns the refused operation and the agent's rule that refuses it.
     fn by_agent(&self, request: &Request<'_>) -> Option<(String, String)> {
         let rule = self.rule(request.principal);
         match request.action {
@@ -115,7 +109,7 @@ impl AccessTable {
         }
     }
 
-    /// What may not be done, and the skill's rule that says so.
+    /// Returns the refused operation and the skill's rule that refuses it.
     fn by_skill(&self, request: &Request<'_>) -> Option<(String, String)> {
         let writes = matches!(request.action, Action::CreateTask { .. } | Action::UpdateTask);
         let name = request.skill.filter(|_| writes)?;

@@ -1,4 +1,4 @@
-//! A grant: a place of the task somebody may write, perhaps only under a condition.
+//! A grant: permission to write a place of the task, optionally under a condition.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,7 +12,7 @@ use crate::place::{InvalidPlace, Place};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Grant {
-    /// What may be written; the top is everything.
+    /// The place that may be written; the top is the complete document.
     pub place: Place,
     /// The `validation_verdict` the new document must have.
     pub when: Option<String>,
@@ -24,7 +24,7 @@ impl Grant {
         Self { place: Place::top(), when: None }
     }
 
-    /// Whether `place` may be written when the new document has `verdict`.
+    /// Returns true if `place` may be written while the new document has `verdict`.
     pub fn covers(&self, place: &Place, verdict: Option<&str>) -> bool {
         place.is_within(&self.place) && self.when.as_deref().is_none_or(|when| verdict == Some(when))
     }

@@ -13,42 +13,40 @@ use crate::place::Place;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Create {
-    /// None.
     #[default]
     None,
-    /// The task, while there is none.
+    /// The task, if there is none yet.
     Task,
-    /// Any.
     Any,
 }
 
-/// What an agent may do.
+/// Permissions of an agent.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgentRule {
     /// Which tasks it may create.
     pub create: Create,
-    /// What it may update; nothing when empty.
+    /// The places it may update.
     pub update: Vec<Grant>,
-    /// Whether it runs in a context of its own, and so may not write scratch.
+    /// Set if the agent runs in its own context and therefore may not write scratch.
     pub fork: bool,
-    /// Whether it may still update a delivered task, where no skill is named.
+    /// Set if the agent may still update a delivered task, if no skill is named.
     pub after_delivery: bool,
 }
 
-/// What a skill may write and must find.
+/// Permissions of a skill, and the sections it requires.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct SkillRule {
     /// The phases it runs. It may write their entries in `phase_status`.
     pub phases: Vec<Phase>,
-    /// What it may write besides.
+    /// Additional places it may write.
     pub writes: Vec<Grant>,
     /// The sections that must be there when it starts.
     pub must_read: Vec<String>,
     /// The sections it is shown where they are there.
     pub may_read: Vec<String>,
-    /// Whether it may still write to a delivered task.
+    /// True if it may still write to a delivered task.
     pub after_delivery: bool,
 }
 
@@ -63,7 +61,7 @@ impl SkillRule {
     }
 }
 
-/// Who may do what. The Lead is not in it: the Lead may do everything.
+/// Permissions of agents and skills. The Lead has no row: it may do everything.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AccessTable {
@@ -74,7 +72,7 @@ pub struct AccessTable {
 }
 
 impl AccessTable {
-    /// The defaults, with every agent and skill of `project` in place of the one of the same name.
+    /// Returns the defaults, with every agent and skill of `project` replacing the one of the same name.
     #[must_use]
     pub fn with(mut self, project: Self) -> Self {
         self.agents.extend(project.agents);
@@ -94,12 +92,13 @@ impl AccessTable {
         match principal {
             Principal::Lead => everything(),
             Principal::Agent(name) => self.agents.get(name).cloned().unwrap_or_default(),
-            // It may be a script of the Lead's. It is recorded as unknown, and a row of that name restricts it.
+            // The caller may be a script of the Lead. It is recorded as unknown, and a row of that name
+            // restricts it.
             Principal::Unknown => self.agents.get(UNKNOWN).cloned().unwrap_or_else(everything),
         }
     }
 
-    /// Whether a delivered task is still open to a writer: a review is recorded after the delivery.
+    /// Returns true if a delivered task is still open to a writer: a review is recorded after the delivery.
     pub fn writes_after_delivery(&self, principal: &Principal, skill: Option<&str>) -> bool {
         match skill {
             Some(name) => self.skills.get(name).is_some_and(|rule| rule.after_delivery),

@@ -1,4 +1,4 @@
-//! Whether the client's list still says what the store says.
+//! Comparison of the client's list with the store.
 
 use std::fmt;
 
@@ -10,21 +10,20 @@ use crate::problem::Problem;
 use crate::version::diff::{Diff, diff};
 use crate::version::subject::Subject;
 
-/// Whether the client's list says what the store says.
+/// The result of comparing the client's list with the store.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "agreement", rename_all = "snake_case")]
 pub enum Agreement {
-    /// Both say the same.
+    /// Both have the same content.
     Same,
-    /// They do not.
     Different {
         /// The store's version.
         store: u64,
         /// The list's version, if its subject names one.
         list: Option<u64>,
-        /// What the list would change of the store's document; `None` when its description is no document.
+        /// The list's differences from the stored document; `None` if its description is not a document.
         diff: Option<Diff>,
-        /// Why the description is no document.
+        /// The reason why the description is no document.
         unreadable: Option<Problem>,
     },
 }

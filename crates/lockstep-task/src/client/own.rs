@@ -1,11 +1,12 @@
-//! Whether a description is a document of Lockstep's, or the text of another framework whose subject has the same mark.
+//! Distinguishes task documents of Lockstep from texts of other frameworks whose subjects have the same mark.
 
 use crate::document::{Limits, SECTIONS};
 use crate::value::Value;
 use crate::yaml;
 
-/// Whether a description is meant to be a document: it has a section, perhaps misspelt. A Markdown body has none. YAML that does not
-/// parse counts where a line begins like a section and nothing in it is a Markdown heading.
+/// Returns true if a description is intended as a document: it has a section, perhaps misspelt. A Markdown
+/// body has none. YAML that does not parse counts if a line begins like a section and nothing in it is a
+/// Markdown heading.
 pub fn is_document(description: &str, limits: Limits) -> bool {
     match yaml::read(description.as_bytes(), limits.readable()) {
         Ok(Value::Map(root)) => root.keys().any(is_meant),

@@ -9,7 +9,7 @@ use crate::version::deliver;
 use crate::version::subject::Subject;
 use crate::version::swap::{Proposal, Swap};
 
-/// What a call changes; `None` stays as it is.
+/// The fields that a call sets; `None` leaves a field unchanged.
 pub(super) struct Revision<'a> {
     pub(super) subject: Option<&'a str>,
     pub(super) description: Option<&'a str>,
@@ -47,7 +47,7 @@ pub(super) fn revise(
 struct Subjects {
     old: Option<Subject>,
     new: Option<Subject>,
-    /// Whether it changes besides its version.
+    /// Set if the subject changes apart from its version.
     changes: bool,
     delivers: bool,
 }
@@ -69,7 +69,7 @@ impl Subjects {
         Self { old, new, changes, delivers }
     }
 
-    /// A write names the version after the present one: a stale write, or one that kept its version, does not.
+    /// Checks that the write names the version after the current one. A stale write does not.
     fn check_version(&self, known: Known<'_>, reasons: &mut Vec<Reason>) {
         let next = known.held.version + 1;
         let stated = self.new.as_ref().and_then(|subject| subject.version);

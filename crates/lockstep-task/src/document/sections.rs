@@ -9,7 +9,7 @@ pub const METRICS: &str = "metrics";
 /// The name under which a change of the task's subject is granted. It is no section of the document.
 pub const SUBJECT: &str = "subject";
 
-/// The shape of the whole document.
+/// The shape of the document.
 pub const TASK: Shape = Shape::Record(&SECTIONS);
 
 /// The sections, in the order they are written.
@@ -123,12 +123,12 @@ const BUDGET: Shape = Shape::Record(&[
     required("max_phases", Shape::Count, "how many phases may run"),
 ]);
 
-/// Whether `name` is a section Lockstep knows.
+/// Returns true if `name` is a known section.
 pub fn is_section(name: &str) -> bool {
     SECTIONS.iter().any(|section| section.name == name)
 }
 
-/// Where `name` is written: known sections in their order, others after them.
+/// Returns the sort position of `name`: known sections in their order, then all others.
 pub(super) fn rank(name: &str) -> usize {
     SECTIONS.iter().position(|section| section.name == name).unwrap_or(SECTIONS.len())
 }

@@ -1,11 +1,11 @@
-//! How large a task may be. A task holds pointers; bulk belongs in the files they lead to.
+//! Size limits of a task. A task holds pointers; bulk belongs in the files they name.
 
 use super::Document;
 use crate::problem::Problem;
 use crate::value::{Map, Value};
 use crate::yaml;
 
-/// How large a document may be.
+/// Size limits of a document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     /// The most bytes a version may have.
@@ -19,7 +19,8 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// How much is parsed so that other problems can be told at the same time. Beyond it only the size is.
+    /// Returns how many bytes are parsed to report other problems along with the size. Beyond that only the
+    /// size is reported.
     pub fn readable(self) -> usize {
         self.max_bytes.saturating_mul(4)
     }

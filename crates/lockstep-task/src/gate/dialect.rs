@@ -4,7 +4,7 @@
 
 use crate::value::{Map, Value};
 
-/// The keys by which an older record is known, besides the absence of `checklist`.
+/// The keys that identify an older record, besides the absence of `checklist`.
 const OLD_KEYS: [&str; 5] = ["result", "date", "criteria", "gate_criteria", "phase"];
 
 /// The record translated, with notes; `None` when it is not in an older dialect.
@@ -42,7 +42,7 @@ impl<'a> Import<'a> {
         self.notes.push(note.into());
     }
 
-    /// `phase: 4` or `gate: 4` or `gate: G4` say which gate it is.
+    /// Reads the gate's number from `phase: 4`, `gate: 4` or `gate: G4`.
     fn phases(&mut self) {
         let gate = self.take("gate").and_then(number);
         let phase = self.take("phase").and_then(number);
@@ -134,7 +134,7 @@ impl<'a> Import<'a> {
     }
 }
 
-/// What stands where an older record says nothing.
+/// The placeholder for data that an older record lacks.
 const NOT_RECORDED: &str = "not recorded";
 
 fn number(value: &Value) -> Option<i64> {

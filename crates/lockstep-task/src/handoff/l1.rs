@@ -1,4 +1,4 @@
-//! `L1-index.yaml`: who worked in which phase, and whether it is done.
+//! `L1-index.yaml`: the workers of each phase, and their status.
 
 use serde::Serialize;
 
@@ -29,9 +29,8 @@ const FIELDS: [Field; 6] = [
 pub struct L1Reading {
     /// The index in the present dialect, as far as it could be read.
     pub index: Option<Value>,
-    /// What was translated from an older dialect.
+    /// Translations from an older dialect.
     pub notes: Vec<String>,
-    /// What was found.
     #[serde(flatten)]
     pub findings: Findings,
 }

@@ -1,4 +1,4 @@
-//! An L2 file read and checked: its sections in order, its handoff whole, its artifacts there.
+//! Reads and checks an L2 file: order of sections, complete handoff, existing artifacts.
 
 use std::path::Path;
 
@@ -12,8 +12,8 @@ pub const MAX_BYTES: usize = 1024 * 1024;
 
 /// Checks the L2 file `file`, whose path is relative to the project's root.
 ///
-/// Its artifacts may be named from the project's root, from the file's own directory, or from the directory that holds
-/// the phases (`.agent/teams/SESSION`).
+/// Its artifacts may be named from the project's root, from the file's own directory, or from the directory
+/// of the phases (`.agent/teams/SESSION`).
 pub fn check(file: &Path, bytes: &[u8], lookup: &Lookup<'_>) -> HandoffReport {
     let mut findings = Findings::default();
     let mut handoff = Handoff::default();
@@ -60,7 +60,8 @@ fn from_file<'a>(file: &Path, lookup: &Lookup<'a>) -> Lookup<'a> {
     }
 }
 
-/// The required sections: each there once, none blank, in order, the first first and the last three last.
+/// Checks the required sections: each exists once, none is blank, the order is right, with the first first
+/// and the last three last.
 fn check_order(sections: &[Heading]) -> Vec<Problem> {
     let mut problems = Vec::new();
     for title in L2_SECTIONS {
@@ -134,7 +135,7 @@ fn check_handoff(section: &Heading, lookup: &Lookup<'_>, findings: &mut Findings
     handoff
 }
 
-/// Whether a heading is that of a category: with or without what follows in parentheses.
+/// Returns true if a heading is that of a category, with or without the text in parentheses.
 fn is_category(title: &str, category: &str) -> bool {
     let plain = category.split(" (").next().unwrap_or(category);
     title == category || title.trim_end_matches(':').trim_end() == plain
@@ -161,7 +162,7 @@ fn slot<'h>(handoff: &'h mut Handoff, category: &str) -> &'h mut Vec<String> {
     }
 }
 
-/// The items of a category, or its text as one; "none" is no item.
+/// Returns the items of a category, or its text as one; "none" is no item.
 fn said(heading: &Heading) -> Vec<String> {
     let items = heading.items();
     let items = if items.is_empty() { vec![heading.body.trim().to_owned()] } else { items };
@@ -195,7 +196,8 @@ fn check_artifacts(items: &[String], lookup: &Lookup<'_>, findings: &mut Finding
     artifacts
 }
 
-/// The paths an item begins with: its code spans before the first dash, or its words between commas.
+/// Returns the paths that an item begins with: its code spans before the first dash, or its words between
+/// commas.
 fn paths_in(item: &str) -> Vec<String> {
     let head = [" — ", " – ", " - ", " ("]
         .iter()

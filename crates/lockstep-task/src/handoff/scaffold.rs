@@ -1,4 +1,4 @@
-//! A new L2 file, to be filled in. It does not pass the check until somebody has said something everywhere.
+//! The template of an L2 file. It does not pass the check until every section is filled in.
 
 use super::{CATEGORIES, L2_SECTIONS};
 use crate::phase::Phase;
@@ -29,10 +29,10 @@ fn hint(category: &str) -> &'static str {
     }
 }
 
-/// Where a phase's L2 file is when neither the task nor the project says.
+/// The default path of a phase's L2 file, if neither the task nor the project names one.
 pub const L2_PATH: &str = ".agent/teams/{session-id}/phase-{N}/{coordinator}/L2-summary.md";
 
-/// What a path may have filled in.
+/// The placeholders of a path.
 pub const PLACEHOLDERS: [&str; 3] = ["session-id", "N", "coordinator"];
 
 /// The path of a phase's L2 file when the task does not name one, by a template such as [`L2_PATH`].

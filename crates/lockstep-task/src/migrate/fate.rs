@@ -1,4 +1,4 @@
-//! The fate table: which section of an old context file goes where.
+//! The fate table: the destination of each section of an old context file.
 
 use std::fmt;
 
@@ -6,26 +6,23 @@ use serde::Serialize;
 
 use crate::phase::Phase;
 
-/// What becomes of a section.
+/// The treatment of a section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(tag = "action", rename_all = "snake_case")]
 pub enum Fate {
-    /// It is kept as a gate summary in scratch.
+    /// Store the section as a gate summary in scratch.
     Keep,
-    /// Its items become constraints of the task.
+    /// Turn its items into constraints of the task.
     IntoConstraints,
-    /// Its items become interfaces of the task's impact map.
+    /// Turn its items into interfaces of the task's impact map.
     IntoInterfaces,
-    /// It is dropped, because this holds it now.
-    Drop {
-        /// What holds it.
-        replacement: Replacement,
-    },
-    /// It is dropped because somebody said so.
+    /// Drop the section, because its replacement holds the content.
+    Drop { replacement: Replacement },
+    /// Drop the section on request.
     Discard,
 }
 
-/// What holds a dropped section now.
+/// The new location of a dropped section's content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Replacement {
@@ -75,7 +72,7 @@ const fn handoff(phase: Phase) -> Fate {
     Fate::Drop { replacement: Replacement::Handoff(phase) }
 }
 
-/// Sections by their words, most telling first: a title that begins with these words has this fate.
+/// Sections by their words, most specific first: a title that begins with these words has this fate.
 pub const FATES: [(&str, Fate); 22] = [
     ("scope", task("user_intent")),
     ("phase pipeline status", Fate::Keep),
@@ -104,7 +101,7 @@ pub const FATES: [(&str, Fate); 22] = [
     ("phase 7 verification results", Fate::Keep),
 ];
 
-/// The fate of a section by its title; `None` when the table does not know it.
+/// Returns the fate of a section by its title. `None` if the table does not contain it.
 pub fn fate(title: &str) -> Option<Fate> {
     let words = words(title);
     entry_requirements(&words).or_else(|| {
@@ -126,7 +123,7 @@ fn entry_requirements(words: &str) -> Option<Fate> {
         return None;
     }
     let phase = Phase::ALL.into_iter().find(|phase| number == phase.number().to_string())?;
-    // Execution starts from the plan; what validation adds to it is in the task.
+    // Execution starts from the plan; additions by validation are in the task.
     let source = if phase == Phase::P6 { Phase::P4 } else { phase.previous()? };
     Some(handoff(source))
 }

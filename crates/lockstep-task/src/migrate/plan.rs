@@ -17,7 +17,7 @@ use crate::problem::Problem;
 use crate::scratch::Scratch;
 use crate::value::Value;
 
-/// What is needed to plan a migration.
+/// The inputs of a migration plan.
 pub struct Migrating<'a> {
     /// The old context file.
     pub text: &'a str,
@@ -25,9 +25,8 @@ pub struct Migrating<'a> {
     pub document: &'a Document,
     /// The session's scratch as it is.
     pub scratch: &'a Scratch,
-    /// Fates somebody stated, by title, for sections the table does not know or treats otherwise.
+    /// Requested fates by title. They override the table.
     pub stated: &'a BTreeMap<String, Fate>,
-    /// Where pointers lead.
     pub lookup: &'a Lookup<'a>,
     /// The content of a file of the project, or why it cannot be read.
     pub content: &'a dyn Fn(&Path) -> Result<Vec<u8>, String>,
@@ -36,19 +35,16 @@ pub struct Migrating<'a> {
 /// One section of the old file.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Row {
-    /// Its title.
     pub section: String,
-    /// Its line.
     pub line: usize,
-    /// What becomes of it; `None` when nobody has said.
+    /// The treatment; `None` if it is undecided.
     pub fate: Option<Fate>,
-    /// Why that cannot be done; empty when it can.
+    /// The reasons why it cannot be done; empty if it can.
     pub problems: Vec<Problem>,
-    /// What is worth knowing.
     pub notes: Vec<String>,
 }
 
-/// What a migration would do.
+/// The planned effects of a migration.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Plan {
     /// A row per section.
@@ -61,7 +57,7 @@ pub struct Plan {
     scratch: Scratch,
 }
 
-/// What a migration leaves.
+/// The result of a migration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Migrated {
     /// The task's content.
@@ -71,12 +67,12 @@ pub struct Migrated {
 }
 
 impl Plan {
-    /// Whether every section has a fate that can be carried out.
+    /// Returns true if every section has a fate that can be executed.
     pub fn is_possible(&self) -> bool {
         self.rows.iter().all(|row| row.problems.is_empty())
     }
 
-    /// Carries the plan out, or says why it cannot be.
+    /// Executes the plan, or returns the obstacles.
     pub fn apply(self) -> Result<Migrated, Vec<Problem>> {
         let problems: Vec<_> = self.rows.iter().flat_map(|row| row.problems.clone()).collect();
         if problems.is_empty() {
@@ -138,7 +134,7 @@ fn version_marker(front: &str, plan: &mut Plan) {
     plan.rows.push(Row { section, line: 1, fate: Some(Fate::Keep), problems: Vec::new(), notes });
 }
 
-/// Text before the first section has no title, so the table cannot know it.
+/// Handles text before the first section, which has no title, so that the table cannot contain it.
 fn preamble(body: &str, offset: usize, sections: &[Heading], migrating: &Migrating<'_>) -> Option<Row> {
     let until = sections.first().map_or(body.lines().count(), |h| h.line - 1 - offset);
     let text: Vec<_> =
@@ -190,7 +186,7 @@ fn keep(section: &Heading, plan: &mut Plan) -> Result<String, Vec<Problem>> {
     Ok(format!("as {place}"))
 }
 
-/// What replaces the section is there, or the section is not dropped.
+/// Checks that the replacement of the section exists.
 fn replaced(
     replacement: Replacement,
     section: &Heading,
@@ -237,7 +233,7 @@ fn has_handoff(path: &Path, bytes: &[u8], lookup: &Lookup<'_>) -> Result<(), Str
     Ok(())
 }
 
-/// How many items the old section and its replacement have, so that a difference can be seen.
+/// Compares the number of items in the old section and its replacement.
 fn counted(section: &Heading, value: &Value) -> String {
     let old = take::lines(section).len();
     match value.as_list().map(<[_]>::len) {

@@ -1,4 +1,4 @@
-//! What migrated sections say, as entries of the task.
+//! Converts migrated sections to entries of the task.
 
 use crate::document::Document;
 use crate::markdown::Heading;
@@ -21,7 +21,7 @@ fn cells(row: &str) -> Vec<String> {
     row.trim_matches('|').split('|').map(|cell| cell.trim().to_owned()).collect()
 }
 
-/// The items of a section all of which must be taken: text that is no item would be lost.
+/// Returns the items of a section. All must be migrated: text that is no item would be lost.
 fn items(section: &Heading, form: &str) -> Result<Vec<String>, Vec<Problem>> {
     let fix = format!("write each as {form}");
     let mut problems: Vec<_> = section
@@ -66,7 +66,7 @@ pub(super) fn constraints(section: &Heading, document: &mut Document) -> Result<
     Ok(format!("added {added}; there already: {there}"))
 }
 
-/// Adds the items as interfaces that are not there yet. An item says `FROM → TO: CONTRACT`.
+/// Adds items that are not interfaces yet. An item has the form `FROM → TO: CONTRACT`.
 pub(super) fn interfaces(section: &Heading, document: &mut Document) -> Result<String, Vec<Problem>> {
     const FORM: &str = "`- FROM → TO: CONTRACT`";
     let items = items(section, FORM)?;

@@ -1,4 +1,4 @@
-//! Completing a phase: its handoff is whole, its sections are written, its gate holds; then one version.
+//! Completes a phase: checks its handoff, its sections and its gate, then writes one version.
 
 use std::path::Path;
 
@@ -16,16 +16,13 @@ use crate::version::swap::Held;
 /// A file by its path relative to the project's root, with its content.
 #[derive(Debug, Clone, Copy)]
 pub struct Given<'a> {
-    /// The path.
     pub path: &'a str,
-    /// The content.
     pub bytes: &'a [u8],
 }
 
-/// What is needed to decide whether a phase is complete.
+/// The inputs of completing a phase.
 #[derive(Debug)]
 pub struct Completing<'a> {
-    /// The phase.
     pub phase: Phase,
     /// The present version of the task.
     pub held: Held<'a>,
@@ -33,7 +30,6 @@ pub struct Completing<'a> {
     pub l2: Given<'a>,
     /// The record of its gate.
     pub gate: Option<Given<'a>>,
-    /// Where pointers lead.
     pub lookup: &'a Lookup<'a>,
 }
 
@@ -42,9 +38,7 @@ pub struct Completing<'a> {
 pub struct Completion {
     /// The next version's content.
     pub document: Document,
-    /// What was found in the L2 file.
     pub handoff: HandoffReport,
-    /// What was found in the gate's record.
     pub gate: Option<GateReading>,
 }
 

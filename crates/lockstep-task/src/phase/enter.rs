@@ -1,4 +1,4 @@
-//! Entering a phase: what the phase before handed over, and what the task says.
+//! Enters a phase: the previous phase's handoff and the required sections of the task.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -17,28 +17,26 @@ use crate::value::{Map, Value};
 use crate::version::swap::Held;
 use crate::yaml;
 
-/// What is needed to decide whether a phase can begin.
+/// The inputs of entering a phase.
 pub struct Entering<'a> {
-    /// The phase.
     pub phase: Phase,
     /// The present version of the task.
     pub held: Held<'a>,
-    /// The rules, for what the phase's skill must read.
+    /// The rules that determine what the phase's skill must read.
     pub access: &'a AccessTable,
     /// The session, for an L2 file the task does not name. An id that was checked.
     pub session: Option<&'a str>,
-    /// Where an L2 file is that the task does not name, as in [`crate::handoff::scaffold::L2_PATH`].
+    /// The path template of an L2 file that the task does not name, as in
+    /// [`crate::handoff::scaffold::L2_PATH`].
     pub l2_template: &'a str,
-    /// Where pointers lead.
     pub lookup: &'a Lookup<'a>,
     /// The content of a file of the project, or why it cannot be read.
     pub content: &'a dyn Fn(&Path) -> Result<Vec<u8>, String>,
 }
 
-/// What a phase starts from.
+/// The data that a phase starts from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct EntryContext {
-    /// The phase.
     pub phase: Phase,
     /// The skill that runs it.
     pub skill: Option<String>,
@@ -53,11 +51,9 @@ pub struct EntryContext {
 /// A handoff a phase starts from.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Received {
-    /// The phase that handed over.
+    /// The previous phase.
     pub phase: Phase,
-    /// Its L2 file.
     pub file: String,
-    /// What it handed over.
     pub handoff: Handoff,
 }
 

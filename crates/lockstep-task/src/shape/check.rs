@@ -21,7 +21,7 @@ impl Shape {
     }
 }
 
-/// Beyond so many, more of the same help nobody; how many there are is still told.
+/// The number of listed problems; the rest is counted.
 const MOST_TOLD: usize = 100;
 
 fn cap(problems: &mut Vec<Problem>, place: &Place) {
@@ -163,7 +163,7 @@ impl Check<'_> {
     }
 }
 
-/// What is there, for a message.
+/// Describes a value for a message.
 fn said(value: &Value) -> String {
     match value {
         Value::Text(text) if text.trim().is_empty() => "blank text".to_owned(),
@@ -176,7 +176,7 @@ fn names(fields: &[Field]) -> String {
     fields.iter().map(|f| f.name).collect::<Vec<_>>().join(", ")
 }
 
-/// The known name closest to a misspelt one.
+/// Returns the known name closest to a misspelt one.
 pub(crate) fn nearest<'n>(word: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     known
         .filter(|name| name.len().abs_diff(word.len()) <= 2)

@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 use super::{Field, Shape};
 
 impl Shape {
-    /// The JSON Schema of this shape. Whether pointers lead anywhere and ids are unique is beyond it.
+    /// Returns the JSON Schema of this shape. It does not cover the existence of pointers and the uniqueness
+    /// of ids.
     pub fn json_schema(&self) -> Value {
         match self {
             Self::Any => json!({}),
@@ -28,7 +29,7 @@ impl Shape {
         }
     }
 
-    /// The JSON Schema of a whole document.
+    /// Returns the JSON Schema of a complete document.
     pub fn json_schema_document(&self, title: &str, description: &str) -> Value {
         let mut schema = self.json_schema();
         if let Value::Object(object) = &mut schema {

@@ -7,10 +7,10 @@ use crate::place::Place;
 use crate::problem::Problem;
 use crate::value::{Map, Value};
 
-/// The delivered document: every phase COMPLETE, `metrics` added to those that are there.
+/// Returns the delivered document: every phase COMPLETE, with `metrics` added.
 ///
-/// P9 is completed by delivering. An earlier phase that is not COMPLETE is a reason to refuse, unless it is in
-/// `assumed`: then it is marked so, because a delivery must not claim a phase nobody went through.
+/// Delivering completes P9. An earlier phase that is not COMPLETE prevents the delivery unless it is in
+/// `assumed`. It is then marked as assumed.
 pub fn deliver(current: Held<'_>, metrics: &Map, assumed: &[Phase]) -> Result<Document, Vec<Problem>> {
     if current.delivered {
         let what = format!("PT-v{} is DELIVERED already", current.version);

@@ -1,4 +1,4 @@
-//! What changed between two documents, by section.
+//! Differences between two documents, by section.
 
 use std::fmt;
 
@@ -9,15 +9,14 @@ use crate::document::Document;
 use crate::place::Place;
 use crate::value::Value;
 
-/// One place whose value is not the same in two documents.
+/// One place whose values differ in two documents.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Change {
-    /// Where.
     #[serde(rename = "where")]
     pub place: Place,
-    /// What was there; `None` if it was added.
+    /// The old value; `None` if it was added.
     pub before: Option<Value>,
-    /// What is there; `None` if it was removed.
+    /// The new value; `None` if it was removed.
     pub after: Option<Value>,
 }
 
@@ -28,7 +27,7 @@ pub struct Diff {
     pub changes: Vec<Change>,
 }
 
-/// What changed from `before` to `after`. The order of keys and of named items is no change.
+/// Compares two documents. The order of keys and of named items is ignored.
 pub fn diff(before: &Document, after: &Document) -> Diff {
     let mut changes = Vec::new();
     let (before, after) = (Value::Map(before.root().clone()), Value::Map(after.root().clone()));
@@ -53,7 +52,6 @@ fn walk(before: Option<&Value>, after: Option<&Value>, place: &Place, changes: &
 }
 
 impl Diff {
-    /// Whether nothing changed.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }

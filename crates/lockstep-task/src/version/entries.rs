@@ -1,13 +1,13 @@
-//! Lists whose items have names: decisions by id, modules by name, files by path.
+//! Lists with named items: decisions by id, modules by name, files by path.
 //!
-//! Two versions of such a list are compared item by item, whatever the order; any other list is one value.
+//! Two versions of such a list are compared item by item, regardless of order; any other list is one value.
 
 use crate::value::Value;
 
 /// The fields that name an item, most telling first.
 const NAMING: [&[&str]; 4] = [&["id"], &["name"], &["file"], &["from", "to"]];
 
-/// The names of all items, if every item has one and no two are the same.
+/// Returns the names of all items, if every item has a unique one.
 pub(crate) fn names(items: &[Value]) -> Option<Vec<String>> {
     NAMING.iter().find_map(|fields| named_by(fields, items))
 }
@@ -34,7 +34,7 @@ pub(crate) fn of(value: &Value) -> Option<Vec<(String, &Value)>> {
     }
 }
 
-/// Whether both are mappings, or both are lists that name their items.
+/// Returns true if both are mappings, or both are lists that name their items.
 pub(crate) fn comparable(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Map(_), Value::Map(_)) => true,
@@ -43,7 +43,7 @@ pub(crate) fn comparable(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Whether two values say the same, whatever the order of keys and of named items.
+/// Returns true if two values are equal apart from the order of keys and of named items.
 pub(crate) fn same(a: &Value, b: &Value) -> bool {
     if !comparable(a, b) {
         return a == b;

@@ -1,7 +1,7 @@
-//! What a write would lose: pointers, phases, sections, and entries others still name.
+//! Losses of a write: pointers, phases, sections, and entries that are still referenced.
 //!
-//! The task is merged by models, and a model that rewrites it forgets what it does not mention. What another
-//! phase relies on is given up only when the write says so by name.
+//! Models rewrite the task and forget what they do not mention. Data that another phase relies on is dropped
+//! only if the write names it.
 
 use std::fmt;
 
@@ -13,17 +13,16 @@ use crate::phase::{COMPLETE, Phase};
 use crate::place::Place;
 use crate::value::Value;
 
-/// One thing the present version has and the new one would not.
+/// A value of the present version that the new one would not have.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Loss {
-    /// Where it is; the name `--drop` takes.
+    /// The place; the argument of `--drop`.
     #[serde(rename = "where")]
     pub place: Place,
-    /// What it is.
     pub kind: LossKind,
 }
 
-/// What would be lost.
+/// The kind of lost data.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LossKind {
@@ -31,7 +30,7 @@ pub enum LossKind {
     Pointer(String),
     /// The record that a phase is complete.
     Phase,
-    /// A whole section.
+    /// A complete section.
     Section,
     /// A decision or a constraint that is still named at this place.
     Entry(Place),
@@ -92,7 +91,7 @@ fn lost_sections(current: &Document, new: &Document, known: &[Loss]) -> Vec<Loss
         .collect()
 }
 
-/// Decisions and constraints that are gone, and whose id the new document still names.
+/// Returns removed decisions and constraints whose id the new document still references.
 fn lost_entries(current: &Document, new: &Document) -> Vec<Loss> {
     let mut losses = Vec::new();
     for section in ["architecture_decisions", "constraints"] {
@@ -134,8 +133,10 @@ fn has_word(text: &str, word: &str) -> bool {
     text.split(|c: char| !(c.is_alphanumeric() || matches!(c, '-' | '_'))).any(|found| found == word)
 }
 
-/// The losses no name in `drops` covers. A name covers what lies in it only when the whole of it is gone, so
-/// that `phase_status.P2` gives up a phase and cannot hide the loss of one pointer in it.
+/// Returns the losses that no name in `drops` covers.
+///
+/// A name covers the places below it only if all of it is removed: `phase_status.P2` drops a phase and cannot
+/// hide the loss of one pointer in it.
 pub fn uncovered(losses: Vec<Loss>, drops: &[Place], new: &Document) -> Vec<Loss> {
     let covers = |drop: &Place, loss: &Loss| {
         *drop == loss.place || (loss.place.is_within(drop) && new.get(drop).is_none_or(Value::is_blank))

@@ -1,7 +1,7 @@
-//! Two changes to one version, brought together where they do not meet.
+//! Three-way merge of two changes to one version.
 //!
 //! The unit is the smallest named place: two phases may both write `phase_status`, each its own entry. The
-//! result has the same content whoever was first.
+//! result does not depend on the order of the writes.
 
 use std::fmt;
 
@@ -13,30 +13,28 @@ use crate::document::Document;
 use crate::place::Place;
 use crate::value::{Map, Value};
 
-/// A place both sides changed, each in its own way.
+/// A place that both sides changed differently.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Clash {
-    /// Where.
     #[serde(rename = "where")]
     pub place: Place,
-    /// What both started from.
+    /// The common ancestor.
     pub base: Option<Value>,
-    /// What this write says.
+    /// The value of this write.
     pub yours: Option<Value>,
-    /// What the present version says.
+    /// The value of the current version.
     pub theirs: Option<Value>,
 }
 
 /// Both sides brought together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Merge {
-    /// The result. Where the sides clash it is as the present version has it.
+    /// The merged document. At conflicts it has the current version's value.
     pub document: Document,
-    /// Where the sides clash.
     pub clashes: Vec<Clash>,
 }
 
-/// Applies what `yours` changed since `base` to `theirs`.
+/// Applies the changes of `yours` since `base` to `theirs`.
 pub fn merge(base: &Document, yours: &Document, theirs: &Document) -> Merge {
     let mut clashes = Vec::new();
     let root = |document: &Document| Value::Map(document.root().clone());
@@ -110,27 +108,25 @@ fn same(a: Side<'_>, b: Side<'_>) -> bool {
     }
 }
 
-/// What both sides did to the version they started from, section by section.
+/// The changes of both sides to the common ancestor, by section.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ThreeWay {
     /// The sections either side changed.
     pub sections: Vec<SectionDelta>,
 }
 
-/// What both sides did to one section.
+/// The changes of both sides to one section.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct SectionDelta {
-    /// The section.
     pub section: String,
-    /// What this write changes.
+    /// The changes of this write.
     pub yours: Vec<Change>,
-    /// What the present version changed.
+    /// The changes of the current version.
     pub theirs: Vec<Change>,
-    /// Where they clash.
     pub clashes: Vec<Clash>,
 }
 
-/// The three-way difference, by section.
+/// Returns the three-way difference, by section.
 pub fn three_way(base: &Document, yours: &Document, theirs: &Document) -> ThreeWay {
     let (mine, other) = (diff(base, yours), diff(base, theirs));
     let clashes = merge(base, yours, theirs).clashes;

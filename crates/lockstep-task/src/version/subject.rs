@@ -2,22 +2,20 @@
 
 use std::fmt;
 
-/// What the subject of the task says.
+/// The parsed subject of the task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subject {
     /// The version, if it names one.
     pub version: Option<u64>,
-    /// Whether the task is delivered.
     pub delivered: bool,
-    /// The rest.
     pub title: String,
 }
 
 impl Subject {
-    /// Reads a subject. `None` is the subject of an ordinary task.
+    /// Parses a subject. `None` is the subject of an ordinary task.
     ///
-    /// It is the task's when it says `[PERMANENT]`, the word `PERMANENT` in capitals, or `PT-v`, whatever the
-    /// case of the marks: a reworded mark must not slip past the rules.
+    /// It is the task's if it contains `[PERMANENT]`, the word `PERMANENT` in capitals, or `PT-v`, in any
+    /// case: a reworded mark must not bypass the rules.
     pub fn parse(text: &str) -> Option<Self> {
         let mut subject = Self { version: None, delivered: false, title: String::new() };
         let mut is_task = false;

@@ -13,54 +13,50 @@ use crate::place::Place;
 /// A version as it is stored.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Held<'a> {
-    /// Its number, from one on.
+    /// Starts at 1.
     pub version: u64,
-    /// Whether the task is delivered.
     pub delivered: bool,
-    /// Its content.
     pub document: &'a Document,
 }
 
-/// What somebody wants the next version to be.
+/// A requested next version.
 #[derive(Debug, Clone, Copy)]
 pub struct Proposal<'a> {
     /// The version it was made from.
     pub base: u64,
-    /// The content of that version; `None` when it is not known any more.
+    /// The content of that version; `None` if it is no longer known.
     pub base_document: Option<&'a Document>,
     /// The new content.
     pub document: &'a Document,
-    /// Whether to bring it together with what others wrote since.
+    /// Set if it may be merged with later writes.
     pub merge: bool,
-    /// What it gives up on purpose.
+    /// The places that it drops on purpose.
     pub drops: &'a [Place],
 }
 
-/// What comes of a proposal that may stand.
+/// The result of an accepted proposal.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Swap {
     /// The next version.
     Next(Next),
-    /// It says what the present version says: there is nothing to write.
+    /// The proposal equals the current version: nothing is written.
     Unchanged,
 }
 
 /// The next version.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Next {
-    /// Its number.
     pub version: u64,
-    /// Its content.
     pub document: Document,
-    /// Whether it was brought together with what others wrote.
+    /// Set if it was merged with other writes.
     pub merged: bool,
-    /// What it changes of the present version.
+    /// The changes to the current version.
     pub diff: Diff,
-    /// Names given to be dropped that this write does not drop.
+    /// Names to drop that this write does not drop.
     pub idle_drops: Vec<Place>,
 }
 
-/// Why a proposal may not stand.
+/// A reason to refuse a proposal.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "refused", rename_all = "snake_case")]
 pub enum SwapRefusal {
@@ -82,19 +78,16 @@ pub enum SwapRefusal {
         base: u64,
         /// The present version.
         present: u64,
-        /// Whether the sides clash, or were merely not asked to be merged.
+        /// Set if the sides conflict, or a merge was not requested.
         clashes: bool,
-        /// What both did, by section; `None` when the base is not known any more.
+        /// The changes of both sides, by section; `None` if the base is unknown.
         sections: Option<ThreeWay>,
     },
-    /// It would lose what another phase relies on.
-    Lost {
-        /// What.
-        losses: Vec<Loss>,
-    },
+    /// The proposal would lose data that another phase relies on.
+    Lost { losses: Vec<Loss> },
 }
 
-/// Decides what comes of `proposal` when `current` is the present version.
+/// Decides about `proposal` when `current` is the present version.
 pub fn swap(current: Held<'_>, proposal: Proposal<'_>) -> Result<Swap, SwapRefusal> {
     let present = current.version;
     if current.delivered {

@@ -1,4 +1,4 @@
-//! Who may do what: the documented table, cell by cell.
+//! Access rights: the documented table, cell by cell.
 
 use lockstep_task::access::{Access, AccessTable, Action, AgentRule, Principal, Request};
 use lockstep_task::document::SECTIONS;

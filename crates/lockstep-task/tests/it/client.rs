@@ -80,7 +80,7 @@ fn an_update_names_the_next_version() {
     );
 }
 
-/// What really happened, as a client's call: complete P4, forget P2 and P3, keep the version.
+/// A real case as a client's call: complete P4, lose P2 and P3, keep the version.
 #[test]
 fn the_lossy_update_is_refused() {
     let task = after_p3();
@@ -139,7 +139,7 @@ fn another_task_does_not_become_the_task() {
     );
     assert_eq!(decide(rename("tests"), None, Some(&task)), Ok(Effect::Nothing));
     assert!(decide(rename("tests"), Some("implementer"), Some(&task)).is_err());
-    // Without a task, a task that is given the subject becomes it, and is judged as a new one.
+    // Without a task, an ordinary task with that subject becomes it, and is judged as a new one.
     assert_eq!(written(decide(rename("[PERMANENT] PT-v1 auth"), None, None)).version, 1);
     assert!(decide(rename("[PERMANENT] PT-v1 auth"), Some("implementer"), None).is_err());
 }
@@ -202,7 +202,7 @@ fn the_store_and_the_list_are_compared() {
     );
 }
 
-/// The list of a new session is empty: it takes a copy of the present version, and nothing else.
+/// The list of a new session is empty: it accepts a copy of the present version, and nothing else.
 #[test]
 fn a_list_without_the_task_takes_a_copy_of_it() {
     let task = after_p3();

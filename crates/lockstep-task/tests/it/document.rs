@@ -151,7 +151,7 @@ fn pointers_are_found_wherever_they_stand() {
 }
 
 proptest! {
-    /// Whatever keys a document has, writing and reading keeps them, and sections keep their order.
+    /// Writing and reading a document keeps all of its keys, and sections keep their order.
     #[test]
     fn a_document_round_trips(
         unknown in proptest::collection::vec(("[a-z]{1,6}_x", any_value()), 0..6),

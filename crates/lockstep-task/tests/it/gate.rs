@@ -26,7 +26,7 @@ fn a_record_that_holds() {
 
 #[test]
 fn a_verdict_is_never_milder_than_its_checklist() {
-    // Statuses of the checklist, verdict stated, whether it stands, verdict computed.
+    // The statuses of the checklist, the stated verdict, whether it holds, and the computed verdict.
     let table = [
         ("PASS PASS PASS", "PASS", true, "PASS"),
         ("PASS PASS PASS", "CONDITIONAL_PASS", true, "PASS"),

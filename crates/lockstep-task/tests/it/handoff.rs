@@ -92,6 +92,12 @@ fn headings_in_fences_and_comments_are_text() {
 }
 
 #[test]
+fn a_line_that_begins_with_a_code_span_opens_no_fence() {
+    let whole = l2_text("x").replace("## Findings\n", "## Findings\n``` `a` ``` is the mark of a span.\n");
+    assert_eq!(problems(&whole), "");
+}
+
+#[test]
 fn artifacts_are_looked_for_from_the_project_the_file_and_the_session() {
     let project = Project::default()
         .file("docs/plan.md", "")
@@ -137,7 +143,7 @@ fn a_new_file_does_not_pass_until_it_is_filled() {
     for phase in Phase::ALL {
         let text = scaffold::l2(phase, Some(3));
         let report = check(&text);
-        // Three sections and six categories wait; none is missing or out of order.
+        // Three sections and six categories are still empty; none is missing or out of order.
         assert_eq!(report.problems.len(), 9, "{}", lines(&report.problems));
         assert!(report.problems.iter().all(|problem| problem.what.starts_with("nothing is said")));
         let filled = text.replace("-->", "-->\n- none");

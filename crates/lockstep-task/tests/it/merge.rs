@@ -1,4 +1,4 @@
-//! Differences and merges: what is told, and what always holds.
+//! Differences and merges: their reports and their invariants.
 
 use lockstep_task::document::Document;
 use lockstep_task::phase::Phase;
@@ -70,7 +70,7 @@ fn clashes_are_told_with_all_three_sides() {
     insta::assert_snapshot!(three_way(&base, &yours, &theirs).to_string());
 }
 
-/// One edit: a place, and what is put there.
+/// One edit: a place, and its new value.
 #[derive(Debug, Clone)]
 enum Edit {
     Status(Phase, &'static str),
@@ -83,7 +83,7 @@ enum Edit {
 }
 
 impl Edit {
-    /// What the edit touches. Two edits of different units do not meet.
+    /// The unit that the edit changes. Edits of different units do not conflict.
     fn unit(&self) -> String {
         match self {
             Self::Status(phase, _) => format!("status {phase}"),
@@ -189,7 +189,7 @@ proptest! {
         prop_assert!(diff(&ab.document, &both).is_empty(), "{}", diff(&ab.document, &both));
     }
 
-    /// Whatever two writers do, clashes are the same from both sides, and nothing changed by one side alone is lost.
+    /// For any two writers, both sides have the same conflicts, and no change of one side alone is lost.
     #[test]
     fn any_two_writers_see_the_same_clashes(mine in edits(), theirs in edits()) {
         let base = base();
@@ -206,7 +206,8 @@ proptest! {
         prop_assert!(alone.clashes.is_empty() && diff(&alone.document, &a).is_empty());
     }
 
-    /// A merge never loses a pointer silently: each pointer of the present version is in the result or is told.
+    /// A merge never loses a pointer silently: each pointer of the present version is in the result or is
+    /// reported.
     #[test]
     fn a_merge_never_loses_a_pointer_silently(mine in edits(), theirs in edits()) {
         let base = base();

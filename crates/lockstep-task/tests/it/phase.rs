@@ -32,7 +32,7 @@ fn project() -> Project {
     )
 }
 
-/// What each phase writes into the task before it is complete.
+/// Writes the sections of each phase before it is complete.
 fn written(phase: Phase, document: &mut Document) {
     match phase {
         Phase::P2 => {

@@ -1,4 +1,4 @@
-//! Who works from an older version; and the line that records who wrote.
+//! Readers of older versions, and the audit line of a write.
 
 use jiff::Timestamp;
 use lockstep_task::audit::{AuditEntry, AuditVerdict};
@@ -36,7 +36,7 @@ fn the_last_reading_counts() {
             ("implementer a2 (PT-v2)".to_owned(), Some(3)),
             ("the Lead (PT-v4)".to_owned(), Some(1)),
             ("implementer a1 (PT-v5)".to_owned(), Some(0)),
-            // Never having read is not the same as being behind.
+            // Never having read differs from being outdated.
             ("agent new (has not read it)".to_owned(), None),
         ]
     );

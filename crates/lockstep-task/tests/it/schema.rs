@@ -1,4 +1,4 @@
-//! The published JSON Schemas say what the checks say.
+//! The published JSON Schemas agree with the checks.
 
 use lockstep_task::audit::{AuditEntry, AuditVerdict};
 use lockstep_task::handoff::l2;

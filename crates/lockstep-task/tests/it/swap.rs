@@ -20,7 +20,7 @@ fn next(result: Result<Swap, SwapRefusal>) -> Next {
     }
 }
 
-/// The update that really happened: it marks P4 complete, drops the L2 pointers of P2 and P3, and goes unnoticed.
+/// A real update: it marks P4 complete and drops the L2 pointers of P2 and P3 unnoticed.
 fn lossy() -> (Document, Document) {
     let base = after_p3();
     let text = base.to_yaml();
@@ -99,7 +99,7 @@ fn the_lossy_merge_passes_when_it_says_so() {
     let next = next(swap(held(3, &base), Proposal { drops: &both, ..propose(3, &base, &new) }));
     assert_eq!(next.version, 4);
     assert_eq!(next.idle_drops, drop(&["phase_status.P1.l2_path"]));
-    // One name does not give up two, and a name of something that stays does not give up what is in it.
+    // One name does not drop two values, and the name of a container that stays does not drop its content.
     for names in
         [&["phase_status.P2.l2_path"] as &[_], &["phase_status"], &["phase_status.P2", "phase_status.P3"]]
     {
@@ -121,9 +121,9 @@ fn a_merge_that_loses_a_pointer_is_refused_too() {
 fn everything_another_phase_relies_on_is_missed() {
     let base = after_p3();
     let table = [
-        // What is replaced by something else is not lost.
+        // A replaced value is not lost.
         (edited(&base, "phase-2/research-coord/L2-summary.md", "other/L2.md"), ""),
-        // A section, unless pointers in it already tell.
+        // A section, unless its pointers are already reported.
         (document(&without(&base, "codebase_impact_map")), "codebase_impact_map (the whole section)"),
         (
             document(&without(&base, "phase_status")),
@@ -132,7 +132,7 @@ fn everything_another_phase_relies_on_is_missed() {
              phase_status.P2.l2_path (points to phase-2/research-coord/L2-summary.md)\n\
              phase_status.P3.l2_path (points to phase-3/arch-coord/L2-summary.md)",
         ),
-        // A decision that a constraint still names; one nobody names is refined away.
+        // A decision that a constraint still references. An unreferenced one may be removed.
         (
             edited(
                 &base,

@@ -59,7 +59,7 @@ fn a_writer_answers_for_their_own_changes_only() {
     assert_eq!(next.diff.sections(), ["phase_status", "implementation_plan"]);
 }
 
-/// Each side is valid, and together they are not: the result is what counts.
+/// Each side is valid, but together they are not: the result is checked.
 #[test]
 fn a_merge_is_checked_after_merging() {
     let big = |section: &str| format!("user_intent: x\n{section}: {}\n", "y".repeat(9_000));

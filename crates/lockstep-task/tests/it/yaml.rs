@@ -1,4 +1,4 @@
-//! Values survive being written and read; what is refused is refused with its reason.
+//! Values survive writing and reading; refusals have a reason.
 
 use lockstep_task::value::{Map, Value};
 use lockstep_task::yaml::{self, YamlError};
