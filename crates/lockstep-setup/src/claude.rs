@@ -1,7 +1,7 @@
 //! Claude Code's settings file: its `hooks`, and our entries among them.
 //!
-//! An entry is ours if its command calls `lockstep hook claude`; nothing else marks it, so that an entry somebody
-//! moved or copied is still known.
+//! An entry is ours if its command calls `lockstep hook claude`. There is no other mark, so an entry that a
+//! user moved or copied is still recognised.
 
 mod finding;
 mod inspect;
@@ -13,7 +13,7 @@ mod uninstall;
 use thiserror::Error;
 
 pub use finding::{Finding, FindingKind, Weight};
-pub use inspect::inspect;
+pub use inspect::{PlainEntry, inspect, plain_entries};
 pub use install::install;
 pub use switches::HookSwitches;
 pub use uninstall::uninstall;
@@ -23,7 +23,7 @@ use crate::position::Position;
 /// The client's name on the command line.
 const CLIENT: &str = "claude";
 
-/// A hook to register: a command for an event, optionally only for what `matcher` matches.
+/// A hook to register: a command for an event, optionally restricted by a `matcher`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HookEntry {
     /// The event, such as `PostToolUse`.
@@ -32,23 +32,21 @@ pub struct HookEntry {
     pub matcher: Option<String>,
     /// The command line.
     pub command: String,
-    /// How long the client waits for it, in seconds.
+    /// The client's timeout for it, in seconds.
     pub timeout_seconds: u32,
 }
 
-/// Settings after an edit, and what the edit did.
+/// Settings after an edit, and the list of changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
-    /// The new text.
     pub text: String,
-    /// What was done, in order; empty if the text is the old one.
+    /// The changes in order; empty if the text is unchanged.
     pub changes: Vec<Change>,
 }
 
-/// One thing an edit did to an entry of ours.
+/// One change of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// What was done.
     pub action: Action,
     /// The entry's event.
     pub event: String,
@@ -56,42 +54,46 @@ pub struct Change {
     pub matcher: Option<String>,
 }
 
-/// What an edit does to an entry.
+/// The kind of change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// It was not there.
+    /// The entry was missing.
     Added,
-    /// It was there with another command, timeout or matcher.
+    /// The entry had another command, timeout or matcher.
     Updated,
-    /// It is not wanted any more.
+    /// The entry is no longer wanted.
     Removed,
 }
 
-/// Why settings cannot be edited. Nothing was changed.
+/// The reason why settings cannot be edited. Nothing was changed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SettingsError {
     /// The text is not JSON, even with comments and trailing commas allowed.
     #[error("the settings are not JSON: {at}: {message}; correct the file and try again")]
     Syntax {
-        /// Where.
         at: Position,
-        /// What the parser says.
+        /// The parser's message.
         message: String,
     },
-    /// The text is JSON, but hooks cannot be added to what it holds.
+    /// The text is JSON, but its structure does not allow to add hooks.
     #[error("hooks cannot be added to the settings:{}", lines(.0))]
     Shape(Vec<Misfit>),
+    /// The command of an entry would not be recognised as ours later.
+    #[error(
+        "hooks are recognised by the file name `lockstep`, which `{command}` does not have; rename the program's file to \
+         `lockstep`, or link it under that name, and run that one"
+    )]
+    Unrecognised { command: String },
 }
 
-/// A part of the settings that is not what hooks need there.
+/// A part of the settings with an unexpected type or form.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{at}: {what}; {fix}")]
 pub struct Misfit {
-    /// Where.
     pub at: Position,
-    /// What is wrong.
+    /// The problem.
     pub what: String,
-    /// How to mend it.
+    /// The way to fix it.
     pub fix: String,
 }
 
@@ -99,7 +101,7 @@ fn lines(misfits: &[Misfit]) -> String {
     misfits.iter().map(|misfit| format!("\n  {misfit}")).collect()
 }
 
-/// The byte order mark of `text`, which editors leave alone but JSON does not know, and the rest.
+/// Splits off the byte order mark, which editors keep but JSON does not allow.
 fn split_mark(text: &str) -> (&str, &str) {
     text.split_at(if text.starts_with('\u{feff}') { '\u{feff}'.len_utf8() } else { 0 })
 }

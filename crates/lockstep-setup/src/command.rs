@@ -1,13 +1,13 @@
 //! Tells Lockstep's own hook commands from everyone else's.
 
-/// Whether `command`, a line for a shell, starts `lockstep hook CLIENT`: by name or by any path to a binary of that
-/// name, with options, after assignments or other commands.
+/// Returns true if `command`, a shell command line, starts `lockstep hook CLIENT`: by name or by any path to
+/// a binary of that name, with options, after assignments or other commands.
 pub(crate) fn is_ours(command: &str, client: &str) -> bool {
     our_arguments(command, client).is_some()
 }
 
-/// The arguments of the first `lockstep hook CLIENT` that `command` starts. Two hooks with the same ones do the
-/// same, wherever the binary lies.
+/// Returns the arguments of the first `lockstep hook CLIENT` that `command` starts. Two hooks with equal
+/// arguments do the same, wherever the binary is.
 pub(crate) fn our_arguments(command: &str, client: &str) -> Option<Vec<String>> {
     let words = words(command);
     let n = (0..words.len()).find(|&n| starts_command(&words[..n]) && calls_hook(&words[n..], client))?;
@@ -18,6 +18,23 @@ pub(crate) fn our_arguments(command: &str, client: &str) -> Option<Vec<String>> 
     Some(arguments.collect())
 }
 
+/// Returns the words of a command that is one program with its arguments. `None` if a shell would do more
+/// than split it.
+pub(crate) fn plain_words(command: &str) -> Option<Vec<String>> {
+    let special = ['$', '`', '<', '>', '*', '?', '[', '~', '#', '{', '}', '!', '\n', '\\'];
+    if command.contains(special) {
+        return None;
+    }
+    let words: Option<Vec<String>> = words(command)
+        .into_iter()
+        .map(|word| match word {
+            Word::Text(text) => Some(text),
+            Word::Operator => None,
+        })
+        .collect();
+    words.filter(|words| words.first().is_some_and(|program| !is_assignment(program)))
+}
+
 #[derive(Debug, PartialEq, Eq)]
 enum Word {
     Text(String),
@@ -25,7 +42,7 @@ enum Word {
     Operator,
 }
 
-/// Whether a word after `before` would be the name of a program.
+/// Returns true if a word after `before` would be the name of a program.
 fn starts_command(before: &[Word]) -> bool {
     match before.split_last() {
         None | Some((Word::Operator, _)) => true,
@@ -44,7 +61,8 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-/// Whether the words up to the next operator are `…/lockstep [OPTION…] hook [CLIENT] …`. Claude is the default client.
+/// Returns true if the words up to the next operator are `…/lockstep [OPTION…] hook [CLIENT] …`. Claude is
+/// the default client.
 fn calls_hook(words: &[Word], client: &str) -> bool {
     let mut texts = words.iter().map_while(|word| match word {
         Word::Text(text) => Some(text.as_str()),
@@ -61,7 +79,7 @@ fn calls_hook(words: &[Word], client: &str) -> bool {
     named.unwrap_or("claude") == client
 }
 
-/// Goes past the verb `hook`, if nothing but options and their values (`-C DIR`) stands before it.
+/// Skips to the verb `hook`. Returns false if anything but options and their values (`-C DIR`) precedes it.
 fn skips_to_hook<'a>(texts: &mut impl Iterator<Item = &'a str>) -> bool {
     let mut may_be_value = false;
     for word in texts {

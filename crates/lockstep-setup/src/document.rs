@@ -1,7 +1,7 @@
-//! A settings text with its syntax tree and its tokens: what stands where, to the byte.
+//! A settings text with its syntax tree and tokens, all with byte positions.
 //!
-//! Comments and trailing commas are read, because people write them; whether the client takes them is a question
-//! for [`inspect`](crate::claude::inspect).
+//! Comments and trailing commas are accepted, because people write them. [`inspect`](crate::claude::inspect)
+//! checks whether the client accepts them.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ pub(crate) struct Document<'a> {
     pub(crate) value: Option<Value<'a>>,
 }
 
-/// Why a text cannot be read.
+/// The reason why a text cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SyntaxError {
     pub(crate) at: Position,
@@ -84,7 +84,7 @@ pub(crate) fn span(node: &impl Ranged) -> Range<usize> {
     node.start()..node.end()
 }
 
-/// The member of `object` that counts: of several with one name, JSON readers take the last.
+/// Returns the effective member of `object`: of several with one name, JSON readers use the last.
 pub(crate) fn member<'o, 'a>(object: &'o Object<'a>, name: &str) -> Option<&'o ObjectProp<'a>> {
     object.properties.iter().rfind(|member| member.name.as_str() == name)
 }
@@ -94,12 +94,12 @@ pub(crate) fn member<'o, 'a>(object: &'o Object<'a>, name: &str) -> Option<&'o O
 pub(crate) struct Container {
     /// With its brackets.
     pub(crate) range: Range<usize>,
-    /// Its members or elements, in order.
+    /// The members or elements, in order.
     pub(crate) children: Vec<Range<usize>>,
 }
 
 impl Container {
-    /// What is between the brackets.
+    /// The range between the brackets.
     pub(crate) fn inner(&self) -> Range<usize> {
         self.range.start + 1..self.range.end - 1
     }

@@ -2,7 +2,7 @@
 
 use crate::style::Style;
 
-/// A JSON value to write. Objects keep the order they are given in.
+/// A JSON value to write. The order of object members is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Json {
     Object(Vec<(String, Json)>),
@@ -27,7 +27,8 @@ impl Child {
         Self { name: None, value }
     }
 
-    /// Its text. With an `indent`, that of the line it stands on, it is spread over lines; else it is on one.
+    /// Renders the text. With `indent`, the indentation of the current line, it is spread over lines;
+    /// otherwise it is on one line.
     pub(crate) fn render(&self, style: &Style, indent: Option<&str>) -> String {
         let mut writer = Writer { out: String::new(), style };
         writer.child(self.name.as_deref(), &self.value, indent);

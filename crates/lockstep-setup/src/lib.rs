@@ -1,9 +1,9 @@
-//! Registers Lockstep in a client's settings and takes it out again.
+//! Registers Lockstep in a client's settings, and removes it again.
 //!
-//! Pure text in, text out: the caller reads and writes the files. What a user wrote stays byte for byte, comments
-//! and odd indentation included, so every change is a splice into the text, never a new rendering of it.
-//! [`claude`] knows Claude Code's settings; [`record`] makes an uninstall exact; [`diff`](mod@diff) shows a
-//! change before it is made.
+//! All functions map text to text: the caller reads and writes the files. The user's text stays byte for
+//! byte, including comments and odd indentation, so every change is a splice into the text, never a new
+//! rendering. [`claude`] handles Claude Code's settings, [`record`] makes an uninstall exact, and
+//! [`diff`](mod@diff) shows a change before it is made.
 
 pub mod claude;
 pub mod diff;

@@ -2,12 +2,10 @@
 
 use std::fmt;
 
-/// A place in a text; both numbers start at 1, and a column counts characters.
+/// A position in a text. Both numbers start at 1; columns count characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
-    /// The line.
     pub line: usize,
-    /// The column.
     pub column: usize,
 }
 

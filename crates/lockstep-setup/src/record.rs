@@ -1,11 +1,11 @@
-//! What an installation must remember so that taking it out restores the file to the byte.
+//! The data that an uninstall needs to restore a file to the byte.
 //!
-//! Text alone cannot tell an empty `"hooks": {}` that was there from one that was not. The record holds the original,
-//! which may hold secrets: whoever stores it keeps it from others' eyes.
+//! From the text alone, an empty `"hooks": {}` that was there before cannot be told from one that Lockstep
+//! added. The record contains the original, which may contain secrets, so the caller must store it privately.
 
 use serde::{Deserialize, Serialize};
 
-/// How a settings file was before Lockstep changed it, and what it was changed into.
+/// The state of a settings file before Lockstep changed it, and a digest of the result.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// The file's text; `None` if there was no file.
@@ -14,12 +14,12 @@ pub struct Record {
     pub installed_digest: String,
 }
 
-/// What restores a file.
+/// The action that restores a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Restore {
     /// Write this text.
     Write(String),
-    /// Remove the file: there was none.
+    /// Remove the file, because there was none.
     Remove,
 }
 
@@ -29,21 +29,22 @@ impl Record {
         Self { original: original.map(str::to_owned), installed_digest: digest(installed) }
     }
 
-    /// The record of a later installation, which changed `current` into `installed`. The original stays the first
-    /// one as long as nobody else edited the file; else it is `without`, the current text with our entries taken out.
+    /// Returns the record of a later installation, which changed `current` into `installed`. The first
+    /// original is kept if the file was not edited in between; otherwise the original is `without`, the
+    /// current text without our entries.
     pub fn renew(&self, current: &str, without: &str, installed: &str) -> Self {
         let original = if self.matches(current) { self.original.clone() } else { Some(without.to_owned()) };
         Self { original, installed_digest: digest(installed) }
     }
 
-    /// Whether `current` is what the installation wrote.
+    /// Returns true if `current` is the text that the installation wrote.
     pub fn matches(&self, current: &str) -> bool {
         digest(current) == self.installed_digest
     }
 }
 
-/// How to get the original back, if nobody edited the file since. Otherwise only an uninstallation of the current
-/// text keeps their edits.
+/// Returns the action that restores the original, if the file was not edited since. Otherwise uninstall from
+/// the current text, which keeps the edits.
 pub fn restore(record: &Record, current: &str) -> Option<Restore> {
     record.matches(current).then(|| match &record.original {
         Some(text) => Restore::Write(text.clone()),

@@ -1,7 +1,7 @@
-//! Puts a child into a container and takes one out, as splices into the text.
+//! Adds a child to a container and removes one, as splices into the text.
 //!
-//! The two are inverse: taking out what was put in restores every byte, comments and trailing commas included.
-//! The one exception is a container that was empty but for blanks.
+//! The operations are inverse: removing an added child restores every byte, including comments and trailing
+//! commas. The only exception is a container that had nothing but whitespace.
 
 use std::ops::Range;
 
@@ -47,7 +47,7 @@ pub(crate) fn apply(text: &str, mut splices: Vec<Splice>) -> String {
     out
 }
 
-/// Puts `child` into `container`, after what is there.
+/// Adds `child` at the end of `container`.
 pub(crate) fn add(
     document: &Document<'_>,
     style: &Style,
@@ -83,7 +83,8 @@ fn add_after(
     }
 }
 
-/// A line comment before the closing bracket forces what follows onto a line of its own.
+/// Returns an indentation if a line comment precedes the closing bracket: new text must start on its own line
+/// then.
 fn line_indent_after_comment<'a>(document: &Document<'a>, style: &'a Style, end: usize) -> Option<&'a str> {
     let token = document.token_before(end)?;
     matches!(token.token, Token::CommentLine(_)).then_some(style.unit.as_str())
@@ -134,15 +135,15 @@ pub(crate) fn take(document: &Document<'_>, container: &Container, index: usize)
     splices
 }
 
-/// Whether `container` holds comments outside its child number `index`.
+/// Returns true if `container` has comments outside its child number `index`.
 pub(crate) fn has_comments_beside(document: &Document<'_>, container: &Container, index: usize) -> bool {
     let child = &container.children[index];
     let inner = container.inner();
     document.has_comment_in(inner.start..child.start) || document.has_comment_in(child.end..inner.end)
 }
 
-/// Where the blanks before `child` begin; they go with it, except where they keep a line comment from swallowing
-/// what comes after the child.
+/// Returns the start of the whitespace before `child`. It is removed with the child, unless it keeps a line
+/// comment from swallowing the text after the child.
 fn blanks_before(document: &Document<'_>, child: &Range<usize>, comma_after: Option<&Range<usize>>) -> usize {
     let Some(before) = document.token_before(child.start) else { return child.start };
     let after = comma_after.filter(|comma| comma.start == child.end).map_or(child.end, |comma| comma.end);

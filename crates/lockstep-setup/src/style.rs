@@ -1,4 +1,4 @@
-//! How a file is written: its newlines, indentation and gaps, so that new text looks like the old.
+//! The style of a file: its newlines, indentation and gaps, so that new text looks like the old.
 
 use jsonc_parser::ast::Object;
 use jsonc_parser::common::Ranged;
@@ -11,16 +11,16 @@ pub(crate) struct Style {
     pub(crate) newline: &'static str,
     /// One level of indentation.
     pub(crate) unit: String,
-    /// What stands between a name and its value.
+    /// The text between a name and its value.
     pub(crate) colon: String,
-    /// What stands after a comma on one line.
+    /// The text after a comma on one line.
     pub(crate) comma_gap: String,
-    /// Whether a new container is spread over lines.
+    /// Set if a new container is spread over lines.
     pub(crate) spread: bool,
 }
 
 impl Style {
-    /// The style of a file whose outermost object is `root`.
+    /// Detects the style of a file whose outermost object is `root`.
     pub(crate) fn of(document: &Document<'_>, root: &Object<'_>) -> Self {
         let text = document.text;
         let colon = colon(text, root).unwrap_or(": ");
@@ -37,7 +37,7 @@ impl Style {
     }
 }
 
-/// The indentation of what starts at `offset`, if it begins its line.
+/// Returns the indentation at `offset`, if only whitespace precedes it on its line.
 pub(crate) fn line_indent<'a>(document: &Document<'a>, offset: usize) -> Option<&'a str> {
     let gap_start = document.token_before(offset).map_or(0, |token| token.end());
     let gap = &document.text[gap_start..offset];
@@ -58,7 +58,7 @@ fn newline(text: &str) -> &'static str {
     }
 }
 
-/// What stands between the first name and its value, if it is a colon with blanks.
+/// Returns the text between the first name and its value, if it is a colon with whitespace.
 fn colon<'a>(text: &'a str, root: &Object<'_>) -> Option<&'a str> {
     let first = root.properties.first()?;
     let gap = text.get(first.name.end()..first.value.start())?;

@@ -1,89 +1,72 @@
-//! What can be found in a settings file, and how it is told.
+//! The findings about a settings file, and their messages.
 
 use std::fmt;
 
 use crate::position::Position;
 
-/// Something to know about a settings file.
+/// A fact about a settings file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Finding {
-    /// Where.
     pub at: Position,
-    /// What.
     pub kind: FindingKind,
 }
 
-/// What was found.
+/// The kind of a finding.
 #[derive(Debug, Clone, PartialEq)]
 pub enum FindingKind {
     /// The text is not strict JSON.
     NotJson {
-        /// What a strict parser says.
+        /// The strict parser's message.
         message: String,
     },
     /// The text begins with a byte order mark.
     ByteOrderMark,
     /// A matcher is an object.
-    ObjectMatcher {
-        /// The event it belongs to.
-        event: String,
-    },
-    /// A part of the hooks is not what the client expects there.
+    ObjectMatcher { event: String },
+    /// A part of the hooks has a type that the client does not expect.
     WrongType {
         /// The part, such as `hooks.PostToolUse[0].hooks`.
         path: String,
-        /// What it should be.
+        /// The expected type.
         expected: &'static str,
-        /// What it is; `None` if it is missing.
+        /// The actual type; `None` if the part is missing.
         found: Option<&'static str>,
     },
-    /// A timeout is so long that it was probably meant in milliseconds.
+    /// A timeout is so long that it is probably in milliseconds.
     Milliseconds {
         /// The timeout's place, such as `hooks.Stop[0].hooks[0].timeout`.
         path: String,
-        /// Its value.
         timeout: f64,
     },
     /// `disableAllHooks` is true.
     HooksDisabled,
     /// An entry of ours.
     Ours {
-        /// Its event.
         event: String,
-        /// Its matcher, if that is a string.
+        /// The matcher, if it is a string.
         matcher: Option<String>,
-        /// Its command.
         command: String,
-        /// Its timeout in seconds, if it has one.
+        /// In seconds.
         timeout: Option<f64>,
     },
-    /// An entry of ours that does what an earlier one does.
-    Duplicate {
-        /// Its event.
-        event: String,
-        /// Its matcher.
-        matcher: Option<String>,
-    },
+    /// An entry of ours that repeats an earlier one.
+    Duplicate { event: String, matcher: Option<String> },
     /// An entry of ours runs without the client waiting, so it can neither deliver nor block.
-    Asynchronous {
-        /// Its event.
-        event: String,
-    },
+    Asynchronous { event: String },
 }
 
-/// How much a finding matters.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Weight {
-    /// Something to know.
+    /// For information only.
     Information,
-    /// Something that is probably not meant.
+    /// Probably a mistake.
     Warning,
     /// Hooks do not do their work because of it.
     Fault,
 }
 
 impl FindingKind {
-    /// How much it matters.
     pub fn weight(&self) -> Weight {
         match self {
             Self::Ours { .. } => Weight::Information,

@@ -1,4 +1,4 @@
-//! What `doctor` must know of a settings file: whether the client can use it, and what of ours it holds.
+//! Inspects a settings file for `doctor`: checks that the client can use it, and lists our entries.
 
 use std::collections::BTreeSet;
 
@@ -8,14 +8,14 @@ use jsonc_parser::common::Ranged;
 use super::install::name_of;
 use super::settings::{Handler, number, ours};
 use super::{CLIENT, Finding, FindingKind, split_mark};
-use crate::command::our_arguments;
+use crate::command::{our_arguments, plain_words};
 use crate::document::{Document, member};
 use crate::position::Position;
 
-/// Ten minutes. A hook that may take longer holds up the client's work, so a larger number is hardly in seconds.
+/// Ten minutes. A hook that takes longer blocks the client, so a larger number is probably in milliseconds.
 const LONGEST_TIMEOUT: f64 = 600.0;
 
-/// All there is to know about `text`, in its order.
+/// Returns all findings about `text`, in the order of the text.
 pub fn inspect(text: &str) -> Vec<Finding> {
     let (mark, body) = split_mark(text);
     let mut inspector = Inspector { text: body, findings: Vec::new() };
@@ -30,6 +30,47 @@ pub fn inspect(text: &str) -> Vec<Finding> {
     }
     inspector.findings.sort_by_key(|finding| finding.at);
     inspector.findings
+}
+
+/// An entry of ours with nothing but a matcher, a command and a timeout.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlainEntry {
+    pub event: String,
+    pub matcher: Option<String>,
+    /// The program and its arguments, as a shell would split them.
+    pub words: Vec<String>,
+    /// In seconds.
+    pub timeout: Option<f64>,
+}
+
+/// Our entries that the client runs as they are written: their commands are one program with its arguments, without operators,
+/// redirections, assignments and expansions, and they have no other member, such as a condition. `None` for settings that
+/// are no JSON or that change the environment in which programs are found.
+pub fn plain_entries(text: &str) -> Option<Vec<PlainEntry>> {
+    let (_, body) = split_mark(text);
+    let document = Document::parse(body).ok()?;
+    let root = document.value.as_ref()?.as_object()?;
+    let changes_path = member(root, "env")
+        .is_some_and(|env| env.value.as_object().is_none_or(|env| member(env, "PATH").is_some()));
+    if changes_path {
+        return None;
+    }
+    let plain = |handler: &Handler<'_, '_>| {
+        let has_only = |object: &Object<'_>, names: &[&str]| {
+            object.properties.iter().all(|property| names.contains(&property.name.as_str()))
+        };
+        let is_plain = has_only(handler.object.1, &["type", "command", "timeout"])
+            && has_only(handler.group.1, &["matcher", "hooks"])
+            && handler.kind() == Some("command");
+        let words = plain_words(handler.command()).filter(|_| is_plain)?;
+        Some(PlainEntry {
+            event: handler.event().to_owned(),
+            matcher: handler.matcher().map(str::to_owned),
+            words,
+            timeout: handler.timeout(),
+        })
+    };
+    Some(ours(root).iter().filter_map(plain).collect())
 }
 
 fn not_json(text: &str) -> Option<Finding> {

@@ -4,27 +4,31 @@ use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::Ranged;
 
 use super::settings::{Handler, ours};
-use super::{Action, Change, Edit, HookEntry, Misfit, SettingsError, split_mark};
+use super::{Action, CLIENT, Change, Edit, HookEntry, Misfit, SettingsError, split_mark};
+use crate::command::is_ours;
 use crate::document::{Container, Document, member, span};
 use crate::json::{Child, Json};
 use crate::position::Position;
 use crate::splice::{Splice, add, apply, take};
 use crate::style::Style;
 
-/// What a settings file that does not exist starts as.
+/// The initial text of a new settings file.
 const EMPTY: &str = "{}\n";
 
-/// Registers exactly `entries`: adds what is missing, updates in place what is out of date, and takes out any
-/// other entry of ours. Nothing else in `existing` changes; `None` means that there is no file.
+/// Registers exactly `entries`: adds missing ones, updates outdated ones in place, and removes all other
+/// entries of ours. Nothing else in `existing` changes; `None` means that there is no file.
 pub fn install(existing: Option<&str>, entries: &[HookEntry]) -> Result<Edit, SettingsError> {
+    if let Some(entry) = entries.iter().find(|entry| !is_ours(&entry.command, CLIENT)) {
+        return Err(SettingsError::Unrecognised { command: entry.command.clone() });
+    }
     let (mark, body) = split_mark(existing.unwrap_or_default());
     let body = if body.trim().is_empty() { EMPTY } else { body };
     let mut edit = Edit { text: body.to_owned(), changes: Vec::new() };
-    // Each step leaves a whole text that is nearer to what is wanted: a member of one entry is right, an entry
-    // more is there, or an unwanted one is gone.
+    // Each step results in a valid text that is closer to the goal: a member of one entry is corrected, an
+    // entry is added, or an unwanted one is removed.
     while let Some((text, change)) = step(&edit.text, entries)? {
         edit.text = text;
-        // An update takes a step per member, and is one change.
+        // An update takes one step per member, but is reported as one change.
         if change.action != Action::Updated || edit.changes.last() != Some(&change) {
             edit.changes.push(change);
         }
@@ -67,11 +71,11 @@ struct Pairing<'p, 'd, 'a> {
     missing: Vec<&'p HookEntry>,
 }
 
-/// Whether a hook can become an entry of its event.
+/// Returns true if a hook can be changed into an entry of its event.
 type Likeness = fn(&Handler<'_, '_>, &HookEntry) -> bool;
 
-/// From equal to barely alike: the best pairs are made first. Only a hook that is alone in its group can get
-/// another matcher in place.
+/// From equal to barely similar. The best matches are paired first. Only a hook that is alone in its group
+/// can get another matcher in place.
 const LIKENESSES: [Likeness; 5] = [
     is_right,
     |handler, entry| handler.has_matcher_of(entry) && handler.command() == entry.command,
@@ -142,7 +146,7 @@ fn set(document: &Document<'_>, style: &Style, object: &Object<'_>, name: &str, 
     }
 }
 
-/// Adds `entry` in a group of its own, so that nobody else's hooks are touched.
+/// Adds `entry` in its own group, so that other hooks are not touched.
 fn put_in(document: &Document<'_>, style: &Style, root: &Object<'_>, entry: &HookEntry) -> Vec<Splice> {
     let group = group(entry);
     let Some(hooks) = member(root, "hooks").and_then(|member| member.value.as_object()) else {
@@ -219,7 +223,8 @@ fn unusable_events(document: &Document<'_>, hooks: &Object<'_>, entries: &[HookE
     misfits
 }
 
-/// A client takes the last of two members of one name; a person may mean the first. So neither is edited.
+/// Reports repeated members. A client uses the last one, but a person may mean the first, so neither is
+/// edited.
 fn duplicates(document: &Document<'_>, object: &Object<'_>, name: &str, path: &str) -> Vec<Misfit> {
     let members = object.properties.iter().filter(|member| member.name.as_str() == name);
     let again = members.skip(1).map(|member| {
@@ -232,7 +237,7 @@ fn misfit(document: &Document<'_>, offset: usize, what: String, fix: &str) -> Mi
     Misfit { at: Position::of(document.text, offset), what, fix: fix.to_owned() }
 }
 
-/// What a value is, in words.
+/// Names the type of a value.
 pub(super) fn name_of(value: &Value<'_>) -> &'static str {
     match value {
         Value::StringLit(_) => "a string",

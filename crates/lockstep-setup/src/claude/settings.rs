@@ -24,7 +24,7 @@ pub(super) struct Handler<'d, 'a> {
     pub(super) object: (usize, &'d Object<'a>),
 }
 
-/// Our hooks in `root`, in order. What has not the shape of a hook is passed over.
+/// Returns our hooks in `root`, in order. Values that do not have the shape of a hook are skipped.
 pub(super) fn ours<'d, 'a>(root: &'d Object<'a>) -> Vec<Handler<'d, 'a>> {
     handlers(root).into_iter().filter(|handler| is_ours(handler.command(), CLIENT)).collect()
 }
@@ -51,7 +51,7 @@ fn handlers<'d, 'a>(root: &'d Object<'a>) -> Vec<Handler<'d, 'a>> {
     found
 }
 
-/// Those of `values` that are objects, with their numbers.
+/// Returns the objects among `values`, with their indices.
 fn objects<'d, 'a: 'd>(
     values: impl Iterator<Item = &'d Value<'a>>,
 ) -> impl Iterator<Item = (usize, &'d Object<'a>)> {
@@ -63,7 +63,7 @@ impl<'d> Handler<'d, '_> {
         self.event.1.name.as_str()
     }
 
-    /// Its matcher, if it has one that is a string.
+    /// Returns the matcher, if it is a string.
     pub(super) fn matcher(&self) -> Option<&'d str> {
         text(self.group.1, "matcher")
     }
@@ -80,12 +80,12 @@ impl<'d> Handler<'d, '_> {
         number(&member(self.object.1, "timeout")?.value)
     }
 
-    /// Whether no other hook shares its matcher.
+    /// Returns true if no other hook shares its matcher.
     pub(super) fn is_alone(&self) -> bool {
         self.handlers.elements.len() == 1
     }
 
-    /// Whether its matcher is that of `entry`, which without one has no such member at all.
+    /// Returns true if it has the same matcher as `entry`. If `entry` has none, the member must be absent.
     pub(super) fn has_matcher_of(&self, entry: &HookEntry) -> bool {
         let has_member = member(self.group.1, "matcher").is_some();
         self.matcher() == entry.matcher.as_deref() && has_member == entry.matcher.is_some()

@@ -21,7 +21,8 @@ pub struct HookSwitches {
 }
 
 impl HookSwitches {
-    /// Reads the keys from the text of a settings file. A text that is not JSON sets none of them: the client ignores the file.
+    /// Reads the keys from the text of a settings file. A text that is not JSON sets none of them, because
+    /// the client ignores the file.
     pub fn read(text: &str) -> Self {
         let (_, body) = split_mark(text);
         let Ok(document) = Document::parse(body) else { return Self::default() };

@@ -1,4 +1,4 @@
-//! What `doctor` learns of a settings file.
+//! The findings about settings files.
 
 use lockstep_setup::claude::{FindingKind, Weight, inspect, install};
 use proptest::prelude::*;

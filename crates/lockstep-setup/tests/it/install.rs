@@ -1,4 +1,4 @@
-//! Putting entries in: where they go, how they look, what is refused.
+//! Adding entries: their position, their style, and the refusals.
 
 use lockstep_setup::claude::{Action, Change, SettingsError, install};
 use proptest::prelude::*;

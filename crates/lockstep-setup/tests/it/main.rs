@@ -1,4 +1,4 @@
-//! What registering in a client's settings promises: texts in, texts out.
+//! Tests of the registration in a client's settings: texts in, texts out.
 
 #![allow(clippy::unwrap_used)] // A helper that panics fails its test, which is its purpose.
 

@@ -2,11 +2,12 @@
 
 use proptest::prelude::*;
 
-/// A settings text, and whether taking out what was put in can restore it from the text alone.
+/// A settings text, and whether it can be restored from the text alone.
 #[derive(Debug, Clone)]
 pub(crate) struct Sample {
     pub(crate) text: String,
-    /// False if a container that entries go into is there but empty: afterwards nobody can tell who made it.
+    /// False if a container that entries are added to exists but is empty: afterwards its origin cannot be
+    /// determined.
     pub(crate) reversible: bool,
 }
 
@@ -78,7 +79,7 @@ fn hooks() -> impl Strategy<Value = Tree> {
     )
 }
 
-/// Somebody else's hooks, and what is no hook at all.
+/// Generates foreign hooks, and values that are no hooks.
 fn group() -> impl Strategy<Value = Tree> {
     let text = |text: &str| Tree::Scalar(format!("\"{text}\""));
     let handler = proptest::sample::select(vec![
@@ -115,7 +116,7 @@ fn is_reversible(root: &Tree) -> bool {
 
 #[derive(Debug, Clone)]
 enum Layout {
-    /// As a formatter writes it.
+    /// The style of a formatter.
     Tidy {
         newline: &'static str,
         unit: &'static str,
