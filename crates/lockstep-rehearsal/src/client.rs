@@ -3,6 +3,7 @@
 //! It is installed once per version into a cache outside any repository and reused by every later run, also
 //! by several processes at once. Package scripts are not run: the platform's package carries the binary as it is.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
@@ -16,10 +17,10 @@ use std::time::Duration;
 
 use crate::process::{Ended, Group};
 
-/// The version that rehearsals are measured against.
-pub const VERSION: &str = "2.1.197";
-/// Its npm package.
-pub const PACKAGE: &str = "@anthropic-ai/claude-code";
+/// The versions that rehearsals are measured against, the newest first.
+pub const VERSIONS: [&str; 2] = ["2.1.326", "2.1.197"];
+/// The newest tested version.
+pub const NEWEST: &str = VERSIONS[0];
 /// The variable that names a client's binary to use instead of the pinned one.
 pub const CLIENT_VAR: &str = "LOCKSTEP_CLIENT";
 /// The variable that names the folder in which clients are installed.
@@ -30,19 +31,36 @@ pub const REQUIRE_VAR: &str = "LOCKSTEP_REQUIRE_CLIENT";
 /// The binary is about 250 MB; slow lines exist.
 const INSTALL_LIMIT: Duration = Duration::from_secs(540);
 
+thread_local! {
+    /// The version that the test of this thread is about.
+    static VERSION_OF_TEST: Cell<&'static str> = const { Cell::new(NEWEST) };
+}
+
+/// Runs a test for a version of the client.
+pub fn with_version(version: &'static str, test: impl FnOnce()) {
+    VERSION_OF_TEST.set(version);
+    test();
+    VERSION_OF_TEST.set(NEWEST);
+}
+
+/// The version that the test of this thread is about.
+pub fn version_of_test() -> &'static str {
+    VERSION_OF_TEST.get()
+}
+
 /// A client's binary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Client {
     program: PathBuf,
 }
 
-/// Why there is no client.
+/// The reason why there is no client.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
     /// The named binary is of no use. This is a mistake to correct, not a reason to skip.
     #[error("{CLIENT_VAR} names {0}, which is not an executable file")]
     BadOverride(PathBuf),
-    /// No variable tells where caches live.
+    /// No variable defines the cache directory.
     #[error("no folder for the client: set {CACHE_VAR}, XDG_CACHE_HOME or HOME")]
     NoCache,
     /// npm is not on PATH.
@@ -59,7 +77,6 @@ pub enum ClientError {
     Cache {
         /// The file or folder.
         path: PathBuf,
-        /// Why.
         source: io::Error,
     },
 }
@@ -70,13 +87,18 @@ impl Client {
         Self { program: program.into() }
     }
 
-    /// The client that the environment names, else the pinned one, installed if need be.
+    /// The client that the environment names, else the newest tested one, installed if need be.
     pub fn obtain() -> Result<Self, ClientError> {
-        Self::obtain_in(|name| env::var_os(name).filter(|value| !value.is_empty()))
+        Self::obtain_version(NEWEST)
     }
 
-    /// [`Client::obtain`] with the environment as a function.
-    pub fn obtain_in(var: impl Fn(&str) -> Option<OsString>) -> Result<Self, ClientError> {
+    /// The client that the environment names, else this version, installed if need be.
+    pub fn obtain_version(version: &str) -> Result<Self, ClientError> {
+        Self::obtain_in(version, |name| env::var_os(name).filter(|value| !value.is_empty()))
+    }
+
+    /// [`Client::obtain_version`] with the environment as a function.
+    pub fn obtain_in(version: &str, var: impl Fn(&str) -> Option<OsString>) -> Result<Self, ClientError> {
         if let Some(program) = var(CLIENT_VAR).map(PathBuf::from) {
             return if is_executable(&program) {
                 Ok(Self::at(program))
@@ -85,27 +107,28 @@ impl Client {
             };
         }
         let cache = cache_folder(&var).ok_or(ClientError::NoCache)?;
-        let home = cache.join(VERSION);
+        let home = cache.join(version);
         if let Some(program) = binary_in(&home) {
             return Ok(Self::at(program));
         }
-        install(&cache, &home, var("PATH"))
+        install(&cache, version, var("PATH"))
     }
 
-    /// The client for a test, or `None` when it cannot be had, after one line on stderr that says so.
+    /// Returns the client for a test, of the version that [`with_version`] names, otherwise the newest tested
+    /// one. `None` if it is not available, after one line on stderr.
     ///
-    /// Panics instead when `LOCKSTEP_REQUIRE_CLIENT=1`, and when `LOCKSTEP_CLIENT` names something that is no client.
+    /// Panics instead if `LOCKSTEP_REQUIRE_CLIENT=1`, or if `LOCKSTEP_CLIENT` names something that is no
+    /// client.
     pub fn obtain_or_skip() -> Option<Self> {
-        or_skip("real client", Self::obtain())
+        or_skip("real client", Self::obtain_version(version_of_test()))
     }
 
-    /// The binary.
     pub fn program(&self) -> &Path {
         &self.program
     }
 }
 
-/// What was obtained for a test, or `None` after one line on stderr that says so; a panic where it is required.
+/// Returns the obtained value, or `None` after one line on stderr. Panics if it is required.
 pub(crate) fn or_skip<T>(what: &str, obtained: Result<T, ClientError>) -> Option<T> {
     let required = env::var_os(REQUIRE_VAR).is_some_and(|value| value == "1");
     match obtained {
@@ -128,7 +151,7 @@ fn with_causes(error: &dyn std::error::Error) -> String {
         .join(": ")
 }
 
-/// Where clients are installed.
+/// Returns the directory in which clients are installed.
 pub(crate) fn cache_folder(var: &impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let in_cache = |base: PathBuf| base.join("lockstep/clients");
     var(CACHE_VAR)
@@ -137,7 +160,19 @@ pub(crate) fn cache_folder(var: &impl Fn(&str) -> Option<OsString>) -> Option<Pa
         .or_else(|| var("HOME").map(|home| in_cache(Path::new(&home).join(".cache"))))
 }
 
-/// The installed binary: npm chose the package that fits the platform, so there is one at most.
+/// Returns the npm package with the binary for this platform. The package that selects a platform needs a
+/// newer Node than many machines have; with an older Node it silently installs an older version.
+fn platform_package() -> String {
+    let system = if env::consts::OS == "macos" { "darwin" } else { env::consts::OS };
+    let processor = match env::consts::ARCH {
+        "x86_64" => "x64",
+        "aarch64" => "arm64",
+        other => other,
+    };
+    format!("@anthropic-ai/claude-code-{system}-{processor}")
+}
+
+/// The installed binary: one platform's package is installed, so there is one at most.
 fn binary_in(home: &Path) -> Option<PathBuf> {
     let packages = fs::read_dir(home.join("node_modules/@anthropic-ai")).ok()?;
     let programs = packages.filter_map(|package| Some(package.ok()?.path().join("claude")));
@@ -149,30 +184,31 @@ fn is_executable(path: &Path) -> bool {
         .is_ok_and(|found| found.is_file() && found.len() > 0 && found.permissions().mode() & 0o111 != 0)
 }
 
-/// Installs beside the final place and renames, so that a half-installed client is never found. The lock only
-/// spares the second of two processes its own download.
-fn install(cache: &Path, home: &Path, path: Option<OsString>) -> Result<Client, ClientError> {
+/// Installs next to the final path and renames, so that a partial installation is never found. The lock only
+/// saves the second of two processes the download.
+fn install(cache: &Path, version: &str, path: Option<OsString>) -> Result<Client, ClientError> {
+    let home = &cache.join(version);
     let at = |path: &Path| {
         let path = path.to_owned();
         move |source| ClientError::Cache { path, source }
     };
     fs::create_dir_all(cache).map_err(at(cache))?;
-    let lock_path = cache.join(format!("{VERSION}.lock"));
+    let lock_path = cache.join(format!("{version}.lock"));
     let lock = File::create(&lock_path).map_err(at(&lock_path))?;
     lock.lock().map_err(at(&lock_path))?;
     if let Some(program) = binary_in(home) {
         return Ok(Client::at(program));
     }
     let staging =
-        tempfile::Builder::new().prefix(&format!("{VERSION}.")).tempdir_in(cache).map_err(at(cache))?;
-    npm_install(staging.path(), path, &format!("{PACKAGE}@{VERSION}"))?;
+        tempfile::Builder::new().prefix(&format!("{version}.")).tempdir_in(cache).map_err(at(cache))?;
+    npm_install(staging.path(), path, &format!("{}@{version}", platform_package()))?;
     let program = binary_in(staging.path())
         .ok_or_else(|| ClientError::NoBinary("npm installed none; the platform may be unsupported".into()))?;
-    prove_version(&program)?;
+    prove_version(&program, version)?;
     File::open(&program).and_then(|file| file.sync_all()).map_err(at(&program))?;
     match fs::rename(staging.path(), home) {
         Ok(()) => drop(staging.keep()),
-        // Something without a binary is in the way, perhaps left by a version that laid clients out differently.
+        // A directory without a binary is in the way, perhaps from a version with another layout.
         Err(source) => return Err(ClientError::Cache { path: home.to_owned(), source }),
     }
     binary_in(home)
@@ -204,7 +240,7 @@ fn npm_install_once(folder: &Path, path: Option<OsString>, package: &str) -> Res
     npm.arg("install").arg("--prefix").arg(folder);
     npm.args(["--ignore-scripts", "--include=optional", "--no-audit", "--no-fund", "--loglevel=error"]);
     npm.arg(package);
-    // The folder's own settings would otherwise be those of whatever project we were started in.
+    // Otherwise npm would use the settings of the project in which we were started.
     npm.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
     if let Some(path) = path {
         npm.env("PATH", path);
@@ -225,14 +261,14 @@ fn npm_install_once(folder: &Path, path: Option<OsString>, package: &str) -> Res
     }
 }
 
-/// What npm said, short enough for one line.
+/// Returns the first lines of npm's output, short enough for one line.
 fn first_lines(log: &Path) -> String {
     let text = fs::read(log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
     let lines = text.lines().map(|line| line.trim_start_matches("npm error").trim());
     lines.filter(|line| !line.is_empty()).take(4).collect::<Vec<_>>().join(" | ")
 }
 
-fn prove_version(program: &Path) -> Result<(), ClientError> {
+fn prove_version(program: &Path, version: &str) -> Result<(), ClientError> {
     let no_binary = |why: String| ClientError::NoBinary(why);
     let output = Command::new(program)
         .arg("--version")
@@ -240,7 +276,7 @@ fn prove_version(program: &Path) -> Result<(), ClientError> {
         .output()
         .map_err(|error| no_binary(format!("it does not start: {error}")))?;
     let said = String::from_utf8_lossy(&output.stdout);
-    if said.starts_with(VERSION) {
+    if said.starts_with(version) {
         Ok(())
     } else {
         Err(no_binary(format!("it says its version is {said:?}")))
@@ -261,11 +297,11 @@ mod tests {
         fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    /// An npm that installs a client whose binary is a shell script.
+    /// Creates an npm that installs a client whose binary is a shell script.
     fn working_npm(folder: &Path) {
         let script = format!(
             "#!/bin/sh\necho run >> {folder}/runs\nd=$3/node_modules/@anthropic-ai/claude-code-any\nmkdir -p $d\n\
-             printf '#!/bin/sh\\necho {VERSION} test\\n' > $d/claude\nchmod +x $d/claude\n",
+             printf '#!/bin/sh\\necho {NEWEST} test\\n' > $d/claude\nchmod +x $d/claude\n",
             folder = folder.display()
         );
         program(&folder.join("npm"), &script);
@@ -280,36 +316,39 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let named = folder.path().join("claude");
         let named_only = [(CLIENT_VAR, named.clone())];
-        assert!(matches!(Client::obtain_in(environment(&named_only)), Err(ClientError::BadOverride(_))));
+        assert!(matches!(
+            Client::obtain_in(NEWEST, environment(&named_only)),
+            Err(ClientError::BadOverride(_))
+        ));
         program(&named, "#!/bin/sh\n");
-        assert_eq!(Client::obtain_in(environment(&named_only)).unwrap().program(), named);
+        assert_eq!(Client::obtain_in(NEWEST, environment(&named_only)).unwrap().program(), named);
     }
 
     #[test]
     fn without_npm_or_without_success_the_reason_is_typed_and_nothing_is_left() {
         let (cache, tools) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let pairs = [(CACHE_VAR, cache.path().to_owned()), ("PATH", tools.path().to_owned())];
-        assert!(matches!(Client::obtain_in(environment(&pairs)), Err(ClientError::NoNpm)));
+        assert!(matches!(Client::obtain_in(NEWEST, environment(&pairs)), Err(ClientError::NoNpm)));
 
         program(
             &tools.path().join("npm"),
             "#!/bin/sh\necho 'npm error ENOTFOUND the registry' >&2\nexit 1\n",
         );
-        let error = Client::obtain_in(environment(&pairs)).unwrap_err();
+        let error = Client::obtain_in(NEWEST, environment(&pairs)).unwrap_err();
         assert!(matches!(&error, ClientError::Npm(why) if why.contains("ENOTFOUND the registry")), "{error}");
 
-        // What it could not do it is not asked for again.
+        // A failed installation is not tried again.
         program(&tools.path().join("npm"), "#!/bin/sh\n");
-        assert!(matches!(Client::obtain_in(environment(&pairs)), Err(ClientError::Npm(_))));
+        assert!(matches!(Client::obtain_in(NEWEST, environment(&pairs)), Err(ClientError::Npm(_))));
         let other = tempfile::tempdir().unwrap();
         program(&other.path().join("npm"), "#!/bin/sh\n");
         let pairs = [(CACHE_VAR, cache.path().to_owned()), ("PATH", other.path().to_owned())];
-        assert!(matches!(Client::obtain_in(environment(&pairs)), Err(ClientError::NoBinary(_))));
+        assert!(matches!(Client::obtain_in(NEWEST, environment(&pairs)), Err(ClientError::NoBinary(_))));
 
         let left: Vec<_> =
             fs::read_dir(cache.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        assert_eq!(left, [OsString::from(format!("{VERSION}.lock"))]);
-        assert!(matches!(Client::obtain_in(environment(&[])), Err(ClientError::NoCache)));
+        assert_eq!(left, [OsString::from(format!("{NEWEST}.lock"))]);
+        assert!(matches!(Client::obtain_in(NEWEST, environment(&[])), Err(ClientError::NoCache)));
     }
 
     #[test]
@@ -318,11 +357,11 @@ mod tests {
         working_npm(tools.path());
         let pairs = [("XDG_CACHE_HOME", cache.path().to_owned()), ("PATH", path_with(tools.path()))];
         let programs: Vec<_> = std::thread::scope(|scope| {
-            let obtain = || Client::obtain_in(environment(&pairs)).unwrap().program().to_owned();
+            let obtain = || Client::obtain_in(NEWEST, environment(&pairs)).unwrap().program().to_owned();
             let threads: Vec<_> = (0..8).map(|_| scope.spawn(obtain)).collect();
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
-        let home = cache.path().join("lockstep/clients").join(VERSION);
+        let home = cache.path().join("lockstep/clients").join(NEWEST);
         assert!(programs.iter().all(|program| program.starts_with(&home) && *program == programs[0]));
         assert_eq!(fs::read_to_string(tools.path().join("runs")).unwrap(), "run\n");
     }

@@ -9,7 +9,7 @@ use crate::client::{ClientError, or_skip};
 use crate::model::Model;
 use crate::package::Package;
 
-/// What rehearsals are measured against.
+/// The version that rehearsals use.
 const PACKAGE: Package = Package { name: "@openai/codex", version: "0.166.0", folder: "codex" };
 
 /// The installed Codex.
@@ -19,7 +19,7 @@ pub struct Codex {
 }
 
 impl Codex {
-    /// Codex for a test, or `None` when it cannot be had, after one line on stderr that says so.
+    /// Returns Codex for a test. `None` if it is not available, after one line on stderr.
     pub fn obtain_or_skip() -> Option<Self> {
         or_skip("real Codex", Self::obtain())
     }
@@ -38,18 +38,18 @@ impl Codex {
         Ok(codex)
     }
 
-    /// Its program. Node runs it.
+    /// Returns its program, which Node runs.
     pub fn program(&self) -> &Path {
         &self.program
     }
 
-    /// Whether its sandbox works on this machine; where it does not, it refuses every command.
+    /// Returns true if its sandbox works on this machine. Without it, Codex refuses every command.
     fn has_sandbox(&self) -> bool {
         let probe = Command::new(&self.program).args(["sandbox", "--", "true"]).stdin(Stdio::null()).output();
         probe.is_ok_and(|probe| probe.status.success())
     }
 
-    /// Writes the settings of a private home (the variable `CODEX_HOME`), with which it asks `model` and nobody else.
+    /// Writes the settings of a private home (the variable `CODEX_HOME`), so that Codex uses only `model`.
     pub fn set_up(home: &Path, model: &Model) -> io::Result<()> {
         fs::create_dir_all(home)?;
         let url = model.base_url();

@@ -22,23 +22,49 @@
 //!
 //! Read [`scenario`] first, then [`run`].
 
+/// Makes two tests of each function: one with each pinned version of the client.
+#[macro_export]
+macro_rules! on_each_client {
+    ($($test:ident),+ $(,)?) => {
+        $(
+            mod $test {
+                #[test]
+                fn newest() {
+                    $crate::client::with_version($crate::client::VERSIONS[0], super::$test);
+                }
+
+                #[test]
+                fn older() {
+                    $crate::client::with_version($crate::client::VERSIONS[1], super::$test);
+                }
+            }
+        )+
+    };
+}
+
 pub mod client;
+#[cfg(feature = "peers")]
 pub mod codex;
 pub mod model;
 pub mod network;
+#[cfg(feature = "peers")]
 mod package;
 mod process;
 pub mod run;
 pub mod scenario;
+#[cfg(feature = "peers")]
 pub mod sdk;
 pub mod transcript;
+#[cfg(feature = "peers")]
 pub mod typescript;
 
 pub use client::{Client, ClientError};
+#[cfg(feature = "peers")]
 pub use codex::Codex;
 pub use model::Model;
 pub use network::Network;
 pub use run::{Ended, Outcome, Rehearsal, RunError, Running};
 pub use scenario::{Scenario, ScenarioError, ToolCall, Turn};
+#[cfg(feature = "peers")]
 pub use sdk::Sdk;
 pub use transcript::{Agent, Conversation, Kind, Request, Text, Transcript};

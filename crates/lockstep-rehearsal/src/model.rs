@@ -1,9 +1,9 @@
-//! A scripted stand-in for the Anthropic Messages API on loopback, and for the Responses API that Codex speaks.
+//! A scripted stand-in for the Anthropic Messages API on loopback, and for the Responses API of Codex.
 //!
-//! [`Model`] answers a client's requests with the turns of a [`Scenario`] and keeps every request. It streams
-//! when asked to, counts tokens (always 100) and says 200 to anything else, because a client probes more than it
-//! needs. Owns sockets and threads; `http` reads and writes messages, `cast` decides who is speaking and
-//! which turn is theirs, `reply` and `responses` render a turn.
+//! [`Model`] replies to a client's requests with the turns of a [`Scenario`] and records every request. It
+//! streams on request, counts tokens (always 100) and replies 200 to anything else, because a client probes
+//! more than it needs. It owns sockets and threads; `http` reads and writes messages, `cast` finds the
+//! speaker and its turn, and `reply` and `responses` render a turn.
 
 mod cast;
 mod http;
@@ -33,13 +33,13 @@ const MAX_CONNECTIONS: usize = 64;
 pub struct Model {
     address: SocketAddr,
     stage: Arc<Stage>,
-    /// Its other end is polled beside the listener: closing this end ends the accept loop. Connecting to
-    /// ourselves would not do, because the listener may live in another network namespace.
+    /// The other end is polled together with the listener: closing this end ends the accept loop. Connecting
+    /// to ourselves would not work, because the listener may be in another network namespace.
     closer: Option<UnixStream>,
     acceptor: Option<JoinHandle<()>>,
 }
 
-/// What the connections share.
+/// The state that connections share.
 #[derive(Debug)]
 struct Stage {
     cast: Mutex<Cast>,
@@ -56,7 +56,7 @@ impl Model {
     /// Serves on a socket that is already listening, perhaps in another network namespace.
     pub fn serve(listener: TcpListener, scenario: Scenario) -> io::Result<Self> {
         let address = listener.local_addr()?;
-        // Between poll and accept the peer may be gone; accept must not wait for the next one then.
+        // Between poll and accept the peer may disconnect; accept must not block then.
         listener.set_nonblocking(true)?;
         let (closer, closed) = UnixStream::pair()?;
         let stage = Arc::new(Stage {
@@ -81,7 +81,7 @@ impl Model {
         Transcript::new(locked(&self.stage.requests).clone())
     }
 
-    /// Agents with the number of their scripted turns that nobody has asked for yet.
+    /// Returns the agents with the number of their scripted turns that were not requested yet.
     pub fn unplayed(&self) -> BTreeMap<Agent, usize> {
         locked(&self.stage.cast).unplayed()
     }
@@ -103,7 +103,7 @@ fn accept_until_closed(listener: &TcpListener, closed: &UnixStream, stage: &Stag
             let Ok(stream) = next_connection(listener, closed) else { break };
             if admit(stage, number, &stream) {
                 scope.spawn(move || {
-                    // A connection that breaks is the client's affair; the next one is served all the same.
+                    // A broken connection is not our error; the next one is served normally.
                     let _ = converse(&stream, stage);
                     locked(&stage.connections).remove(&number);
                 });
@@ -115,7 +115,7 @@ fn accept_until_closed(listener: &TcpListener, closed: &UnixStream, stage: &Stag
     });
 }
 
-/// Waits for a connection; an error means that the model was closed or can accept no more.
+/// Waits for a connection. An error means that the model was closed or can accept no more.
 fn next_connection(listener: &TcpListener, closed: &UnixStream) -> io::Result<TcpStream> {
     loop {
         let mut ready = [PollFd::new(listener, PollFlags::IN), PollFd::new(closed, PollFlags::IN)];
@@ -142,7 +142,7 @@ fn admit(stage: &Stage, number: u64, stream: &TcpStream) -> bool {
     let mut connections = locked(&stage.connections);
     let (true, Ok(handle)) = (connections.len() < MAX_CONNECTIONS, stream.try_clone()) else { return false };
     connections.insert(number, handle);
-    // Some systems hand the listener's non-blocking mode on.
+    // On some systems, the connection inherits the listener's non-blocking mode.
     stream.set_nonblocking(false).is_ok()
 }
 
@@ -210,7 +210,7 @@ impl Stage {
     }
 }
 
-/// A panic elsewhere must not hide what was recorded before it.
+/// Locks a mutex even if it is poisoned: a panic in another thread must not hide what was recorded before.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,24 +1,25 @@
-//! The network a client runs in: loopback only where the machine allows it, else the host's with its doors shut.
+//! The network of a client: loopback only if the machine allows it, otherwise the host's network with proxies
+//! that point nowhere.
 //!
-//! A socket belongs to the network namespace of the *thread* that made it, and a process to that of the thread that
-//! started it. So a short-lived thread enters the namespace, binds the model's socket and starts the client there,
-//! while the rest of this process stays where it is and serves that socket as any other.
+//! A socket belongs to the network namespace of the *thread* that created it, and a process to that of the
+//! thread that started it. A short-lived thread enters the namespace, binds the model's socket and starts the
+//! client there, while the rest of this process stays outside and serves that socket like any other.
 //!
-//! Entering takes CAP_SYS_ADMIN: root, and not in an ordinary container. An unprivileged user namespace would not do:
-//! a process with threads cannot enter one. Everybody else gets [`Network::Host`]: the client's proxies point to a
-//! closed port and its nonessential traffic is switched off, which holds for the client but not for what its `Bash`
-//! tool may start.
+//! Entering needs CAP_SYS_ADMIN: root, and not in an ordinary container. An unprivileged user namespace would
+//! not work, because a process with threads cannot enter one. Otherwise [`Network::Host`] is used: the
+//! client's proxies point to a closed port and its nonessential traffic is disabled, which affects the client
+//! but not the processes that its `Bash` tool starts.
 
 use std::io;
 
-/// What the client could reach.
+/// The network that the client can reach.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Network {
     /// A namespace of its own, with nothing but loopback.
     LoopbackOnly,
     /// The host's network, with proxies to nowhere.
     Host {
-        /// Why no namespace was used.
+        /// The reason why no namespace was used.
         why: String,
     },
 }
@@ -57,7 +58,7 @@ impl Place {
         }
     }
 
-    /// Does `work` in this network: sockets it makes and processes it starts stay there.
+    /// Runs `work` in this network: sockets it creates and processes it starts stay there.
     pub(crate) fn within<T: Send>(&self, work: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
         match self {
             Self::Host { .. } => work(),
@@ -75,7 +76,7 @@ impl Place {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    //! Namespaces through `unshare` and `ip`: making one here would take unsafe code.
+    //! Namespaces through `unshare` and `ip`: creating one here would need unsafe code.
 
     use std::fs::File;
     use std::io::{self, Read as _};
@@ -114,7 +115,7 @@ mod linux {
         }
     }
 
-    /// Moves the calling thread, and it alone, into the namespace.
+    /// Moves only the calling thread into the namespace.
     pub(super) fn enter(namespace: &File) -> io::Result<()> {
         Ok(move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?)
     }

@@ -33,7 +33,8 @@ impl Package {
         folder.join("node_modules").join(self.name).join("package.json").is_file()
     }
 
-    /// Beside its final place, then renamed: what is found is whole. The lock spares the second of two processes its own download.
+    /// Installs next to the final path and renames, so that a partial installation is never found. The lock
+    /// saves the second of two processes the download.
     fn install(self, cache: &Path, folder: &Path, path: Option<OsString>) -> Result<(), ClientError> {
         let Self { name, version, folder: short } = self;
         let at = |source: io::Error| ClientError::Cache { path: cache.to_owned(), source };

@@ -1,8 +1,9 @@
-//! A process with everything it starts: waited for up to a limit, and gone afterwards.
+//! A process with all of its descendants: waits for it up to a limit, then kills all of them.
 //!
-//! The client starts its shell commands in sessions of their own, so ending its process group alone would leave some
-//! behind. Every descendant inherits the environment, so on Linux whoever carries the group's mark there is ended
-//! too. A descendant that clears its environment *and* leaves the group escapes; only a PID namespace would hold it.
+//! The client starts its shell commands in their own sessions, so killing its process group would leave some
+//! behind. Every descendant inherits the environment, so on Linux all processes with the group's mark in it
+//! are killed too. A descendant that clears its environment *and* leaves the group escapes; only a PID
+//! namespace would prevent that.
 
 use std::io;
 use std::os::unix::process::CommandExt as _;
@@ -17,12 +18,12 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 const MARK_VAR: &str = "LOCKSTEP_REHEARSAL";
 const POLL: Duration = Duration::from_millis(5);
 
-/// How a process came to its end.
+/// The end of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// By itself.
+    /// The process exited.
     Exited(ExitStatus),
-    /// It was killed at the time limit.
+    /// The process was killed at the time limit.
     TimeLimit,
 }
 
@@ -41,7 +42,7 @@ impl Group {
         Ok(Self { child, mark, ended: false })
     }
 
-    /// Waits for the process itself; what it left running is killed then.
+    /// Waits for the process itself; descendants that are still running are killed then.
     pub(crate) fn wait(mut self, limit: Duration) -> io::Result<Ended> {
         let start = Instant::now();
         while !self.has_exited()? {
@@ -54,8 +55,8 @@ impl Group {
         self.end().map(Ended::Exited)
     }
 
-    /// Looks without reaping: as long as the process is a zombie, nobody else gets its number, and signalling its
-    /// group cannot hit a stranger.
+    /// Checks without reaping: while the process is a zombie, its number is not reused, so signalling its
+    /// group cannot hit another process.
     fn has_exited(&self) -> io::Result<bool> {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         Ok(waitid(WaitId::Pid(Pid::from_child(&self.child)), options)?.is_some())
@@ -63,7 +64,7 @@ impl Group {
 
     fn end(&mut self) -> io::Result<ExitStatus> {
         self.ended = true;
-        // An error means that nobody is left to be signalled.
+        // An error means that no process is left.
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         kill_marked(&self.mark);
         self.child.wait()
@@ -86,7 +87,8 @@ fn new_mark() -> String {
     format!("{}-{count}-{now:x}", std::process::id())
 }
 
-/// Kills until nobody with the mark is found: one that is just being born is seen in the next round.
+/// Kills until no process with the mark is found. A process that is just being started is found in the next
+/// round.
 #[cfg(target_os = "linux")]
 fn kill_marked(mark: &str) {
     let entry = format!("{MARK_VAR}={mark}");
@@ -116,7 +118,7 @@ mod linux {
         entries.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?))
     }
 
-    /// Whether the process was started with this entry in its environment. A zombie has none.
+    /// Returns true if the process was started with this entry in its environment. A zombie has none.
     pub(super) fn carries(pid: Pid, entry: &str) -> bool {
         let environment = fs::read(format!("/proc/{}/environ", pid.as_raw_pid())).unwrap_or_default();
         environment.split(|byte| *byte == 0).any(|found| found == entry.as_bytes())
@@ -160,7 +162,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let pipe = dir.path().join("pipe");
         assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-        // It ends when it is told to: how fast the others come up is the machine's affair.
+        // It ends on request, because the start of the other processes may take any time.
         let group = shell(&format!("setsid sleep 600 & sleep 600 & read x < {}; exit 7", pipe.display()));
         let mark = group.mark.clone();
         wait_for(&mark, 3);

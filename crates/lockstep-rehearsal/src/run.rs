@@ -1,7 +1,8 @@
 //! One run of the client against the scripted model, in a project directory.
 //!
-//! [`Rehearsal`] is what to do, [`Running`] holds the processes, [`Outcome`] is what came of it. The client gets a
-//! cleared environment, a private home, a time limit and the most secluded [`Network`] the machine has.
+//! [`Rehearsal`] is the request, [`Running`] has the processes, [`Outcome`] is the result. The client gets a
+//! cleared environment, a private home, a time limit and the most isolated [`Network`] that the machine
+//! offers.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -23,14 +24,14 @@ use crate::process::Group;
 use crate::scenario::{Scenario, ScenarioError};
 use crate::transcript::{Agent, Transcript};
 
-/// A run takes a few seconds; this is for a machine under load, where it has taken two minutes.
+/// A run takes a few seconds; on a machine under load, it has taken two minutes.
 const DEFAULT_LIMIT: Duration = Duration::from_secs(420);
-/// What is kept of each output.
+/// The number of bytes that are kept of each output.
 const MAX_OUTPUT: u64 = 16 * 1024 * 1024;
-/// A port that needs root to be opened and that nobody opens.
+/// A port that only root can open and that is unused.
 const NOWHERE: &str = "http://127.0.0.1:1";
 
-/// What to play, with which client, where.
+/// The scenario, the client and the directory of a run.
 #[derive(Debug, Clone)]
 pub struct Rehearsal {
     client: Client,
@@ -47,7 +48,7 @@ pub struct Rehearsal {
 /// A client at work. Dropping it kills the client and everything it started.
 #[derive(Debug)]
 pub struct Running {
-    // In this order: the client ends before its model and its home are gone.
+    // In this order: the client ends before its model and its home are dropped.
     group: Group,
     model: Model,
     private: TempDir,
@@ -56,27 +57,24 @@ pub struct Running {
     start: Instant,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug)]
 #[must_use = "a run proves nothing until its outcome is looked at"]
 pub struct Outcome {
-    /// How the client ended.
     pub ended: Ended,
-    /// What it printed: in print mode, the Lead's last text.
+    /// In print mode, the Lead's last text.
     pub stdout: String,
-    /// What it complained about.
     pub stderr: String,
-    /// What it told the model.
+    /// The requests to the model.
     pub transcript: Transcript,
-    /// Scripted turns that were never asked for, by agent: a sign that the run took another way.
+    /// Scripted turns that were never requested, by agent: a sign that the run took another course.
     pub unplayed: BTreeMap<Agent, usize>,
-    /// What it could reach.
+    /// The network that the client could reach.
     pub network: Network,
-    /// How long it ran.
     pub took: Duration,
 }
 
-/// Why a run did not take place.
+/// The reason why a run did not take place.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// The scenario is of no use.
@@ -85,9 +83,8 @@ pub enum RunError {
     /// Something of the system was missing.
     #[error("cannot {what}")]
     System {
-        /// What was attempted.
+        /// The attempted action.
         what: &'static str,
-        /// Why it failed.
         source: io::Error,
     },
 }
@@ -108,7 +105,7 @@ impl Rehearsal {
         }
     }
 
-    /// Kills the client after this time (90 seconds unless told otherwise).
+    /// Sets the time after which the client is killed.
     #[must_use]
     pub fn limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
@@ -136,11 +133,18 @@ impl Rehearsal {
         self
     }
 
-    /// A home that outlives the run, for example to resume its session; a private one otherwise.
+    /// Sets a home that outlives the run, for example to resume its session. The default is a private one.
     #[must_use]
     pub fn home(mut self, home: impl Into<PathBuf>) -> Self {
         self.home = Some(home.into());
         self
+    }
+
+    /// Offers the client's task list to the model. The newest version withholds it from newer models unless a
+    /// variable requests it.
+    #[must_use]
+    pub fn with_task_list(self) -> Self {
+        self.env("CLAUDE_CODE_ENABLE_TODO_TOOLS", "1")
     }
 
     /// Uses no network namespace even where one is to be had: for hooks that talk to a server on this machine.
@@ -205,7 +209,7 @@ impl Rehearsal {
     }
 }
 
-/// A terminal that can do nothing, and a client that asks nobody but the model.
+/// A terminal without capabilities, and a client that connects only to the model.
 const QUIET: [(&str, &str); 8] = [
     ("TERM", "dumb"),
     ("LANG", "C.UTF-8"),
@@ -219,7 +223,7 @@ const QUIET: [(&str, &str); 8] = [
 ];
 
 impl Running {
-    /// What the client has told the model so far.
+    /// Returns the requests to the model so far.
     pub fn transcript(&self) -> Transcript {
         self.model.transcript()
     }
@@ -243,7 +247,7 @@ impl Running {
 }
 
 impl Outcome {
-    /// Whether the client ended by itself and was content.
+    /// Returns true if the client exited successfully.
     pub fn success(&self) -> bool {
         matches!(self.ended, Ended::Exited(status) if status.success())
     }

@@ -20,7 +20,8 @@
 //! ```
 //!
 //! `{project}` stands for the project directory in the prompt, in texts, in tool inputs and in file contents: the
-//! client's file tools want absolute paths. An agent that is asked for more turns than it has says `Done.`
+//! client's file tools want absolute paths. `{agent:TAG}` in a tool input stands for the client's id of the subagent with this
+//! tag, once it has spoken. An agent that is asked for more turns than it has says `Done.`
 //!
 //! Owns reading, checking and laying out a scenario. Who gets which turn is [`crate::model`]'s business.
 
@@ -39,7 +40,7 @@ const PROJECT: &str = "{project}";
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// What the user asks the client.
+    /// The user's prompt.
     pub prompt: String,
     /// Files to create before the run: path relative to the project → content.
     #[serde(default)]
@@ -56,7 +57,7 @@ pub struct Scenario {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Turn {
-    /// What the model says.
+    /// The model's text.
     #[serde(default)]
     pub text: String,
     /// The tools it calls, all in one message.
@@ -68,14 +69,14 @@ pub struct Turn {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolCall {
-    /// The tool's name as the client knows it: `Bash`, `Edit`, `Agent`, `mcp__server__tool`.
+    /// The tool's name in the client: `Bash`, `Edit`, `Agent`, `mcp__server__tool`.
     pub name: String,
     /// The tool's arguments.
     #[serde(default)]
     pub input: Map<String, Value>,
 }
 
-/// Why a scenario cannot be played.
+/// The reason why a scenario cannot be played.
 #[derive(Debug, thiserror::Error)]
 pub enum ScenarioError {
     /// The file could not be read.
@@ -83,27 +84,21 @@ pub enum ScenarioError {
     Read {
         /// The scenario file.
         path: PathBuf,
-        /// Why.
         source: io::Error,
     },
     /// The text is not a scenario: bad TOML, an unknown or a missing key.
     #[error("the scenario does not parse")]
     Parse(#[from] toml::de::Error),
-    /// It parses but makes no sense; every problem is listed.
+    /// The scenario parses but is inconsistent; every problem is listed.
     #[error("the scenario cannot be played:\n- {}", .0.join("\n- "))]
     Invalid(Vec<String>),
     /// One of its files could not be created in the project.
     #[error("cannot create {path} for the scenario")]
-    LayOut {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: io::Error,
-    },
+    LayOut { path: PathBuf, source: io::Error },
 }
 
 impl Turn {
-    /// A turn that only says something.
+    /// Creates a turn with only a text.
     pub fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), tools: Vec::new() }
     }
@@ -113,7 +108,7 @@ impl Turn {
         Self::default().and_call(name, input)
     }
 
-    /// The same turn with one more tool call in the same message. Panics unless `input` is a JSON object.
+    /// Adds a tool call to the same message. Panics unless `input` is a JSON object.
     #[must_use]
     pub fn and_call(mut self, name: impl Into<String>, input: Value) -> Self {
         let Value::Object(input) = input else { panic!("a tool's input is a JSON object, not {input}") };
@@ -158,7 +153,7 @@ impl Scenario {
         if problems.is_empty() { Ok(()) } else { Err(ScenarioError::Invalid(problems)) }
     }
 
-    /// Tags decide whose turn it is, so each must be found in its own agent's prompt only.
+    /// Checks the tags. They decide whose turn it is, so each must occur in its own agent's prompt only.
     fn check_tags(&self, problems: &mut Vec<String>) {
         for tag in self.subagents.keys() {
             if tag.trim().is_empty() {
@@ -218,7 +213,8 @@ impl Scenario {
     }
 }
 
-fn fill_value(value: &mut Value, fill: &impl Fn(&mut String)) {
+/// Applies `fill` to every text in a value.
+pub(crate) fn fill_value(value: &mut Value, fill: &impl Fn(&mut String)) {
     match value {
         Value::String(text) => fill(text),
         Value::Array(items) => items.iter_mut().for_each(|item| fill_value(item, fill)),
@@ -238,7 +234,7 @@ fn create(project: &Path, name: &Path, content: &str) -> io::Result<()> {
         folder.push(part);
         match fs::symlink_metadata(&folder) {
             Ok(found) if found.is_dir() => {}
-            // A symlink on the way could lead out of the project, whatever the name looks like.
+            // A symlink in the path could point out of the project, whatever its name.
             Ok(_) => {
                 return Err(io::Error::new(io::ErrorKind::NotADirectory, "its folder is not a real folder"));
             }

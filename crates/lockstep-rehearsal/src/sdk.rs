@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use crate::client::{ClientError, or_skip};
 use crate::package::Package;
 
-/// What tests use.
+/// The version that tests use.
 const PACKAGE: Package = Package { name: "@modelcontextprotocol/sdk", version: "1.32.2", folder: "mcp-sdk" };
 
 /// The installed SDK.
@@ -22,12 +22,12 @@ impl Sdk {
         Ok(Self { folder: PACKAGE.obtain()? })
     }
 
-    /// The SDK for a test, or `None` when it cannot be had, after one line on stderr that says so.
+    /// Returns the SDK for a test. `None` if it is not available, after one line on stderr.
     pub fn obtain_or_skip() -> Option<Self> {
         or_skip("MCP SDK", Self::obtain())
     }
 
-    /// Its `node_modules`.
+    /// Returns its `node_modules`.
     pub fn modules(&self) -> PathBuf {
         self.folder.join("node_modules")
     }

@@ -1,16 +1,16 @@
-//! What the client sent to the model, and questions about it.
+//! The requests that the client sent to the model, and queries about them.
 //!
-//! Every request of a conversation repeats the whole history before it. So "how often was this delivered" is a
-//! question about *one* request, the last ([`Conversation::count`]), and "was this ever delivered" is a question about
-//! all of them ([`Transcript::who_saw`]), because a compacted history forgets. What the model itself said is in
-//! the history too; no question here counts it as delivered.
+//! Every request of a conversation repeats the complete history. The number of deliveries of a text is
+//! therefore counted in *one* request, the last ([`Conversation::count`]), and whether it was ever delivered
+//! is checked in all of them ([`Transcript::who_saw`]), because a compacted history forgets. The model's own
+//! texts are in the history too, but never count as delivered.
 
 use std::collections::BTreeSet;
 use std::fmt;
 
 use serde_json::Value;
 
-/// Who a request belongs to.
+/// The sender of a request.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Agent {
     /// The client's main agent.
@@ -19,18 +19,17 @@ pub enum Agent {
     Subagent(String),
     /// A subagent whose prompt has no tag of the scenario, by the client's id for it.
     Unscripted(String),
-    /// No agent: the client asked for itself (a title, a summary, a token count).
+    /// No agent: a request of the client itself (a title, a summary, a token count).
     Side,
 }
 
 /// One request of the client.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// Whose it is.
     pub agent: Agent,
     /// The client's id for the subagent: the `agent_id` of its hooks.
     pub agent_id: Option<String>,
-    /// The index of the scripted turn it was answered with; none when the script had no more.
+    /// The index of the scripted turn of the reply; `None` if the script had no more.
     pub turn: Option<usize>,
     /// The request's target, for example `/v1/messages?beta=true`.
     pub path: String,
@@ -38,27 +37,25 @@ pub struct Request {
     pub body: Value,
 }
 
-/// Where in a request a text stands.
+/// The position of a text in a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// The system prompt, or a system message amid the conversation (this client sends both).
     System,
-    /// What the user said, or the Lead to its subagent.
+    /// The text of the user, or of the Lead to its subagent.
     User,
-    /// The inside of a `<system-reminder>`, wherever it stands.
+    /// The content of a `<system-reminder>`, at any position.
     Reminder,
     /// The result of a tool.
     ToolResult,
-    /// What the model said, tool inputs included.
+    /// The model's text, including tool inputs.
     Assistant,
 }
 
 /// One text of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Text {
-    /// Where it stands.
     pub kind: Kind,
-    /// The text.
     pub text: String,
 }
 
@@ -102,7 +99,7 @@ impl Request {
         texts
     }
 
-    /// How often `needle` was delivered in this request.
+    /// Returns how often `needle` was delivered in this request.
     pub fn count(&self, needle: &str) -> usize {
         assert!(!needle.is_empty(), "an empty text is everywhere");
         let delivered = self.texts().into_iter().filter(|text| text.kind != Kind::Assistant);
@@ -111,7 +108,7 @@ impl Request {
 }
 
 impl<'a> Conversation<'a> {
-    /// Its requests, oldest first.
+    /// Requests, oldest first.
     pub fn requests(&self) -> &[&'a Request] {
         &self.requests
     }
@@ -121,7 +118,8 @@ impl<'a> Conversation<'a> {
         self.requests.get(k).map(|request| request.texts()).unwrap_or_default()
     }
 
-    /// How often `needle` stands in the conversation: counted in its last request, which holds the history.
+    /// Returns how often `needle` occurs in the conversation, counted in its last request, which has the
+    /// history.
     pub fn count(&self, needle: &str) -> usize {
         self.requests.last().map_or(0, |request| request.count(needle))
     }
@@ -162,14 +160,15 @@ impl Transcript {
         conversations
     }
 
-    /// Every agent to whom `needle` was ever delivered, in any request.
+    /// Returns every agent to which `needle` was ever delivered, in any request.
     pub fn who_saw(&self, needle: &str) -> BTreeSet<Agent> {
         let saw = self.requests.iter().filter(|request| request.count(needle) > 0);
         saw.map(|request| request.agent.clone()).collect()
     }
 }
 
-/// An outline for the message of a failed assertion: who asked, and the end of what they were told.
+/// Formats an outline for the message of a failed assertion: the sender of each request, and the end of its
+/// texts.
 impl fmt::Display for Transcript {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, request) in self.requests.iter().enumerate() {
@@ -211,7 +210,7 @@ fn collect(kind: Kind, content: &Value, texts: &mut Vec<Text>) {
     }
 }
 
-/// The client wraps what it adds on its own in `<system-reminder>`, sometimes inside another text.
+/// Splits off the texts that the client adds in `<system-reminder>`, sometimes inside another text.
 fn split_reminders(kind: Kind, text: &str, texts: &mut Vec<Text>) {
     const OPEN: &str = "<system-reminder>";
     const CLOSE: &str = "</system-reminder>";
@@ -221,7 +220,7 @@ fn split_reminders(kind: Kind, text: &str, texts: &mut Vec<Text>) {
         }
     };
     let mut rest = text;
-    // What the model said is its own even where it quotes a reminder.
+    // The model's text is its own even if it quotes a reminder.
     while kind != Kind::Assistant
         && let Some((before, inside)) = rest.split_once(OPEN)
         && let Some((inside, after)) = inside.split_once(CLOSE)

@@ -7,7 +7,8 @@ use crate::package::Package;
 
 const PACKAGE: Package = Package { name: "typescript", version: "5.9.3", folder: "typescript" };
 
-/// The compiler for a test, as a program for Node, or `None` when it cannot be had, after one line on stderr that says so.
+/// Returns the compiler for a test, as a program for Node. `None` if it is not available, after one line on
+/// stderr.
 pub fn compiler_or_skip() -> Option<PathBuf> {
     or_skip("TypeScript", PACKAGE.obtain().map(|folder| folder.join("node_modules/typescript/bin/tsc")))
 }

@@ -1,36 +1,37 @@
-//! Who is speaking in a request, and which turn is theirs.
+//! Finds the speaker of a request and its turn.
 //!
-//! Claude Code names the subagent in a header (the `agent_id` of its hooks); the Lead has none. Which *scripted*
-//! subagent it is, only its prompt tells, by the tag. Clients that send no such header are served by tags alone.
+//! Claude Code names the subagent in a header (the `agent_id` of its hooks); the Lead has none. The
+//! *scripted* subagent is found by the tag in its prompt. Clients without such a header are served by tags
+//! alone.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
-use crate::scenario::{Scenario, Turn};
+use crate::scenario::{Scenario, Turn, fill_value};
 use crate::transcript::{Agent, Kind, texts_of_message};
 
-/// The scenario being played: who has said how much.
+/// The scenario in progress, with the progress of each speaker.
 #[derive(Debug)]
 pub(super) struct Cast {
     scenario: Scenario,
-    /// Per conversation (a tag may be played by several agents at once): the turn last given and the
-    /// messages it answered.
+    /// Per conversation (several agents may have the same tag): the last turn, and the messages it replied
+    /// to.
     given: HashMap<(Agent, Option<String>), (usize, Value)>,
     /// Makes ids differ between runs: a resumed session holds those of the run before.
     run: u128,
     replies: usize,
 }
 
-/// What the model is to say now.
+/// The next reply of the model.
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) agent: Agent,
-    /// The index of the scripted turn; none when the script has no more, or never had any.
+    /// The index of the scripted turn; `None` if the script has no more, or never had any.
     pub(super) turn: Option<usize>,
     pub(super) content: Turn,
-    /// Unique; message and tool-call ids are made of it.
+    /// Unique; message and tool-call ids are derived from it.
     pub(super) id: String,
 }
 
@@ -45,9 +46,31 @@ impl Cast {
         let index = self.advance(&agent, agent_id, &body["messages"]);
         let scripted = self.script(&agent).get(index).cloned();
         let turn = scripted.is_some().then_some(index);
-        let content = scripted.unwrap_or_else(|| Turn::text("Done."));
+        let content = scripted.map_or_else(|| Turn::text("Done."), |turn| self.fill_ids(turn));
         self.replies += 1;
         Part { agent, turn, content, id: format!("{:x}_{}", self.run, self.replies) }
+    }
+
+    /// Fills in the ids of the subagents that have spoken.
+    fn fill_ids(&self, mut turn: Turn) -> Turn {
+        let ids: Vec<(String, &str)> = self
+            .given
+            .keys()
+            .filter_map(|(agent, id)| match (agent, id) {
+                (Agent::Subagent(tag), Some(id)) => Some((format!("{{agent:{tag}}}"), id.as_str())),
+                _ => None,
+            })
+            .collect();
+        let fill = |text: &mut String| {
+            for (placeholder, id) in &ids {
+                *text = text.replace(placeholder, id);
+            }
+        };
+        turn.tools
+            .iter_mut()
+            .flat_map(|tool| tool.input.values_mut())
+            .for_each(|value| fill_value(value, &fill));
+        turn
     }
 
     pub(super) fn unplayed(&self) -> BTreeMap<Agent, usize> {
@@ -82,10 +105,11 @@ impl Cast {
         }
     }
 
-    /// The turn for this request. A request that repeats the one before is a retry and gets the same turn.
+    /// Returns the turn for this request. A request that repeats the previous one is a retry and gets the
+    /// same turn.
     ///
-    /// Counting the assistant's messages in the request would need no memory, but compaction shortens the
-    /// history and a resumed session starts with one.
+    /// Counting the assistant's messages in the request would need no state, but compaction shortens the
+    /// history, and a resumed session starts with one.
     fn advance(&mut self, agent: &Agent, agent_id: Option<&str>, messages: &Value) -> usize {
         let key = (agent.clone(), agent_id.map(str::to_owned));
         let index = match self.given.get(&key) {
@@ -98,8 +122,7 @@ impl Cast {
     }
 }
 
-/// What was asked for, without the reminders that the client puts around it: those quote files, which may
-/// well contain a tag.
+/// Returns the prompt without the reminders that the client adds: those quote files, which may contain a tag.
 fn own_prompt(body: &Value) -> String {
     let texts = texts_of_message(&body["messages"][0]);
     let own = texts.into_iter().filter(|text| text.kind == Kind::User);

@@ -1,7 +1,7 @@
-//! Just enough HTTP/1.1 for one client on loopback: bounded requests in, whole responses out, keep-alive.
+//! Just enough HTTP/1.1 for one client on loopback: limited requests, complete responses, keep-alive.
 //!
-//! Left out on purpose: chunked request bodies (answered with 411), compression, pipelining beyond what
-//! falls out of reading one request after the other.
+//! Deliberately not supported: chunked request bodies (answered with 411), compression, and pipelining beyond
+//! reading one request after the other.
 
 use std::io::{self, BufRead, Read as _};
 
@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 const MAX_HEAD: u64 = 64 * 1024;
 const MAX_BODY: usize = 64 * 1024 * 1024;
 
-/// A request.
 #[derive(Debug)]
 pub(super) struct Message {
     pub(super) method: String,
@@ -20,12 +19,12 @@ pub(super) struct Message {
     pub(super) body: Vec<u8>,
 }
 
-/// Why no request came out of a connection.
+/// The reason why no request could be read from a connection.
 #[derive(Debug)]
 pub(super) enum ReadError {
     /// The connection broke.
     Io(io::Error),
-    /// The request cannot be taken; the connection is of no more use.
+    /// The request is refused, and the connection must be closed.
     Refused { status: u16, why: &'static str },
 }
 
@@ -140,7 +139,7 @@ fn read_body(reader: &mut impl BufRead, message: &Message) -> Result<Vec<u8>, Re
     if length > MAX_BODY {
         return Err(refused(413, "the body is too large"));
     }
-    // Grows with what arrives: a large number alone reserves nothing.
+    // Grows with the received data: a large length alone allocates nothing.
     let mut body = Vec::new();
     reader.take(length as u64).read_to_end(&mut body)?;
     if body.len() < length {

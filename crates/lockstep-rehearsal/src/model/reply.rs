@@ -1,4 +1,4 @@
-//! A turn as the Messages API says it: as one JSON object, or as a stream of server-sent events.
+//! Renders a turn for the Messages API: as one JSON object, or as a stream of server-sent events.
 
 use serde_json::{Value, json};
 

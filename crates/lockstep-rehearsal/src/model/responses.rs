@@ -1,11 +1,11 @@
-//! A turn as the Responses API says it, which is what Codex speaks: a stream of server-sent events.
+//! Renders a turn for the Responses API of Codex: as a stream of server-sent events.
 
 use serde_json::{Value, json};
 
 use super::cast::Part;
 use super::reply::as_events;
 
-/// The request as [`Cast`](super::cast::Cast) knows requests.
+/// Converts the request to the form that [`Cast`](super::cast::Cast) uses.
 pub(super) fn as_messages(body: &Value) -> Value {
     json!({"messages": body["input"], "tools": body["tools"]})
 }

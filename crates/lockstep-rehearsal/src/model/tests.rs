@@ -192,7 +192,7 @@ fn a_bad_request_is_refused_and_the_next_connection_served() {
         peer.send(request);
         assert_eq!(peer.receive().0, status, "{}", &request[..20]);
     }
-    // Cut off in the middle of a body: nobody is answered, nothing is kept.
+    // Cut off in the middle of a body: there is no reply, and nothing is recorded.
     Peer::new(&model).send("POST /v1/messages HTTP/1.1\r\ncontent-length: 100\r\n\r\n{");
     say(&mut Peer::new(&model), "", &ask("Do the thing.", false));
     assert_eq!(model.transcript().requests().len(), 1);
