@@ -1,4 +1,4 @@
-//! The environment: private directories, a cleared environment, a clock that stands still until it is advanced.
+//! The environment: private directories, cleared variables, a clock that only moves when it is advanced.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -13,16 +13,19 @@ use jiff::{SignedDuration, Zoned};
 
 use crate::{Event, Listing, Output};
 
-/// The first moment. Its zone is a plain offset: nothing about it is looked up on the machine.
+/// The initial time. Its zone is a plain offset, so no time zone data is read.
 const START: &str = "2026-02-14T15:30:42+09:00[+09:00]";
 
 /// An ordinary user and group that every system has.
 const NOBODY: u32 = 65534;
 
-/// One test's own world: `project`, `home`, `tmp` and `elsewhere` below one temporary directory that goes with it.
+/// The environment of one test: `project`, `home`, `tmp` and `elsewhere` below one temporary directory that
+/// is removed with it.
 #[derive(Debug)]
 pub struct TestEnv {
     root: PathBuf,
+    /// The name of the project's directory.
+    name: String,
     binary: PathBuf,
     /// Seconds since [`START`].
     clock: AtomicI64,
@@ -31,25 +34,38 @@ pub struct TestEnv {
 }
 
 impl TestEnv {
-    /// An environment whose project has no `lockstep.toml`. `binary` is `env!("CARGO_BIN_EXE_lockstep")`.
+    /// Creates an environment whose project has no `lockstep.toml`. `binary` is
+    /// `env!("CARGO_BIN_EXE_lockstep")`.
     pub fn inactive(binary: impl Into<PathBuf>) -> Self {
-        let dir = tempfile::Builder::new().prefix("lockstep-test-").tempdir().unwrap();
-        let root = dir.path().canonicalize().unwrap();
-        for name in ["project", "home", "tmp", "elsewhere"] {
-            fs::create_dir(root.join(name)).unwrap();
-        }
-        Self { root, binary: binary.into(), clock: AtomicI64::new(0), user: None, _dirs: vec![dir] }
+        Self::named(binary, "project")
     }
 
-    /// An environment whose project is active, with every default.
+    /// An environment whose project directory has this name, without `lockstep.toml`.
+    pub fn named(binary: impl Into<PathBuf>, name: &str) -> Self {
+        let dir = tempfile::Builder::new().prefix("lockstep-test-").tempdir().unwrap();
+        let root = dir.path().canonicalize().unwrap();
+        for name in [name, "home", "tmp", "elsewhere"] {
+            fs::create_dir(root.join(name)).unwrap();
+        }
+        Self {
+            root,
+            name: name.to_owned(),
+            binary: binary.into(),
+            clock: AtomicI64::new(0),
+            user: None,
+            _dirs: vec![dir],
+        }
+    }
+
+    /// Creates an environment whose project is active, with all defaults.
     pub fn active(binary: impl Into<PathBuf>) -> Self {
         let env = Self::inactive(binary);
         env.configure("");
         env
     }
 
-    /// Gives everything to an ordinary user and runs the binary as that user from now on: root may do what modes forbid, so a
-    /// test about modes would prove nothing. Where the tests themselves run as an ordinary user, nothing changes.
+    /// Gives all files to an ordinary user and runs the binary as that user from now on: root ignores modes,
+    /// so a test about modes would prove nothing. Has no effect if the tests run as an ordinary user.
     pub fn as_ordinary_user(mut self) -> Self {
         if rustix::process::geteuid().is_root() {
             self.user = Some(NOBODY);
@@ -84,20 +100,19 @@ impl TestEnv {
 
     /// The project's root.
     pub fn project(&self) -> PathBuf {
-        self.root.join("project")
+        self.root.join(&self.name)
     }
 
-    /// `$HOME`.
     pub fn home(&self) -> PathBuf {
         self.root.join("home")
     }
 
-    /// `$TMPDIR`, where journals are by default.
+    /// Returns `$TMPDIR`, the default directory of journals.
     pub fn tmp(&self) -> PathBuf {
         self.root.join("tmp")
     }
 
-    /// A directory that is none of the others.
+    /// Returns a directory outside the others.
     pub fn elsewhere(&self) -> PathBuf {
         self.root.join("elsewhere")
     }
@@ -112,12 +127,12 @@ impl TestEnv {
         self.tmp().join(format!("src-changes-{session}.log"))
     }
 
-    /// A session's journal as text; empty where there is none.
+    /// Returns a session's journal as text; empty if there is none.
     pub fn journaled(&self, session: &str) -> String {
         self.text(&self.journal(session))
     }
 
-    /// The lines of the log of what hooks could not do.
+    /// Returns the lines of the log of hook failures.
     pub fn logged(&self) -> Vec<String> {
         self.text(&self.state().join("log/hooks.log")).lines().map(str::to_owned).collect()
     }
@@ -137,7 +152,7 @@ impl TestEnv {
         self.write("lockstep.toml", text);
     }
 
-    /// Writes a file below the project, with its directories; gives its absolute path.
+    /// Writes a file below the project, with its directories. Returns its absolute path.
     pub fn write(&self, path: impl AsRef<Path>, content: impl AsRef<[u8]>) -> PathBuf {
         let path = self.project().join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -151,13 +166,14 @@ impl TestEnv {
         self.clock.fetch_add(by.as_secs(), Ordering::SeqCst);
     }
 
-    /// What the clock shows, as `LOCKSTEP_NOW` takes it.
+    /// Returns the time of the clock, in the format of `LOCKSTEP_NOW`.
     pub fn now(&self) -> String {
         let start: Zoned = START.parse().unwrap();
         start.checked_add(SignedDuration::from_secs(self.clock.load(Ordering::SeqCst))).unwrap().to_string()
     }
 
-    /// The binary with `args`, in the project, with nothing in its environment but what this environment gives.
+    /// Returns a command that runs the binary with `args`, in the project, with only this environment's
+    /// variables.
     pub fn command<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Command {
         let mut command = self.program(&self.binary, args);
         command.env("LOCKSTEP_NOW", self.now());
@@ -208,15 +224,16 @@ impl TestEnv {
         self.run(self.hook_command(), stdin)
     }
 
-    /// Starts the hook, gives it the event, and does not wait for it.
+    /// Starts the hook, sends it the event, and does not wait for it.
     pub fn start_hook(&self, event: &Event) -> Child {
         let mut child = self.hook_command().spawn().unwrap();
-        // One that is gone already, or killed meanwhile, does not take it.
+        // A process that has exited or was killed does not read it.
         let _ = child.stdin.take().unwrap().write_all(event.json(&self.project()).as_bytes());
         child
     }
 
-    /// Sends events to as many hooks at the same time: all of them run before the first one gets its event.
+    /// Sends events to as many hooks at the same time: all of them are started before the first one gets its
+    /// event.
     pub fn hooks_at_once(&self, events: &[Event]) -> Vec<Output> {
         let command = self.hook_command();
         let mut hooks: Vec<Child> = events.iter().map(|_| self.hook_command().spawn().unwrap()).collect();
@@ -248,9 +265,18 @@ impl TestEnv {
         self.git_output(args).succeeded();
     }
 
-    /// Runs git in the same way, whatever comes of it. Hooks of the repository see this environment's clock.
+    /// Runs git in the same way, and accepts any result. Hooks of the repository see this environment's
+    /// clock.
     pub fn git_output<S: AsRef<OsStr>>(&self, args: impl IntoIterator<Item = S>) -> Output {
-        let mut command = self.program("git", args);
+        self.run_as_author(self.program("git", args))
+    }
+
+    /// Runs a shell script whose calls of git have a fixed author and date, and accepts any result.
+    pub fn git_script(&self, script: &str) -> Output {
+        self.run_as_author(self.program("sh", ["-c", script]))
+    }
+
+    fn run_as_author(&self, mut command: Command) -> Output {
         for (name, value) in [
             ("GIT_CONFIG_NOSYSTEM", "1"),
             ("GIT_AUTHOR_NAME", "Test"),
@@ -266,12 +292,12 @@ impl TestEnv {
         self.run(command, b"")
     }
 
-    /// Text with this environment's paths replaced by names, so that it is the same in every run.
+    /// Replaces this environment's paths by names, so that the text is the same in every run.
     pub fn neutral(&self, text: &str) -> String {
         self.filters().iter().fold(text.to_owned(), |text, (path, name)| text.replace(path, name))
     }
 
-    /// What [`Self::neutral`] replaces, longest first.
+    /// Returns the replacements of [`Self::neutral`], longest first.
     pub fn filters(&self) -> Vec<(String, &'static str)> {
         let path = |path: &Path| path.to_str().unwrap().to_owned();
         vec![

@@ -86,12 +86,11 @@ impl Event {
         self.with("agent_id", id).with("agent_type", agent_type)
     }
 
-    /// By the Lead.
     pub fn by_lead(self) -> Self {
         self.without("agent_id").without("agent_type")
     }
 
-    /// Says what the file was before.
+    /// Sets the file's former content.
     pub fn former(mut self, text: &str) -> Self {
         self.0["tool_response"]["originalFile"] = text.into();
         self
@@ -125,7 +124,6 @@ impl Event {
         value.to_string()
     }
 
-    /// Its name.
     pub fn name(&self) -> &str {
         self.0["hook_event_name"].as_str().unwrap()
     }

@@ -1,11 +1,13 @@
 //! A hermetic environment in which tests run the real binary: real processes, real files, real git.
 //!
-//! [`TestEnv`] is the environment, [`Event`] what a client sends to a hook, [`Output`] what came back, [`Listing`] what is on disk.
-//! Everything panics with the command and a listing of the environment when something is not as it should be: that is a failed
-//! test. Knows no product crate but the recorded payloads.
+//! [`TestEnv`] is the environment, [`Event`] a client's input for a hook, [`Output`] its result, [`Listing`]
+//! the state of the disk, and [`attacks`] the actions of a hostile repository or agent. On failure,
+//! everything panics with the command and a listing of the environment. It depends on no product crate but
+//! the recorded payloads.
 
 #![allow(clippy::unwrap_used, clippy::missing_panics_doc)] // A helper that panics fails its test, which is its purpose.
 
+pub mod attacks;
 mod env;
 mod event;
 mod listing;

@@ -1,4 +1,4 @@
-//! What is on disk, in every respect that a program could have changed.
+//! A snapshot of a directory, in every respect that a program could have changed.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub struct Listing(BTreeMap<PathBuf, String>);
 
 impl Listing {
-    /// What is below `root`, by relative path.
+    /// Takes a snapshot of `root`, by relative path.
     pub fn of(root: &Path) -> Self {
         let mut listing = Self(BTreeMap::new());
         listing.add(root, Path::new(""));
@@ -51,8 +51,8 @@ impl Listing {
         self
     }
 
-    /// Without what is inside state directories, and without the times of the directories that hold one: for tests in which
-    /// Lockstep may remember something, but may do nothing else.
+    /// Removes the content of state directories, and the times of the directories that have one: for tests in
+    /// which Lockstep may only write its state.
     pub fn without_state(mut self) -> Self {
         self.0.retain(|at, _| !at.components().any(|part| part.as_os_str() == ".lockstep"));
         for (path, entry) in &mut self.0 {
@@ -63,7 +63,7 @@ impl Listing {
         self
     }
 
-    /// Fails the test, naming every difference, unless `other` is the same.
+    /// Fails the test with every difference unless `other` is the same.
     #[track_caller]
     pub fn assert_same(&self, other: &Self, when: &str) {
         let paths: std::collections::BTreeSet<_> = self.0.keys().chain(other.0.keys()).collect();

@@ -1,11 +1,11 @@
-//! What a process left behind: standard output, standard error and exit code, together.
+//! The output of a process: standard output, standard error and exit code.
 
 use std::path::PathBuf;
 use std::process::Command;
 
 use crate::{Listing, TestEnv};
 
-/// The end of a process. A test that does not look at it proves nothing.
+/// The output of a process. A test that ignores it proves nothing.
 #[must_use = "assert on the output: `silent`, `succeeded`, `failed` or `snapshot`"]
 #[derive(Debug)]
 pub struct Output {
@@ -58,14 +58,14 @@ impl Output {
         );
     }
 
-    /// Exit code 0 and nothing on standard error; gives standard output.
+    /// Asserts exit code 0 and an empty standard error. Returns standard output.
     #[track_caller]
     pub fn succeeded(&self) -> String {
         self.expect("exit 0 and no complaint", self.code == Some(0) && self.stderr.is_empty());
         String::from_utf8_lossy(&self.stdout).into_owned()
     }
 
-    /// This exit code and nothing on standard output; gives standard error.
+    /// Asserts this exit code and an empty standard output; returns standard error.
     #[track_caller]
     pub fn failed(&self, code: i32) -> String {
         self.expect(&format!("exit {code} and no answer"), self.code == Some(code) && self.stdout.is_empty());

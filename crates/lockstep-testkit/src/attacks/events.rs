@@ -1,0 +1,79 @@
+//! Forms of an event that a gate could misread.
+
+use serde_json::{Value, json};
+
+fn utf16(text: &str, order: fn(u16) -> [u8; 2]) -> Vec<u8> {
+    text.encode_utf16().flat_map(order).collect()
+}
+
+/// The object of `tool_input`, and the command in it.
+fn command_of(json: &str) -> (&str, String) {
+    let input = &json[json.find("\"tool_input\"").unwrap()..];
+    let object = &input[input.find('{').unwrap()..=input.find('}').unwrap()];
+    let value: Value = serde_json::from_str(object).unwrap();
+    (object, value["command"].as_str().unwrap().to_owned())
+}
+
+/// Forms of a `Bash` event that have its meaning, and that a strict parser may reject.
+pub fn event_forms(json: &str) -> Vec<(&'static str, Vec<u8>)> {
+    let object = json.trim_start().strip_prefix('{').unwrap();
+    let padding = "x".repeat(9 << 20);
+    let (input, words) = command_of(json);
+    let replace = |by: String| json.replace(input, &by).into_bytes();
+    let list: Vec<&str> = words.split(' ').collect();
+    let behind = json.trim_end().strip_suffix('}').unwrap();
+    vec![
+        ("plain", json.as_bytes().to_vec()),
+        ("white space", format!("\n\t {json}\r\n ").into_bytes()),
+        ("byte order mark", [b"\xef\xbb\xbf", json.as_bytes()].concat()),
+        ("UTF-16 with a mark", [&b"\xff\xfe"[..], &utf16(json, u16::to_le_bytes)].concat()),
+        (
+            "UTF-16 of the other order with a mark",
+            [&b"\xfe\xff"[..], &utf16(json, u16::to_be_bytes)].concat(),
+        ),
+        ("UTF-16 without a mark", utf16(json, u16::to_be_bytes)),
+        ("lone surrogate", replace(format!("{{\"command\":\"{words} -m \\ud800\"}}"))),
+        ("two lone surrogates", replace(format!("{{\"command\":\"{words} -m \\udc00\\ud800\"}}"))),
+        ("lone surrogate elsewhere", format!("{{\"x\":\"\\udfff\",{object}").into_bytes()),
+        ("lone surrogate in a key", format!("{{\"\\ud8ff\":1,{object}").into_bytes()),
+        ("invalid UTF-8", [b"{\"x\":\"\xff\",", object.as_bytes()].concat()),
+        ("raw control character", replace(format!("{{\"command\":\"{words}\u{1}\"}}"))),
+        ("raw line end", replace(format!("{{\"command\":\"{words}\n\"}}"))),
+        ("command as a list", replace(format!("{{\"command\":{}}}", json!(list)))),
+        ("input as text", replace(json!(input).to_string())),
+        ("escaped name", json.replace("PreToolUse", "Pre\\u0054oolUse").into_bytes()),
+        ("escaped tool", json.replace("\"Bash\"", "\"\\u0042ash\"").into_bytes()),
+        ("escaped key", json.replace("\"command\"", "\"comman\\u0064\"").into_bytes()),
+        ("9 MB behind", format!("{behind},\"x\":\"{padding}\"}}").into_bytes()),
+        ("9 MB before", format!("{{\"x\":\"{padding}\",{object}").into_bytes()),
+        ("9 MB of spaces before", [&vec![b' '; 9 << 20][..], json.as_bytes()].concat()),
+    ]
+}
+
+/// Forms of a `Bash` event that have no certain meaning.
+pub fn unreadable_events(json: &str) -> Vec<(&'static str, String)> {
+    let (input, words) = command_of(json);
+    let command = json!(words).to_string();
+    vec![
+        ("truncated", json[..json.find(input).unwrap() + input.len() / 2].to_owned()),
+        ("without its name", json[..json.len() - 3].replace("hook_event_name", "other")),
+        ("text behind", format!("{json} x")),
+        ("two events", format!("{json}{}", json.replace(&command, "\"ls\""))),
+        ("two events in the other order", format!("{}{json}", json.replace(&command, "\"ls\""))),
+        ("repeated command", json.replace(&command, &format!("{command},\"command\":\"ls\""))),
+        ("repeated command before", json.replace(&command, &format!("\"ls\",\"command\":{command}"))),
+        ("repeated input", json.replacen('{', "{\"tool_input\":{\"command\":\"ls\"},", 1)),
+        ("repeated tool", json.replacen('{', "{\"tool_name\":\"Read\",", 1)),
+        ("repeated name", json.replacen('{', "{\"hook_event_name\":\"Stop\",", 1)),
+        ("a number", json.replace(&command, "7")),
+        ("an object", json.replace(&command, &format!("{{\"x\":{command}}}"))),
+        ("a nested list", json.replace(&command, &format!("[[{command}]]"))),
+        ("text instead of the input", json.replace(input, &command)),
+        ("a list instead of the input", json.replace(input, &format!("[{input}]"))),
+        ("a comment", json.replacen('{', "{/* x */", 1)),
+        ("a comma too many", json.replace(input, &format!("{input},"))),
+        ("single quotes", json.replace('"', "'")),
+        ("a list of events", format!("[{json}]")),
+        ("text of an event", json!(json).to_string()),
+    ]
+}
