@@ -1,4 +1,4 @@
-//! What is done before the program is compiled: its version is found, the files of its plugin are listed, and how it is linked is chosen.
+//! Build script: finds the version, lists the files of the plugin, and chooses the linker arguments.
 
 #[path = "build/link.rs"]
 mod link;

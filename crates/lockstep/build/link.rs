@@ -1,11 +1,12 @@
-//! Links the program so that it starts soon.
+//! Links the program so that it starts fast.
 //!
-//! Clients start a hook for every tool call and wait for it. Finding, mapping and relocating shared libraries, and relocating the
-//! tables of fifteen grammars, is most of what a hook takes (see docs/benchmarks.md). So where the machine's C library is there as
-//! static archives, the program is linked with them, still position-independent, and its relocations are packed. Where something is
-//! missing, the program is linked as any other and works the same.
+//! Clients start a hook for every tool call and wait for it. Finding, mapping and relocating shared libraries,
+//! and relocating the tables of fifteen grammars, is most of a hook's time (see docs/benchmarks/hooks.md).
+//! If the machine has its C library as static archives, the program is linked with them, still
+//! position-independent, and its relocations are packed. If something is missing, the program is linked
+//! normally and works the same.
 //!
-//! Nothing here asks for a name service, a locale or a plugin, which a static C library would have to load.
+//! The program uses no name service, locale or plugin, which a static C library would have to load.
 
 use std::env;
 use std::fs;
@@ -14,24 +15,24 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The archives that take the place of the shared libraries which Rust's standard library asks for.
+/// The archives that replace the shared libraries of Rust's standard library.
 const ARCHIVES: [&str; 7] =
     ["libc.a", "libm.a", "librt.a", "libpthread.a", "libutil.a", "libdl.a", "libgcc_eh.a"];
 
-/// What a position-independent program without a loader begins with.
+/// The start file of a position-independent program without a loader.
 const START: &str = "rcrt1.o";
 
-/// The shared library of the unwinder is asked for too; `libgcc_eh.a` has all of it.
+/// An empty archive in place of the unwinder's shared library, which `libgcc_eh.a` contains.
 const EMPTY: (&str, &[u8]) = ("libgcc_s.a", b"!<arch>\n");
 
-/// The first version of the GNU C library whose programs know packed relocations.
+/// The first version of the GNU C library that supports packed relocations.
 const PACKED: (u32, u32) = (2, 36);
 
-/// Tells cargo how the program is linked.
+/// Prints the linker arguments for cargo.
 pub(crate) fn link() -> io::Result<()> {
     println!("cargo:rerun-if-env-changed=CC");
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|found| found == value);
-    // The compiler and the library that are asked below are those of the machine that this runs on.
+    // The compiler and the library that are checked below are those of the build machine.
     let native = env::var("HOST").is_ok_and(|host| is("TARGET", &host));
     let gnu = is("CARGO_CFG_TARGET_OS", "linux") && is("CARGO_CFG_TARGET_ENV", "gnu");
     let asked =

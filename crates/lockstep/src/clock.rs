@@ -11,14 +11,16 @@ use crate::env_vars::{LOCKSTEP_NOW, TZ};
 const LOCAL_TIME: &str = "/etc/localtime";
 const ZONE_INFO: &str = "/usr/share/zoneinfo";
 
-/// Now, in the local time zone; `LOCKSTEP_NOW` fixes it.
+/// Now, in the local time zone. In builds for tests, `LOCKSTEP_NOW` fixes it; a released program has no such switch, since an agent
+/// could date its work with it.
 pub(crate) fn now() -> Zoned {
-    let fixed = LOCKSTEP_NOW.get().and_then(|text| text.to_str()?.parse().ok());
+    let named = if cfg!(debug_assertions) { LOCKSTEP_NOW.get() } else { None };
+    let fixed = named.and_then(|text| text.to_str()?.parse().ok());
     fixed.unwrap_or_else(|| Timestamp::now().to_zoned(local_zone()))
 }
 
-/// The local time zone, straight from its file. jiff's own search reads the whole directory of zones first, which takes longer
-/// than everything else a hook does.
+/// Returns the local time zone, read directly from its file. jiff's own search reads the complete directory
+/// of zones first, which takes longer than the rest of a hook.
 fn local_zone() -> TimeZone {
     let zone = match TZ.get() {
         None => from_file(Path::new(LOCAL_TIME)),
@@ -46,7 +48,7 @@ mod tests {
         let at = Timestamp::UNIX_EPOCH;
         for name in ["Asia/Tokyo", ":Asia/Tokyo", "/usr/share/zoneinfo/Asia/Tokyo", "JST-9"] {
             let Some(zone) = named(name) else {
-                // A machine without zone files still knows rules.
+                // A machine without zone files still has rules.
                 assert!(!Path::new(ZONE_INFO).exists());
                 continue;
             };

@@ -1,4 +1,4 @@
-//! Why a command did not do what was asked: one type, printed and turned into an exit code in one place.
+//! Errors of commands: one type, printed and converted to an exit code in one place.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -7,13 +7,14 @@ use lockstep_cache::CacheError;
 use lockstep_config::{Fault, Problem};
 use lockstep_index::IndexError;
 use lockstep_store::StoreError;
+use lockstep_text::single_line;
 
 use crate::cache::CacheFault;
 use crate::exit_code;
 use crate::steps::StepsError;
 use crate::task::TaskError;
 
-/// Whose turn it is to do something about it.
+/// The party that can fix the error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// The arguments.
@@ -24,23 +25,28 @@ pub(crate) enum Kind {
     Store,
 }
 
-/// What went wrong, why, and how to mend it.
+/// An error: what failed, why, and the fix. Names from outside begin no line of their own in it.
 #[derive(Debug)]
 pub(crate) struct CommandError {
     kind: Kind,
+    /// One line.
     message: String,
-    source: Option<Box<dyn Error + Send + Sync>>,
+    /// More lines of the message.
+    details: String,
+    /// The causes, one line each.
+    causes: Vec<String>,
     hints: Vec<String>,
 }
 
 impl CommandError {
     pub(crate) fn new(kind: Kind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), source: None, hints: Vec::new() }
+        let message = single_line(&message.into());
+        Self { kind, message, details: String::new(), causes: Vec::new(), hints: Vec::new() }
     }
 
-    /// Adds a way out.
+    /// Adds a hint.
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hints.push(hint.into());
+        self.hints.push(single_line(&hint.into()));
         self
     }
 
@@ -51,11 +57,12 @@ impl CommandError {
             n => format!("{n} problems"),
         };
         let details = lockstep_config::problem::render(path, problems);
-        let message = format!("{} has {count}\n{}", path.display(), details.trim_end());
-        Self::new(Kind::Configuration, message)
+        let mut error = Self::new(Kind::Configuration, format!("{} has {count}", path.display()));
+        error.details = format!("{}\n", details.trim_end());
+        error
     }
 
-    /// What went wrong, without why and what to do.
+    /// Returns the failure without its reason and fix.
     pub(crate) fn message(&self) -> &str {
         &self.message
     }
@@ -68,13 +75,11 @@ impl CommandError {
         }
     }
 
-    /// `error: what`, the causes, the hints.
+    /// Renders `error: what`, the causes and the hints.
     pub(crate) fn render(&self) -> String {
-        let mut out = format!("error: {}\n", self.message);
-        let mut cause: Option<&dyn Error> = self.source.as_deref().map(|source| source as &dyn Error);
-        while let Some(error) = cause {
-            let _ = writeln!(out, "  because: {error}");
-            cause = error.source();
+        let mut out = format!("error: {}\n{}", self.message, self.details);
+        for cause in &self.causes {
+            let _ = writeln!(out, "  because: {cause}");
         }
         for hint in &self.hints {
             let _ = writeln!(out, "hint: {hint}");
@@ -84,13 +89,12 @@ impl CommandError {
 
     /// An error of a library: its message is ours, its cause stays the cause.
     pub(crate) fn from_error(kind: Kind, error: impl Error + Send + Sync + 'static) -> Self {
-        let message = error.to_string();
-        let source = error.source().map(|cause| Box::from(chain(cause)));
-        Self { kind, message, source, hints: Vec::new() }
+        let causes = error.source().map(|cause| single_line(&chain(cause))).into_iter().collect();
+        Self { causes, ..Self::new(kind, error.to_string()) }
     }
 }
 
-/// A cause and its causes as one text, since a borrowed cause cannot be kept.
+/// Renders a cause and its causes as one text, because a borrowed cause cannot be stored.
 fn chain(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
@@ -131,6 +135,8 @@ impl From<StepsError> for CommandError {
             StepsError::Store(error) => error.into(),
             table @ StepsError::Table { .. } => Self::from_error(Kind::Configuration, table)
                 .hint("mend the file, or remove it to have the built-in one"),
+            missing @ StepsError::NoFile(_) => Self::from_error(Kind::Store, missing)
+                .hint("`lockstep step list` shows the steps; `lockstep step new` makes one"),
             other => Self::from_error(Kind::Store, other),
         }
     }
@@ -152,7 +158,12 @@ impl From<CacheFault> for CommandError {
     fn from(fault: CacheFault) -> Self {
         match fault {
             CacheFault::Cache(error) => error.into(),
-            CacheFault::Settings(_) => Self::from_error(Kind::Configuration, fault),
+            CacheFault::Settings(problems) => {
+                let mut error = Self::new(Kind::Configuration, "[cache] in lockstep.toml is wrong:");
+                error.details =
+                    problems.iter().map(|it| format!("  {}\n", single_line(&it.to_string()))).collect();
+                error
+            }
             other => Self::from_error(Kind::Store, other),
         }
     }

@@ -1,6 +1,6 @@
 //! The exit codes. Other programs may depend on them; they never change their meaning.
 
-/// Done; the answer, where there is one, is "yes".
+/// Done; a yes-or-no answer is "yes".
 pub const DONE: u8 = 0;
 /// The answer is "no": a check failed, something is stale or missing.
 pub const NO: u8 = 1;

@@ -1,7 +1,7 @@
-//! The `lockstep` program: parse, dispatch, turn what happened into output and an exit code.
+//! The `lockstep` program: parses arguments, dispatches, and converts the result to output and an exit code.
 //!
-//! [`cli`] has a file per verb, [`hook`] answers clients. Both are thin: what they decide is decided in the pure crates,
-//! what they remember is in the store. Only this crate reads the environment and the clock.
+//! [`cli`] has a file per verb, [`hook`] replies to clients. Both are thin: decisions are made in the pure
+//! crates, and state is in the store. Only this crate reads the environment and the clock.
 
 mod cache;
 mod cascade;
@@ -16,6 +16,7 @@ pub mod hook;
 mod impact;
 mod map;
 mod mcp;
+mod meter;
 pub mod plugin;
 mod program;
 mod progress_bar;
@@ -27,14 +28,19 @@ mod source_date;
 mod steps;
 mod task;
 mod terminal;
+mod trust;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
+/// The versions of Claude Code that are tested, the newest first.
+pub use lockstep_rehearsal::client::VERSIONS as TESTED_CLIENTS;
+
 /// Runs the program with the process's own arguments.
 pub fn main() -> ExitCode {
+    meter::install();
     let mut arguments = std::env::args_os().skip(1);
-    // Clients start a hook for every tool call: it does not wait for the whole command line to be described.
+    // Clients start a hook for every tool call: it does not wait until the complete command line is defined.
     let first = arguments.next();
     if first.as_deref() == Some("hook".as_ref())
         && let Some(call) = hook_call(arguments)
@@ -44,7 +50,7 @@ pub fn main() -> ExitCode {
     cli::main()
 }
 
-/// A call of the hook as `init` and the plugin register it; `None` where the command line has to explain: `--help`, an unknown
+/// A call of the hook as `init` and the plugin register it; `None` if the command line has to explain: `--help`, an unknown
 /// client.
 fn hook_call(mut arguments: impl Iterator<Item = OsString>) -> Option<hook::Call> {
     let mut call = hook::Call::default();

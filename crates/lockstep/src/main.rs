@@ -1,4 +1,4 @@
-//! The `lockstep` binary. Everything is in the library beside it, where tests and `xtask` reach it.
+//! The `lockstep` binary. Everything is in the library, where tests and `xtask` can use it.
 
 use std::process::ExitCode;
 

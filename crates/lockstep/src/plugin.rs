@@ -1,7 +1,8 @@
-//! The Claude Code plugin as the program carries it: its files, and its hooks, which follow from the routing table.
+//! The Claude Code plugin in the program: its files, and its hooks, which are derived from the routing table.
 //!
-//! The files lie in `plugin/` at the root of the repository and are part of the binary, so that `lockstep init --plugin` installs
-//! exactly the plugin that belongs to it. `hooks/hooks.json` is made from [`REGISTRATIONS`] by `cargo xtask docs`.
+//! The files are in `plugin/` at the root of the repository and are part of the binary, so that `lockstep
+//! init --plugin` installs exactly the matching plugin. `cargo xtask docs` generates `hooks/hooks.json` from
+//! [`REGISTRATIONS`].
 
 use serde_json::{Map, Value, json};
 
@@ -11,13 +12,14 @@ use crate::hook::route::REGISTRATIONS;
 /// The plugin's name: the client calls its skills and agents `lockstep:NAME`.
 pub const NAME: &str = "lockstep";
 
-/// Where a file of the hooks lies in the plugin.
+/// The path of the hooks in the plugin.
 pub const HOOKS_FILE: &str = "hooks/hooks.json";
 
 /// Every file of the plugin: its path relative to the plugin, and its text.
 pub const FILES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/plugin_files.rs"));
 
-/// The command for an event. Without the program on PATH it says so once, and gets in nobody's way.
+/// Returns the command for an event. Without the program on PATH, it prints a message once and does nothing
+/// else.
 fn command(event: &str, arguments: &str) -> String {
     format!(
         "command -v lockstep >/dev/null 2>&1 && exec lockstep hook claude --plugin{arguments}; \
@@ -30,7 +32,8 @@ pub fn hooks_json() -> String {
     hooks_json_of(1)
 }
 
-/// The same with so many entries for the start of a session: what a project's copy has where it delivers all of a session cache.
+/// Returns the hooks with this many entries for the start of a session, for a project that delivers a
+/// complete session cache.
 pub(crate) fn hooks_json_of(session_starts: usize) -> String {
     let mut hooks = Map::new();
     for registration in REGISTRATIONS {

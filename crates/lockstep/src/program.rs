@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::env_vars::PATH;
 
-/// The file a shell would start for `name`: a path as it is, a bare name by way of `PATH`.
+/// Returns the file that a shell would start for `name`: a path as it is, a bare name through `PATH`.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
     if name.contains('/') {
         return Some(PathBuf::from(name)).filter(|path| is_executable(path));
@@ -19,7 +19,7 @@ fn is_executable(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-/// How to call this very program in a command for a shell: by its name where that finds it, else by its path.
+/// Returns the name of this program for a shell command: its name if PATH finds it, otherwise its path.
 pub(crate) fn own_name() -> String {
     let Ok(own) = env::current_exe().and_then(|path| path.canonicalize()) else {
         return "lockstep".to_owned();
@@ -28,7 +28,7 @@ pub(crate) fn own_name() -> String {
     if by_name.as_deref() == Some(&own) { "lockstep".to_owned() } else { quoted(&own.to_string_lossy()) }
 }
 
-/// One word for a shell.
+/// Quotes one word for a shell.
 pub(crate) fn quoted(word: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+');
     if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }

@@ -1,4 +1,4 @@
-//! How far a build has come, on a terminal.
+//! The progress of a build, on a terminal.
 
 use std::io::{self, IsTerminal as _};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use lockstep_index::index::{Phase, Progress};
 
-use crate::terminal::{Terminal, complain};
+use crate::terminal::{Terminal, replace_line};
 
-/// Nothing is shown of what is over sooner.
+/// The delay before progress is shown.
 const PATIENCE_MS: u64 = 300;
 
 /// Between two lines that replace each other.
@@ -41,7 +41,7 @@ impl Progress for ProgressBar {
         // One thread writes, the others go on.
         let later = now.saturating_add(INTERVAL_MS);
         if self.next.compare_exchange(next, later, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-            complain(&format!("\r{}\x1b[K", line(phase, done, all)));
+            replace_line(&line(phase, done, all));
         }
     }
 }
@@ -49,7 +49,7 @@ impl Progress for ProgressBar {
 impl Drop for ProgressBar {
     fn drop(&mut self) {
         if self.is_on && self.next.load(Ordering::Relaxed) > PATIENCE_MS {
-            complain("\r\x1b[K");
+            replace_line("");
         }
     }
 }

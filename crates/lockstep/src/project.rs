@@ -3,11 +3,15 @@
 use std::path::{Path, PathBuf};
 
 use lockstep_config::{Config, FILE_NAME, Loaded, Project};
+use lockstep_model::path::absolute;
 use lockstep_store::journal::JournalDir;
-use lockstep_store::{StateDir, Store};
+use lockstep_store::project_memory::ProjectMemory;
+use lockstep_store::{PathRefusal, StateDir, Store};
 
 use crate::error::{CommandError, Kind};
 use crate::setup::OwnFiles;
+use crate::terminal::complain;
+use crate::trust::{IgnoredKey, confine_keys, user_dir};
 
 /// An active project with its configuration in effect.
 #[derive(Debug)]
@@ -16,15 +20,20 @@ pub(crate) struct ActiveProject {
     pub(crate) config_path: PathBuf,
     pub(crate) loaded: Loaded,
     pub(crate) state: StateDir,
+    /// The keys that are set to a path which is not used.
+    pub(crate) ignored: Vec<IgnoredKey>,
 }
 
 impl ActiveProject {
     /// Loads the project's configuration, problems and all.
     pub(crate) fn load(project: Project) -> Result<Self, lockstep_config::Fault> {
-        let loaded = project.load()?;
+        let mut loaded = project.load()?;
+        // The store opens its files without following links, so the path of the project must have none.
+        let root = project.root.canonicalize().unwrap_or(project.root);
         Ok(Self {
-            state: StateDir::of(&project.root),
-            root: project.root,
+            state: StateDir::of(&root),
+            ignored: confine_keys(&mut loaded, &root),
+            root,
             config_path: project.config_path,
             loaded,
         })
@@ -37,6 +46,7 @@ impl ActiveProject {
         if !project.loaded.problems.is_empty() {
             return Err(CommandError::configuration(&project.config_path, &project.loaded.problems));
         }
+        project.ignored.iter().for_each(|key| complain(&format!("lockstep: {key}\n")));
         Ok(project)
     }
 
@@ -49,6 +59,7 @@ impl ActiveProject {
                 root: root.to_owned(),
                 config_path: root.join(FILE_NAME),
                 loaded: Loaded::default(),
+                ignored: Vec::new(),
             }),
             None => Self::of_command(dir),
         }
@@ -63,7 +74,8 @@ impl ActiveProject {
         self.config().task.events.resolve(&self.root)
     }
 
-    /// Leaves out Lockstep's own files: its configuration, its state, and what `init` wrote and was not edited since.
+    /// Removes Lockstep's own files: its configuration, its state, and files that `init` wrote and that were
+    /// not edited since.
     pub(crate) fn drop_own_files(&self, paths: &mut Vec<PathBuf>) {
         let own = OwnFiles::load(&self.root);
         paths.retain(|path| {
@@ -72,18 +84,29 @@ impl ActiveProject {
         });
     }
 
-    /// Where this project's sessions have their journals.
+    /// Returns the state of the project that is stored outside it.
+    pub(crate) fn memory(&self) -> ProjectMemory {
+        ProjectMemory::new(user_dir(), &self.root, &self.state)
+    }
+
+    /// Returns the directory of this project's journals.
     pub(crate) fn journal(&self) -> JournalDir {
+        if let Some(ignored) = self.ignored.iter().find(|key| (key.section, key.name) == ("journal", "dir")) {
+            return JournalDir::refused(
+                absolute(&self.root, Path::new(&ignored.value)),
+                PathRefusal::Outside,
+            );
+        }
         JournalDir::new(self.config().journal.dir.resolve(&self.root, &std::env::temp_dir()))
     }
 
-    /// Brings the history up to date: whole journals of sessions that ran here, and from any other those lines that are about this
-    /// self.
+    /// Updates the history: complete journals of sessions that ran here, and lines about this project from
+    /// other journals.
     pub(crate) fn read_journals(&self, store: &mut Store) -> Result<(), CommandError> {
         let journal = self.journal();
         for session in journal.sessions()? {
             let ours = store.knows_session(&session)?;
-            // A journal in a shared directory that is not ours to read is somebody else's session.
+            // An unreadable journal in a shared directory belongs to another user's session.
             if let Err(error) =
                 store.read_journal(&journal, &session, &|path| ours || path.starts_with(&self.root))
                 && !matches!(error, lockstep_store::StoreError::Unsafe { .. })
@@ -95,7 +118,7 @@ impl ActiveProject {
     }
 }
 
-fn inactive(dir: &Path) -> CommandError {
+pub(crate) fn inactive(dir: &Path) -> CommandError {
     CommandError::new(
         Kind::Configuration,
         format!("there is no lockstep.toml in {} or above it, so Lockstep is not active here", dir.display()),

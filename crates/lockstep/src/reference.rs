@@ -1,8 +1,7 @@
-//! The reference pages that are made from the program itself: `docs/reference/cli.md`, `configuration.md` and
-//! `mcp.md`.
+//! The generated reference pages: `docs/reference/cli.md`, `configuration.md` and `mcp.md`.
 //!
-//! `cargo xtask docs` writes them. What they say is said elsewhere: in the doc comments of the verbs, of the exit codes, the
-//! environment variables and the keys. Only how it looks on a page is decided here.
+//! `cargo xtask docs` writes them. Their content comes from the doc comments of the commands, exit codes,
+//! environment variables and keys. Only the layout is decided here.
 
 use std::fmt::Write as _;
 
@@ -44,7 +43,7 @@ pub fn cli_page() -> String {
 /// `docs/reference/configuration.md`.
 pub fn configuration_page() -> String {
     let page = lockstep_config::reference::reference_markdown();
-    // Below the title, where the other page has it too.
+    // Below the title, as on the other page.
     page.replacen("\n\n", &format!("\n\n{MADE}\n\n"), 1)
 }
 
@@ -61,7 +60,7 @@ fn name(command: &Command) -> &str {
     command.get_bin_name().unwrap_or(command.get_name())
 }
 
-/// A row for a command, or for each of its own commands where it only groups them.
+/// Writes a row for a command, or for each of its subcommands if it only groups them.
 fn contents(out: &mut String, command: &Command) {
     let children: Vec<_> = verbs(command).collect();
     if children.is_empty() {

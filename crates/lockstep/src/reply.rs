@@ -1,12 +1,11 @@
-//! What a verb answers, before anybody renders it: data for programs, text for people and models.
+//! The result of a command before it is rendered: data for programs, text for people and models.
 //!
-//! The command line prints one of the two, the MCP server sends both. What is found out, and how, is in the modules of the
-//! subjects.
+//! The command line prints one of the two, the MCP server sends both. The modules of the subjects compute it.
 
 use serde::Serialize;
 
 /// The answer of a verb.
 pub(crate) trait Reply: Serialize {
-    /// The answer for people and models, in whole lines.
+    /// Renders the result for people and models, in complete lines.
     fn text(&self) -> String;
 }

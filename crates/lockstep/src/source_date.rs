@@ -1,4 +1,4 @@
-//! The time that stands in files we build: reproducible where somebody asks for it.
+//! The time in generated files: reproducible on request.
 
 use jiff::Timestamp;
 

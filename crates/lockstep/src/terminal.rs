@@ -1,14 +1,17 @@
-//! What people see: where text goes, and whether it has colour.
+//! Output for people: its streams and colours.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 
 use anstyle::Style;
 use clap::ValueEnum;
+use lockstep_text::{escape_unprintable, printable, single_line};
 
+use crate::document::Format;
 use crate::env_vars::NO_COLOR;
 
-/// `--color`.
+/// The values of `--color`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub(crate) enum ColorChoice {
     /// On a terminal, unless `NO_COLOR` is set
@@ -30,62 +33,83 @@ impl ColorChoice {
     }
 }
 
-/// How a command speaks.
+/// The output settings of a command.
 pub(crate) struct Terminal {
     color: bool,
     quiet: bool,
     verbose: bool,
+    format: Format,
     /// The first failure to write the answer.
     failure: Cell<Option<io::Error>>,
 }
 
 impl Terminal {
-    pub(crate) fn new(color: ColorChoice, quiet: bool, verbose: bool) -> Self {
-        Self { color: color.is_on(), quiet, verbose, failure: Cell::new(None) }
+    pub(crate) fn new(color: ColorChoice, quiet: bool, verbose: bool, format: Format) -> Self {
+        Self { color: color.is_on(), quiet, verbose, format, failure: Cell::new(None) }
     }
 
-    /// Whether details are wanted.
+    /// Returns true if details are wanted.
     pub(crate) fn verbose(&self) -> bool {
         self.verbose
     }
 
-    /// Whether only the answer is wanted.
+    /// Returns true if only the answer is wanted.
     pub(crate) fn quiet(&self) -> bool {
         self.quiet
     }
 
-    /// The number of columns, where the output goes to a terminal.
+    /// Returns the number of columns, if the output goes to a terminal.
     pub(crate) fn width(&self) -> Option<usize> {
         let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
         Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
     }
 
-    /// `text` in a style, where there is colour.
+    /// Returns `text` in a style, if colour is enabled.
     pub(crate) fn styled(&self, style: Style, text: &str) -> String {
         if self.color { format!("{style}{text}{style:#}") } else { text.to_owned() }
     }
 
-    /// The command's answer.
+    /// Prints the command's answer. Characters from outside that could control the terminal are replaced.
     pub(crate) fn say(&self, text: &str) {
-        self.say_bytes(text.as_bytes());
+        let safe = match self.format {
+            Format::Json => escape_unprintable(text),
+            _ if self.color => Cow::Owned(printable_with_colors(text)),
+            _ => printable(text),
+        };
+        self.write(safe.as_bytes());
     }
 
-    /// The command's answer where it need not be UTF-8: paths as they are.
-    pub(crate) fn say_bytes(&self, bytes: &[u8]) {
+    /// Prints one line of the answer, whatever ends of lines its values have.
+    pub(crate) fn say_line(&self, line: &str) {
+        self.say(&(single_line(line) + "\n"));
+    }
+
+    /// Prints an answer that is content, byte for byte. On a terminal, characters that could control it are replaced.
+    pub(crate) fn say_exactly(&self, bytes: &[u8]) {
+        if io::stdout().is_terminal() {
+            self.write(printable(&String::from_utf8_lossy(bytes)).as_bytes());
+        } else {
+            self.write(bytes);
+        }
+    }
+
+    fn write(&self, bytes: &[u8]) {
         let mut out = io::stdout().lock();
         let written = out.write_all(bytes).and_then(|()| out.flush());
         let earlier = self.failure.take();
         self.failure.set(earlier.or(written.err()));
     }
 
-    /// What goes with the answer, left out by `--quiet`.
+    /// Prints a sentence next to the answer. `--quiet` and formats for programs omit it, because a sentence
+    /// after a JSON document would make it invalid.
     pub(crate) fn note(&self, text: &str) {
-        if !self.quiet {
+        if !self.quiet && self.format == Format::Text {
             self.say(text);
         }
     }
 
-    /// Whether the answer has arrived. A reader that went away (`lockstep changes | head`) has what it wanted.
+    /// Returns an error if the answer was not written. A reader that closed its pipe (`lockstep changes |
+    /// head`) has what it needs.
     pub(crate) fn finish(&self) -> io::Result<()> {
         match self.failure.take() {
             Some(error) if error.kind() != ErrorKind::BrokenPipe => Err(error),
@@ -94,7 +118,50 @@ impl Terminal {
     }
 }
 
-/// What went wrong, for people. A failure to write it has nobody to be told to.
+/// Prints an error. A failure to do so cannot be reported.
 pub(crate) fn complain(text: &str) {
-    let _ = io::stderr().write_all(text.as_bytes());
+    let _ = io::stderr().write_all(printable(text).as_bytes());
+}
+
+/// Replaces the current line of standard error, which is a terminal. A failure to do so cannot be reported.
+pub(crate) fn replace_line(text: &str) {
+    let _ = io::stderr().write_all(format!("\r{}\x1b[K", printable(text)).as_bytes());
+}
+
+/// Replaces unprintable characters, but keeps the colours of [`Terminal::styled`]. Untrusted text may have
+/// such colours too; none of them hides anything.
+fn printable_with_colors(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let mut safe = printable(parts.next().unwrap_or_default()).into_owned();
+    for part in parts {
+        match part.split_once('m').filter(|(codes, _)| is_plain_style(codes)) {
+            Some((codes, rest)) => safe.extend(["\u{1b}[", codes, "m", &*printable(rest)]),
+            None => {
+                safe.extend([char::REPLACEMENT_CHARACTER.encode_utf8(&mut [0; 4]), "[", &*printable(part)])
+            }
+        }
+    }
+    safe
+}
+
+/// Returns true for the codes of a reset, bold, dimmed or coloured text.
+fn is_plain_style(codes: &str) -> bool {
+    codes
+        .split(';')
+        .all(|code| matches!(code, "0" | "1" | "2") || matches!(code.parse(), Ok(31..=37_u8 | 91..=97)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn own_colours_stay_and_other_sequences_do_not() {
+        let bold = Style::new().bold();
+        let text = format!("{bold}a{bold:#} \u{1b}[8mhidden\u{1b}[2J\u{1b}]0;title\u{7}");
+        let safe = printable_with_colors(&text);
+        assert!(safe.starts_with(&format!("{bold}a{bold:#} ")), "{safe:?}");
+        assert_eq!(safe.matches('\u{1b}').count(), 2, "{safe:?}");
+        assert!(!safe.contains('\u{7}'));
+    }
 }

@@ -1,4 +1,5 @@
-//! From the cache to the text that one hook entry sends: fresh if there is time for it, never longer than the client takes.
+//! Creates the text that one hook entry sends from the cache: fresh if time allows, never longer than the
+//! client's limit.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -6,7 +7,7 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use lockstep_cache::delivery::{self, Delivery, Limits, Mode, entries_needed, subagent_part};
 use lockstep_cache::document::Document;
-use lockstep_cache::{BuildOptions, Cache, CacheError, Freshness, Ready, Snapshot};
+use lockstep_cache::{BuildOptions, Cache, CacheError, CachedPart, Freshness, Snapshot};
 use lockstep_config::cache::Deliver;
 use lockstep_store::Store;
 
@@ -15,16 +16,16 @@ use super::{CacheFault, ProjectProvider, open};
 use crate::project::ActiveProject;
 use crate::setup::has_plugin;
 
-/// How long a session may wait for a stale cache to be built anew.
+/// The time that a session may wait for the rebuild of a stale cache.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(200);
 
-/// What the client accepts.
+/// The limits of the client.
 const CLIENT: Limits = Limits::CLAUDE;
 
-/// What the MCP resource of a section begins with. The project's copy of the plugin starts the server.
+/// The prefix of a section's MCP resource. The project's copy of the plugin starts the server.
 const RESOURCE: &str = "lockstep://cache/";
 
-/// Who is about to get something.
+/// The receiver of a delivery.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum To<'a> {
     /// A session that starts, for this reason, through this entry.
@@ -33,21 +34,22 @@ pub(crate) enum To<'a> {
     Subagent { agent_type: &'a str },
 }
 
-/// What is sent.
+/// The delivered text.
 #[derive(Debug)]
 pub(crate) struct Delivered {
     pub(crate) text: String,
     /// The cache's hash.
     pub(crate) hash: String,
-    /// As the client counts.
+    /// Counted as the client counts.
     pub(crate) chars: usize,
-    /// Why the cache is stale, if it is.
+    /// The reason why the cache is stale, if it is.
     pub(crate) stale: Option<String>,
-    /// Whether it was built anew on the way.
+    /// Set if the cache was rebuilt for this delivery.
     pub(crate) rebuilt: bool,
 }
 
-/// What `to` gets, with `store` if that is open already; `None` where there is no cache, or nothing in it for this entry or agent.
+/// Returns the text for `to`, using `store` if it is open. `None` if there is no cache, or no content for
+/// this entry or agent.
 pub(crate) fn deliver(
     project: &ActiveProject,
     store: Option<Store>,
@@ -77,19 +79,19 @@ pub(crate) fn deliver(
         To::Session { part, .. } => delivery::part(&document, &circumstances, part.number),
         To::Subagent { agent_type } => subagent_part(&document, &circumstances, agent_type),
     };
-    let made = Ready { hash: document.header.hash.clone(), text: part.map(|part| part.text) };
+    let made = CachedPart { hash: document.header.hash.clone(), text: part.map(|part| part.text) };
     if stale.is_none() {
-        cache.make_ready(&provider, &snapshot, &asked, &made);
+        cache.store_part(&provider, &snapshot, &asked, &made);
     }
     Ok(delivered(made, stale, rebuilt))
 }
 
-fn delivered(ready: Ready, stale: Option<String>, rebuilt: bool) -> Option<Delivered> {
+fn delivered(ready: CachedPart, stale: Option<String>, rebuilt: bool) -> Option<Delivered> {
     let text = ready.text?;
     Some(Delivered { chars: CLIENT.unit.count(&text), text, hash: ready.hash, stale, rebuilt })
 }
 
-/// What is asked for, in words that differ where the answer may.
+/// Encodes the request; different results have different encodings.
 fn asked(circumstances: &Delivery<'_>, to: To<'_>) -> String {
     let circumstances = circumstances.fingerprint();
     match to {
@@ -98,7 +100,7 @@ fn asked(circumstances: &Delivery<'_>, to: To<'_>) -> String {
     }
 }
 
-/// How many entries a session's start needs, for the cache as a build would write it now.
+/// Returns the number of entries that a session start needs for the current content.
 pub(crate) fn entries(project: &ActiveProject) -> Result<usize, CacheFault> {
     if mode(project) != Mode::Full {
         return Ok(1);
@@ -108,11 +110,11 @@ pub(crate) fn entries(project: &ActiveProject) -> Result<usize, CacheFault> {
     let document = Document::parse(&text).expect("what a build writes is a cache");
     let start = To::Session { source: "startup", part: HookPart::default() };
     let needed = entries_needed(&document, &circumstances(&project.root, &cache, Mode::Full, start));
-    // A little room, so that not every added line asks for another `lockstep init`.
+    // Some reserve, so that not every added line requires another `lockstep init`.
     Ok(needed + needed.div_ceil(10))
 }
 
-/// Whether there is a file at all: in most projects there is none, and then nothing else is looked at.
+/// Returns true if there is a cache file. Most projects have none, and nothing else is checked then.
 pub(crate) fn is_there(project: &ActiveProject) -> bool {
     let default = || lockstep_cache::layout::default_target(&project.root);
     project.root.join(project.config().cache.path.0.clone().unwrap_or_else(default)).exists()
@@ -143,7 +145,8 @@ fn circumstances<'a>(root: &Path, cache: &'a Cache, mode: Mode, to: To<'a>) -> D
     }
 }
 
-/// The cache, built anew where it is stale and the time allows; else what was found and why it is stale.
+/// Returns the cache, rebuilt if it is stale and the time allows; otherwise the old one and the reason of its
+/// staleness.
 fn freshened(
     cache: &Cache,
     provider: &ProjectProvider<'_>,

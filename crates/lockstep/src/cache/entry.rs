@@ -5,9 +5,9 @@ use std::str::FromStr;
 /// `--part K/N`: the K-th of N entries. Without it, the only one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HookPart {
-    /// From 1.
+    /// Starts at 1.
     pub number: usize,
-    /// How many are registered.
+    /// The number of registered entries.
     pub of: usize,
 }
 
@@ -18,7 +18,7 @@ impl Default for HookPart {
 }
 
 impl HookPart {
-    /// Whether this entry does what is done once per event.
+    /// Returns true if this entry does the work that is done once per event.
     pub fn is_first(self) -> bool {
         self.number == 1
     }
@@ -45,7 +45,7 @@ pub(crate) fn arguments(of: usize) -> Vec<String> {
     }
 }
 
-/// The part that a registered command is; the only one where it does not say.
+/// Returns the part of a registered command; the only one if the command does not name it.
 pub(crate) fn of_command(command: &str) -> HookPart {
     let mut words = command.split_whitespace().skip_while(|word| *word != "--part").skip(1);
     // The plugin's commands go on behind it.

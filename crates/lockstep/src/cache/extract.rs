@@ -1,4 +1,4 @@
-//! What consumers ask of the cache: a section, what concerns an agent or a phase.
+//! Extracts of the cache for consumers: a section, or the content for an agent or a phase.
 
 use lockstep_cache::extract::{Answer, Origin, Query};
 use schemars::JsonSchema;
@@ -9,14 +9,14 @@ use crate::error::{CommandError, Kind};
 use crate::project::ActiveProject;
 use crate::reply::Reply;
 
-/// What was asked for, or why it has no content.
+/// The extracted text, or the reason why there is none.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct Extract {
     /// `cache`, or `disk` where the cache is not fresh or has no room for it.
     pub(crate) origin: String,
     /// The text, exactly as it went in.
     pub(crate) text: Option<String>,
-    /// Why there is none.
+    /// The reason why there is no text.
     pub(crate) skipped: Option<String>,
     #[serde(skip)]
     from: Option<Origin>,
@@ -35,7 +35,7 @@ impl Extract {
         Ok(Self { origin: extracted.origin.to_string(), text, skipped, from: Some(extracted.origin) })
     }
 
-    /// Where it comes from, and why it is missing where it is.
+    /// Describes the origin, and the reason if the text is missing.
     pub(crate) fn told(&self) -> String {
         let from = match self.from {
             Some(Origin::Disk) => "from the sources: the cache is not fresh, or has no room for it",
@@ -56,11 +56,11 @@ impl Reply for Extract {
     }
 }
 
-/// Agents that Claude Code has by itself.
+/// Built-in agents of Claude Code.
 const CLIENT_AGENTS: [&str; 6] =
     ["general-purpose", "Explore", "Plan", "claude-code-guide", "output-style-setup", "statusline-setup"];
 
-/// Whether a query is about an agent that exists and has no skills: one of the client's, of a plugin or of the project, or any where the
+/// Returns true if a query is about an agent that exists and has no skills: one of the client's, of a plugin or of the project, or any where the
 /// cache binds skills to no agent at all. A name that is no agent's is a mistake.
 fn has_no_skills(project: &ActiveProject, query: Query<'_>, known: &[String]) -> bool {
     let Query::Agent(name) = query else { return false };

@@ -1,8 +1,7 @@
-//! The project's session cache: its configuration as the cache takes it, what Lockstep itself has to say in it, and how it is
-//! delivered.
+//! The project's session cache: its settings, Lockstep's own content, and its delivery.
 //!
-//! [`open`] is where everything begins. The commands, the hook and `doctor` are skins over this; what a cache is, is in
-//! `lockstep-cache`.
+//! [`open`] is the entry point. The commands, the hook and `doctor` use this module; `lockstep-cache` defines
+//! the cache itself.
 
 pub(crate) mod delivery;
 pub(crate) mod entry;
@@ -23,7 +22,7 @@ pub(crate) use provider::ProjectProvider;
 /// The section of the files that `[cache] conventions` names, and its place among the sections.
 const CONVENTIONS: (&str, u32) = ("CONVENTIONS", 4);
 
-/// Why there is no cache to work with.
+/// The reason why no cache can be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CacheFault {
     #[error("[cache] in lockstep.toml is wrong:{}", listed(.0))]
@@ -47,7 +46,7 @@ pub(crate) fn open(project: &ActiveProject) -> Result<Cache, CacheFault> {
     Ok(Cache::open(&project.root, settings(project)?))
 }
 
-/// What the project configures, over its preset.
+/// Returns the project's configuration, based on its preset.
 fn settings(project: &ActiveProject) -> Result<Settings, CacheFault> {
     let config = &project.config().cache;
     let preset = match config.preset {
@@ -92,7 +91,7 @@ fn own_sections(project: &ActiveProject, problems: &mut Vec<SectionProblem>) -> 
     own
 }
 
-/// What a freshness is in one word, and why it is not fresh.
+/// Returns a freshness as one word, with the reasons if it is not fresh.
 pub(crate) fn told(freshness: &Freshness) -> (&'static str, Vec<String>) {
     match freshness {
         Freshness::Fresh => ("fresh", Vec::new()),

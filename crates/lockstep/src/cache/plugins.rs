@@ -1,17 +1,17 @@
-//! The plugins that Claude Code has installed and enabled for a project. What cannot be read is no plugin: the client says so.
+//! Plugins that are installed and enabled in Claude Code for a project. An unreadable plugin is ignored: the
+//! client reports it.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use lockstep_cache::Plugin;
 use serde_json::Value;
 
-use crate::env_vars::{CLAUDE_CONFIG_DIR, HOME};
+use crate::env_vars::client_directory;
 use crate::setup::{LOCAL_SETTINGS, SHARED_SETTINGS};
 
 /// The installed plugins that are enabled for the project at `root`, by name.
 pub(crate) fn installed(root: &Path) -> Vec<Plugin> {
-    let Some(client) = client_dir() else { return Vec::new() };
+    let Some(client) = client_directory() else { return Vec::new() };
     let Some(list) = json(&client.join("plugins/installed_plugins.json")) else { return Vec::new() };
     let settings: Vec<Value> =
         [client.join("settings.json"), root.join(SHARED_SETTINGS), root.join(LOCAL_SETTINGS)]
@@ -23,13 +23,8 @@ pub(crate) fn installed(root: &Path) -> Vec<Plugin> {
     plugins.into_iter().map(|(_, plugin)| plugin).collect()
 }
 
-fn client_dir() -> Option<PathBuf> {
-    let named = CLAUDE_CONFIG_DIR.get().map(PathBuf::from);
-    named.or_else(|| HOME.get().map(|home| Path::new(&home).join(".claude")))
-}
-
 fn json(path: &Path) -> Option<Value> {
-    serde_json::from_str(&fs::read_to_string(path).ok()?).ok()
+    serde_json::from_str(&lockstep_fs::read_to_string(path).ok()?).ok()
 }
 
 /// Of version 1, an id has one installation; of version 2 a list of them, each for the user or for one project.
@@ -50,7 +45,7 @@ fn of_list(list: &Value, root: &Path) -> Vec<(String, Plugin)> {
         .collect()
 }
 
-/// The last settings file that says something about a plugin decides.
+/// Returns true if the last settings file that mentions a plugin enables it.
 fn is_enabled(settings: &[Value], id: &str) -> bool {
     let said = settings.iter().rev().find_map(|file| file.get("enabledPlugins")?.get(id));
     said.is_some_and(|value| *value != Value::Bool(false))

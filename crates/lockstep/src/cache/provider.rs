@@ -1,21 +1,22 @@
-//! What Lockstep itself has to say in the cache: the task, work that waits, and where a change reaches far.
+//! Lockstep's own content of the cache: the task, pending work and hotspots.
 
 use std::cell::OnceCell;
 
 use lockstep_cache::{Given, Provider};
 use lockstep_store::{Store, StoreError};
 
-use crate::cascade::presence::{self, Presence};
+use crate::cascade::active::{self, ActiveCascade};
 use crate::clock;
-use crate::map::hot::{hotspots, hotspots_stamp};
+use crate::map::hotspots::{hotspots, hotspots_stamp};
 use crate::project::ActiveProject;
 use crate::steps::Steps;
 use crate::task;
 
-/// How many waiting alerts are shown whole; the rest is counted.
+/// The number of waiting alerts shown in full; the rest is counted.
 const SHOWN_ALERTS: usize = 5;
 
-/// Gives the texts of one project, each found out at most once. Whatever a text is made from must be in the stamp.
+/// Provides the texts of one project, each computed at most once. Every input of a text must be part of the
+/// stamp.
 pub(crate) struct ProjectProvider<'p> {
     project: &'p ActiveProject,
     stamp: OnceCell<Option<Vec<u8>>>,
@@ -53,7 +54,7 @@ impl<'p> ProjectProvider<'p> {
         self.store.get_or_init(open).as_ref().map(Option::as_ref).map_err(Clone::clone)
     }
 
-    /// The present version, unless it is delivered and so no longer anybody's work.
+    /// Returns the current version, unless it is delivered.
     fn task(&self) -> Result<Option<String>, String> {
         let Some(store) = self.store()? else { return Ok(None) };
         let present = task::present(store).map_err(|error| error.to_string())?;
@@ -61,15 +62,15 @@ impl<'p> ProjectProvider<'p> {
         Ok(present.map(|present| format!("# {}\n{}", present.record.subject, present.document.to_yaml())))
     }
 
-    /// A cascade that is under way, steps that were begun, and alerts that have reached nobody.
+    /// Returns the active cascade, open steps and undelivered alerts.
     fn work(&self) -> Result<Option<String>, String> {
         let text = |error: StoreError| error.to_string();
         let store = self.store()?;
         let mut texts = Vec::new();
         if let Some(store) = store {
-            texts.extend(presence::active(store).map_err(text)?.iter().map(Presence::mention));
+            texts.extend(active::load(store).map_err(text)?.iter().map(ActiveCascade::session_notice));
         }
-        texts.extend(Steps::new(self.project, clock::now()).begun());
+        texts.extend(Steps::new(self.project, clock::now()).describe_open_steps());
         if let Some(store) = store {
             texts.extend(alerts(store).map_err(text)?);
         }
@@ -81,16 +82,16 @@ impl<'p> ProjectProvider<'p> {
         hotspots(self.project)
     }
 
-    /// Before anything is read: what is written later changes it.
+    /// Returns the stamp, taken before anything is read, so that later writes change it.
     fn stamped(&self) -> Option<Vec<u8>> {
         let mut bytes = Store::stamp(&self.project.state)?.to_vec();
         bytes.extend(hotspots_stamp(self.project)?);
-        bytes.extend(Steps::new(self.project, clock::now()).begun_stamp()?);
+        bytes.extend(Steps::new(self.project, clock::now()).open_steps_stamp()?);
         Some(bytes)
     }
 }
 
-/// Alerts that have reached nobody.
+/// Returns the undelivered alerts.
 fn alerts(store: &Store) -> Result<Option<String>, StoreError> {
     let waiting = store.waiting_alerts()?;
     if waiting.is_empty() {

@@ -1,4 +1,5 @@
-//! Receipts: what was delivered, when, how long it took, of which cache. One line of JSON each, in `.lockstep/cache/`.
+//! Receipts: records of deliveries with their time, their duration and the cache. One line of JSON each, in
+//! `.lockstep/cache/`.
 
 use std::fs;
 use std::path::PathBuf;
@@ -6,29 +7,26 @@ use std::path::PathBuf;
 use lockstep_store::{StateDir, StoreError, append_once};
 use serde::{Deserialize, Serialize};
 
-/// A longer file is put aside, and the one put aside before goes.
+/// A longer file is rotated; the previously rotated one is removed.
 const MAX_BYTES: u64 = 128 << 10;
 
-/// One delivery.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Receipt {
-    /// When.
     pub(crate) at: String,
-    /// The session.
     pub(crate) session: String,
     /// The event that carried it.
     pub(crate) event: String,
-    /// Why the session started; for a subagent, its type.
+    /// The reason for the session's start; for a subagent, its type.
     pub(crate) to: String,
     /// Which part of how many entries.
     pub(crate) part: (usize, usize),
     /// The hash of the cache.
     pub(crate) hash: String,
-    /// How long the text was, as the client counts.
+    /// The length as counted by the client.
     pub(crate) chars: usize,
-    /// Why the cache was stale, if it was.
+    /// The reason why the cache was stale, if it was.
     pub(crate) stale: Option<String>,
-    /// How long it took to have it ready, in microseconds.
+    /// The time to prepare the text, in microseconds.
     pub(crate) micros: u64,
 }
 
@@ -48,9 +46,9 @@ pub(crate) fn keep(state: &StateDir, receipt: &Receipt) -> Result<(), StoreError
     Ok(())
 }
 
-/// The newest receipts that are kept, the oldest first.
+/// Returns the stored receipts, oldest first.
 pub(crate) fn kept(state: &StateDir) -> Vec<Receipt> {
-    let text = |path: PathBuf| fs::read_to_string(path).unwrap_or_default();
+    let text = |path: PathBuf| lockstep_fs::read_to_string(path).unwrap_or_default();
     let all = text(file(state).with_extension("old.jsonl")) + &text(file(state));
     all.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }

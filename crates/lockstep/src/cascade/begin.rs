@@ -1,4 +1,4 @@
-//! Starting a cascade: from a report that somebody wrote, a session, or what differs from the last commit.
+//! Starts a cascade: from a written report, a session, or the differences from the last commit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -22,20 +22,20 @@ use crate::clock;
 use crate::error::{CommandError, Kind};
 use crate::impact::analysis::{Analysis, after};
 
-/// How long the analysis may take.
+/// The time limit of the analysis.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
-/// What a cascade is started from.
+/// The source of a cascade.
 pub(crate) enum Source {
     /// The L1 of an impact report, or why it could not be read.
     Report(Result<Vec<u8>, String>),
-    /// What the agents of a session changed.
+    /// The changes of a session's agents.
     Session(SessionId),
-    /// What differs from the last commit; where nothing does, what the last commit changed.
+    /// The differences from the last commit; if there are none, the changes of the last commit.
     Tree,
 }
 
-/// What is known of a change: the report, and what the changed files were.
+/// A change: the report, and the former contents of the changed files.
 struct Basis {
     report: Result<Input, Unusable>,
     edits: Vec<Edit>,
@@ -117,7 +117,8 @@ impl Cascades {
         Ok(Basis { report: Ok(Input { impacts, warnings }), edits: edits.edits })
     }
 
-    /// A report says what changed but not what it was. What git knows is taken where it explains what the report says.
+    /// Reads a report, which names the changed files but not their former contents. Contents from git are
+    /// used if they explain the report.
     fn basis_of_report(&self, bytes: Result<Vec<u8>, String>, index: &Index) -> Result<Basis, CommandError> {
         let root = self.tree.root.to_string_lossy();
         let report = match bytes {
@@ -147,7 +148,7 @@ impl Cascades {
         Ok(Basis { report, edits })
     }
 
-    /// Why a dependent cannot be updated.
+    /// Returns the reason why a dependent cannot be updated.
     fn refusal(&self, path: &str, snapshot: &Snapshot) -> Option<String> {
         match snapshot.digest(path) {
             Some(digest) if digest.starts_with("link:") => Some("it is a link".to_owned()),
@@ -215,7 +216,7 @@ fn cause(edit: &Edit, contents: &mut BTreeMap<String, Vec<u8>>) -> Cause {
 
 fn keep(file: &std::path::Path, expected: Option<&str>, contents: &mut BTreeMap<String, Vec<u8>>) {
     let plain = fs::symlink_metadata(file).is_ok_and(|meta| meta.is_file());
-    if let (Some(expected), true, Ok(bytes)) = (expected, plain, fs::read(file))
+    if let (Some(expected), true, Ok(bytes)) = (expected, plain, lockstep_fs::read(file))
         && digest(&bytes) == expected
     {
         contents.insert(expected.to_owned(), bytes);

@@ -1,4 +1,4 @@
-//! What the disk says of a cascade: what files are, what was stale in them, what else changed.
+//! Reads the disk for a cascade: present contents, stale lines and other changes.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,7 +20,7 @@ use crate::error::{CommandError, Kind};
 use crate::impact::tree::Tree;
 use crate::project::ActiveProject;
 
-/// Larger contents are not kept: what they were is unknown then.
+/// Larger contents are not saved and count as unknown.
 const MAX_KEPT_BYTES: u64 = 1 << 20;
 
 /// Outside of git, contents are kept up to this many bytes in all.
@@ -34,7 +34,7 @@ pub(crate) struct Disk<'a> {
     pub(crate) id: i64,
     revision: u64,
     verify: Option<&'a str>,
-    /// What the next state names and the store has not.
+    /// The contents that the next state names and the store does not have.
     contents: BTreeMap<Digest, Vec<u8>>,
     iteration_tree: Option<(u8, Snapshot)>,
     head: OnceCell<Option<String>>,
@@ -60,7 +60,7 @@ impl<'a> Disk<'a> {
         })
     }
 
-    /// For a cascade that is only looked at, with the contents it names.
+    /// Creates a reader for a cascade that is only previewed, with the contents it names.
     pub(super) fn preview(
         tree: &'a Tree,
         project: &'a ActiveProject,
@@ -90,7 +90,7 @@ impl<'a> Disk<'a> {
         String::from_utf8(self.content(digest)?).ok()
     }
 
-    /// The present content of a file, where it is text.
+    /// Returns the present content of a file, if it is text.
     pub(crate) fn present(&self, path: &str) -> Option<String> {
         String::from_utf8(self.read(path)?).ok()
     }
@@ -111,7 +111,7 @@ impl<'a> Disk<'a> {
             before: before(&cause.before),
             after: if gone(&cause.path) { After::Gone } else { After::Present },
         };
-        // What came and went again concerns nobody.
+        // Files that were created and deleted again have no effect.
         let passing = |edit: &Edit| matches!((&edit.before, &edit.after), (Before::Absent, After::Gone));
         causes.iter().map(edit).filter(|edit| !passing(edit)).collect()
     }
@@ -123,7 +123,7 @@ impl<'a> Disk<'a> {
             return None;
         }
         let mut bytes = Vec::new();
-        fs::File::open(file).ok()?.take(MAX_KEPT_BYTES + 1).read_to_end(&mut bytes).ok()?;
+        lockstep_fs::open(file).ok()?.take(MAX_KEPT_BYTES + 1).read_to_end(&mut bytes).ok()?;
         Some(bytes)
     }
 
@@ -135,7 +135,7 @@ impl<'a> Disk<'a> {
         }
     }
 
-    /// What the tree was when the present iteration began.
+    /// Returns the snapshot of the tree when the present iteration began.
     fn base(&self, cascade: &Cascade) -> Result<Snapshot, CommandError> {
         let number = cascade.iteration().map_or(0, |iteration| iteration.number);
         if let Some((_, tree)) = self.iteration_tree.as_ref().filter(|(of, _)| *of == number) {
@@ -153,7 +153,8 @@ impl<'a> Disk<'a> {
         })
     }
 
-    /// Notes what the tree is as an iteration begins, and keeps what could not be found out later: contents that git has not.
+    /// Records a snapshot of the tree at the start of an iteration, and saves contents that git does not
+    /// have.
     fn note_tree(&mut self, cascade: &Cascade) -> Result<Snapshot, CommandError> {
         let number = cascade.iteration().map_or(0, |iteration| iteration.number);
         if let Ok(base) = self.base(cascade) {
@@ -171,7 +172,7 @@ impl<'a> Disk<'a> {
         Ok(now)
     }
 
-    /// Files whose present content is not that of the last commit.
+    /// Returns the files whose present content differs from the last commit.
     fn unknown_to_git(&self, now: &Snapshot) -> Result<Vec<String>, CommandError> {
         let Some(repository) = &self.tree.repository else {
             let mut total = 0;

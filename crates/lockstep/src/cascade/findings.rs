@@ -1,4 +1,4 @@
-//! What depends on what: the same analysis as `lockstep impact`, in the words of a cascade.
+//! Finds dependents: the same analysis as `lockstep impact`, in the types of a cascade.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -16,21 +16,24 @@ use super::disk::Disk;
 use crate::error::{CommandError, Kind as ErrorKind};
 use crate::impact::analysis::{Analysis, after};
 
-/// How long one analysis may take.
+/// The time limit of one analysis.
 const TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// The kind of a dependent that the verification named.
 const VERIFY: &str = "verify";
 
-/// Beyond this many files, circles of imports are not looked for.
+/// For more files, import cycles are not searched.
 const MAX_FILES_FOR_CYCLES: usize = 2_000;
 
-/// What depends on what the present iteration changed, and what still does not fit the change that the cascade began with.
+/// Dependents of the present iteration's changes, and references that still do not fit the original change.
 pub(super) fn of_cascade(disk: &Disk<'_>, cascade: &Cascade) -> Result<Findings, CommandError> {
     let index = disk.tree.open_index(&Unwatched)?;
     let analysis = analyse(disk, &index, &cascade.changed())?;
     let mut dependents = dependents(&analysis.impact);
-    dependents.extend(still_broken(&analyse(disk, &index, &cascade.causes)?.impact));
+    let key = |it: &Dependent| (it.path.clone(), it.cause.clone(), it.pattern.clone());
+    let known: BTreeSet<_> = dependents.iter().map(key).collect();
+    let broken = still_broken(&analyse(disk, &index, &cascade.all_changed())?.impact);
+    dependents.extend(broken.into_iter().filter(|it| !known.contains(&key(it))));
     let direct =
         dependents.iter().filter(|dependent| dependent.direct).map(|dependent| dependent.path.clone());
     let terrain = terrain(&index, &direct.collect());
@@ -56,7 +59,7 @@ fn still_broken(impact: &Impact) -> Vec<Dependent> {
     dependents
 }
 
-/// Adds what grouping needs to know of the files that a verification named.
+/// Adds the grouping input for the files that a verification named.
 pub(super) fn add_terrain(
     disk: &Disk<'_>,
     findings: &mut Findings,
@@ -86,7 +89,7 @@ fn analyse(disk: &Disk<'_>, index: &Index, causes: &[Cause]) -> Result<Analysis,
     Ok(analysis)
 }
 
-/// The dependents of an impact, with every line that shows them; those that no longer fit come first.
+/// Returns the dependents of an impact, with all of their evidence; those that no longer fit come first.
 pub(super) fn dependents(impact: &Impact) -> Vec<Dependent> {
     let dependent = |(file, dependent): (&impact::FileImpact, &impact::Dependent)| Dependent {
         path: dependent.path.clone(),
@@ -131,31 +134,36 @@ fn lines(dependent: &impact::Dependent, wanted: impl Fn(&impact::Evidence) -> bo
     evidence.map(|evidence| format!("{}:{}:{}", dependent.path, evidence.line, evidence.text)).collect()
 }
 
-/// What is stale in the assigned files of the present iteration.
+/// Returns the stale lines of the assigned files of the present iteration.
 pub(super) fn left(disk: &Disk<'_>, cascade: &Cascade) -> Result<BTreeMap<String, Left>, CommandError> {
     let Some(iteration) = cascade.iteration() else { return Ok(BTreeMap::new()) };
     let index = disk.tree.open_index(&Unwatched)?;
-    let analysis = analyse(disk, &index, &iteration.causes)?;
+    // The causes and the files that follow them are one set of edits: a line that was written for the change fits it.
+    let edits: Vec<Cause> = iteration.causes.iter().cloned().chain(touched(cascade)).collect();
+    let analysis = analyse(disk, &index, &edits)?;
+    let is_cause = |file: &impact::FileImpact| iteration.causes.iter().any(|cause| cause.path == file.path);
     let known: BTreeSet<&str> = iteration
         .causes
         .iter()
         .filter(|cause| matches!(&cause.before, Former::Content(digest) if disk.text(digest).is_some()))
         .map(|cause| cause.path.as_str())
         .collect();
-    let touched = analyse(disk, &index, &touched(cascade))?;
     let mut certain: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for (file, broken) in analysis.impact.broken_in_files().chain(touched.impact.broken_in_files()) {
+    for (file, broken) in analysis.impact.broken_in_files() {
         certain.entry(&file.path).or_default().push(own_line(&file.path, broken));
     }
     let mut possible: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for (_, dependent) in analysis.impact.dependents().filter(|(_, d)| d.hop == Hop::Direct && d.breaks) {
+    let broken = |(file, dependent): &(&impact::FileImpact, &impact::Dependent)| {
+        is_cause(file) && dependent.hop == Hop::Direct && dependent.breaks
+    };
+    for (_, dependent) in analysis.impact.dependents().filter(broken) {
         let sure = |evidence: &impact::Evidence| evidence.certainty == Certainty::Resolved;
         let stale = lines(dependent, |evidence| evidence.breaks && sure(evidence));
         let doubtful = lines(dependent, |evidence| evidence.breaks && !sure(evidence));
         certain.entry(&dependent.path).or_default().extend(stale);
         possible.entry(&dependent.path).or_default().extend(doubtful);
     }
-    let mentions = mentions(&analysis.impact);
+    let mentions = mentions(&analysis.impact, is_cause);
     let assigned = iteration.groups.iter().flat_map(|group| &group.files);
     Ok(assigned
         .map(|file| {
@@ -170,7 +178,7 @@ pub(super) fn left(disk: &Disk<'_>, cascade: &Cascade) -> Result<BTreeMap<String
         .collect())
 }
 
-/// The assigned files that changed since the iteration began, with what they were then.
+/// Returns the assigned files that changed since the iteration began, with their former contents.
 fn touched(cascade: &Cascade) -> Vec<Cause> {
     let Some(iteration) = cascade.iteration() else { return Vec::new() };
     let is_cause = |path: &str| iteration.causes.iter().any(|cause| cause.path == path);
@@ -180,10 +188,13 @@ fn touched(cascade: &Cascade) -> Vec<Cause> {
         .collect()
 }
 
-/// The lines that still mention what was removed or renamed, by file.
-fn mentions(impact: &Impact) -> BTreeMap<&str, Vec<String>> {
+/// Returns the lines that still mention something removed or renamed, by file.
+fn mentions(impact: &Impact, is_cause: impl Fn(&impact::FileImpact) -> bool) -> BTreeMap<&str, Vec<String>> {
     let mut found: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for (_, dependent) in impact.dependents().filter(|(_, dependent)| dependent.hop == Hop::Direct) {
+    let direct = |(file, dependent): &(&impact::FileImpact, &impact::Dependent)| {
+        is_cause(file) && dependent.hop == Hop::Direct
+    };
+    for (_, dependent) in impact.dependents().filter(direct) {
         let lines = lines(dependent, |evidence| evidence.kind == Kind::Mention);
         found.entry(&dependent.path).or_default().extend(lines);
     }
@@ -204,7 +215,8 @@ fn judged(file: &Assignment, mut stale: Vec<String>, doubtful: &[String]) -> Lef
     Left::Nothing
 }
 
-/// Where nobody knows what a cause was, a line of evidence that is still there, with the name in it, is stale.
+/// Returns the stale lines for causes whose former content is unknown: lines of evidence that still exist and
+/// contain the name.
 fn still_there(disk: &Disk<'_>, file: &Assignment, known: &BTreeSet<&str>) -> Vec<String> {
     let in_the_dark = |need: &&Dependent| {
         need.breaks != Some(false)
@@ -246,7 +258,7 @@ fn evidence_text(evidence: &str) -> &str {
     evidence
 }
 
-/// Whether a name stands in a line as a whole word.
+/// Returns true if a line contains the name as a complete word.
 fn has_word(line: &str, name: &str) -> bool {
     let word = |c: char| c.is_alphanumeric() || c == '_';
     name.is_empty()
@@ -270,7 +282,7 @@ pub(super) fn terrain(index: &Index, files: &BTreeSet<String>) -> Terrain {
     terrain
 }
 
-/// The files that a file imports; only those of `among`, where it is given.
+/// Returns the files that a file imports, limited to `among` if that is given.
 pub(super) fn imports(index: &Index, path: &str, among: Option<&BTreeSet<String>>) -> BTreeSet<String> {
     let Some(file) = index.find(path) else { return BTreeSet::new() };
     let Some(facts) = index.facts(file) else { return BTreeSet::new() };
@@ -279,7 +291,7 @@ pub(super) fn imports(index: &Index, path: &str, among: Option<&BTreeSet<String>
     targets.filter(|target| target != path && among.is_none_or(|among| among.contains(target))).collect()
 }
 
-/// Sets of nodes that reach each other, by what each of them reaches.
+/// Returns the sets of nodes that reach each other.
 fn cycles(graph: &BTreeMap<&str, BTreeSet<String>>) -> Vec<BTreeSet<String>> {
     let reaches = |from: &str| {
         let mut seen: BTreeSet<&str> = BTreeSet::new();

@@ -1,19 +1,19 @@
-//! Cascades of a project: which one a command is about, how it starts, what the disk says of it, and how it is kept.
+//! Cascades of a project: selecting one, starting it, reading the disk for it, and saving it.
 //!
-//! What an event makes of a cascade is decided in `lockstep-cascade`; here files, git, the index and the store are asked. The
-//! command line, `cascade run` and the MCP server call the same functions.
+//! `lockstep-cascade` has the transitions; this module uses files, git, the index and the store. The command
+//! line, `cascade run` and the MCP server call the same functions.
 
+pub(crate) mod active;
 mod begin;
+pub(crate) mod completion;
 mod disk;
-pub(crate) mod done;
 mod findings;
 pub(crate) mod next;
 pub(crate) mod oracle;
-pub(crate) mod presence;
 mod prompts;
 mod reports;
 pub(crate) mod run;
-pub(crate) mod shown;
+pub(crate) mod status;
 pub(crate) mod supervise;
 
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ use crate::project::ActiveProject;
 pub(crate) struct Which {
     /// By its number.
     pub(crate) id: Option<i64>,
-    /// By the session it was started in; another one is taken where this session has none.
+    /// The session in which the cascade was started. If this session has none, another one is used.
     pub(crate) session: Option<SessionId>,
 }
 
@@ -57,9 +57,9 @@ pub(crate) struct Opened {
 }
 
 impl Cascades {
-    /// Those of the project that a command in `directory` is about.
+    /// Returns the cascades of the project that a command in `directory` is about.
     pub(crate) fn of_command(directory: &Path) -> Result<Self, CommandError> {
-        // First, so that an inactive project is told as such.
+        // First, so that an inactive project is reported as such.
         let project = ActiveProject::of_command(directory)?;
         let store = Store::open(&project.state)?;
         Ok(Self { tree: Tree::of_command(directory)?, store })
@@ -69,13 +69,13 @@ impl Cascades {
         self.tree.project.as_ref().expect("cascades are only opened for active projects")
     }
 
-    /// The one that is under way. A new session goes on with what an earlier one left.
+    /// Returns the active cascade. A new session continues with that of an earlier one.
     pub(crate) fn active(&self, which: &Which) -> Result<Option<Opened>, CommandError> {
         self.chosen(which)?.map(opened).transpose()
     }
 
-    /// Ends the one that is under way if its state cannot be read, and gives its number; `None` where it can be read, and so be ended as
-    /// it should.
+    /// Ends the active cascade if its state cannot be read, and returns its number. `None` if it can be read,
+    /// so that it can be ended normally.
     pub(crate) fn give_up(&mut self, which: &Which, at: Timestamp) -> Result<Option<i64>, CommandError> {
         let Some(record) = self.chosen(which)?.filter(|record| read(record).is_err()) else {
             return Ok(None);
@@ -103,7 +103,7 @@ impl Cascades {
         Ok(active.pop())
     }
 
-    /// The one that is under way, for what needs one.
+    /// Returns the active cascade, or an error if there is none.
     pub(crate) fn needed(&self, which: &Which) -> Result<Opened, CommandError> {
         self.active(which)?.ok_or_else(|| {
             let what = match which.id {
@@ -115,7 +115,7 @@ impl Cascades {
         })
     }
 
-    /// The one that is under way, else the newest.
+    /// Returns the active cascade, otherwise the newest.
     pub(crate) fn newest(&self, which: &Which) -> Result<Option<Opened>, CommandError> {
         if let Some(active) = self.active(which)? {
             return Ok(Some(active));
@@ -123,12 +123,12 @@ impl Cascades {
         self.store.cascade(which.id)?.map(opened).transpose()
     }
 
-    /// What looks at the disk for a cascade that was only planned.
+    /// Returns the disk reader for a cascade that is only planned.
     pub(crate) fn preview(&self, contents: BTreeMap<String, Vec<u8>>) -> Result<Disk<'_>, CommandError> {
         Disk::preview(&self.tree, self.project(), contents)
     }
 
-    /// What looks at the disk for a cascade.
+    /// Returns the disk reader for a cascade.
     pub(crate) fn disk<'a>(
         &'a self,
         opened: &Opened,
@@ -138,7 +138,7 @@ impl Cascades {
     }
 }
 
-/// Gives an event to a cascade; what is decided is kept, and reported when it is the end.
+/// Applies an event to a cascade and saves the result. Writes the reports when the cascade ends.
 pub(crate) fn feed(
     state: &mut Cascade,
     disk: &mut Disk<'_>,

@@ -1,4 +1,4 @@
-//! The groups to run now: those that wait are handed out, those that were handed out before are told again.
+//! The groups to run now: waiting groups are assigned, and groups that were already assigned are repeated.
 
 use lockstep_cascade::inspect::catch_up;
 use schemars::JsonSchema;
@@ -9,23 +9,22 @@ use super::{Cascades, Which, hand};
 use crate::error::CommandError;
 use crate::reply::Reply;
 
-/// What there is to do now.
+/// The work that is due now.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct Work {
-    /// The cascade.
     pub(crate) id: i64,
-    /// Whether it is still under way.
+    /// Set until the cascade has ended.
     pub(crate) active: bool,
     /// The groups, each for one agent.
     pub(crate) groups: Vec<Handed>,
 }
 
-/// A group that was handed out.
+/// A group that was assigned.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct Handed {
     #[serde(flatten)]
     pub(crate) handout: Handout,
-    /// Whether this is not the first time.
+    /// Set if the group was already assigned before.
     pub(crate) handed_before: bool,
 }
 

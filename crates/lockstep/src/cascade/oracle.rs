@@ -10,10 +10,10 @@ use super::disk::Disk;
 use super::run::agent::{Agent, Spec};
 use crate::error::{CommandError, Kind};
 
-/// The output that is looked through.
+/// The number of bytes of the output that are searched.
 const MAX_OUTPUT_BYTES: usize = 4 << 20;
 
-/// Runs the command in the project and reads what it says.
+/// Runs the command in the project and reads its output.
 pub(super) fn ask(disk: &Disk<'_>, command: &str, iteration: u8) -> Result<Oracle, CommandError> {
     let name = format!("verify-{iteration}");
     let limit = disk.project.config().cascade.time_limit;
@@ -38,7 +38,7 @@ pub(super) fn ask(disk: &Disk<'_>, command: &str, iteration: u8) -> Result<Oracl
     Ok(Oracle { passed, failures })
 }
 
-/// The files of the project that an output names where it tells of errors, each with the first line that does.
+/// Returns the files of the project that the errors in an output name, each with its first line.
 fn named(output: &str, root: &Path) -> Vec<(String, String)> {
     let mut found: BTreeMap<String, String> = BTreeMap::new();
     let mut heading = String::new();
@@ -46,7 +46,7 @@ fn named(output: &str, root: &Path) -> Vec<(String, String)> {
     for line in output.lines() {
         let line = without_colour(line);
         let lower = line.trim_start().to_ascii_lowercase();
-        // Compilers tell of warnings in blocks of their own: what those name is no failure.
+        // Compilers print warnings in separate blocks; the files that those name did not fail.
         if lower.starts_with("error") {
             (counts, heading) = (true, line.trim().to_owned());
         } else if lower.starts_with("warning") {
@@ -77,7 +77,7 @@ fn paths(line: &str, root: &Path) -> Vec<String> {
     words.filter_map(|word| file_in(word, root)).collect()
 }
 
-/// The file that a word names, perhaps with `:line:column` behind it.
+/// Returns the file that a word names, optionally with `:line:column` after it.
 fn file_in(word: &str, root: &Path) -> Option<String> {
     let word = word.trim_end_matches(['.', ':']);
     let bare = word.split(':').next()?;
@@ -85,7 +85,7 @@ fn file_in(word: &str, root: &Path) -> Option<String> {
     [word, bare].into_iter().find_map(|candidate| {
         let path = lockstep_cascade::input::relative(candidate, text).ok()?;
         let is_file = fs::symlink_metadata(root.join(&path)).is_ok_and(|meta| meta.is_file());
-        // A bare word is a file only where it looks like one.
+        // A bare word is a file only if it looks like one.
         (is_file && path.contains(['.', '/'])).then_some(path)
     })
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::ErrorKind;
 
 use lockstep_cascade::Cascade;
-use lockstep_cascade::prompt::{self, Material, Prompt, PromptError, Symbol, Template};
+use lockstep_cascade::prompt::{self, Material, Prompt, PromptError, Symbol, Template, shown};
 use lockstep_cascade::state::{Cause, Former, Group};
 use lockstep_cascade::tier::Tier;
 use lockstep_index::index::Unwatched;
@@ -28,21 +28,21 @@ const MAX_ARCHITECTURE: usize = 60;
 /// A group with the prompt for its agent.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct Handout {
-    /// `1a`.
+    /// The group, such as `1a`.
     pub(crate) group: String,
     /// The kind of agent.
     pub(crate) role: &'static str,
-    /// 1 or 2.
+    /// The attempt, 1 or 2.
     pub(crate) attempt: u8,
     /// The files it is to bring up to date, from the root.
     pub(crate) files: Vec<String>,
-    /// The turns the agent is given.
+    /// The maximum number of turns.
     pub(crate) max_turns: u32,
     /// The prompt for the agent, to be passed on as it is.
     pub(crate) prompt: String,
-    /// How long it is.
+    /// Length in characters.
     pub(crate) chars: usize,
-    /// How long it may be.
+    /// The maximum length.
     pub(crate) budget_chars: usize,
 }
 
@@ -109,7 +109,7 @@ impl Disk<'_> {
         })
     }
 
-    /// What became of the definitions of changed files.
+    /// Returns the changed definitions of changed files.
     fn symbols(&self, causes: &[Cause]) -> Result<BTreeMap<String, Vec<Symbol>>, CommandError> {
         let index = self.tree.open_index(&Unwatched)?;
         let limit = std::time::Duration::from_secs(10);
@@ -173,22 +173,23 @@ impl Disk<'_> {
         gone.iter().filter_map(renamed).collect()
     }
 
-    /// Who imports whom around the files of a group.
+    /// Returns the import relations around the files of a group, one per line.
     fn architecture(&self, group: &Group) -> Result<Vec<String>, CommandError> {
         let index = self.tree.open_index(&Unwatched)?;
         let mut lines = Vec::new();
         for file in group.files.iter().filter(|file| file.outcome.is_none()) {
             let imports: BTreeSet<String> = imports(&index, &file.path, None);
             if !imports.is_empty() {
-                let named: Vec<String> = imports.iter().take(12).map(|path| format!("`{path}`")).collect();
-                lines.push(format!("`{}` uses {}", file.path, named.join(", ")));
+                let named: Vec<String> =
+                    imports.iter().take(12).map(|path| format!("`{}`", shown(path))).collect();
+                lines.push(format!("`{}` uses {}", shown(&file.path), named.join(", ")));
             }
         }
         lines.truncate(MAX_ARCHITECTURE);
         Ok(lines)
     }
 
-    /// The project's own template, where it has one.
+    /// Returns the project's own template, if it has one.
     fn own_template(&self, template: &Template) -> Result<Option<String>, CommandError> {
         let path = self.project.state.path().join("templates").join(template.name);
         let failed = |why: String| {
@@ -206,7 +207,7 @@ impl Disk<'_> {
             }
             Ok(_) => {}
         }
-        fs::read_to_string(&path).map(Some).map_err(|error| failed(error.to_string()))
+        lockstep_fs::read_to_string(&path).map(Some).map_err(|error| failed(error.to_string()))
     }
 }
 

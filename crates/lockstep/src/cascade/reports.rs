@@ -1,4 +1,4 @@
-//! The written reports of a cascade, in `.lockstep/reports/cascade/ID/`: L1, L2, and what agents printed.
+//! The written reports of a cascade, in `.lockstep/reports/cascade/ID/`: L1, L2, and the output of agents.
 
 use std::path::PathBuf;
 

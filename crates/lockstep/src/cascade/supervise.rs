@@ -1,15 +1,16 @@
-//! `lockstep cascade supervise`: stands between `cascade run` and one agent, so that no agent outlives the run.
+//! `lockstep cascade supervise`: runs between `cascade run` and one agent, so that no agent outlives the run.
 //!
-//! Its standard input is a lifeline: as long as the run holds the other end, the agent works; when it closes, however the run
-//! ended, the agent and everything it started are killed. Processes that leave their parents become this one's children, so that
-//! none escapes.
+//! Its standard input is a lifeline: while the run holds the other end, the agent works. When it closes, for
+//! any reason, the agent and all of its descendants are killed. Orphaned descendants become children of this
+//! process, so that none escapes.
 
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::collections::VecDeque;
+use std::fs;
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,14 +22,21 @@ use crate::terminal::complain;
 /// Which the agent's exit code is when it could not be started.
 const NOT_STARTED: u8 = 127;
 
+/// The exit code of an agent that was stopped: nothing would let it go on.
+const STOPPED: u8 = 128 + 19;
+
 /// Which it is when the lifeline was cut.
 const CUT: u8 = 143;
 
-/// How often it is looked whether the agent has ended.
+/// The interval between checks whether the agent has ended.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// How long killing may take.
+/// The time limit for killing.
 const KILLING: Duration = Duration::from_secs(10);
+
+/// The most of an agent's output that is kept: from its beginning, and from its end.
+const MAX_BEGINNING: usize = 4 << 20;
+const MAX_END: usize = 4 << 20;
 
 /// Keep an agent from outliving its run
 #[derive(Debug, clap::Args)]
@@ -37,7 +45,7 @@ pub(crate) struct SuperviseArgs {
     /// The process that must live
     #[arg(long, value_name = "PID")]
     run: i32,
-    /// What the agent gets on its standard input
+    /// File for the agent's standard input
     #[arg(long, value_name = "FILE")]
     prompt: PathBuf,
     /// The lock that is held while the agent works
@@ -61,27 +69,65 @@ pub(crate) fn main(args: &SuperviseArgs) -> ExitCode {
 
 fn supervise(args: &SuperviseArgs) -> io::Result<u8> {
     // Held until this process ends: the next run waits for it.
-    let lock = File::options().append(true).create(true).open(&args.lock)?;
+    let lock = lockstep_fs::open_to_write(&args.lock)?;
     rustix::fs::flock(&lock, FlockOperation::LockShared)?;
     if getppid().map(Pid::as_raw_pid) != Some(args.run) {
         return Ok(CUT);
     }
     adopt_orphans()?;
     let cut = watch_lifeline();
-    let prompt = File::open(&args.prompt)?;
-    let mut agent = Command::new("sh").args(["-c", &args.command]).stdin(prompt).spawn()?;
-    loop {
+    let prompt = lockstep_fs::open(&args.prompt)?;
+    let (output, writer) = io::pipe()?;
+    let mut command = Command::new("sh");
+    command.args(["-c", &args.command]).stdin(prompt).stdout(writer.try_clone()?).stderr(writer);
+    let mut agent = command.spawn()?;
+    // This process holds the pipe open as long as the command exists.
+    drop(command);
+    let copied = copy_output(output);
+    let code = loop {
         if cut.load(Ordering::SeqCst) {
-            kill_descendants();
-            return Ok(CUT);
+            break CUT;
         }
         if let Some(status) = agent.try_wait()? {
-            // What it left in the background has nobody to watch it.
-            kill_descendants();
-            return Ok(code(status));
+            break code(status);
+        }
+        if is_stopped(i32::try_from(agent.id()).unwrap_or_default()) {
+            break STOPPED;
         }
         thread::sleep(PAUSE);
-    }
+    };
+    // A process that the agent left in the background is no longer watched.
+    kill_descendants(getpid().as_raw_pid());
+    // Closed by the end of the last process; one that cannot be killed is not waited for.
+    let _ = copied.recv_timeout(KILLING);
+    Ok(code)
+}
+
+/// Copies the agent's output to the log: the beginning, and the end of the rest. Tells when it is done.
+fn copy_output(mut from: io::PipeReader) -> mpsc::Receiver<()> {
+    let (done, copied) = mpsc::channel();
+    thread::spawn(move || {
+        let mut log = io::stdout();
+        let (mut written, mut left_out, mut end) = (0, 0, VecDeque::new());
+        let mut buffer = vec![0; 64 << 10];
+        while let Ok(count @ 1..) = from.read(&mut buffer) {
+            let first = count.min(MAX_BEGINNING - written);
+            written += first;
+            // A full disk only loses output; the agent continues.
+            let _ = log.write_all(&buffer[..first]);
+            end.extend(&buffer[first..count]);
+            let over = end.len().saturating_sub(MAX_END);
+            left_out += over;
+            end.drain(..over);
+        }
+        if left_out > 0 {
+            let _ = log.write_all(format!("\n[lockstep: {left_out} bytes were left out]\n").as_bytes());
+        }
+        let (one, two) = end.as_slices();
+        let _ = log.write_all(one).and_then(|()| log.write_all(two)).and_then(|()| log.flush());
+        let _ = done.send(());
+    });
+    copied
 }
 
 fn code(status: ExitStatus) -> u8 {
@@ -91,12 +137,12 @@ fn code(status: ExitStatus) -> u8 {
 }
 
 #[cfg(target_os = "linux")]
-fn adopt_orphans() -> io::Result<()> {
+pub(super) fn adopt_orphans() -> io::Result<()> {
     Ok(rustix::process::set_child_subreaper(Some(getpid()))?)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn adopt_orphans() -> io::Result<()> {
+pub(super) fn adopt_orphans() -> io::Result<()> {
     Ok(())
 }
 
@@ -112,23 +158,50 @@ fn watch_lifeline() -> Arc<AtomicBool> {
     cut
 }
 
-/// Kills everything that was started below this process, and what that starts meanwhile.
-fn kill_descendants() {
+/// Kills all descendants of a process, including those that are started meanwhile.
+pub(super) fn kill_descendants(of: i32) {
     let start = Instant::now();
     while start.elapsed() < KILLING {
-        let living = descendants(Path::new("/proc"), getpid().as_raw_pid());
+        let living = descendants(Path::new("/proc"), of);
         if living.is_empty() {
             return;
         }
         for pid in living.into_iter().filter_map(Pid::from_raw) {
-            // One that is gone already needs no killing.
+            // A process that has already ended need not be killed.
             let _ = kill_process(pid, Signal::KILL);
         }
         thread::sleep(PAUSE);
     }
 }
 
-/// The living processes below one, by what the system tells of parents.
+/// Kills the orphaned children of this process that are not in `known`, and everything below them.
+pub(super) fn kill_orphans(known: &[i32]) {
+    let own = getpid().as_raw_pid();
+    let start = Instant::now();
+    while start.elapsed() < KILLING {
+        let mut kept = vec![own];
+        kept.extend(known);
+        kept.extend(known.iter().flat_map(|pid| descendants(Path::new("/proc"), *pid)));
+        let mut living = descendants(Path::new("/proc"), own);
+        living.retain(|pid| !kept.contains(pid));
+        if living.is_empty() {
+            return;
+        }
+        for pid in living.into_iter().filter_map(Pid::from_raw) {
+            let _ = kill_process(pid, Signal::KILL);
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+/// Returns true if a process is stopped.
+pub(super) fn is_stopped(pid: i32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')')
+        .is_some_and(|(_, fields)| matches!(fields.trim_start().chars().next(), Some('T' | 't')))
+}
+
+/// Returns the living descendants of a process, from the parents that the system reports.
 fn descendants(proc: &Path, of: i32) -> Vec<i32> {
     let mut parents: Vec<(i32, i32)> = Vec::new();
     for entry in fs::read_dir(proc).into_iter().flatten().flatten() {

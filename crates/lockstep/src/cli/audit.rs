@@ -3,14 +3,15 @@
 use lockstep_steps::audit::{Broken, Entry};
 use serde::Serialize;
 
-use super::{Answer, Context};
+use super::{Answer, Context, refuse_in_session};
 use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
 use crate::reply::Reply as _;
 use crate::steps::Steps;
-use crate::steps::commits::Unseen;
 use crate::steps::listing::Wanted;
+use crate::steps::seen::Unseen;
+use crate::steps::trail::unverified as unverified_note;
 
 /// Show and verify the audit trail of the steps
 ///
@@ -29,6 +30,7 @@ pub(crate) struct AuditArgs {
 enum AuditCommand {
     Show(ShowArgs),
     Verify(VerifyArgs),
+    Accept(AcceptArgs),
 }
 
 /// Print entries of the trail
@@ -62,12 +64,27 @@ struct ShowArgs {
   lockstep audit verify --format json")]
 struct VerifyArgs {}
 
+/// Accept the trail as it is, on record
+///
+/// For a trail from another machine, a copy or a pull, and for a damaged one that cannot be restored. Every
+/// trail that `lockstep audit verify` reports gets an entry TRAIL_ACCEPTED with the reason; it is verified
+/// from there on. A project without an identity on this machine gets one. Refused in an agent's session.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep audit accept --why 'cloned from the team repository'")]
+struct AcceptArgs {
+    /// Why
+    #[arg(long, value_name = "TEXT")]
+    why: String,
+}
+
 pub(crate) fn run(args: &AuditArgs, context: &Context) -> Result<Answer, CommandError> {
     let project = ActiveProject::of_command(&context.directory)?;
     let steps = Steps::new(&project, clock::now());
     match &args.command {
         AuditCommand::Show(args) => show(args, &steps, context),
         AuditCommand::Verify(_) => verify(&steps, context),
+        AuditCommand::Accept(args) => accept(args, &steps, context),
     }
 }
 
@@ -90,36 +107,56 @@ struct Verified {
     whole: bool,
     trails: Vec<VerifiedTrail>,
     commits_past_the_gate: Vec<Unseen>,
+    /// Commits of local branches that came from a remote and were not judged here.
+    commits_from_remotes: usize,
+    /// The reason why commits could not be compared with the trail.
+    commits_unknown: Option<String>,
 }
 
 #[derive(Serialize)]
 struct VerifiedTrail {
     dir: String,
     entries: usize,
+    /// The entries, from the first, that were not recorded on this machine.
+    unverified: usize,
     broken: Option<Broken>,
 }
 
 fn verify(steps: &Steps<'_>, context: &Context) -> Result<Answer, CommandError> {
-    let mut verified = Verified { whole: true, trails: Vec::new(), commits_past_the_gate: Vec::new() };
+    let mut verified = Verified {
+        whole: true,
+        trails: Vec::new(),
+        commits_past_the_gate: Vec::new(),
+        commits_from_remotes: 0,
+        commits_unknown: None,
+    };
     for trail in steps.trails() {
         let dir = steps.relative(trail.dir()).unwrap_or_else(|| trail.dir().display().to_string());
-        let (entries, broken) = match trail.verify()? {
-            Ok(entries) => (entries.len(), None),
-            Err(broken) => (0, Some(broken)),
+        let (entries, unverified, broken) = match trail.check()? {
+            Ok(checked) => (checked.entries.len(), checked.unverified, None),
+            Err(broken) => (0, 0, Some(broken)),
         };
         verified.whole &= broken.is_none();
-        verified.trails.push(VerifiedTrail { dir, entries, broken });
+        verified.trails.push(VerifiedTrail { dir, entries, unverified, broken });
     }
-    // Without git there are no commits to miss.
-    verified.commits_past_the_gate = steps.unseen_commits().unwrap_or_default();
+    match steps.compare_commits() {
+        Ok(compared) => {
+            verified.commits_past_the_gate = compared.unseen;
+            verified.commits_from_remotes = compared.from_remotes;
+        }
+        Err(error) => verified.commits_unknown = Some(error.to_string()),
+    }
     let text = || {
         let mut text = String::new();
-        for VerifiedTrail { dir, entries, broken } in &verified.trails {
+        for VerifiedTrail { dir, entries, unverified, broken } in &verified.trails {
             match broken {
                 None => {
                     let entries =
                         if *entries == 1 { "1 entry".to_owned() } else { format!("{entries} entries") };
                     text.push_str(&format!("{dir}: whole, {entries}\n"));
+                    if *unverified > 0 {
+                        text.push_str(&format!("note: {}\n", unverified_note(dir, *unverified)));
+                    }
                 }
                 Some(broken) => text.push_str(&format!("{dir}/{broken}\n")),
             }
@@ -127,8 +164,30 @@ fn verify(steps: &Steps<'_>, context: &Context) -> Result<Answer, CommandError> 
         for Unseen { commit, subject } in &verified.commits_past_the_gate {
             text.push_str(&format!("warning: the commit {commit:.10} ({subject}) passed no gate\n"));
         }
+        if verified.commits_from_remotes > 0 {
+            text.push_str(&format!(
+                "commits from remotes, not judged here: {}\n",
+                verified.commits_from_remotes
+            ));
+        }
+        if let Some(why) = &verified.commits_unknown {
+            text.push_str(&format!("commits were not compared: {why}\n"));
+        }
         text
     };
     context.terminal.say(&context.format.render(&verified).unwrap_or_else(text));
-    Ok(if verified.whole { Answer::Yes } else { Answer::No })
+    Ok(if verified.whole && verified.commits_unknown.is_none() { Answer::Yes } else { Answer::No })
+}
+
+fn accept(args: &AcceptArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, CommandError> {
+    refuse_in_session("accept a trail")?;
+    let accepted = steps.accept_trails(&args.why)?;
+    let text = || match &accepted[..] {
+        [] => {
+            "every trail is whole and was recorded on this machine: there is nothing to accept\n".to_owned()
+        }
+        accepted => accepted.iter().map(|one| format!("accepted: {one}\n")).collect(),
+    };
+    context.terminal.say(&context.format.render(&accepted).unwrap_or_else(text));
+    Ok(Answer::Yes)
 }

@@ -11,7 +11,8 @@ use lockstep_model::ids::SessionId;
 use lockstep_model::path::escape_into;
 use lockstep_store::Store;
 use lockstep_store::befores::Befores;
-use lockstep_store::history::{Change, Filter};
+use lockstep_store::history::{Change, ChangeAgent, Filter};
+use lockstep_text::{printable_path, single_line};
 use serde::Serialize;
 
 use super::{Answer, Context};
@@ -23,7 +24,7 @@ use crate::project::ActiveProject;
 ///
 /// Lists every change an agent made to a file of this project: with its editing tools, or with a shell command, which is found on
 /// disk afterwards and listed as `Sweep`. The oldest comes first. `lead` is the main agent of a session; the others are its
-/// subagents.
+/// subagents. `a1 or a2` means that shell commands of both were running when the file changed; `a1?` means that no command is known that was.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep changes                       all changes
@@ -36,7 +37,7 @@ pub(crate) struct ChangesArgs {
     /// Only those of this session
     #[arg(long, value_name = "ID")]
     session: Option<SessionId>,
-    /// Only those of this agent: its id, its type, or `lead`
+    /// Only those that this agent made or may have made: its id, its type, or `lead`
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
     /// Only those at or after this time: `2h`, `2026-02-14`, `2026-02-14T15:30`, or with an offset
@@ -84,7 +85,7 @@ fn show(args: &ChangesArgs, context: &Context, project: &ActiveProject, changes:
     if args.tsv {
         let mut lines = Vec::new();
         changes.iter().for_each(|change| change.line.write_into(&mut lines));
-        return context.terminal.say_bytes(&lines);
+        return context.terminal.say_exactly(&lines);
     }
     if let Some(data) = context.format.render(&listing(project, changes)) {
         return context.terminal.say(&data);
@@ -107,12 +108,12 @@ fn nothing(args: &ChangesArgs, project: &ActiveProject) -> String {
     format!(
         "No change has been journaled in {} yet. Sessions with Lockstep's hooks leave their journals in {}; \
          `lockstep doctor` shows whether the hooks are in place.\n",
-        project.root.display(),
-        project.journal().path().display()
+        printable_path(&project.root),
+        printable_path(project.journal().path())
     )
 }
 
-/// How many sessions the summary names, the latest first.
+/// The number of sessions in the summary, the latest first.
 const LISTED_SESSIONS: usize = 3;
 
 fn summary(changes: &[Change]) -> String {
@@ -148,7 +149,7 @@ struct Row {
 }
 
 fn rows(project: &ActiveProject, changes: &[Change]) -> Vec<Row> {
-    let agents: Vec<String> = changes.iter().map(agent).collect();
+    let agents: Vec<String> = changes.iter().map(Change::describe_agents).collect();
     let agent_width = agents.iter().map(|agent| agent.chars().count()).max().unwrap_or(0);
     changes
         .iter()
@@ -188,19 +189,11 @@ fn details(change: &Change) -> String {
     format!("  [session {}{call}]", change.session)
 }
 
-fn agent(change: &Change) -> String {
-    match (&change.line.agent, &change.agent_type) {
-        (None, _) => "lead".to_owned(),
-        (Some(id), None) => id.to_string(),
-        (Some(id), Some(agent_type)) => format!("{agent_type} {id}"),
-    }
-}
-
 /// Relative to the root where possible, on one line whatever its characters.
 fn readable(root: &Path, path: &Path) -> String {
     let mut bytes = Vec::new();
     escape_into(&mut bytes, path.strip_prefix(root).unwrap_or(path));
-    String::from_utf8_lossy(&bytes).chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
+    single_line(&String::from_utf8_lossy(&bytes))
 }
 
 fn what(root: &Path, kind: &ChangeKind) -> String {
@@ -229,8 +222,12 @@ struct Listed {
     path: String,
     /// The other path of a rename.
     counterpart: Option<String>,
-    /// Absent for the Lead.
+    /// The agent under which it is journaled; absent for the Lead.
     agent: Option<ListedAgent>,
+    /// `exact`; `shared`: one or several of `agents` made it; `unknown`: it was found at an event of the agent.
+    attribution: &'static str,
+    /// The agents that made it or may have made it; the Lead is `lead`.
+    agents: Vec<ListedAgent>,
     tool_use: Option<String>,
 }
 
@@ -238,6 +235,14 @@ struct Listed {
 struct ListedAgent {
     id: String,
     r#type: Option<String>,
+}
+
+fn listed_agents(change: &Change) -> Vec<ListedAgent> {
+    let listed = |agent: &ChangeAgent| ListedAgent {
+        id: agent.id.as_ref().map_or_else(|| "lead".to_owned(), ToString::to_string),
+        r#type: agent.agent_type.clone(),
+    };
+    change.agents.iter().map(listed).collect()
 }
 
 fn listing(project: &ActiveProject, changes: &[Change]) -> Listing {
@@ -248,11 +253,11 @@ fn listing(project: &ActiveProject, changes: &[Change]) -> Listing {
         kind: change.kind.word(),
         path: change.line.path.to_string_lossy().into_owned(),
         counterpart: change.kind.counterpart().map(|path| path.to_string_lossy().into_owned()),
-        agent: change
-            .line
-            .agent
-            .as_ref()
-            .map(|id| ListedAgent { id: id.to_string(), r#type: change.agent_type.clone() }),
+        agent: listed_agents(change)
+            .into_iter()
+            .find(|one| change.line.agent.as_ref().is_some_and(|agent| agent.as_str() == one.id)),
+        attribution: change.line.attribution.word(),
+        agents: listed_agents(change),
         tool_use: change.line.tool_use.as_ref().map(ToString::to_string),
     });
     Listing { root: project.root.display().to_string(), changes: listed.collect() }
@@ -288,7 +293,7 @@ fn prune(
     match context.format.render(&Pruned { removed: removed.clone() }) {
         Some(data) => context.terminal.say(&data),
         None if removed.is_empty() => context.terminal.note("No journal to remove.\n"),
-        None => removed.iter().for_each(|path| context.terminal.say(&format!("removed {path}\n"))),
+        None => removed.iter().for_each(|path| context.terminal.say_line(&format!("removed {path}"))),
     }
     Ok(Answer::Yes)
 }

@@ -45,7 +45,7 @@ struct Shown {
 #[derive(Serialize)]
 struct ShownSetting {
     key: String,
-    /// As TOML.
+    /// The value as TOML.
     value: String,
     /// The line of the file; absent where the default is in effect.
     line: Option<usize>,

@@ -66,7 +66,7 @@ fn show(report: &Report, context: &Context) {
             terminal.say(&line)
         }
         if let Some(fix) = &check.fix {
-            terminal.say(&format!("         fix: {fix}\n"));
+            terminal.say_line(&format!("         fix: {fix}"));
         }
     }
     let verdict =

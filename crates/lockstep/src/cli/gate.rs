@@ -6,16 +6,19 @@ use lockstep_config::Project;
 use lockstep_config::gates::GateMode;
 use lockstep_steps::gate::{Judged, Look, Validation};
 use lockstep_steps::step::Step;
+use lockstep_text::single_line;
 use lockstep_wire::claude::transcript;
 use serde::Serialize;
 
-use super::step::refused;
+use super::step::{given_or_deleted, refused};
 use super::task::read_input;
 use super::{Answer, Context};
 use crate::clock;
 use crate::error::{CommandError, Kind};
 use crate::project::ActiveProject;
 use crate::steps::gates::Work;
+use crate::steps::moves::{MoveVerdict, RefMove, Worktrees, moves_of_branches};
+use crate::steps::seen::Unseen;
 use crate::steps::{Steps, StepsError};
 use crate::terminal::complain;
 
@@ -37,6 +40,8 @@ enum GateCommand {
     Prompt(PromptArgs),
     Stop(StopArgs),
     Commit(CommitArgs),
+    Refs(RefsArgs),
+    Ci(CiArgs),
 }
 
 /// Gate 1: may an agent be started with this prompt?
@@ -47,15 +52,15 @@ struct PromptArgs {
     /// The prompt; `-` is standard input
     #[arg(value_name = "FILE", default_value = "-")]
     file: PathBuf,
-    /// Say what was looked at, and what was found
+    /// Show every input of the gate and its findings
     #[arg(long)]
     explain: bool,
 }
 
 /// Gate 2: may the agent of this step end?
 ///
-/// A commit needs it to have passed since the last change. What was changed is taken from git: everything that differs from the last
-/// commit and was changed since the step began.
+/// A commit requires that it has passed since the last change. The changed files come from git: everything
+/// that differs from the last commit and changed since the step began.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep gate stop 01-01
@@ -67,7 +72,7 @@ struct StopArgs {
     /// The agent's transcript, to count its turns
     #[arg(long, value_name = "FILE")]
     transcript: Option<PathBuf>,
-    /// Say what was looked at, and what was found
+    /// Show every input of the gate and its findings
     #[arg(long)]
     explain: bool,
 }
@@ -80,9 +85,39 @@ struct CommitArgs {
     /// Asked by git before a commit: reasons go to standard error, and a project that is not active has no gate
     #[arg(long)]
     git_hook: bool,
-    /// Say what was looked at, and what was found
+    /// Show every input of the gate and its findings
     #[arg(long)]
     explain: bool,
+}
+
+/// Gate 3: may git move these branches?
+///
+/// git's reference-transaction hook asks with the refs on standard input, a line each: the old value, the new one, the name. A move to
+/// commits that are there already passes; commits that the gate has not seen are judged.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep gate refs --git-hook < moves")]
+struct RefsArgs {
+    /// Asked by git: reasons go to standard error, and a project that is not active has no gate
+    #[arg(long)]
+    git_hook: bool,
+    /// The project's directory below the top of the repository
+    #[arg(long, value_name = "DIR")]
+    below: Option<PathBuf>,
+}
+
+/// Check that every commit of a range was let through by gate 3
+///
+/// For continuous integration, where no local agent can skip it. The evidence is the audit trail in the checkout: commit its files, or
+/// fetch them before. A trail that lost or changed a line since the beginning of the range is named. Commits that change only
+/// files of the trail need no evidence.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  lockstep gate ci --range origin/main..HEAD")]
+struct CiArgs {
+    /// The commits, as git names a range
+    #[arg(long, value_name = "A..B")]
+    range: String,
 }
 
 pub(crate) fn run(args: &GateArgs, context: &Context) -> Result<Answer, CommandError> {
@@ -91,12 +126,17 @@ pub(crate) fn run(args: &GateArgs, context: &Context) -> Result<Answer, CommandE
     {
         return Ok(Answer::Yes);
     }
+    if let GateCommand::Refs(args) = &args.command {
+        return refs(args, context);
+    }
     let project = ActiveProject::of_command(&context.directory)?;
     let steps = Steps::new(&project, clock::now());
     match &args.command {
         GateCommand::Prompt(args) => prompt(args, &steps, context),
         GateCommand::Stop(args) => stop(args, &steps, context),
         GateCommand::Commit(args) => commit(args, &steps, context),
+        GateCommand::Refs(args) => refs(args, context),
+        GateCommand::Ci(args) => ci(args, &steps, context),
     }
 }
 
@@ -113,9 +153,9 @@ fn prompt(args: &PromptArgs, steps: &Steps<'_>, context: &Context) -> Result<Ans
 }
 
 fn stop(args: &StopArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, CommandError> {
-    let file = match steps.given(&context.directory, &args.file) {
+    let file = match given_or_deleted(steps, context, &args.file) {
         Ok(file) => file,
-        Err(problem) => return Ok(refused(context, &[problem])),
+        Err(error) => return Ok(refused(context, &error.into_refusal()?)),
     };
     let usage = match &args.transcript {
         Some(path) => Some(transcript::usage(&read_input(context, path)?)),
@@ -123,7 +163,11 @@ fn stop(args: &StopArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer,
     };
     let at = steps.at_stop(Some(&file.name))?;
     let work = Work {
-        changed: steps.uncommitted_since(at.step()),
+        changed: if at.is_bounded() {
+            steps.changed_since(at.step(), steps.start_of(&file).as_deref())
+        } else {
+            None
+        },
         turns: usage.map(|usage| usage.turns),
         budget: at.step().and_then(Step::max_turns),
     };
@@ -139,7 +183,10 @@ fn commit(args: &CommitArgs, steps: &Steps<'_>, context: &Context) -> Result<Ans
         }
         return Ok(Answer::Yes);
     }
-    let mode = steps.project.config().gates.commit;
+    let mode = match steps.project.config().gates.commit {
+        GateMode::Off | GateMode::Warn if steps.has_changed_rules() => GateMode::Block,
+        mode => mode,
+    };
     if args.git_hook && mode == GateMode::Off {
         return Ok(Answer::Yes);
     }
@@ -147,16 +194,22 @@ fn commit(args: &CommitArgs, steps: &Steps<'_>, context: &Context) -> Result<Ans
     for one in &unseen {
         complain(&format!(
             "lockstep: the commit {:.10} ({}) passed no gate; it is on record now\n",
-            one.commit, one.subject
+            one.commit,
+            single_line(&one.subject)
         ));
     }
     let touched = match steps.staged() {
         Ok(touched) => touched,
-        // Without git, whatever is active is looked at all the same.
+        // Without git, all active steps are checked.
         Err(StepsError::Git(_)) if !args.git_hook => Vec::new(),
         Err(error) => return Err(error.into()),
     };
-    let judged = steps.judge_commit(&touched)?;
+    let tree = match steps.staged_tree() {
+        Ok(tree) => vec![tree],
+        Err(StepsError::Git(_)) if !args.git_hook => Vec::new(),
+        Err(error) => return Err(error.into()),
+    };
+    let judged = steps.judge_commit(&touched, &tree)?;
     steps.record_commit(&judged, args.git_hook);
     if !args.git_hook {
         return Ok(told(context, &judged, args.explain));
@@ -170,9 +223,73 @@ fn commit(args: &CommitArgs, steps: &Steps<'_>, context: &Context) -> Result<Ans
         complain(&format!("lockstep: warning: this commit does not pass {gate}:\n{errors}"));
     }
     for warning in &judged.validation.warnings {
-        complain(&format!("lockstep: warning: {warning}\n"));
+        complain(&format!("lockstep: warning: {}\n", single_line(warning)));
     }
     Ok(Answer::Yes)
+}
+
+fn refs(args: &RefsArgs, context: &Context) -> Result<Answer, CommandError> {
+    let lines = read_input(context, "-".as_ref())?;
+    let moves = moves_of_branches(&String::from_utf8_lossy(&lines));
+    if moves.is_empty() {
+        return Ok(Answer::Yes);
+    }
+    let worktrees = Worktrees::of(&context.directory, args.below.as_deref());
+    let mut has_steps = false;
+    if !args.git_hook || Project::of_directory(&worktrees.present)?.is_some() {
+        let project = ActiveProject::of_command(&worktrees.present)?;
+        has_steps = !Steps::new(&project, clock::now()).known().is_empty();
+        if judge_moves(&project, &moves)? == Answer::No {
+            return Ok(Answer::No);
+        }
+    }
+    // A worktree in which no step was recorded does work of the main one.
+    match worktrees.main {
+        Some(main) if !has_steps && Project::of_directory(&main)?.is_some() => {
+            judge_moves(&ActiveProject::of_command(&main)?, &moves)
+        }
+        _ => Ok(Answer::Yes),
+    }
+}
+
+fn judge_moves(project: &ActiveProject, moves: &[RefMove]) -> Result<Answer, CommandError> {
+    let steps = Steps::new(project, clock::now());
+    let mode = project.config().gates.commit;
+    if !steps.are_used() || mode == GateMode::Off {
+        return Ok(Answer::Yes);
+    }
+    let MoveVerdict::Judged(judged) = steps.judge_moves(moves)? else { return Ok(Answer::Yes) };
+    if !judged.validation.failed() {
+        return Ok(Answer::Yes);
+    }
+    let (gate, errors) = (judged.validation.gate_id, judged.told());
+    if mode == GateMode::Warn {
+        complain(&format!(
+            "lockstep: warning: a branch moves to a commit that does not pass {gate}:\n{errors}"
+        ));
+        return Ok(Answer::Yes);
+    }
+    complain(&format!("lockstep: the move of the branch is refused by {gate}:\n{errors}"));
+    Ok(Answer::No)
+}
+
+fn ci(args: &CiArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, CommandError> {
+    let proven = steps.prove_range(&args.range)?;
+    let text = || {
+        let mut text: String =
+            proven.rewritten.iter().map(|why| format!("the trail was rewritten: {why}\n")).collect();
+        for Unseen { commit, subject } in &proven.unproven {
+            text.push_str(&format!(
+                "the commit {commit:.10} ({}) was not let through by gate 3\n",
+                single_line(subject)
+            ));
+        }
+        text.push_str(&format!("commits: {}, not let through: {}\n", proven.commits, proven.unproven.len()));
+        text
+    };
+    context.terminal.say(&context.format.render(&proven).unwrap_or_else(text));
+    let whole = proven.unproven.is_empty() && proven.rewritten.is_empty();
+    Ok(if whole { Answer::Yes } else { Answer::No })
 }
 
 #[derive(Serialize)]
@@ -189,15 +306,16 @@ fn told(context: &Context, judged: &Judged, explain: bool) -> Answer {
     let text = || {
         let mut text = format!("{}: {}\n", validation.gate_id, validation.result.as_str());
         for (error, mend) in mends {
-            text.push_str(&format!("- {error}\n  {mend}\n"));
+            text.push_str(&format!("- {}\n  {}\n", single_line(error), single_line(mend)));
         }
         for warning in &validation.warnings {
-            text.push_str(&format!("- warning: {warning}\n"));
+            text.push_str(&format!("- warning: {}\n", single_line(warning)));
         }
         if explain {
             text.push_str("looked at:\n");
             for Look { what, found, good } in looked_at {
-                text.push_str(&format!("  {} {what}: {found}\n", if *good { "ok " } else { "NOT" }));
+                let mark = if *good { "ok " } else { "NOT" };
+                text.push_str(&format!("  {mark} {}: {}\n", single_line(what), single_line(found)));
             }
         }
         text

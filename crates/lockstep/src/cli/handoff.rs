@@ -4,16 +4,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use lockstep_store::write_atomically;
+use lockstep_store::{confine, write_atomically};
 use lockstep_task::gate;
 use lockstep_task::handoff::{l1, l2, scaffold};
 use lockstep_task::phase::Phase;
 use lockstep_task::pointer::Lookup;
 use lockstep_task::problem::Problem;
+use lockstep_text::{printable_path, single_line};
 use serde::Serialize;
 
 use super::task::read_input;
-use super::task::who::SessionArgs;
+use super::task::writer_args::SessionArgs;
 use super::{Answer, Context};
 use crate::clock;
 use crate::error::{CommandError, Kind};
@@ -42,8 +43,7 @@ enum HandoffCommand {
 
 /// Check an L2 file, a gate record or an L1 index, with all problems at once
 ///
-/// A record in an older dialect is read with a note for everything that was translated. The answer is no when something must be
-/// mended.
+/// A record in an older dialect is read with a note for each translation. Exit code 1 if there are errors.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep handoff check work/phase-4/L2-summary.md
@@ -53,7 +53,7 @@ pub(crate) struct CheckArgs {
     /// The file
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// What it is; told by its name where absent
+    /// The kind of file; by default derived from its name
     #[arg(long, value_enum)]
     kind: Option<FileKind>,
 }
@@ -85,7 +85,7 @@ pub(crate) struct NewArgs {
     session: SessionArgs,
 }
 
-/// What a check found, whatever the file is.
+/// The findings of a check, for any kind of file.
 #[derive(Serialize)]
 struct Checked<T: Serialize> {
     kind: &'static str,
@@ -135,7 +135,7 @@ fn run_check(args: &CheckArgs, context: &Context) -> Result<Answer, CommandError
     }
 }
 
-/// What the file's name says it is.
+/// Derives the kind of file from its name.
 fn kind_of(path: &Path) -> Result<FileKind, CommandError> {
     let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let yaml = name.ends_with(".yaml") || name.ends_with(".yml");
@@ -145,7 +145,10 @@ fn kind_of(path: &Path) -> Result<FileKind, CommandError> {
         () if yaml && name.starts_with("l1") => Ok(FileKind::L1),
         () => Err(CommandError::new(
             Kind::Usage,
-            format!("what {} is cannot be told by its name", path.display()),
+            format!(
+                "the name {:?} does not say what kind of file it is",
+                single_line(&path.to_string_lossy())
+            ),
         )
         .hint("say it with --kind l2, --kind l1 or --kind gate")),
     }
@@ -161,7 +164,7 @@ struct Found<'a> {
 impl Found<'_> {
     fn show(&self, context: &Context, kind: &'static str, data: &impl Serialize) -> Answer {
         let valid = self.problems.is_empty();
-        // The report of an L2 file says itself whether it is valid.
+        // The report of an L2 file has its own validity.
         let rendered = match kind {
             "l2" => context.format.render(data),
             _ => context.format.render(&Checked { kind, valid, data }),
@@ -176,10 +179,14 @@ impl Found<'_> {
             (false, 1) => "has 1 problem".to_owned(),
             (false, n) => format!("has {n} problems"),
         };
-        let mut text = format!("{} {verdict}\n", self.file.display());
-        self.notes.iter().for_each(|note| text.push_str(&format!("note: {note}\n")));
-        self.problems.iter().for_each(|problem| text.push_str(&format!("error: {problem}\n")));
-        self.warnings.iter().for_each(|problem| text.push_str(&format!("warning: {problem}\n")));
+        let mut text = format!("{} {verdict}\n", printable_path(self.file));
+        self.notes.iter().for_each(|note| text.push_str(&format!("note: {}\n", single_line(note))));
+        self.problems
+            .iter()
+            .for_each(|problem| text.push_str(&format!("error: {}\n", single_line(&problem.to_string()))));
+        self.warnings
+            .iter()
+            .for_each(|problem| text.push_str(&format!("warning: {}\n", single_line(&problem.to_string()))));
         text
     }
 }
@@ -199,16 +206,15 @@ fn run_new(args: &NewArgs, context: &Context) -> Result<Answer, CommandError> {
     let failed = |error: std::io::Error| {
         CommandError::new(Kind::Store, format!("cannot write {}: {error}", path.display()))
     };
+    confine(&project.root, &path).map_err(|refusal| failed(std::io::Error::other(refusal)))?;
     if fs::symlink_metadata(&path).is_ok() {
-        context.terminal.say(&format!("{relative} is there already; it was not changed\n"));
+        context.terminal.say_line(&format!("{relative} is there already; it was not changed"));
         return Ok(Answer::No);
     }
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(failed)?;
-        let inside = ProjectFiles::of(&project.root).relative(&project.root, folder);
-        inside.map_err(|why| failed(std::io::Error::other(why)))?;
     }
     write_atomically(&path, text.as_bytes(), 0o644)?;
-    context.terminal.say(&format!("{relative}\n"));
+    context.terminal.say_line(&relative);
     Ok(Answer::Yes)
 }

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 use lockstep_model::ids::SessionId;
 use lockstep_store::Store;
+use lockstep_text::single_line;
 
 use super::{Answer, Context};
 use crate::clock;
 use crate::document::Format;
 use crate::error::{CommandError, Kind};
 use crate::impact::analysis::Analysis;
-use crate::impact::lookup::one_line;
 use crate::impact::question::{Asked, Changed, Question, shown_path};
 use crate::impact::text::{self, ImpactView};
 use crate::progress_bar::ProgressBar;
@@ -49,13 +49,13 @@ pub(crate) struct ImpactArgs {
     /// Changes between commits: `A..B`, `A...B` from their common ancestor, `A` for everything committed since A
     #[arg(long, value_name = "A..B", conflicts_with_all = ["staged", "patch", "session"])]
     rev: Option<String>,
-    /// What is staged
+    /// Staged changes
     #[arg(long, conflicts_with_all = ["patch", "session"])]
     staged: bool,
-    /// What a unified diff changes; `-` reads it from the standard input
+    /// Changes of a unified diff; `-` reads it from the standard input
     #[arg(long, value_name = "FILE", conflicts_with = "session")]
     patch: Option<PathBuf>,
-    /// What the agents of a session changed
+    /// Changes of the agents of a session
     #[arg(long, value_name = "ID")]
     session: Option<SessionId>,
     /// Only what this agent changed: its id, its type, or `lead`
@@ -85,7 +85,7 @@ pub(crate) struct ImpactArgs {
     time_limit: f64,
 }
 
-/// `--fail-on`.
+/// The values of `--fail-on`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum FailOn {
     /// A place that certainly breaks
@@ -158,7 +158,7 @@ fn dismiss(asked: &Asked, dependent: &str, why: &str, context: &Context) -> Resu
     let earlier = analysis.dismissed.iter().filter(|(_, path)| path == dependent);
     let earlier: Vec<&str> = earlier.map(|(changed, _)| &**changed).collect();
     if changed.is_empty() && !earlier.is_empty() {
-        context.terminal.say(&format!("{dependent} was already dismissed for {}\n", earlier.join(", ")));
+        context.terminal.say_line(&format!("{dependent} was already dismissed for {}", earlier.join(", ")));
         return Ok(Answer::Yes);
     }
     if changed.is_empty() {
@@ -169,7 +169,7 @@ fn dismiss(asked: &Asked, dependent: &str, why: &str, context: &Context) -> Resu
     for path in &changed {
         store.dismiss(&tree.root.join(path), &tree.root.join(dependent), why, clock::now().timestamp())?;
     }
-    context.terminal.say(&format!("dismissed {dependent} for {}\n", changed.join(", ")));
+    context.terminal.say_line(&format!("dismissed {dependent} for {}", changed.join(", ")));
     Ok(Answer::Yes)
 }
 
@@ -180,7 +180,7 @@ fn read_patch(file: &Path) -> Result<String, CommandError> {
         std::fs::read_to_string(file)
     };
     read.map_err(|error| {
-        CommandError::new(Kind::Usage, format!("cannot read the patch {}: {error}", file.display()))
+        CommandError::new(Kind::Store, format!("cannot read the patch {}: {error}", file.display()))
     })
 }
 
@@ -233,6 +233,6 @@ fn show_unread(context: &Context, analysis: &Analysis) {
         return;
     }
     for (path, reason) in &analysis.unread {
-        context.terminal.note(&format!("not read: {} ({reason})\n", one_line(path)));
+        context.terminal.note(&format!("not read: {} ({reason})\n", single_line(path)));
     }
 }

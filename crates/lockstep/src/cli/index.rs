@@ -7,18 +7,22 @@ use lockstep_index::index::{
     Built, Condition, Effort, Holder, Home, Index, Order, Phase, Progress, Stats, Unwatched, Verdict, build,
     verify,
 };
+use lockstep_store::StateDir;
+use rustix::process::{Resource, Rlimit, Signal, getpid, getrlimit, kill_process, setrlimit};
 use serde::Serialize;
 
 use super::{Answer, Context};
 use crate::error::{CommandError, Kind};
+use crate::impact::background::start_index_build;
 use crate::impact::deadline::Deadline;
+use crate::impact::tree::Tree;
 use crate::progress_bar::ProgressBar;
-use crate::project::ActiveProject;
 
 /// Build or update the index of definitions and references
 ///
 /// The index stores each file's words, definitions, imports and uses. Commands update it automatically; building it in advance
-/// makes the first query fast. It is in `.lockstep/index/`; deleting it loses nothing.
+/// makes the first query fast. It is in `.lockstep/index/`, or in the user's cache directory for a repository without
+/// `lockstep.toml`; deleting it loses nothing.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep index                       build the index, or update it
@@ -30,19 +34,19 @@ pub(crate) struct IndexArgs {
     /// Count what it holds: files, definitions, imports, uses, bytes, build time
     #[arg(long, conflicts_with_all = ["check", "background"])]
     stats: bool,
-    /// With --stats: also resolve every file, and count references by kind and imports that lead to nothing
+    /// With --stats: also resolve every file, and count references by kind and imports without a target
     #[arg(long, requires = "stats")]
     references: bool,
     /// Build it from nothing
     #[arg(long, conflicts_with = "check")]
     rebuild: bool,
-    /// Only say whether it is whole and up to date; exit 1 if not
+    /// Only check that the index is complete and up to date; exit 1 if not
     #[arg(long)]
     check: bool,
     /// Leave parsing to the questions that need it
     #[arg(long, conflicts_with = "check")]
     words_only: bool,
-    /// Build it in a process of its own, and do not wait for it
+    /// Build it in a separate process, and do not wait for it
     #[arg(long, conflicts_with_all = ["check", "rebuild", "words_only"])]
     background: bool,
     /// Be that process
@@ -50,8 +54,32 @@ pub(crate) struct IndexArgs {
     detached: bool,
 }
 
-/// How long `--stats` may parse files before it counts.
+/// The time in which `--stats` may parse files before it counts.
 const TIME_TO_PARSE: Duration = Duration::from_secs(5);
+
+/// The time in which a detached build may parse files. Questions parse the others when they need them.
+const DETACHED_TIME_TO_PARSE: Duration = Duration::from_secs(20);
+
+/// Processor seconds and bytes of address space after which the system ends a detached build.
+const DETACHED_LIMITS: [(Resource, u64); 2] = [(Resource::Cpu, 120), (Resource::As, 8 << 30)];
+
+/// The time after which a detached build ends itself, whether it computes or waits.
+const DETACHED_TIME: Duration = Duration::from_secs(180);
+
+/// Bounds a process that runs on when the hook that started it has ended.
+fn limit_resources() {
+    std::thread::spawn(|| {
+        std::thread::sleep(DETACHED_TIME);
+        // Files are written whole or not at all, and the lock ends with the process.
+        let _ = kill_process(getpid(), Signal::TERM);
+    });
+    for (resource, most) in DETACHED_LIMITS {
+        let limit = |present: Option<u64>| Some(present.map_or(most, |present| present.min(most)));
+        let Rlimit { current, maximum } = getrlimit(resource);
+        // A limit that cannot be set leaves the one of parsing.
+        let _ = setrlimit(resource, Rlimit { current: limit(current), maximum: limit(maximum) });
+    }
+}
 
 /// A deadline for parsing only: reading is always completed, because an index that lacks files is not stored.
 struct ParsingLimit<'a>(Deadline<'a>);
@@ -67,30 +95,36 @@ impl Progress for ParsingLimit<'_> {
 }
 
 pub(crate) fn run(args: &IndexArgs, context: &Context) -> Result<Answer, CommandError> {
-    let project = ActiveProject::of_command(&context.directory)?;
+    let tree = Tree::of_command(&context.directory)?;
+    let state = tree.index_directory()?;
     if args.check {
-        return check(context, &project);
+        return check(context, &tree, state);
     }
     if args.background {
-        return background(context, &project);
+        return background(context, &tree);
     }
     if args.detached {
         // Fails where it leads a session already: then it is as detached as it can be.
         let _ = rustix::process::setsid();
+        limit_resources();
     }
     let order = Order { anew: args.rebuild, facts: !args.words_only };
     let built = {
         let bar = ProgressBar::new(&context.terminal);
         // Counting must not wait until everything is parsed.
-        let limit = if args.stats { TIME_TO_PARSE } else { Duration::MAX };
+        let limit = match (args.stats, args.detached) {
+            (true, _) => TIME_TO_PARSE,
+            (_, true) => DETACHED_TIME_TO_PARSE,
+            _ => Duration::MAX,
+        };
         let progress = ParsingLimit(Deadline::after(limit, &bar));
-        build(&project.root, &project.state, &project.index_settings(), order, &progress)?
+        build(&tree.root, state, &tree.index_settings(), order, &progress)?
     };
     match built {
         Built::Done(index) => show(args, context, &index),
-        // Whoever is at it does the same.
+        // The other process does the same work.
         Built::Busy(_) if args.detached => {}
-        Built::Busy(holder) => match meanwhile(args, &project)? {
+        Built::Busy(holder) => match meanwhile(args, &tree, state)? {
             Some(index) => show(args, context, &index),
             None => return Err(busy(&holder)),
         },
@@ -98,13 +132,13 @@ pub(crate) fn run(args: &IndexArgs, context: &Context) -> Result<Answer, Command
     Ok(Answer::Yes)
 }
 
-/// What can be counted while another process is writing: the index as it is.
-fn meanwhile(args: &IndexArgs, project: &ActiveProject) -> Result<Option<Index>, CommandError> {
+/// Returns the index for counting while another process is writing.
+fn meanwhile(args: &IndexArgs, tree: &Tree, state: &StateDir) -> Result<Option<Index>, CommandError> {
     if !args.stats || args.rebuild {
         return Ok(None);
     }
-    let home = Home::State(&project.state);
-    Ok(Index::open(&project.root, home, &project.index_settings(), Effort::Few, &Unwatched)?)
+    let home = Home::State(state);
+    Ok(Index::open(&tree.root, home, &tree.index_settings(), Effort::Few, &Unwatched)?)
 }
 
 fn busy(holder: &Holder) -> CommandError {
@@ -113,8 +147,8 @@ fn busy(holder: &Holder) -> CommandError {
         .hint("wait until it has ended; questions are answered meanwhile")
 }
 
-fn background(context: &Context, project: &ActiveProject) -> Result<Answer, CommandError> {
-    project.build_index_in_background().map_err(|error| {
+fn background(context: &Context, tree: &Tree) -> Result<Answer, CommandError> {
+    start_index_build(&tree.root).map_err(|error| {
         CommandError::new(Kind::Store, format!("cannot start a build in the background: {error}"))
     })?;
     context
@@ -123,8 +157,8 @@ fn background(context: &Context, project: &ActiveProject) -> Result<Answer, Comm
     Ok(Answer::Yes)
 }
 
-fn check(context: &Context, project: &ActiveProject) -> Result<Answer, CommandError> {
-    let verdict = verify(&project.root, &project.state, &project.index_settings())?;
+fn check(context: &Context, tree: &Tree, state: &StateDir) -> Result<Answer, CommandError> {
+    let verdict = verify(&tree.root, state, &tree.index_settings())?;
     match context.format.render(&verdict) {
         Some(data) => context.terminal.say(&data),
         None => context.terminal.say(&match verdict {
@@ -196,7 +230,15 @@ fn unresolved(stats: &Stats) -> String {
     }
 }
 
-/// How many files the counts of definitions, imports and uses are about.
+fn limits(stats: &Stats) -> String {
+    match &stats.limits {
+        None => "not counted".to_owned(),
+        Some(limits) if limits.is_empty() => "none reached".to_owned(),
+        Some(limits) => format!("reached: {limits}"),
+    }
+}
+
+/// The number of files that the counts of definitions, imports and uses cover.
 fn parsed(stats: &Stats) -> String {
     let texts: usize = stats.languages.values().sum();
     match stats.facts_kept {
@@ -222,7 +264,9 @@ fn table(stats: &Stats) -> String {
         ("uses", stats.uses.to_string()),
         ("references", references),
         ("unresolved", unresolved(stats)),
+        ("limits", limits(stats)),
         ("problems", format!("{} places that a parser could not make sense of", stats.problems)),
+        ("not read", format!("{} files over the limits of their parser", stats.over_budget)),
         ("parsed", parsed(stats)),
         ("bytes", format!("{} files, {} words, {} facts", bytes.files, bytes.words, bytes.facts)),
         ("build", format!("{} ms words, {} ms facts", stats.build_ms.words, stats.build_ms.facts)),

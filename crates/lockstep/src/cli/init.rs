@@ -15,15 +15,16 @@ use crate::document::Format;
 use crate::env_vars::HOME;
 use crate::error::{CommandError, Kind};
 use crate::hook::Client;
+use crate::impact::background::start_index_build;
 use crate::program;
 use crate::project::ActiveProject;
 use crate::setup::{
-    Installation, LOCAL_SETTINGS, Plan, SHARED_SETTINGS, build_cache, has_plugin, hook_blockers,
+    FileEdit, Installation, LOCAL_SETTINGS, Plan, SHARED_SETTINGS, build_cache, has_plugin, hook_blockers,
     plan_configuration, plan_git_hook, plan_plugin, plan_registration, plan_removal, root_of,
 };
 use crate::steps::commits::git;
 
-/// How long `init` waits for the index. A larger project's index is finished in the background.
+/// The time that `init` waits for the index. The index of a larger project is finished in the background.
 const INDEX_WAIT: Duration = Duration::from_secs(2);
 
 /// Set up a project: hooks, configuration and index
@@ -66,30 +67,28 @@ pub(crate) struct InitArgs {
 pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<Answer, CommandError> {
     let root = root_of(&context.directory)?;
     if root != context.directory && context.format == Format::Text {
-        context.terminal.say(&format!("Setting up {}, which this directory belongs to.\n", root.display()));
+        context
+            .terminal
+            .say_line(&format!("Setting up {}, which this directory belongs to.", root.display()));
     }
     let state = StateDir::of(&root);
     let clients = clients(args, &root);
     let plugin = args.plugin || has_plugin(&root);
-    let mut plan = Plan { installation: Installation::load(&state)?, ..Plan::default() };
-    plan_configuration(&root, &mut plan)?;
-    for client in &clients {
-        let Client::Claude = client;
-        match plugin {
-            true => {
-                plan_removal(&root, SHARED_SETTINGS, &mut plan)?;
-                plan_removal(&root, LOCAL_SETTINGS, &mut plan)?;
-                plan_plugin(&root, &mut plan)?;
-            }
-            false => {
-                let settings = if args.local { LOCAL_SETTINGS } else { SHARED_SETTINGS };
-                plan_registration(&root, settings, &mut plan)?;
-            }
-        }
+    // Two processes that set the project up take turns.
+    let directory = std::fs::File::open(&root).ok();
+    if let Some(directory) = directory.as_ref().filter(|_| !args.dry_run) {
+        let _ = rustix::fs::flock(directory, rustix::fs::FlockOperation::LockExclusive);
     }
-    if args.git_hook {
-        plan_git_hook(&root, &mut plan)?;
+    let former = Installation::load(&state)?;
+    let mut plan = make_plan(args, &root, &clients, plugin, former.clone())?;
+    let mut applied = Vec::new();
+    if !args.dry_run {
+        plan = apply_plan(plan, &former, &mut applied, |installation| {
+            make_plan(args, &root, &clients, plugin, installation)
+        })?;
     }
+    applied.append(&mut plan.edits);
+    plan.edits = applied;
     advise(&clients, plugin, &mut plan);
     let settings = if args.local { LOCAL_SETTINGS } else { SHARED_SETTINGS };
     if !clients.is_empty() && !plugin && !args.local {
@@ -100,9 +99,6 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<Answer, CommandE
         false => hook_blockers(&root, (!plugin).then_some(settings), &plan),
     };
     if !args.dry_run {
-        for edit in &plan.edits {
-            edit.apply()?;
-        }
         build_cache(&root, false, &mut plan)?;
         plan.installation.save(&state)?;
         baseline(&root, &state)?;
@@ -122,6 +118,79 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<Answer, CommandE
         );
     }
     Ok(Answer::Yes)
+}
+
+/// The number of times that a file which others change is read again.
+const MAX_PLANS: usize = 100;
+
+/// Plans what `init` writes.
+fn make_plan(
+    args: &InitArgs,
+    root: &Path,
+    clients: &[Client],
+    plugin: bool,
+    installation: Installation,
+) -> Result<Plan, CommandError> {
+    let mut plan = Plan { installation, ..Plan::default() };
+    plan_configuration(root, &mut plan)?;
+    for client in clients {
+        let Client::Claude = client;
+        match plugin {
+            true => {
+                plan_removal(root, SHARED_SETTINGS, &mut plan)?;
+                plan_removal(root, LOCAL_SETTINGS, &mut plan)?;
+                plan_plugin(root, &mut plan)?;
+            }
+            false => {
+                let settings = if args.local { LOCAL_SETTINGS } else { SHARED_SETTINGS };
+                plan_registration(root, settings, &mut plan)?;
+            }
+        }
+    }
+    if args.git_hook {
+        plan_git_hook(root, &mut plan)?;
+    }
+    Ok(plan)
+}
+
+/// Carries a plan out, and moves its edits to `applied`. When another process has changed a file since it was read, `again` plans
+/// with the file as it is now. Returns the plan that was carried out.
+fn apply_plan(
+    mut plan: Plan,
+    former: &Installation,
+    applied: &mut Vec<FileEdit>,
+    again: impl Fn(Installation) -> Result<Plan, CommandError>,
+) -> Result<Plan, CommandError> {
+    let former = former.settings.clone();
+    for _ in 0..MAX_PLANS {
+        let mut changed = None;
+        for edit in std::mem::take(&mut plan.edits) {
+            if changed.is_none() && !edit.apply()? {
+                changed = Some(edit.path.clone());
+            } else if changed.is_none() {
+                applied.push(edit);
+            }
+        }
+        let mut installation = plan.installation.clone();
+        if let Some(path) = changed {
+            // The record of this file was planned for its old content.
+            installation.settings.retain(|name, _| !path.ends_with(name));
+            let known = former.iter().filter(|(name, _)| path.ends_with(name));
+            installation.settings.extend(known.map(|(name, record)| (name.clone(), record.clone())));
+            plan = again(installation)?;
+        } else if applied.iter().all(FileEdit::is_applied) {
+            return Ok(plan);
+        } else {
+            // Another process wrote over an edit, perhaps with a text that it had read before.
+            let next = again(installation)?;
+            if next.edits.is_empty() {
+                return Ok(plan);
+            }
+            plan = next;
+        }
+    }
+    Err(CommandError::new(Kind::Store, "another process changes the settings all the time")
+        .hint("end it, and run `lockstep init` again"))
 }
 
 fn no_hook_runs(blockers: &[String]) -> CommandError {
@@ -150,7 +219,7 @@ fn build_index(root: &Path, plan: &mut Plan) -> Result<(), CommandError> {
     }
     let failed =
         |error| CommandError::new(Kind::Store, format!("cannot start the build of the index: {error}"));
-    let mut build = project.start_index_build().map_err(failed)?;
+    let mut build = start_index_build(&project.root).map_err(failed)?;
     let started = Instant::now();
     while build.try_wait().map_err(failed)?.is_none() {
         if started.elapsed() > INDEX_WAIT {

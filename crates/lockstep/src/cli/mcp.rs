@@ -14,10 +14,11 @@ use crate::mcp::{self, Caller};
   lockstep mcp --as delivery-agent               a server that acts for one agent only
   lockstep -C ../other mcp                       for another directory")]
 pub(crate) struct McpArgs {
-    /// Act for this agent only, by its type, or for the lead; where absent, whoever writes the task says who they are
+    /// Act only for this agent, by its type, or for the lead; by default a writer of the task names itself
     #[arg(long = "as", value_name = "AGENT")]
     agent: Option<String>,
-    /// Let `step_phase_done` run the commands it is given, as evidence: whoever may call the tool may then run anything
+    /// Let `step_phase_done` run the commands it is given, as evidence: any caller of the tool may then run
+    /// anything
     #[arg(long)]
     allow_run: bool,
 }

@@ -25,14 +25,18 @@ mod schema;
 mod scratch;
 mod step;
 mod task;
+mod trust;
 mod uninstall;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+use lockstep_text::{is_unprintable, single_line};
 
 use crate::document::Format;
+use crate::env_vars::CLAUDECODE;
 use crate::error::{CommandError, Kind};
 use crate::exit_code;
 use crate::reply::Reply;
@@ -104,12 +108,13 @@ enum Verb {
     Schema(schema::SchemaArgs),
     Cache(cache::CacheArgs),
     Config(config::ConfigArgs),
+    Trust(trust::TrustArgs),
     Hook(hook::HookArgs),
     Mcp(mcp::McpArgs),
     Completions(completions::CompletionsArgs),
 }
 
-/// What a command is given besides its own arguments.
+/// The common inputs of all commands.
 pub(crate) struct Context {
     /// The absolute directory the command is about.
     pub(crate) directory: PathBuf,
@@ -125,11 +130,21 @@ impl Context {
 }
 
 /// The answer of a command that did what was asked.
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     Yes,
     No,
     /// The time limit was reached before the answer was complete.
     Partial,
+}
+
+/// Refuses what only a person does, in a client's session.
+pub(crate) fn refuse_in_session(what: &str) -> Result<(), CommandError> {
+    match CLAUDECODE.get() {
+        None => Ok(()),
+        Some(_) => Err(CommandError::new(Kind::Usage, format!("an agent's session does not {what}"))
+            .hint("run the command in your own terminal")),
+    }
 }
 
 /// The description of the command line, for completions and the reference.
@@ -148,9 +163,9 @@ pub fn main() -> ExitCode {
         ));
         std::process::exit(exit_code::BUG.into());
     }));
-    let args = match parse() {
+    let args = match parse(std::env::args_os()) {
         Ok(args) => args,
-        Err(error) => return misused(&error),
+        Err(error) => return misused(error),
     };
     // A hook speaks to its client, by the client's rules.
     if let Verb::Hook(args) = &args.verb {
@@ -174,11 +189,11 @@ pub fn main() -> ExitCode {
 }
 
 /// Parses the arguments of this process. A hook starts for every event, so it does not format the help of all commands.
-fn parse() -> Result<Args, clap::Error> {
+fn parse(args: impl Iterator<Item = OsString>) -> Result<Args, clap::Error> {
     if is_hook() {
-        return Args::try_parse();
+        return Args::try_parse_from(args);
     }
-    Args::from_arg_matches(&command().try_get_matches()?)
+    Args::from_arg_matches(&command().try_get_matches_from(args)?)
 }
 
 /// Returns true if a client started this process for one of its events.
@@ -188,7 +203,13 @@ fn is_hook() -> bool {
 
 /// Help and version are answers; the rest is wrong usage. A client would take the usual code for a hook's block, and settings
 /// written by a newer Lockstep must not stop its work.
-fn misused(error: &clap::Error) -> ExitCode {
+fn misused(error: clap::Error) -> ExitCode {
+    // The message quotes arguments, which a shell may have made of file names.
+    let args = || std::env::args_os().map(|arg| arg.to_string_lossy().into_owned());
+    let error = match args().any(|arg| arg.contains(is_unprintable)) {
+        true => parse(args().map(|arg| single_line(&arg).into())).err().unwrap_or(error),
+        false => error,
+    };
     // Standard error is closed: the message cannot be reported anywhere else.
     let _ = error.print();
     let by_client = is_hook();
@@ -228,6 +249,7 @@ fn answer(verb: Verb, context: &Context) -> Result<Answer, CommandError> {
         Verb::Schema(args) => schema::run(&args, context),
         Verb::Cache(args) => cache::run(&args, context),
         Verb::Config(args) => config::run(&args, context),
+        Verb::Trust(args) => trust::run(&args, context),
         Verb::Mcp(args) => mcp::run(&args, context),
         Verb::Hook(_) => unreachable!("a hook is answered before"),
         Verb::Completions(args) => completions::run(&args, context),
@@ -245,7 +267,7 @@ fn context(global: &GlobalArgs) -> Result<Context, CommandError> {
     Ok(Context {
         directory,
         format: global.format,
-        terminal: Terminal::new(global.color, global.quiet, global.verbose),
+        terminal: Terminal::new(global.color, global.quiet, global.verbose, global.format),
     })
 }
 

@@ -1,14 +1,14 @@
 //! `lockstep phase`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use lockstep_task::phase::Phase;
 
-use super::task::told;
-use super::task::who::{SessionArgs, WhoArgs};
+use super::task::output;
+use super::task::writer_args::{SessionArgs, WhoArgs};
 use super::{Answer, Context};
 use crate::clock;
-use crate::error::CommandError;
+use crate::error::{CommandError, Kind};
 use crate::project::ActiveProject;
 use crate::task::Tasks;
 use crate::task::phases::Produced;
@@ -31,10 +31,11 @@ enum PhaseCommand {
     Complete(CompleteArgs),
 }
 
-/// Check that a phase can begin, and print what it starts from
+/// Check that a phase can begin, and print its inputs
 ///
-/// The phase before is COMPLETE, its L2 file is there with a whole handoff, and the sections the phase's skill must read are in the
-/// task. Prints the sections and the handoff. Not ready: all reasons at once, and the answer is no.
+/// Requires that the previous phase is COMPLETE, that its L2 file exists with a complete handoff, and that
+/// the task has the sections that the phase's skill must read. Prints the sections and the handoff. If it is
+/// not ready, lists all reasons and exits with code 1.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  lockstep phase enter P4 > context.md")]
 pub(crate) struct EnterArgs {
@@ -45,7 +46,7 @@ pub(crate) struct EnterArgs {
     session: SessionArgs,
 }
 
-/// Complete a phase: its L2 file is whole, its sections are written, its gate holds; then one version
+/// Complete a phase: checks its L2 file, its sections and its gate, then writes one version
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  lockstep phase complete P4 --l2 work/phase-4/L2-summary.md")]
 pub(crate) struct CompleteArgs {
@@ -74,7 +75,7 @@ fn run_enter(args: &EnterArgs, context: &Context) -> Result<Answer, CommandError
     let tasks = Tasks::open(&project, clock::now().timestamp())?;
     match tasks.enter(args.phase, args.session.known().as_ref())? {
         Ok(entry) => context.say(&entry),
-        Err(refused) => return Ok(told::no(context, &refused)),
+        Err(refused) => return Ok(output::print_refusal(context, &refused)),
     }
     Ok(Answer::Yes)
 }
@@ -84,5 +85,17 @@ fn run_complete(args: &CompleteArgs, context: &Context) -> Result<Answer, Comman
     let mut tasks = Tasks::open(&project, clock::now().timestamp())?;
     let produced = Produced { directory: &context.directory, l2: args.l2.clone(), gate: args.gate.clone() };
     let writer = args.who.writer("phase complete", &project);
-    Ok(told::told(context, tasks.complete(writer, args.phase, &produced)?))
+    let answer = output::print_output(context, tasks.complete(writer, args.phase, &produced)?);
+    match missing_file(args, &context.directory) {
+        Some(error) => Err(error),
+        None => Ok(answer),
+    }
+}
+
+/// The error about a named file that does not exist. The other reasons against the phase are printed before it.
+fn missing_file(args: &CompleteArgs, directory: &Path) -> Option<CommandError> {
+    let mut named = std::iter::once(&args.l2).chain(&args.gate);
+    let missing = named.find(|path| !directory.join(path).exists())?;
+    let message = format!("there is no file {}", missing.display());
+    Some(CommandError::new(Kind::Store, message).hint("paths are taken from the current directory"))
 }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use lockstep_text::single_line;
 use serde::Serialize;
 
 use super::Context;
@@ -30,7 +31,7 @@ struct File {
 }
 
 impl Planned<'_> {
-    /// Shows it. `nothing` says what a plan without edits means: "ROOT `nothing`".
+    /// Prints the plan. `nothing` describes a plan without edits: "ROOT `nothing`".
     pub(crate) fn show(&self, context: &Context, nothing: &str) {
         let data = self.data();
         let terminal = &context.terminal;
@@ -38,17 +39,17 @@ impl Planned<'_> {
             return terminal.say(&data);
         }
         if data.files.is_empty() {
-            terminal.say(&format!("{} {nothing}.\n", data.root));
+            terminal.say_line(&format!("{} {nothing}.", data.root));
         } else if self.dry_run {
             self.plan.edits.iter().for_each(|edit| terminal.say(&edit.diff(self.root)));
             terminal.note("Nothing was changed (--dry-run).\n");
         } else {
             lines(&data.files).iter().for_each(|line| terminal.say(line));
         }
-        data.notes.iter().for_each(|note| terminal.note(&format!("note: {note}\n")));
+        data.notes.iter().for_each(|note| terminal.note(&format!("note: {}\n", single_line(note))));
     }
 
-    /// What to do next, for people.
+    /// Prints the next step for the user.
     pub(crate) fn next(&self, context: &Context, text: &str) {
         if context.format == Format::Text {
             context.terminal.note(&format!("{text}\n"));
@@ -69,13 +70,13 @@ impl Planned<'_> {
     }
 }
 
-/// What was done, a line each; the files of the plugin's copy are one thing.
+/// Lists the edits, one per line; the files of the plugin's copy are one edit.
 fn lines(files: &[File]) -> Vec<String> {
     let of_plugin = |file: &&File| file.path.starts_with(PLUGIN_DIR);
     let mut lines: Vec<String> = files
         .iter()
         .filter(|file| !of_plugin(file))
-        .map(|file| format!("{}d {}\n", file.action, file.path))
+        .map(|file| format!("{}d {}\n", file.action, single_line(&file.path)))
         .collect();
     for action in ["create", "change", "remove"] {
         let count = files.iter().filter(of_plugin).filter(|file| file.action == action).count();

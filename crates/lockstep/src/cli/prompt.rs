@@ -6,7 +6,7 @@ use lockstep_steps::markers::{MarkerKind, MarkerNames};
 use lockstep_steps::template::{EXECUTE_STEP, Values, render};
 use serde_json::{Map, Value};
 
-use super::step::refused;
+use super::step::{given, refused};
 use super::task::read_input;
 use super::{Answer, Context};
 use crate::clock;
@@ -54,7 +54,7 @@ struct RenderArgs {
     set: Vec<String>,
 }
 
-/// Check that a prompt has its markers, its sections, and what must stand in them
+/// Check that a prompt has its markers, its sections, and their required content
 ///
 /// A prompt without a DES-VALIDATION marker is an ad-hoc one, and nothing is checked.
 #[derive(Debug, clap::Args)]
@@ -92,13 +92,16 @@ fn rendered(args: &RenderArgs, steps: &Steps<'_>, context: &Context) -> Result<A
         agent.insert(name.to_owned(), value.into());
     }
     let machine = steps.machine()?;
-    let step = steps.given(&context.directory, &args.step).map_err(|problem| vec![problem]);
-    let step = step.and_then(|file| Ok((steps.read(&file)?, file)));
-    let rendered =
-        step.and_then(|(step, file)| render(&template, &Values::new(&step, &file.name, agent, &machine)));
+    let file = match given(steps, context, &args.step) {
+        Ok(file) => file,
+        Err(error) => return Ok(refused(context, &error.into_refusal()?)),
+    };
+    let rendered = steps
+        .read(&file)
+        .and_then(|step| render(&template, &Values::new(&step, &file.name, agent, &machine)));
     match rendered {
         Ok(text) => {
-            context.terminal.say(&text);
+            context.terminal.say_exactly(text.as_bytes());
             Ok(Answer::Yes)
         }
         Err(problems) => Ok(refused(context, &problems)),

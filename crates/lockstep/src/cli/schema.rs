@@ -7,7 +7,7 @@ use crate::error::{CommandError, Kind};
 
 /// Print the JSON Schema of a document that Lockstep reads or writes
 ///
-/// The schemas are draft 2020-12. YAML documents are checked as the values they stand for.
+/// The schemas are draft 2020-12. YAML documents are validated as the values they represent.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep schema                  the names

@@ -4,8 +4,8 @@ use lockstep_task::place::Place;
 use lockstep_task::scratch::{MAX_BYTES, Scratch};
 use lockstep_task::yaml;
 
-use super::task::told;
-use super::task::who::{SessionArgs, WhoArgs};
+use super::task::output;
+use super::task::writer_args::{SessionArgs, WhoArgs};
 use super::{Answer, Context};
 use crate::clock;
 use crate::error::{CommandError, Kind};
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &ScratchArgs, context: &Context) -> Result<Answer, Comma
         ScratchCommand::Set(args) => {
             let session = args.who.session().needed()?;
             if let Err(reason) = tasks.may_write_scratch(&args.who.writer("scratch set", &project)) {
-                return Ok(told::refused(context, None, &[reason]));
+                return Ok(output::refused(context, None, &[reason]));
             }
             let value = yaml::read(args.value.as_bytes(), MAX_BYTES)
                 .map_err(|error| CommandError::new(Kind::Usage, error.to_string()))?;
@@ -76,7 +76,7 @@ pub(crate) fn run(args: &ScratchArgs, context: &Context) -> Result<Answer, Comma
                     show(context, &scratch);
                     Ok(Answer::Yes)
                 }
-                Err(findings) => Ok(told::unreadable(context, findings)),
+                Err(findings) => Ok(output::unreadable(context, findings)),
             }
         }
     }

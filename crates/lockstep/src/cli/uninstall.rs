@@ -15,7 +15,7 @@ use crate::setup::{
     plan_git_hook_removal, plan_plugin_removal, plan_removal, remaining_files, root_of,
 };
 
-/// How long a removal waits for a build of the index to end.
+/// The time that a removal waits for a build of the index to end.
 const WRITER_WAIT: Duration = Duration::from_secs(10);
 
 /// Undo `lockstep init`
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &UninstallArgs, context: &Context) -> Result<Answer, Com
     let root = root_of(&context.directory)?;
     let state = StateDir::of(&root);
     let mut plan = Plan { installation: Installation::load(&state)?, ..Plan::default() };
-    // Read before lockstep.toml, which says where they are, is removed.
+    // Read before lockstep.toml, which names them, is removed.
     let remaining = remaining_files(&root);
     for settings in [SHARED_SETTINGS, LOCAL_SETTINGS] {
         plan_removal(&root, settings, &mut plan)?;
@@ -67,7 +67,10 @@ pub(crate) fn run(args: &UninstallArgs, context: &Context) -> Result<Answer, Com
     }
     if !args.dry_run {
         for edit in &plan.edits {
-            edit.apply()?;
+            if !edit.apply()? {
+                let message = format!("{} was changed by another process meanwhile", edit.path.display());
+                return Err(CommandError::new(Kind::Store, message).hint("run `lockstep uninstall` again"));
+            }
         }
         Installation::forget(&state);
         if args.purge {

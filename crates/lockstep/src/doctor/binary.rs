@@ -7,7 +7,7 @@ use super::{Check, Entry};
 
 /// One check per distinct program.
 pub(super) fn check(entries: &[Entry]) -> Vec<Check> {
-    // The client gives the command to a shell, so a shell says what it finds: `…/lockstep` up to ` hook`.
+    // The client passes the command to a shell, so a shell resolves it: `…/lockstep` up to ` hook`.
     let programs: BTreeSet<&str> =
         entries.iter().filter_map(|entry| entry.command.split(" hook").next()).collect();
     programs.into_iter().map(check_program).collect()
@@ -16,7 +16,7 @@ pub(super) fn check(entries: &[Entry]) -> Vec<Check> {
 fn check_program(program: &str) -> Check {
     const NAME: &str = "binary";
     let line = format!("{program} --version");
-    // The plugin asks first whether it is there.
+    // The plugin's command first checks that the program exists.
     let program = program.rsplit("exec ").next().unwrap_or(program);
     let asked = Command::new("sh").arg("-c").arg(line).output();
     let fix = "install lockstep where the client's PATH finds it, then run `lockstep init`";

@@ -1,4 +1,5 @@
-//! The session cache: is there one, is it fresh, are there entries enough for it, and what did sessions get of it?
+//! Checks the session cache: its existence, its freshness, the number of entries, and the deliveries to
+//! sessions.
 
 use lockstep_cache::delivery::Mode;
 use lockstep_cache::{Cache, Freshness};
@@ -44,7 +45,7 @@ fn looked_at(project: &ActiveProject, cache: &Cache, registered: &[Entry]) -> Re
     Ok(Check::ok(NAME, format!("{path} is {state}; {}", last(&receipt::kept(&project.state)))))
 }
 
-/// Whether the client has fewer entries than the cache has parts.
+/// Reports if the client has fewer entries than the cache has parts.
 fn too_few(project: &ActiveProject, registered: &[Entry]) -> Result<Option<Check>, CacheFault> {
     let there = registered.iter().filter(|entry| entry.event == "SessionStart");
     let there = there.map(|entry| entry::of_command(&entry.command).of).max().unwrap_or(0);
@@ -59,7 +60,7 @@ fn too_few(project: &ActiveProject, registered: &[Entry]) -> Result<Option<Check
     }))
 }
 
-/// What was delivered last.
+/// Describes the last delivery.
 fn last(receipts: &[Receipt]) -> String {
     let Some(Receipt { at, event, to, part: (number, of), hash, chars, stale, micros, .. }) = receipts.last()
     else {

@@ -77,7 +77,7 @@ fn payloads(event: &str, scratch: &Path) -> Vec<String> {
         .collect()
 }
 
-/// What is wrong with the answer, if anything.
+/// Returns the problem of the answer, if there is one.
 fn run(command: &str, payload: &str, scratch: &Path) -> io::Result<Option<String>> {
     let input = scratch.join("event.json");
     fs::write(&input, payload)?;
@@ -102,7 +102,7 @@ fn run(command: &str, payload: &str, scratch: &Path) -> io::Result<Option<String
     })
 }
 
-/// Whether the edit among the payloads is in the journal: a hook that only exits 0 proves nothing.
+/// Checks that the edit among the payloads is in the journal: a hook that only exits 0 proves nothing.
 fn journaled(entries: &[Entry], scratch: &Path) -> Option<String> {
     if !entries.iter().any(|entry| entry.event == "PostToolUse") {
         return None;

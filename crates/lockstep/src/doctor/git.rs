@@ -1,4 +1,4 @@
-//! The git repository that the project belongs to.
+//! Checks the git repository of the project.
 
 use std::path::Path;
 

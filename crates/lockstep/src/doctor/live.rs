@@ -19,10 +19,10 @@ use crate::setup::{LOCAL_SETTINGS, SHARED_SETTINGS};
 
 const NAME: &str = "live";
 
-/// It takes a few seconds; somebody waits for it.
+/// A run takes a few seconds, while the user waits.
 const LIMIT: Duration = Duration::from_secs(120);
 
-/// The alert's first words, by which it is found in what the client sent to the model.
+/// The alert's first words, by which it is found in the client's requests to the model.
 const ALERT: &str = "SRC IMPACT ALERT:";
 
 /// Runs the client once.
@@ -43,10 +43,11 @@ pub(crate) fn check(project: &ActiveProject) -> Check {
     }
 }
 
-/// What depends on the probe, so that there is something to tell.
+/// A dependent of the probe, so that there is something to report.
 const DEPENDENT: (&str, &str) = ("dependent.py", "from probe import one\n");
 
-/// The Lead writes a file and lets a subagent rename what another file uses.
+/// Returns a scenario in which the Lead writes a file and a subagent renames something that another file
+/// uses.
 fn scene() -> Scenario {
     let mut scenario = Scenario::new("Prove that the hooks fire.");
     let file = "{project}/probe.py";
@@ -97,7 +98,7 @@ fn copy_settings(from: &Path, to: &Path) -> io::Result<()> {
 
 fn journal(scratch: &Path) -> String {
     let files = fs::read_dir(scratch.join("journal")).into_iter().flatten();
-    files.filter_map(|entry| fs::read_to_string(entry.ok()?.path()).ok()).collect()
+    files.filter_map(|entry| lockstep_fs::read_to_string(entry.ok()?.path()).ok()).collect()
 }
 
 fn judge(outcome: &Outcome, journal: &str) -> Check {

@@ -1,9 +1,10 @@
-//! The checks of `lockstep doctor`: is everything in place, and do the hooks really fire?
+//! The checks of `lockstep doctor`: is everything in place, and do the hooks run?
 //!
-//! One file per subject. A check says what it found and how to mend it; it changes nothing in the project.
+//! One file per subject. A check reports its finding and the fix; it changes nothing in the project.
 
 mod binary;
 mod cache;
+mod client;
 mod events;
 mod git;
 mod live;
@@ -14,33 +15,33 @@ mod steps;
 
 use std::path::{Path, PathBuf};
 
+use lockstep_text::single_line;
 use serde::Serialize;
 
 use crate::project::ActiveProject;
 
 pub(crate) use live::check as check_live;
 
-/// What came of one check.
+/// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(crate) struct Check {
-    /// What was checked.
+    /// The subject of the check.
     pub(crate) name: &'static str,
     pub(crate) status: Status,
-    /// What was found.
     pub(crate) message: String,
-    /// How to mend it, where there is something to mend.
+    /// The fix, if one is needed.
     pub(crate) fix: Option<String>,
 }
 
-/// How much a check's finding matters.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Status {
-    /// As it should be.
+    /// No problem was found.
     Ok,
-    /// Could not be looked at; that is not the same as "ok".
+    /// Could not be checked, which is not the same as "ok".
     Skipped,
-    /// Works, but is probably not meant so.
+    /// Works, but is probably a mistake.
     Warning,
     /// Lockstep does not do its work here.
     Failed,
@@ -48,19 +49,29 @@ pub(crate) enum Status {
 
 impl Check {
     fn ok(name: &'static str, message: impl Into<String>) -> Self {
-        Self { name, status: Status::Ok, message: message.into(), fix: None }
+        Self { name, status: Status::Ok, message: single_line(&message.into()), fix: None }
     }
 
     fn skipped(name: &'static str, message: impl Into<String>) -> Self {
-        Self { name, status: Status::Skipped, message: message.into(), fix: None }
+        Self { name, status: Status::Skipped, message: single_line(&message.into()), fix: None }
     }
 
     fn warning(name: &'static str, message: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { name, status: Status::Warning, message: message.into(), fix: Some(fix.into()) }
+        Self {
+            name,
+            status: Status::Warning,
+            message: single_line(&message.into()),
+            fix: Some(single_line(&fix.into())),
+        }
     }
 
     fn failed(name: &'static str, message: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { name, status: Status::Failed, message: message.into(), fix: Some(fix.into()) }
+        Self {
+            name,
+            status: Status::Failed,
+            message: single_line(&message.into()),
+            fix: Some(single_line(&fix.into())),
+        }
     }
 }
 
@@ -74,6 +85,7 @@ pub(crate) fn check_all(dir: &Path) -> Vec<Check> {
     };
     let (registered, entries) = registration::check(&project);
     checks.extend(registered);
+    checks.extend(client::check());
     checks.extend(old_hooks::check(&project));
     checks.extend(binary::check(&entries));
     checks.extend(events::check(&entries));
@@ -89,7 +101,7 @@ pub(crate) struct Entry {
     pub(crate) event: String,
     pub(crate) matcher: Option<String>,
     pub(crate) command: String,
-    /// The plugin it belongs to; `None` for an entry in the settings.
+    /// The plugin of the entry; `None` for an entry in the settings.
     pub(crate) plugin: Option<PathBuf>,
 }
 

@@ -1,4 +1,5 @@
-//! Hooks of the frameworks that Lockstep came from: those that do the same work are named, so that it is not done twice.
+//! Hooks of the frameworks that Lockstep comes from: those that do the same work are reported, so that it is
+//! not done twice.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use super::Check;
 use super::registration::settings_files;
 use crate::project::ActiveProject;
 
-/// A hook of another framework: how its command is recognised, what it does, and the guide that says what replaces it.
+/// A hook of another framework: its command pattern, its purpose, and the guide with its replacement.
 struct OldHook {
     mark: &'static str,
     work: &'static str,
@@ -37,7 +38,7 @@ const NWAVE: [&str; 2] = ["des.adapters.drivers.hooks", "des-hook"];
 
 const CHECK: &str = "other hooks";
 
-/// One check per old hook that is registered; nothing where there is none.
+/// Returns one check per registered old hook.
 pub(super) fn check(project: &ActiveProject) -> Vec<Check> {
     let commands = registered(&project.root);
     let mut checks: Vec<Check> = OLD_HOOKS
@@ -77,11 +78,11 @@ fn beside_nwave(file: &Path, project: &ActiveProject) -> Check {
     }
 }
 
-/// Every command of a hook in the settings, and the texts of agents, whose frontmatter may register hooks.
+/// Returns every hook command in the settings, and the texts of agents, whose frontmatter may register hooks.
 fn registered(root: &Path) -> Vec<(PathBuf, String)> {
     let mut commands = Vec::new();
     for path in settings_files(root) {
-        let Ok(text) = fs::read_to_string(&path) else { continue };
+        let Ok(text) = lockstep_fs::read_to_string(&path) else { continue };
         let Ok(settings) = serde_json::from_str::<Value>(&text) else { continue };
         let mut found = Vec::new();
         collect(&settings["hooks"], &mut found);
@@ -89,7 +90,7 @@ fn registered(root: &Path) -> Vec<(PathBuf, String)> {
     }
     let agents = fs::read_dir(root.join(".claude/agents")).into_iter().flatten().flatten();
     for path in agents.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|e| e == "md")) {
-        let Ok(text) = fs::read_to_string(&path) else { continue };
+        let Ok(text) = lockstep_fs::read_to_string(&path) else { continue };
         let front = text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---"));
         commands.extend(front.map(|(front, _)| (path.clone(), front.to_owned())));
     }

@@ -1,4 +1,4 @@
-//! The project's own things: configuration, journal directory, store, catalogue, log.
+//! Checks the project's configuration, journal directory, store, catalogue and log.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use super::Check;
 use crate::clock;
 use crate::project::ActiveProject;
 
-/// Whether the project is active and its configuration whole.
+/// Checks that the project is active and its configuration valid.
 pub(super) fn configuration(dir: &Path) -> (Vec<Check>, Option<ActiveProject>) {
     const NAME: &str = "configuration";
     let found = Project::of_directory(dir).and_then(|found| found.map(ActiveProject::load).transpose());
@@ -25,7 +25,9 @@ pub(super) fn configuration(dir: &Path) -> (Vec<Check>, Option<ActiveProject>) {
             (vec![Check::failed(NAME, message, "`lockstep init` sets the project up")], None)
         }
         Ok(Some(project)) if project.loaded.problems.is_empty() => {
-            (vec![Check::ok(NAME, format!("{} is active", project.root.display()))], Some(project))
+            let mut checks = vec![Check::ok(NAME, format!("{} is active", project.root.display()))];
+            checks.extend(ignored_paths(&project));
+            (checks, Some(project))
         }
         Ok(Some(project)) => {
             let details = lockstep_config::problem::render(&project.config_path, &project.loaded.problems);
@@ -36,7 +38,14 @@ pub(super) fn configuration(dir: &Path) -> (Vec<Check>, Option<ActiveProject>) {
     }
 }
 
-/// What the hooks write to, and what they could not do.
+/// Reports the keys of the configuration whose paths are not used.
+fn ignored_paths(project: &ActiveProject) -> Option<Check> {
+    let ignored: Vec<String> = project.ignored.iter().map(ToString::to_string).collect();
+    let fix = "name a path inside the project, or run `lockstep trust` if you know what it is for";
+    (!ignored.is_empty()).then(|| Check::failed("paths", ignored.join("\n"), fix))
+}
+
+/// Checks the files that hooks write to, and their log.
 pub(super) fn state(project: &ActiveProject) -> Vec<Check> {
     vec![journal(project), store(project), catalogue(project), index(project), faults(project)]
 }
@@ -65,7 +74,7 @@ fn store(project: &ActiveProject) -> Check {
         Ok(None) => Check::ok(NAME, "nothing is stored yet; the first session makes the store"),
         Err(error) => Check::failed(
             NAME,
-            crate::error::CommandError::from(error).render().trim_end().to_owned(),
+            crate::error::CommandError::from(error).render().trim_end().replace('\n', "; "),
             format!("move {} away; its history is lost, nothing else", project.state.database().display()),
         ),
     }
@@ -108,7 +117,7 @@ fn index(project: &ActiveProject) -> Check {
     }
 }
 
-/// What hooks could not do since yesterday.
+/// Lists the failures of hooks since yesterday.
 fn faults(project: &ActiveProject) -> Check {
     const NAME: &str = "log";
     let yesterday = clock::now().timestamp().saturating_sub(24.hours()).unwrap_or(jiff::Timestamp::MIN);

@@ -1,7 +1,6 @@
-//! The clients' settings: would the client take them, and is every event registered?
+//! Checks the clients' settings: that the client accepts them, and that every event is registered.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -10,13 +9,13 @@ use lockstep_setup::claude::{FindingKind, HookSwitches, Weight, inspect};
 use super::{Check, Entry};
 use crate::cache::entry::of_command;
 use crate::cache::installed_plugins;
-use crate::env_vars::HOME;
+use crate::env_vars::client_directory;
 use crate::hook::route::{REGISTRATIONS, Registration};
 use crate::plugin::{HOOKS_FILE, NAME, hooks_json_of};
 use crate::project::ActiveProject;
 use crate::setup::{LOCAL_SETTINGS, MANAGED_SETTINGS, PLUGIN_DIR, SHARED_SETTINGS, has_plugin};
 
-/// Looks at every settings file the client reads for this project, and gives the entries of ours in them.
+/// Checks every settings file that the client reads for this project, and returns our entries in them.
 pub(super) fn check(project: &ActiveProject) -> (Vec<Check>, Vec<Entry>) {
     let mut checks = Vec::new();
     let mut entries = Vec::new();
@@ -32,14 +31,14 @@ pub(super) fn check(project: &ActiveProject) -> (Vec<Check>, Vec<Entry>) {
 }
 
 pub(super) fn settings_files(root: &Path) -> Vec<PathBuf> {
-    let user = HOME.get().map(|home| Path::new(&home).join(SHARED_SETTINGS));
+    let user = client_directory().map(|dir| dir.join("settings.json"));
     [root.join(SHARED_SETTINGS), root.join(LOCAL_SETTINGS)].into_iter().chain(user).collect()
 }
 
-/// What is wrong with one file, each for itself; one line if nothing is.
+/// Returns a check per problem of one file, or one line if there is none.
 fn inspect_file(path: &Path, entries: &mut Vec<Entry>) -> Vec<Check> {
     const CHECK: &str = "settings";
-    let text = match fs::read_to_string(path) {
+    let text = match lockstep_fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Vec::new(),
         Err(error) => {
@@ -67,7 +66,7 @@ fn inspect_file(path: &Path, entries: &mut Vec<Entry>) -> Vec<Check> {
 
 /// Returns a failed check if the settings of the administrator keep the hooks of projects from running.
 fn inspect_managed(path: &Path) -> Option<Check> {
-    let switches = HookSwitches::read(&fs::read_to_string(path).ok()?);
+    let switches = HookSwitches::read(&lockstep_fs::read_to_string(path).ok()?);
     let is_set = |switch: Option<(bool, _)>| switch.is_some_and(|(value, _)| value);
     if !is_set(switches.disable_all) && !is_set(switches.managed_only) {
         return None;
@@ -76,7 +75,8 @@ fn inspect_managed(path: &Path) -> Option<Check> {
     Some(Check::failed("settings", message, "ask the administrator who manages this file to allow hooks"))
 }
 
-/// Where the client finds our plugin for this project: the project's copy, and what is installed from a marketplace.
+/// Returns the directories of our plugin for this project: the project's copy, and an installation from a
+/// marketplace.
 fn plugin_dirs(root: &Path) -> Vec<PathBuf> {
     let copy = has_plugin(root).then(|| root.join(PLUGIN_DIR));
     let installed = installed_plugins(root).into_iter().filter(|plugin| plugin.name == NAME);
@@ -87,7 +87,7 @@ fn plugin_dirs(root: &Path) -> Vec<PathBuf> {
 fn inspect_plugin(dir: &Path, entries: &mut Vec<Entry>) -> Option<Check> {
     const CHECK: &str = "plugin";
     let path = dir.join(HOOKS_FILE);
-    let Ok(text) = fs::read_to_string(&path) else {
+    let Ok(text) = lockstep_fs::read_to_string(&path) else {
         let fix = "install the plugin again, or `lockstep init --plugin`";
         return Some(Check::failed(CHECK, format!("{} cannot be read", path.display()), fix));
     };
@@ -120,7 +120,7 @@ fn unmatched(wanted: &Registration, entries: &[Entry]) -> Option<(&'static str, 
     (!tools.is_empty()).then_some((wanted.event, tools))
 }
 
-/// Whether each event that leads somewhere is registered, and not twice.
+/// Checks that each routed event is registered exactly once.
 fn registered(entries: &[Entry]) -> Check {
     const CHECK: &str = "registration";
     // An event may have several entries, but no part of it two.

@@ -1,9 +1,9 @@
-//! Steps: is the trail whole, are the tables usable, and does git ask the commit gate?
+//! Steps: is the trail intact, are the tables valid, and does git ask the commit gate?
 
 use super::Check;
 use crate::clock;
 use crate::project::ActiveProject;
-use crate::setup::git_hook_asks;
+use crate::setup::silent_git_hooks;
 use crate::steps::Steps;
 
 /// Nothing where the project has no steps.
@@ -31,20 +31,34 @@ fn tables(steps: &Steps<'_>) -> Check {
 
 fn trail(steps: &Steps<'_>) -> Check {
     const NAME: &str = "audit trail";
-    match steps.words() {
-        Ok((_, broken)) if broken.is_empty() => Check::ok(NAME, "it is whole"),
-        Ok((_, broken)) => {
-            Check::failed(NAME, broken.join("; "), "restore its files from where they are kept")
-        }
+    match steps.read_trails() {
+        Ok(read) if !read.broken.is_empty() => Check::failed(
+            NAME,
+            read.broken.join("; "),
+            "restore its files from where they are kept, or accept it as it is: `lockstep audit accept --why …`",
+        ),
+        Ok(read) if !read.unverified.is_empty() => Check::warning(
+            NAME,
+            read.unverified.join("; "),
+            "`lockstep audit accept --why …` accepts them, on record",
+        ),
+        Ok(_) => Check::ok(NAME, "it is whole"),
         Err(error) => Check::failed(NAME, error.to_string(), "make the files of the trail readable"),
     }
 }
 
 fn git_hook(project: &ActiveProject) -> Check {
     const NAME: &str = "commit gate";
-    match git_hook_asks(&project.root) {
-        Some(true) => Check::ok(NAME, "git asks it before every commit"),
-        Some(false) => Check::warning(
+    match silent_git_hooks(&project.root) {
+        Some(silent) if silent.is_empty() => {
+            Check::ok(NAME, "git asks it before every commit and every move of a branch")
+        }
+        Some(silent) if silent == ["reference-transaction"] => Check::warning(
+            NAME,
+            "git asks it before every commit, and not before other moves of a branch: `--no-verify`, merges and plumbing pass no gate",
+            "`lockstep init --git-hook` has git ask",
+        ),
+        Some(_) => Check::warning(
             NAME,
             "git does not ask it: commits by people, and by programs that agents start, pass no gate",
             "`lockstep init --git-hook` has git ask",

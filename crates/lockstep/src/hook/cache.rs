@@ -14,12 +14,13 @@ use crate::cache::delivery::{Delivered, PATIENCE, To, deliver};
 use crate::cache::receipt::{self, Receipt};
 
 impl Hook {
-    /// Where nobody has built a cache, nothing is said. What could not be done besides is in the log, and the text still sent.
+    /// Delivers the cache. Without a cache, there is no output. Other failures are logged, and the text is
+    /// still sent.
     pub(super) fn deliver_cache(&mut self, session: &SessionId) -> Result<Decision, Fault> {
         let to = match (&self.event.kind, &self.event.actor) {
             (EventKind::SessionStart { source }, _) => To::Session { source, part: self.part },
             (_, Actor::Subagent { agent_type: Some(agent_type), .. }) => To::Subagent { agent_type },
-            // Whose part it would be is not known.
+            // The recipient's part is unknown.
             _ => return Ok(Decision::Silent),
         };
         let store = self.store.take();
@@ -53,7 +54,7 @@ impl Hook {
         }
     }
 
-    /// The cache file changed by our doing, which a sweep must not take for an agent's.
+    /// Records our own change of the cache file, so that a sweep does not attribute it to an agent.
     fn account_for_cache(&mut self) {
         let Ok(cache) = crate::cache::open(&self.project) else { return };
         let noted = accounts::note(&self.project.root, &self.project.state, &cache.path());

@@ -1,7 +1,7 @@
-//! Giving the Lead what waits in its mailbox, once.
+//! Delivers the mailbox to the Lead, once.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use lockstep_config::keys::{AlertFormat, AlertStatus};
 use lockstep_model::alert::Alert;
@@ -12,9 +12,9 @@ use lockstep_store::Store;
 use lockstep_store::mailbox::{Mail, may_wait};
 
 use super::fault::Fault;
-use super::{Hook, Parcel};
+use super::{Hook, PendingMail};
 use crate::cache::installed_plugins;
-use crate::env_vars::{CLAUDE_CONFIG_DIR, HOME};
+use crate::env_vars::client_directory;
 use crate::plugin;
 use crate::setup::has_plugin;
 use crate::task::readers;
@@ -27,13 +27,17 @@ impl Hook {
         {
             self.faults.push(fault);
         }
-        // Tool events come by the thousand and ask only the flag. The others look for themselves, so that a flag
-        // lost with its process delays an alert but never loses it.
+        // Tool events are frequent and check only the flag. The others check the mailbox itself, so that a
+        // lost flag delays an alert but never loses it.
         let by_flag = matches!(self.event.kind, EventKind::PostToolUse { .. });
         if by_flag && !may_wait(&self.project.state, session) {
             return Ok(Decision::Silent);
         }
-        let Some(mut store) = Store::open_existing(&self.project.state)? else { return Ok(Decision::Silent) };
+        let opened = self
+            .store
+            .take()
+            .map_or_else(|| Store::open_existing(&self.project.state), |store| Ok(Some(store)));
+        let Some(mut store) = opened? else { return Ok(Decision::Silent) };
         let mail = store.take_mail(session, self.now.timestamp())?;
         if mail.is_empty() {
             return Ok(Decision::Silent);
@@ -41,11 +45,12 @@ impl Hook {
         let alert = self.alert_text(session, &mail);
         let notices = mail.notices.iter().filter_map(|notice| readers::as_of_now(&store, session, notice));
         let texts: Vec<_> = alert.into_iter().chain(notices).collect();
-        self.parcel = Some(Parcel { state: self.project.state.clone(), session: session.clone(), mail });
+        self.pending_mail =
+            Some(PendingMail { state: self.project.state.clone(), session: session.clone(), mail });
         Ok(if texts.is_empty() { Decision::Silent } else { Decision::Context(texts.join("\n\n")) })
     }
 
-    /// The text of the alerts, in the form that the configuration asks for.
+    /// Returns the text of the alerts, in the configured form.
     fn alert_text(&self, session: &SessionId, mail: &Mail) -> Option<String> {
         let alerts: Vec<Alert> = mail.alerts.iter().map(|taken| taken.alert.clone()).collect();
         let (newest, earlier) = alerts.split_last()?;
@@ -71,12 +76,10 @@ struct FullList {
 }
 
 impl FullList {
-    /// The skill, where the client has one of that name; else the command line.
+    /// Refers to the skill if the client has one of that name, otherwise to the command line.
     fn new(root: &Path, session: &SessionId) -> Self {
-        let user = CLAUDE_CONFIG_DIR.get().map(PathBuf::from);
-        let user = user.or_else(|| HOME.get().map(|home| Path::new(&home).join(".claude")));
         let places = ["skills/execution-impact/SKILL.md", "commands/execution-impact.md"];
-        let has_skill = [Some(root.join(".claude")), user]
+        let has_skill = [Some(root.join(".claude")), client_directory()]
             .into_iter()
             .flatten()
             .any(|client| places.iter().any(|place| client.join(place).is_file()));
@@ -89,11 +92,11 @@ impl FullList {
     }
 }
 
-/// How a Lead calls the skill.
+/// The command by which the Lead calls the skill.
 const SKILL: &str = "/execution-impact";
 
-impl Parcel {
-    /// The client did not take the reply: the mail waits again.
+impl PendingMail {
+    /// Puts the mail back, because the client did not accept the reply.
     pub(super) fn put_back(&self, error: &io::Error) {
         let put = Store::open(&self.state).and_then(|mut store| store.put_back(&self.session, &self.mail));
         Fault::Undelivered(error.to_string()).log(&self.state, "-");

@@ -1,4 +1,4 @@
-//! What a hook could not do, and its line in the log.
+//! The failures of hooks, and their lines in the log.
 
 use std::error::Error;
 use std::io;
@@ -10,21 +10,12 @@ use lockstep_model::ids::InvalidSessionId;
 use lockstep_store::{StateDir, StoreError};
 use lockstep_wire::WireError;
 
+use super::unread::Waits;
 use crate::cache::CacheFault;
 use crate::clock;
 use crate::project::ActiveProject;
 use crate::steps::StepsError;
 use crate::task::TaskError;
-
-/// The decision that an unread event waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Waits {
-    Nothing,
-    /// That of a gate which only projects with steps have.
-    Steps,
-    /// That of some gate.
-    Any,
-}
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Fault {
@@ -33,17 +24,23 @@ pub(crate) enum Fault {
     #[error("the event has {bytes} bytes, more than are parsed; the next sweep finds what it changed")]
     TooLarge {
         bytes: u64,
-        /// What the client waits for.
+        /// The decision that the client waits for.
         decides: Waits,
     },
-    #[error(transparent)]
-    Wire(#[from] WireError),
+    #[error("{source}")]
+    Unread {
+        source: WireError,
+        /// The decision that the client waits for.
+        decides: Waits,
+    },
     #[error(transparent)]
     Session(#[from] InvalidSessionId),
     #[error(transparent)]
     Configuration(#[from] lockstep_config::Fault),
     #[error("lockstep.toml has problems, its valid keys are in effect: {0}")]
     Problems(String),
+    #[error("{0}")]
+    IgnoredKey(String),
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
@@ -65,7 +62,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// What is wrong with the configuration, if anything. Observers go on with its valid keys.
+    /// Returns the problems of the configuration, if there are any. Observers continue with its valid keys.
     pub(crate) fn of_configuration(project: &ActiveProject) -> Option<Self> {
         let problems = &project.loaded.problems;
         let texts: Vec<String> = problems.iter().map(ToString::to_string).collect();
@@ -75,7 +72,7 @@ impl Fault {
     /// Which decision of this event the fault prevented.
     pub(crate) fn waits(&self) -> Waits {
         match self {
-            Self::TooLarge { decides, .. } => *decides,
+            Self::TooLarge { decides, .. } | Self::Unread { decides, .. } => *decides,
             _ => Waits::Nothing,
         }
     }
@@ -116,7 +113,7 @@ impl Fault {
     }
 }
 
-/// One line in the log. A log that cannot be written has nobody to be told to: the hook is an observer.
+/// Writes one line to the log. A log that cannot be written is ignored, because the hook is an observer.
 pub(crate) fn log(state: &StateDir, now: &Zoned, event: &str, message: &str) {
     let _ = lockstep_store::log::write(state, now, event, message);
 }

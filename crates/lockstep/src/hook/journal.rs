@@ -2,7 +2,7 @@
 
 use lockstep_config::Project;
 use lockstep_index::accounts;
-use lockstep_model::change::{JournalLine, timestamp};
+use lockstep_model::change::{Attribution, JournalLine, timestamp};
 use lockstep_model::decision::Decision;
 use lockstep_model::event::{EventKind, Former, Outcome, Tool, Undo};
 use lockstep_model::ids::SessionId;
@@ -18,6 +18,7 @@ impl Hook {
         };
         let Tool::File { tool, former, undo, .. } = &call.tool else { return Ok(Decision::Silent) };
         let Some(path) = written_file(&self.event, &cwd_of(&self.event)) else { return Ok(Decision::Silent) };
+        let path = self.below_root(&path).unwrap_or(path);
         // A path outside every active project is not journaled.
         if !path.starts_with(&self.project.root) && Project::of_file(&path)?.is_none() {
             return Ok(Decision::Silent);
@@ -28,6 +29,7 @@ impl Hook {
             path,
             agent: self.event.actor.agent_id().cloned(),
             tool_use: call.id.clone(),
+            attribution: Attribution::Exact,
         };
         self.project.journal().append(session, std::slice::from_ref(&line))?;
         accounts::note(&self.project.root, &self.project.state, &line.path)?;
@@ -35,7 +37,7 @@ impl Hook {
         Ok(Decision::Silent)
     }
 
-    /// Saves what the file was before: as the event tells it, or as the event's edits determine it.
+    /// Saves the file's original content: from the event, or computed from the event's edits.
     fn save_original(
         &self,
         session: &SessionId,
@@ -44,11 +46,11 @@ impl Hook {
         undo: &Undo,
     ) -> Result<(), Fault> {
         self.note_base(session)?;
-        let restored = || std::fs::read_to_string(&line.path).ok().and_then(|now| undo::former(&now, undo));
+        let restored = || lockstep_fs::read_text(&line.path).ok().and_then(|now| undo::former(&now, undo));
         let befores = Befores::of(&self.project.state, session);
         match told.or_else(restored) {
             Some(former) => befores.keep(&line.path, line.agent.as_ref(), &former)?,
-            // What a later event tells is not what the file was before this one.
+            // A later event does not describe the content before this one.
             None => befores.keep_unknown(&line.path, line.agent.as_ref())?,
         }
         Ok(())

@@ -1,13 +1,16 @@
 //! `lockstep hook`: one process per event of a client. Event JSON on stdin, reply on stdout.
 //!
-//! The path of an event: bytes → [`Event`] → [`routes`] → actions → decision → bytes. Standard input is parsed
-//! once; nothing is compiled, nothing spawned. Whatever goes wrong, an observer exits 0 and says nothing; the fault is one line in
-//! the log.
+//! The path of an event: bytes → [`Event`] → [`routes`] → actions → decision → bytes. Standard input is
+//! parsed once; nothing is compiled, nothing spawned. On any failure, an observer exits 0 without output, and
+//! the fault is one line in the log.
 
 mod cache;
 mod deliver;
 mod fault;
+mod invocation;
 mod journal;
+pub mod known;
+mod listed;
 mod mode;
 mod plugin;
 mod report;
@@ -18,6 +21,8 @@ mod steps;
 mod sweep;
 mod task;
 mod undo;
+mod unread;
+mod windows;
 
 use std::any::Any;
 use std::io::{self, Read as _, Write as _};
@@ -37,6 +42,7 @@ use lockstep_model::ids::SessionId;
 use lockstep_steps::markers::may_ask;
 use lockstep_store::mailbox::Mail;
 use lockstep_store::{StateDir, Store};
+use lockstep_text::printable;
 use lockstep_wire::{Reply, claude};
 
 use crate::cache::delivery::is_there;
@@ -45,10 +51,11 @@ use crate::clock;
 use crate::env_vars::CLAUDE_PROJECT_DIR;
 use crate::project::ActiveProject;
 use crate::steps::{Steps, were_used};
-use fault::{Fault, Waits};
+use fault::Fault;
 use route::{Action, routes};
+use unread::{NameScanner, Waits};
 
-/// The clients whose hooks are answered.
+/// The supported clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Client {
     /// Claude Code
@@ -56,7 +63,7 @@ pub enum Client {
     Claude,
 }
 
-/// Where the entry that started the hook is registered.
+/// The registration of the entry that started the hook.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RegisteredBy {
     /// In the client's settings.
@@ -66,18 +73,17 @@ pub enum RegisteredBy {
     Plugin,
 }
 
-/// How the client called the hook.
+/// The client's call of the hook.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Call {
-    /// The client.
     pub client: Client,
     /// Which of several entries for the event this is.
     pub part: HookPart,
-    /// Where the entry is registered.
     pub by: RegisteredBy,
 }
 
-/// The largest event that is parsed. A hook's memory is bounded; what a larger one changed is found by the next sweep.
+/// The size limit of events, which limits a hook's memory. The next sweep finds the changes of a larger
+/// event.
 const MAX_EVENT_BYTES: u64 = 8 << 20;
 
 /// Answers the event on standard input.
@@ -90,33 +96,34 @@ pub fn main(call: Call) -> ExitCode {
         Answer::silent()
     });
     let delivered = send(&answer.reply);
-    if let (Err(error), Some(parcel)) = (delivered, answer.parcel) {
-        // Nobody read it: it waits for the next event. A failure here is the mailbox's, and it logs.
-        let _ = catch_unwind(AssertUnwindSafe(|| parcel.put_back(&error)));
+    if let (Err(error), Some(pending_mail)) = (delivered, answer.pending_mail) {
+        // The mail was not delivered, so it waits for the next event. A failure here is logged by the
+        // mailbox.
+        let _ = catch_unwind(AssertUnwindSafe(|| pending_mail.put_back(&error)));
     }
     ExitCode::from(answer.reply.code)
 }
 
-/// What a panic said.
+/// Returns the message of a panic.
 fn said(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_default()
 }
 
-/// A reply, and what must be put back if the client does not take it.
+/// A reply, and the mail to put back if the client does not accept it.
 struct Answer {
     reply: Reply,
-    parcel: Option<Parcel>,
+    pending_mail: Option<PendingMail>,
 }
 
 impl Answer {
     fn silent() -> Self {
-        Self { reply: Reply::silent(), parcel: None }
+        Self { reply: Reply::silent(), pending_mail: None }
     }
 }
 
-/// Mail on its way to the Lead.
-struct Parcel {
+/// Mail in delivery to the Lead.
+struct PendingMail {
     state: StateDir,
     session: SessionId,
     mail: Mail,
@@ -124,7 +131,7 @@ struct Parcel {
 
 fn send(reply: &Reply) -> io::Result<()> {
     // Written to the descriptor, not through `print!`, which would panic on a closed one.
-    io::stderr().write_all(reply.stderr.as_bytes())?;
+    io::stderr().write_all(printable(&reply.stderr).as_bytes())?;
     if reply.stdout.is_empty() {
         return Ok(());
     }
@@ -143,7 +150,7 @@ fn answer(Call { client, part, by }: Call, start: Instant) -> Answer {
         }
     };
     if actions(&event, part).is_empty() {
-        // Most events of most sessions: not even the project is looked for.
+        // Most events of most sessions end here, before the project is searched.
         return Answer::silent();
     }
     if by == RegisteredBy::Plugin && plugin::settings_answer(&event) {
@@ -151,36 +158,38 @@ fn answer(Call { client, part, by }: Call, start: Instant) -> Answer {
     }
     match project_of(&event) {
         Ok(Some(project)) => Hook::new(project, event, part, start).run(),
-        // Nobody asked for Lockstep here.
+        // The project does not use Lockstep.
         Ok(None) => Answer::silent(),
         Err(fault) => {
-            // Whether there is a cache to announce is not known either: only gates answer.
-            // Nor is it known where steps are; that there were some, the state tells.
+            // It is unknown whether there is a cache to announce, so only gates answer. The directory of
+            // steps is unknown too; the state directory shows whether there were any.
             let steps = fault.state_beside_configuration().is_some_and(|state| were_used(&state));
             let actions = actions(&event, part).into_iter().filter(|action| !action.would_loop(&event));
             let actions = actions.filter(|action| steps || !action.is_about_steps_only());
-            let asks = !matches!(prompt_of(&event), Some(prompt) if !may_ask(prompt));
+            let asks = prompt_of(&event).map_or(steps, may_ask);
             let actions = actions.filter(|action| asks || *action != Action::GateInvocation);
             let roles = actions.map(Action::role).filter(|role| *role == Role::Enforcer);
             fault.log_beside_configuration(event.kind.name());
             let decision = roles
                 .map(|role| resolve(role, Default::default(), &fault.to_string()))
                 .fold(Decision::Silent, stronger);
-            Answer { reply: claude::render(&event.kind, &decision), parcel: None }
+            Answer { reply: claude::render(&event.kind, &decision), pending_mail: None }
         }
     }
 }
 
-/// The prompt that an agent is to be started with.
+/// The text that an agent is to be started or continued with; `None` if the event does not hold it.
 fn prompt_of(event: &Event) -> Option<&str> {
     let EventKind::PreToolUse(call) = &event.kind else { return None };
     match &call.tool {
-        Tool::Agent { prompt, .. } => Some(prompt),
+        Tool::Agent { prompt: text, .. } | Tool::Message { text, .. } => Some(text),
+        Tool::Workflow(workflow) => workflow.script.as_deref(),
         _ => None,
     }
 }
 
-/// What this process does about an event. Of several entries for one event, the first does what is done once.
+/// Returns the actions of this process for an event. If there are several entries for one event, the first
+/// performs the actions that must be done once.
 fn actions(event: &Event, part: HookPart) -> Vec<Action> {
     let mut actions = routes(event);
     actions.retain(|action| part.is_first() || *action == Action::DeliverCache);
@@ -191,32 +200,26 @@ fn read_event() -> Result<Event, Fault> {
     let mut bytes = Vec::new();
     let mut stdin = io::stdin().lock();
     stdin.by_ref().take(MAX_EVENT_BYTES + 1).read_to_end(&mut bytes).map_err(Fault::Stdin)?;
+    let mut scanner = NameScanner::default();
     if bytes.len() as u64 > MAX_EVENT_BYTES {
-        let decides = waits_for(&bytes);
+        scanner.feed(&bytes);
         // Read to the end, so that the client does not see its pipe break.
-        drop(bytes);
-        let rest = io::copy(&mut stdin, &mut io::sink()).unwrap_or(0);
-        return Err(Fault::TooLarge { bytes: MAX_EVENT_BYTES + 1 + rest, decides });
+        let mut all = bytes.len() as u64;
+        let mut piece = vec![0; 1 << 16];
+        while let Ok(read @ 1..) = stdin.read(&mut piece) {
+            scanner.feed(&piece[..read]);
+            all += read as u64;
+        }
+        return Err(Fault::TooLarge { bytes: all, decides: scanner.waits() });
     }
-    Ok(claude::parse(&bytes)?)
+    claude::parse(&bytes).map_err(|source| {
+        scanner.feed(&bytes);
+        Fault::Unread { source, decides: scanner.waits() }
+    })
 }
 
-/// Which decision an event that cannot be parsed waits for: the client names the event and the tool before the tool's input.
-fn waits_for(bytes: &[u8]) -> Waits {
-    const HEAD: usize = 4096;
-    let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]);
-    if !head.contains("\"PreToolUse\"") {
-        return Waits::Nothing;
-    }
-    let tool = head.split_once("\"tool_name\"").and_then(|(_, rest)| rest.split('"').nth(1));
-    match tool {
-        Some("Edit" | "Write" | "MultiEdit" | "NotebookEdit" | "Bash") => Waits::Steps,
-        _ => Waits::Any,
-    }
-}
-
-/// The answer to an event that could not be read. A call that waits for a decision must not pass because it was too large to be
-/// looked at.
+/// The answer to an event that could not be read. A call that waits for a decision must not pass because it was too large or too
+/// broken to be read.
 fn undecided(fault: &Fault) -> Answer {
     let named = CLAUDE_PROJECT_DIR.get().map(PathBuf::from);
     let project = std::env::current_dir().ok().and_then(|cwd| {
@@ -226,21 +229,26 @@ fn undecided(fault: &Fault) -> Answer {
     let waits = |project: &ActiveProject| {
         let gates = &project.config().gates;
         let blocks = |modes: [GateMode; 2]| modes.contains(&GateMode::Block);
+        let are_used = || Steps::new(project, clock::now()).are_used();
         match fault.waits() {
             Waits::Nothing => false,
-            Waits::Steps => {
-                blocks([gates.stop, gates.commit]) && Steps::new(project, clock::now()).are_used()
+            Waits::Stop => gates.stop == GateMode::Block && are_used(),
+            Waits::Steps => blocks([gates.stop, gates.commit]) && are_used(),
+            Waits::Any => {
+                blocks([gates.prompt, gates.task]) || (blocks([gates.stop, gates.commit]) && are_used())
             }
-            Waits::Any => blocks([gates.prompt, gates.task]),
         }
     };
     let Some(project) = project.filter(waits) else { return Answer::silent() };
     let decision = resolve(Role::Enforcer, project.config().hooks.on_failure, &fault.to_string());
-    Answer { reply: claude::render(&EventKind::Other("PreToolUse".to_owned()), &decision), parcel: None }
+    Answer {
+        reply: claude::render(&EventKind::Other("PreToolUse".to_owned()), &decision),
+        pending_mail: None,
+    }
 }
 
-/// The project an event belongs to: the one the client names, else that of its working directory, else that of the file a
-/// tool wrote (in a monorepo only some packages may be active).
+/// Returns the project of an event: the one the client names, otherwise that of its working directory,
+/// otherwise that of the file a tool wrote (in a monorepo only some packages may be active).
 fn project_of(event: &Event) -> Result<Option<ActiveProject>, Fault> {
     let cwd = cwd_of(event);
     let named = CLAUDE_PROJECT_DIR.get().map(PathBuf::from);
@@ -268,7 +276,7 @@ fn written_file(event: &Event, cwd: &Path) -> Option<PathBuf> {
     Some(lockstep_model::path::absolute(cwd, path))
 }
 
-/// Logs a fault of which no event is known, where the process stands in an active project.
+/// Logs a fault without an event, if the working directory is in an active project.
 fn log_outside_an_event(fault: &Fault) {
     let named = CLAUDE_PROJECT_DIR.get().map(PathBuf::from);
     let Ok(cwd) = std::env::current_dir() else { return };
@@ -284,15 +292,27 @@ struct Hook {
     part: HookPart,
     start: Instant,
     now: Zoned,
-    /// Left open by an action for the next one: opening it takes a third of a hook's time.
+    /// Left open by an action for the next one, because opening takes a third of a hook's time.
     store: Option<Store>,
+    /// Set if an action has already searched for changes of shell commands.
+    has_swept: bool,
     faults: Vec<Fault>,
-    parcel: Option<Parcel>,
+    pending_mail: Option<PendingMail>,
 }
 
 impl Hook {
     fn new(project: ActiveProject, event: Event, part: HookPart, start: Instant) -> Self {
-        Self { project, event, part, start, now: clock::now(), store: None, faults: Vec::new(), parcel: None }
+        Self {
+            project,
+            event,
+            part,
+            start,
+            now: clock::now(),
+            store: None,
+            has_swept: false,
+            faults: Vec::new(),
+            pending_mail: None,
+        }
     }
 
     /// Runs the event's actions in order. Each fails for itself; together they leave one line in the log.
@@ -303,6 +323,12 @@ impl Hook {
         match self.event.session.clone() {
             Ok(session) => {
                 for action in actions {
+                    // A refused command does not run. An agent that continues is reported when it ends, so
+                    // its refusal must not wait for an analysis.
+                    let is_needless = matches!(action, Action::OpenWindow | Action::ReportSubagent);
+                    if is_needless && matches!(decision, Decision::Block(_)) {
+                        continue;
+                    }
                     decision = stronger(decision, self.act(action, &session));
                 }
             }
@@ -314,7 +340,7 @@ impl Hook {
             }
         }
         self.log();
-        Answer { reply: claude::render(&self.event.kind, &decision), parcel: self.parcel }
+        Answer { reply: claude::render(&self.event.kind, &decision), pending_mail: self.pending_mail }
     }
 
     fn act(&mut self, action: Action, session: &SessionId) -> Decision {
@@ -341,7 +367,14 @@ impl Hook {
 
     fn perform(&mut self, action: Action, session: &SessionId) -> Result<Decision, Fault> {
         match action {
-            Action::Journal => self.journal_change(session),
+            Action::NoteStart => self.note_start(session),
+            Action::Journal => {
+                let journaled = self.journal_change(session);
+                self.close_edit(session);
+                journaled
+            }
+            Action::OpenWindow => self.open_window(session),
+            Action::CloseBackgroundTask => self.close_background_task(session),
             Action::Sweep => self.sweep_after_bash(session),
             Action::ReportSubagent => self.report_subagent(session),
             Action::ReportLead => self.report_lead(session),
@@ -384,12 +417,14 @@ impl Hook {
     }
 }
 
-/// Of two answers to one event, the one that weighs more: a block over text over silence.
+/// Of two answers to one event, the one that weighs more: a block over a question over text over silence.
 fn stronger(one: Decision, other: Decision) -> Decision {
     match (&one, &other) {
         (Decision::Block(_), _) | (_, Decision::Silent) => one,
         (Decision::Silent, _) | (_, Decision::Block(_)) => other,
-        // A part of the session cache may already tell what is under way.
+        (Decision::Ask(_), _) => one,
+        (_, Decision::Ask(_)) => other,
+        // A part of the session cache may already mention the work in progress.
         (Decision::Context(a), Decision::Context(b)) if b.contains(a) => other,
         (Decision::Context(a), Decision::Context(b)) => Decision::Context(format!("{a}\n\n{b}")),
     }

@@ -1,46 +1,51 @@
-//! What `[gates]` makes of an action's verdict.
+//! Applies the modes of `[gates]` to an action's verdict.
 
-use lockstep_config::gates::GateMode;
+use lockstep_config::gates::{GateMode, Unreadable};
 use lockstep_model::decision::Decision;
-use lockstep_model::event::{EventKind, Tool};
 use lockstep_model::ids::SessionId;
-use lockstep_steps::markers::Dialect;
 use lockstep_store::Store;
 
 use super::Hook;
 use super::fault::Fault;
 use super::route::Action;
+use crate::steps::were_used;
 
 impl Hook {
-    /// The mode of an action's gate. Actions that are no gates have the mode `block`: they have nothing to block.
+    /// The mode of an action's gate. While a step is open that began under other rules, the gates of its end and of commits block.
     pub(super) fn mode(&self, action: Action) -> GateMode {
+        let mode = self.configured_mode(action);
+        let may_be_weaker =
+            mode != GateMode::Block && action.is_about_steps_only() && were_used(&self.project.state);
+        if may_be_weaker && self.steps().has_changed_rules() { GateMode::Block } else { mode }
+    }
+
+    /// The mode of an action's gate by the configuration. Actions that are no gates have the mode `block`: they have nothing to
+    /// block.
+    fn configured_mode(&self, action: Action) -> GateMode {
         let gates = &self.project.config().gates;
         match action {
-            Action::GateInvocation => self.mode_of_prompt(),
+            Action::GateInvocation => self.mode_of_invocation(),
             Action::GateBoundary | Action::GateStop => gates.stop,
             Action::GateCommit => gates.commit,
             Action::GateTask | Action::MirrorTask => gates.task,
-            // Who runs a command is noted in any case.
+            // The caller of a command is recorded in any case.
             Action::GateTaskCommand if gates.task == GateMode::Warn => GateMode::Warn,
             _ => GateMode::Block,
         }
     }
 
-    /// The mode of gate 1, which depends on the rules that the prompt asks to be checked by.
-    fn mode_of_prompt(&self) -> GateMode {
-        let EventKind::PreToolUse(call) = &self.event.kind else { return GateMode::Off };
-        let Tool::Agent { prompt, .. } = &call.tool else { return GateMode::Off };
-        let gates = &self.project.config().gates;
-        match self.steps().markers(prompt).dialect() {
-            Dialect::AdHoc => GateMode::Off,
-            Dialect::Steps => gates.prompt,
-            Dialect::Nwave => gates.nwave,
+    /// The answer to a command or script that cannot be read, by `[gates] unreadable`.
+    pub(super) fn unreadable(&self, reason: String) -> Decision {
+        match self.project.config().gates.unreadable {
+            Unreadable::Ask => Decision::Ask(reason),
+            Unreadable::Deny => Decision::Block(reason),
+            Unreadable::Allow => Decision::Silent,
         }
     }
 
-    /// What is left of a decision of a gate whose mode is `warn`: the Lead is told at its next event, and nothing is refused.
+    /// Turns a decision into a warning, for mode `warn`: the Lead receives it at its next event, and nothing is refused.
     pub(super) fn warn(&mut self, action: Action, session: &SessionId, decision: Decision) -> Decision {
-        let Decision::Block(text) = decision else { return decision };
+        let (Decision::Block(text) | Decision::Ask(text)) = decision else { return decision };
         let text = format!("Warning, nothing was refused ([gates] is set to \"warn\"): {text}");
         let put =
             self.store.take().map_or_else(|| Store::open(&self.project.state), Ok).and_then(|mut store| {

@@ -1,4 +1,5 @@
-//! Stops: what an agent changed and what depends on it becomes a report, and where it is worth it, an alert in the mailbox.
+//! Stops: creates a report of an agent's changes and their dependents and, if there are findings, an alert in
+//! the mailbox.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -7,6 +8,7 @@ use std::time::{Duration, Instant};
 use lockstep_config::keys::{AlertStatus, Worth};
 use lockstep_index::index::{Effort, Home, Index, Unwatched, is_stored};
 use lockstep_model::alert::Alert;
+use lockstep_model::change::Attribution;
 use lockstep_model::decision::Decision;
 use lockstep_model::event::Actor;
 use lockstep_model::ids::{AgentId, SessionId};
@@ -15,11 +17,12 @@ use lockstep_store::befores::Befores;
 use lockstep_store::history::{By, Change, Filter};
 use lockstep_store::pending::{Pending, may_be_pending};
 use lockstep_store::reports::Draft;
-use lockstep_store::{Store, write_atomically};
+use lockstep_store::{Store, check_replaceable, write_atomically};
+use lockstep_text::printable_path;
 
 use super::Hook;
 use super::fault::Fault;
-use crate::cascade::presence;
+use crate::cascade::active;
 use crate::impact::analysis::{Analysis, after};
 use crate::impact::moves;
 use crate::impact::original::{Originals, Since};
@@ -28,23 +31,23 @@ use crate::impact::session::edits_of_changes;
 /// The reader of the Lead's own changes.
 const LEAD: &str = "lead";
 
-/// The reader at a subagent's stop of an older client, which does not say whose stop it is.
+/// The reader at a subagent's stop of an older client, which does not identify the subagent.
 const ANYONE: &str = "anyone";
 
-/// The subject of a notice that says how a stop ended.
+/// The subject of a notice about the result of a stop.
 const STATUS: &str = "status";
 
-/// Said of a subagent that changed nothing, where the Lead wants to hear of it.
+/// The notice for a subagent that changed nothing, if the Lead wants it.
 const NO_CHANGES: &str = "SRC: No file changes detected.";
 
-/// How long a stop waits for the index that is being built.
+/// The time that a stop waits for the index that is being built.
 const INDEX_WAIT: Duration = Duration::from_secs(4);
 
-/// How often it looks.
+/// The interval between checks.
 const INDEX_POLL: Duration = Duration::from_millis(20);
 
-/// How long the analysis of pending files may take at a stop, whatever the limit of the analysis that left them pending: otherwise
-/// they would stay pending for ever.
+/// The time limit for pending files at a stop. It is independent of the limit that left them pending;
+/// otherwise they might stay pending for ever.
 const PENDING_LIMIT_AT_STOP: Duration = Duration::from_secs(4);
 
 /// The same at any other event, for which the Lead waits.
@@ -59,18 +62,18 @@ struct Reported<'a> {
     after: i64,
     changes: Vec<Change>,
     worth: Worth,
-    /// How long the analysis may take.
+    /// The time limit of the analysis.
     limit: Duration,
-    /// How long to wait for the index.
+    /// The time to wait for the index.
     wait: Duration,
-    /// Whether an earlier stop could not analyse them.
+    /// True if an earlier stop could not analyse them.
     is_pending: bool,
 }
 
 impl Hook {
     pub(super) fn report_subagent(&mut self, session: &SessionId) -> Result<Decision, Fault> {
         let swept = self.sweep_at_stop(session);
-        let mut store = Store::open(&self.project.state)?;
+        let mut store = self.take_store()?;
         self.report_pending(&mut store, session, PENDING_LIMIT_AT_STOP)?;
         let actor = self.event.actor.clone();
         let (reader, by) = match &actor {
@@ -92,9 +95,10 @@ impl Hook {
 
     pub(super) fn report_lead(&mut self, session: &SessionId) -> Result<Decision, Fault> {
         let swept = self.sweep_at_stop(session);
-        let mut store = Store::open(&self.project.state)?;
+        let mut store = self.take_store()?;
         self.report_pending(&mut store, session, PENDING_LIMIT_AT_STOP)?;
         self.report(&mut store, session, LEAD, By::Lead, self.project.config().alert.lead)?;
+        self.store = Some(store);
         swept.map(|()| Decision::Silent)
     }
 
@@ -154,7 +158,7 @@ impl Hook {
         Ok(())
     }
 
-    /// Analyses pending files at an event of the Lead that is no stop, where there is an index by now.
+    /// Analyses pending files at an event of the Lead that is no stop, if there is an index by now.
     pub(super) fn report_pending_now(&mut self, session: &SessionId) -> Result<(), Fault> {
         if !may_be_pending(&self.project.state, session) || !is_stored(&self.project.state)? {
             return Ok(());
@@ -163,8 +167,8 @@ impl Hook {
         self.report_pending(&mut store, session, PENDING_LIMIT)
     }
 
-    /// Enters a report about those of the changed files whose state was not reported, or about these `pending` ones. Returns false
-    /// where another process was faster with one of them.
+    /// Adds a report about the changed files whose state was not reported, or about these `pending` ones.
+    /// Returns false if another process has reported one of them first.
     fn enter(
         &mut self,
         store: &mut Store,
@@ -192,7 +196,7 @@ impl Hook {
             None
         });
         if pending.is_some() && analysis.as_ref().is_none_or(Analysis::is_unanalysed) {
-            // It was said already that nothing is known of them, and still nothing is.
+            // It was already reported that nothing is known of them, and that has not changed.
             return Ok(true);
         }
         let (unanalysed, analysed): (Vec<_>, Vec<_>) = files
@@ -229,7 +233,7 @@ impl Hook {
         Ok(entered.is_some() || pending.is_some())
     }
 
-    /// The report's texts; the alert where it is worth it, and the cascade that holds a part of it back.
+    /// Returns the report's texts, the alert if there is one, and the cascade that holds a part of it back.
     fn texts_and_alert(
         &self,
         store: &Store,
@@ -242,6 +246,7 @@ impl Hook {
             Some(analysis) => self.analysed_report(analysis, reported),
             None => unanalysed_report(session, changed, worth),
         };
+        let texts = attributed(texts, reported, changed);
         let (told, held) = self.held_back(store, changed)?;
         if held.is_some() {
             alert = match analysis {
@@ -250,25 +255,29 @@ impl Hook {
                 None => unanalysed_report(session, &told, worth).1,
             };
         }
+        if let Some(alert) = &mut alert {
+            mark_shared_files(alert, reported);
+        }
         Ok(Rendered { texts, alert, held })
     }
 
-    /// Writes the report to `[impact] file` too, where one is configured.
+    /// Also writes the report to `[impact] file`, if that is configured.
     fn write_report_file(&mut self, session: &SessionId, texts: &Texts) {
         let file = self.project.config().impact.file.resolve(&self.project.root, session.as_str());
         let text = texts.iter().find(|(extension, _)| *extension == "md");
         if let (Some(file), Some((_, text))) = (file, text) {
-            let written = write_atomically(&file, text.as_bytes(), 0o600);
+            let written = check_replaceable(&file, |line| line == report::TITLE)
+                .and_then(|()| write_atomically(&file, text.as_bytes(), 0o600));
             self.faults.extend(written.err().map(Fault::from));
         }
     }
 
-    /// Those of the changed files that the Lead is told about, and the active cascade that keeps the others for its report: an
-    /// alert about them would begin it anew.
+    /// Returns the changed files that the Lead is alerted of, and the active cascade that keeps the others
+    /// for its report: an alert about them would start it again.
     fn held_back(&self, store: &Store, changed: &[PathBuf]) -> Result<(Vec<PathBuf>, Option<i64>), Fault> {
         let mut told = changed.to_vec();
         let mut held = None;
-        for cascade in presence::active(store)? {
+        for cascade in active::load(store)? {
             let own = cascade.own_files(&self.project.root);
             if told.iter().any(|path| own.contains(path)) {
                 told.retain(|path| !own.contains(path));
@@ -278,7 +287,7 @@ impl Hook {
         Ok((told, held))
     }
 
-    /// What depends on the changed files; `None` while there is no index.
+    /// Finds the dependents of the changed files; `None` while there is no index.
     fn analyse(
         &self,
         store: &Store,
@@ -291,10 +300,11 @@ impl Hook {
             changes.iter().filter(|change| changed.contains(&change.line.path)).cloned().collect();
         let originals = Originals::new(&self.project, session, Since::Report(reported.agent.as_ref()));
         let mut edits = edits_of_changes(&self.project.root, &ours, |path| originals.saved(path));
-        originals.fill(&index, &mut edits);
+        let assumed = originals.fill(&index, &mut edits);
         let edits = moves::join(edits, &self.project.root);
         let mut analysis =
             Analysis::of(&self.project.root, &index, &self.project.aliases(), &edits, &after(reported.limit));
+        analysis.add_broken_importers(&index, &assumed);
         analysis.drop_followers(&last_changes(store, session)?);
         analysis.drop_dismissed(store)?;
         // Facts parsed for this answer are saved for the next. Failing to save them changes no answer.
@@ -302,7 +312,8 @@ impl Hook {
         Ok(Some(analysis))
     }
 
-    /// Opens the index, up to date where few files changed. Where there is none, starts its build and waits up to `wait` for it.
+    /// Opens the index, up to date if few files changed. If there is none, starts its build and waits up to
+    /// `wait` for it.
     fn open_index(&self, wait: Duration) -> Result<Option<Index>, Fault> {
         let project = &self.project;
         let settings = project.index_settings();
@@ -329,12 +340,46 @@ fn last_changes(store: &Store, session: &SessionId) -> Result<BTreeMap<PathBuf, 
     Ok(all.into_iter().map(|change| (change.line.path, change.id)).collect())
 }
 
+/// Returns the agents of the files whose change cannot be attributed to one agent.
+fn uncertain_agents<'a>(reported: &'a Reported<'_>) -> impl Iterator<Item = (&'a Path, String)> {
+    let uncertain = reported.changes.iter().filter(|it| it.line.attribution != Attribution::Exact);
+    uncertain.map(|change| (change.line.path.as_path(), change.describe_agents()))
+}
+
+/// Adds to the report for people which agents may have made a change.
+fn attributed(mut texts: Texts, reported: &Reported<'_>, changed: &[PathBuf]) -> Texts {
+    let lines: BTreeSet<String> = uncertain_agents(reported)
+        .filter(|(path, _)| changed.iter().any(|one| one == path))
+        .map(|(path, agents)| format!("- {}: {agents}\n", printable_path(path)))
+        .collect();
+    if let Some((_, text)) = texts.iter_mut().find(|(extension, _)| *extension == "md")
+        && !lines.is_empty()
+    {
+        text.push_str("\n## Attribution\n\nIt is not certain who changed these files.\n\n");
+        text.extend(lines);
+    }
+    texts
+}
+
+/// Notes in the alert which agents may have changed a file.
+fn mark_shared_files(alert: &mut Alert, reported: &Reported<'_>) {
+    for file in &mut alert.files {
+        let shared = reported.changes.iter().rev().find(|change| {
+            change.line.path == file.path && matches!(change.line.attribution, Attribution::Shared(_))
+        });
+        if let Some(change) = shared {
+            let by = format!("by {}", change.describe_agents());
+            file.note = Some(file.note.as_ref().map_or_else(|| by.clone(), |note| format!("{note}; {by}")));
+        }
+    }
+}
+
 type Texts = [(&'static str, String); 2];
 
-/// A report as it is written and told.
+/// The rendered forms of a report.
 struct Rendered {
     texts: Texts,
-    /// Where it is worth it.
+    /// An alert, if the threshold is reached.
     alert: Option<Alert>,
     /// The cascade that holds a part of the alert back.
     held: Option<i64>,
@@ -348,7 +393,7 @@ impl Hook {
             Worth::Breaking => Some(analysis.alert(true)),
             Worth::Off => None,
         };
-        // An alert that said that nothing was known is followed by one that says what is.
+        // An alert that nothing was known is followed by one with the result.
         let always = reported.is_pending || self.project.config().alert.status == AlertStatus::Always;
         let texts = [("yaml", report.l1()), ("md", report.l2())];
         (texts, alert.filter(|alert| always || alert.is_worth_a_turn()))
@@ -357,7 +402,7 @@ impl Hook {
 
 fn unanalysed_report(session: &SessionId, changed: &[PathBuf], worth: Worth) -> (Texts, Option<Alert>) {
     let names: Vec<&Path> = changed.iter().map(PathBuf::as_path).collect();
-    // Something may break: that it is not known is worth an alert, too.
+    // Something may break: an unknown result is worth an alert, too.
     let alert = (worth != Worth::Off).then(|| Alert::not_analysed(session, changed));
     ([("yaml", report::l1(&names)), ("md", report::l2(&names))], alert)
 }

@@ -1,29 +1,36 @@
-//! The routing table: which event leads to which actions. `init` registers exactly the events that lead somewhere.
+//! The routing table: the actions of each event. `init` registers exactly the events that have actions.
 
 use lockstep_model::event::{Actor, Event, EventKind, Tool};
 use lockstep_model::failure::Role;
 use lockstep_model::task_list::{ListCall, ListOperation};
 use lockstep_steps::markers::may_have_markers;
-use lockstep_steps::shell::may_commit;
+use lockstep_steps::shell::{CommitReading, read_commit};
 
 use super::shell::calls_task;
+use super::windows::ended_task;
 
-/// What Lockstep does about an event.
+/// An action of Lockstep for an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
+    /// Save the contents of the files, if the start of the session was not seen.
+    NoteStart,
     /// Journal the file a tool wrote.
     Journal,
-    /// Look for changes no tool event reported.
+    /// Note that a shell command or an edit starts.
+    OpenWindow,
+    /// Note that a background task has ended.
+    CloseBackgroundTask,
+    /// Journal the changes of a shell command: those that the client lists, or those found on disk.
     Sweep,
-    /// Report what a subagent changed.
+    /// Report the changes of a subagent.
     ReportSubagent,
-    /// Report what the Lead itself changed.
+    /// Report the Lead's own changes.
     ReportLead,
     /// Decide a call that writes the client's task list.
     GateTask,
-    /// Decide a shell command that calls Lockstep's verbs of the task, and note who runs it.
+    /// Decide a shell command that calls Lockstep's verbs of the task, and record its caller.
     GateTaskCommand,
-    /// Forget who ran such a command.
+    /// Remove the record of such a caller.
     ForgetTaskCommand,
     /// Decide whether an agent may be started: gate 1.
     GateInvocation,
@@ -33,36 +40,40 @@ pub enum Action {
     GateCommit,
     /// Decide whether the agent of a step may end: gate 2.
     GateStop,
-    /// Keep what a call wrote of the task.
+    /// Save the task version that a call wrote.
     MirrorTask,
-    /// Note who has read the task.
+    /// Record a reader of the task.
     NoteTaskRead,
-    /// Give the Lead what waits in the mailbox.
+    /// Deliver the mailbox to the Lead.
     Deliver,
     /// Give a session that starts, or a subagent, its part of the session cache.
     DeliverCache,
-    /// Note that a session began, and take the tree as it is for known.
+    /// Record the start of a session, and the present tree as known.
     OpenSession,
     /// Note that a session ended, and remove expired journals.
     CloseSession,
 }
 
 impl Action {
-    /// Whether a block by this action would keep an agent going that a hook has already kept going once.
+    /// Returns true if a block by this action would continue an agent that a hook has already continued once.
     pub fn would_loop(self, event: &Event) -> bool {
         self == Self::GateStop
             && matches!(&event.kind, EventKind::SubagentStop(stop) if stop.already_continued)
     }
 
-    /// Whether only a project with steps has to do with it. A prompt with markers says by itself that it is about a step.
+    /// Returns true if the action only concerns projects with steps. A prompt with markers shows itself that
+    /// it concerns a step.
     pub fn is_about_steps_only(self) -> bool {
         matches!(self, Self::GateBoundary | Self::GateCommit | Self::GateStop)
     }
 
-    /// How the action fails.
+    /// The failure behaviour of the action.
     pub fn role(self) -> Role {
         match self {
-            Self::Journal
+            Self::NoteStart
+            | Self::Journal
+            | Self::OpenWindow
+            | Self::CloseBackgroundTask
             | Self::Sweep
             | Self::ReportSubagent
             | Self::ReportLead
@@ -93,12 +104,17 @@ pub fn routes(event: &Event) -> Vec<Action> {
             Tool::TaskList(list) if writes(list) => vec![Action::GateTask],
             // An ad-hoc prompt, the Lead's own edits and all other commands are no step's business.
             // The names of the markers are the project's; most prompts have no comment at all.
-            Tool::Agent { prompt, .. } if may_have_markers(prompt) => vec![Action::GateInvocation],
-            Tool::File { .. } if event.actor != Actor::Lead => vec![Action::GateBoundary],
+            Tool::Agent { prompt: text, .. } | Tool::Message { text, .. } if may_have_markers(text) => {
+                vec![Action::GateInvocation]
+            }
+            // Its scripts have to be read.
+            Tool::Workflow(_) => vec![Action::GateInvocation],
+            Tool::File { .. } if event.actor != Actor::Lead => vec![Action::GateBoundary, Action::OpenWindow],
+            Tool::File { .. } => vec![Action::OpenWindow],
             Tool::Bash { command, .. } => {
-                let commit = may_commit(command).then_some(Action::GateCommit);
+                let commit = (read_commit(command) != CommitReading::Harmless).then_some(Action::GateCommit);
                 let task = calls_task(command).then_some(Action::GateTaskCommand);
-                commit.into_iter().chain(task).collect()
+                commit.into_iter().chain(task).chain([Action::OpenWindow]).collect()
             }
             _ => vec![],
         },
@@ -106,15 +122,21 @@ pub fn routes(event: &Event) -> Vec<Action> {
             Tool::TaskList(list) if writes(list) => vec![Action::MirrorTask],
             Tool::TaskList(_) => vec![Action::NoteTaskRead],
             Tool::File { .. } => vec![Action::Journal],
-            Tool::Bash { command, .. } if calls_task(command) => {
-                vec![Action::ForgetTaskCommand, Action::Sweep]
-            }
-            Tool::Bash { .. } => vec![Action::Sweep],
-            Tool::Agent { .. } | Tool::Other(_) => vec![],
+            Tool::Bash { command, .. } => after_command(command),
+            Tool::Agent { .. } | Tool::Workflow(_) | Tool::Message { .. } | Tool::Other(_) => vec![],
         },
-        EventKind::SubagentStop(_) => vec![Action::ReportSubagent, Action::GateStop],
+        EventKind::PostToolUseFailure(call) => match &call.tool {
+            Tool::Bash { command, .. } => after_command(command),
+            _ => vec![],
+        },
+        EventKind::UserPromptSubmit { prompt } if ended_task(prompt).is_some() => {
+            vec![Action::CloseBackgroundTask]
+        }
+        // The gate decides first, so that no sweep, index or analysis can prevent it.
+        EventKind::SubagentStop(_) => vec![Action::GateStop, Action::ReportSubagent],
         EventKind::Stop(_) => vec![Action::ReportLead],
-        EventKind::UserPromptSubmit { .. } | EventKind::PreCompact { .. } | EventKind::Other(_) => vec![],
+        EventKind::UserPromptSubmit { .. } => vec![Action::NoteStart],
+        EventKind::PreCompact { .. } | EventKind::Other(_) => vec![],
     };
     if delivers(event) {
         actions.push(Action::Deliver);
@@ -122,12 +144,17 @@ pub fn routes(event: &Event) -> Vec<Action> {
     actions
 }
 
+fn after_command(command: &str) -> Vec<Action> {
+    let task = calls_task(command).then_some(Action::ForgetTaskCommand);
+    task.into_iter().chain([Action::Sweep]).collect()
+}
+
 fn writes(list: &ListCall) -> bool {
     matches!(list.operation, ListOperation::Create { .. } | ListOperation::Update { .. })
 }
 
-/// Whether the mailbox may be emptied into this event: only the Lead's, only where the text reaches it, and not into a stop
-/// that a hook has already continued once.
+/// Returns true if mail may be delivered with this event: only to the Lead, only if the text reaches it, and
+/// not at a stop that a hook has already continued once.
 fn delivers(event: &Event) -> bool {
     event.actor == Actor::Lead
         && match &event.kind {
@@ -144,20 +171,26 @@ pub struct Registration {
     pub event: &'static str,
     /// The tools it is registered for, as the client matches them; `None` for all.
     pub matcher: Option<&'static str>,
-    /// Seconds until the client gives up on the hook.
+    /// The client's timeout for the hook, in seconds.
     pub timeout_seconds: u32,
 }
 
 /// The tools that a gate may have to do with.
-const DECIDED: &str = "Task|Agent|Bash|Edit|Write|MultiEdit|NotebookEdit|TaskCreate|TaskUpdate";
+const DECIDED: &str = "Task|Agent|Workflow|SendMessage|Bash|Monitor|PowerShell|Edit|Write|MultiEdit|NotebookEdit|TaskCreate|TaskUpdate";
 
-/// The events of Claude Code to register. What observes has no matcher: the hook chooses, so that a tool with a new name
-/// is not missed. What decides is asked about its own tools only: no other call has to wait for it.
+/// The events of Claude Code to register. Observers have no matcher: the hook selects the events itself, so
+/// that a tool with a new name is not missed. Gates match only their own tools, so that no other call has to
+/// wait.
 pub const REGISTRATIONS: &[Registration] = &[
     Registration { event: "SessionStart", matcher: None, timeout_seconds: 10 },
     Registration { event: "UserPromptSubmit", matcher: None, timeout_seconds: 5 },
     Registration { event: "PreToolUse", matcher: Some(DECIDED), timeout_seconds: 10 },
     Registration { event: "PostToolUse", matcher: None, timeout_seconds: 5 },
+    Registration {
+        event: "PostToolUseFailure",
+        matcher: Some("Bash|Monitor|PowerShell"),
+        timeout_seconds: 5,
+    },
     Registration { event: "SubagentStart", matcher: None, timeout_seconds: 5 },
     Registration { event: "SubagentStop", matcher: None, timeout_seconds: 15 },
     Registration { event: "Stop", matcher: None, timeout_seconds: 15 },
@@ -200,7 +233,7 @@ mod tests {
                 REGISTRATIONS.iter().find(|registration| registration.event == event.kind.name()).unwrap();
             if let Some(matcher) = registration.matcher {
                 let matched = matcher.split('|').any(|tool| tool == call.tool.name());
-                // Of a tool that is matched, what the call is about decides further.
+                // For a matched tool, the call itself decides further.
                 assert!(matched || routes(&event).is_empty(), "{file}");
             }
         }
@@ -216,19 +249,25 @@ mod tests {
             (samples::POST_TOOL_USE_BASH, vec![Sweep, Deliver]),
             (samples::POST_TOOL_USE_AGENT, vec![Deliver]),
             (samples::POST_TOOL_USE_READ_IN_SUBAGENT, vec![]),
-            (samples::PRE_TOOL_USE_BASH, vec![]),
+            (samples::PRE_TOOL_USE_BASH, vec![OpenWindow]),
+            (samples::POST_TOOL_USE_FAILURE_BASH, vec![Sweep]),
             (samples::PRE_TOOL_USE_AGENT, vec![GateInvocation]),
-            (samples::PRE_TOOL_USE_EDIT_IN_SUBAGENT, vec![GateBoundary]),
+            (samples::PRE_TOOL_USE_WORKFLOW, vec![GateInvocation]),
+            (samples::PRE_TOOL_USE_SEND_MESSAGE, vec![GateInvocation]),
+            (samples::POST_TOOL_USE_WORKFLOW, vec![Deliver]),
+            (samples::POST_TOOL_USE_SEND_MESSAGE, vec![Deliver]),
+            (samples::PRE_TOOL_USE_EDIT_IN_SUBAGENT, vec![GateBoundary, OpenWindow]),
             (samples::PRE_TOOL_USE_TASK_CREATE, vec![GateTask]),
             (samples::PRE_TOOL_USE_TASK_UPDATE, vec![GateTask]),
             (samples::POST_TOOL_USE_TASK_CREATE, vec![MirrorTask, Deliver]),
             (samples::POST_TOOL_USE_TASK_UPDATE, vec![MirrorTask, Deliver]),
             (samples::POST_TOOL_USE_TASK_GET, vec![NoteTaskRead]),
             (samples::POST_TOOL_USE_TASK_LIST, vec![NoteTaskRead, Deliver]),
-            (samples::SUBAGENT_STOP, vec![ReportSubagent, GateStop]),
-            (samples::OLD_SUBAGENT_STOP, vec![ReportSubagent, GateStop]),
+            (samples::SUBAGENT_STOP, vec![GateStop, ReportSubagent]),
+            (samples::OLD_SUBAGENT_STOP, vec![GateStop, ReportSubagent]),
             (samples::STOP, vec![ReportLead, Deliver]),
-            (samples::USER_PROMPT_SUBMIT, vec![Deliver]),
+            (samples::USER_PROMPT_SUBMIT, vec![NoteStart, Deliver]),
+            (samples::USER_PROMPT_SUBMIT_TASK_NOTIFICATION, vec![CloseBackgroundTask, Deliver]),
             (samples::SESSION_START, vec![OpenSession, DeliverCache]),
             (samples::SUBAGENT_START, vec![DeliverCache]),
             (samples::SESSION_END, vec![CloseSession]),
@@ -239,13 +278,15 @@ mod tests {
 
     #[test]
     fn only_what_concerns_a_step_is_decided() {
-        let ad_hoc = samples::PRE_TOOL_USE_AGENT.replace("<!--", "");
-        assert_eq!(of(&ad_hoc.replace("DES-", "")), []);
+        for sample in [samples::PRE_TOOL_USE_AGENT, samples::PRE_TOOL_USE_SEND_MESSAGE] {
+            let ad_hoc = sample.replace("<!--", "");
+            assert_eq!(of(&ad_hoc.replace("DES-", "")), []);
+        }
         let commit =
             samples::PRE_TOOL_USE_BASH.replace("sleep 2; sed -i s/greet/salute/ a.py", "git -C x commit");
-        assert_eq!(of(&commit), [Action::GateCommit]);
+        assert_eq!(of(&commit), [Action::GateCommit, Action::OpenWindow]);
         let by_lead = samples::PRE_TOOL_USE_EDIT_IN_SUBAGENT.replace("agent_id", "no_agent");
-        assert_eq!(of(&by_lead), []);
+        assert_eq!(of(&by_lead), [Action::OpenWindow]);
     }
 
     #[test]

@@ -1,58 +1,99 @@
 //! The beginning and the end of a session.
 
+use std::path::Path;
 use std::time::Duration;
 
 use jiff::{SignedDuration, ToSpan as _};
-use lockstep_index::catalogue::Catalogue;
 use lockstep_index::index::is_stored;
-use lockstep_index::sweep::baseline;
+use lockstep_index::sweep::{baseline, present};
 use lockstep_model::decision::Decision;
 use lockstep_model::event::EventKind;
 use lockstep_model::ids::SessionId;
-use lockstep_store::befores::Befores;
+use lockstep_store::befores::{Befores, SessionBase};
+use lockstep_store::history::Filter;
+use lockstep_store::leftovers::collect_beside;
 use lockstep_store::{Store, StoreError};
 
 use super::Hook;
 use super::fault::Fault;
-use crate::cascade::presence;
+use crate::cascade::active;
 use crate::env_vars::LOCKSTEP_GROUP;
+use crate::impact::original::{Originals, Since};
 use crate::steps::runs::Runs;
 use crate::task::callers::Callers;
 
-/// How long the start of a first session waits for the index. A larger project is indexed while the session goes on.
+/// The time that the start of a first session waits for the index. A larger project is indexed during the session.
 const INDEX_WAIT: Duration = Duration::from_millis(1_500);
 
 impl Hook {
-    /// Takes what changed before the session began for known, unless another session is at work here, whose shell commands may not
-    /// have been swept yet. Saves what the files are, and starts the build of the index where there is none.
+    /// Records changes from before the session as known, unless another session is active here, whose shell
+    /// commands may not have been swept yet. Saves the contents of the files, and starts the build of the
+    /// index if there is none.
     pub(super) fn open_session(&mut self, session: &SessionId) -> Result<Decision, Fault> {
+        // A refused journal is a fault of every event that writes to it.
+        let ignored = self.project.ignored.iter().filter(|key| key.section != "journal");
+        self.faults.extend(ignored.map(|key| Fault::IgnoredKey(key.to_string())));
         let mut store = Store::open(&self.project.state)?;
         store.open_session(session, self.now.timestamp())?;
         let begins = matches!(&self.event.kind, EventKind::SessionStart { source }
             if source == "startup" || source == "resume");
-        // A session that crashed never ends; after a day it no longer counts as being at work.
+        // A crashed session never ends; after a day it no longer counts as active.
         let yesterday = self.now.timestamp().saturating_sub(24.hours()).unwrap_or(jiff::Timestamp::MIN);
         let alone = begins && !store.another_session_is_open(session, yesterday)?;
-        let state = &self.project.state;
-        let catalogue = if alone || !Catalogue::file(state).exists() {
-            Some(baseline(&self.project.root, state)?)
-        } else {
-            Catalogue::load(state)?
-        };
+        let (root, state) = (&self.project.root, &self.project.state);
+        let catalogue = if alone { Some(baseline(root, state)?) } else { None };
         let befores = Befores::of(state, session);
-        if let Some(catalogue) = catalogue.filter(|_| begins || !befores.has_base()) {
-            befores.begin(&self.project.session_base(&catalogue))?;
+        if begins || !befores.has_base() {
+            let catalogue = catalogue.map_or_else(|| present(root, state), Ok)?;
+            let mut base = self.project.session_base(&catalogue);
+            self.keep_unreported(&mut store, session, &mut base)?;
+            befores.begin(&base)?;
         }
         if !is_stored(state)? {
             self.project.build_index_and_wait(INDEX_WAIT).map_err(Fault::Background)?;
         }
-        let mention = mention_of_cascade(&store)?;
+        let notice = cascade_notice(&store)?;
         self.store = Some(store);
-        Ok(mention)
+        Ok(notice)
     }
 
-    /// The session's changes are remembered, its journal stays for the grace period, and journals of sessions whose grace is
-    /// over go, and so do temporary files of hooks that were killed. Never another session's. What stands in the way of one of these steps keeps no other from being taken.
+    /// Saves the contents of the files, if the start of the session was not seen. `init` creates the state
+    /// directory; an event without changes does not.
+    pub(super) fn note_start(&mut self, session: &SessionId) -> Result<Decision, Fault> {
+        let befores = Befores::of(&self.project.state, session);
+        if self.project.state.path().exists() && !befores.has_base() {
+            let catalogue = present(&self.project.root, &self.project.state)?;
+            befores.begin_once(&self.project.session_base(&catalogue))?;
+        }
+        Ok(Decision::Silent)
+    }
+
+    /// Keeps the originals of files that the session changed before it was interrupted and has not reported yet.
+    fn keep_unreported(
+        &self,
+        store: &mut Store,
+        session: &SessionId,
+        base: &mut SessionBase,
+    ) -> Result<(), Fault> {
+        let befores = Befores::of(&self.project.state, session);
+        if !befores.has_base() {
+            return Ok(());
+        }
+        // Every event that writes to an unusable journal reports it. The session starts nevertheless.
+        store.read_journal(&self.project.journal(), session, &|_| true).ok();
+        let originals = Originals::new(&self.project, session, Since::Start);
+        for change in store.changes(&Filter { session: Some(session), ..Filter::default() })? {
+            let path = &change.line.path;
+            if let Some(relative) = originals.relative(path).filter(|_| !befores.is_reported(path)) {
+                base.set(&relative, originals.saved(path));
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the session's changes into the history. Its journal stays for the grace period; journals of
+    /// sessions whose grace period is over are removed, and so are temporary files of killed hooks. Never
+    /// affects another session. A failure of one of these steps does not prevent the others.
     pub(super) fn close_session(&mut self, session: &SessionId) -> Result<Decision, Fault> {
         let mut store = Store::open(&self.project.state)?;
         let (journal, now) = (self.project.journal(), self.now.timestamp());
@@ -60,6 +101,7 @@ impl Hook {
         self.faults.extend(read.err().map(Fault::from));
         store.close_session(session, now)?;
         Runs::of(&self.project.state, session).forget();
+        self.windows(session).forget();
         Callers::of(&self.project.state, session).forget();
         let grace =
             SignedDuration::try_from(self.project.config().journal.grace).unwrap_or(SignedDuration::MAX);
@@ -71,16 +113,33 @@ impl Hook {
         }
         let collected = self.project.state.collect_leftovers(now.into());
         self.faults.extend(collected.err().map(Fault::from));
+        self.collect_beside_files(now.into());
         Ok(Decision::Silent)
     }
 }
 
-/// Work that is under way, told to a session that begins, or that has just lost its context. An agent of that work has its own prompt.
-fn mention_of_cascade(store: &Store) -> Result<Decision, StoreError> {
+impl Hook {
+    /// Removes temporary files of killed writers next to the project's files that Lockstep writes, and in the
+    /// user's directory.
+    fn collect_beside_files(&self, now: std::time::SystemTime) {
+        let root = &self.project.root;
+        let steps = self.steps();
+        let mut dirs = vec![root.clone(), root.join(".claude"), steps.dir()];
+        dirs.extend(steps.all().iter().filter_map(|file| file.path.parent().map(Path::to_owned)));
+        dirs.extend(self.project.memory().path().and_then(|path| path.parent().map(Path::to_owned)));
+        dirs.sort();
+        dirs.dedup();
+        dirs.iter().for_each(|dir| collect_beside(dir, now));
+    }
+}
+
+/// Returns a notice about the work in progress, for a session that starts or has just lost its context. An
+/// agent of that work has its own prompt.
+fn cascade_notice(store: &Store) -> Result<Decision, StoreError> {
     if LOCKSTEP_GROUP.get().is_some() {
         return Ok(Decision::Silent);
     }
-    let cascades = presence::active(store)?;
-    // One is what fits beside a part of the session cache; sessions of their own seldom have one each at the same time.
-    Ok(cascades.first().map_or(Decision::Silent, |cascade| Decision::Context(cascade.mention())))
+    let cascades = active::load(store)?;
+    // Only one fits next to a part of the session cache; several active cascades are rare.
+    Ok(cascades.first().map_or(Decision::Silent, |cascade| Decision::Context(cascade.session_notice())))
 }

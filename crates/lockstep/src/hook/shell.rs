@@ -1,4 +1,5 @@
-//! Lockstep's own verbs in a shell command: who runs them is noted, and the rules of the task apply as they do in the client's list.
+//! Lockstep's own verbs in a shell command: their caller is recorded, and the rules of the task apply as in
+//! the client's list.
 
 use lockstep_config::gates::GateMode;
 use lockstep_model::decision::Decision;
@@ -16,7 +17,8 @@ use crate::task::callers::{Callers, SeenAgent};
 use crate::task::writer::{Verdict, Writer};
 
 impl Hook {
-    /// Before a shell command that calls Lockstep: an agent may not write what it could not write in the client's list.
+    /// Before a shell command that calls Lockstep: an agent may write only what it could write in the
+    /// client's list.
     pub(super) fn gate_task_command(&mut self, session: &SessionId) -> Result<Decision, Fault> {
         let EventKind::PreToolUse(call) = &self.event.kind else { return Ok(Decision::Silent) };
         let Tool::Bash { command, .. } = &call.tool else { return Ok(Decision::Silent) };
@@ -41,7 +43,7 @@ impl Hook {
 
     /// After such a command.
     pub(super) fn forget_task_command(&mut self, session: &SessionId) -> Result<Decision, Fault> {
-        if let EventKind::PostToolUse { call, .. } = &self.event.kind {
+        if let Some(call) = self.shell_call() {
             let key = tool_call_key(call, &self.seen_agent());
             Callers::of(&self.project.state, session).remove(&key);
         }
@@ -88,18 +90,19 @@ impl Hook {
     }
 }
 
-/// Whether a shell command calls a verb that reads or writes the task.
+/// Returns true if a shell command calls a verb that reads or writes the task.
 pub(super) fn calls_task(command: &str) -> bool {
     own_calls(command).iter().any(concerns_task)
 }
 
-/// A verb that only the shell knows may be any.
+/// Returns true if a call concerns the task. A verb that only the shell knows may be any.
 fn concerns_task(call: &OwnCall) -> bool {
     call.verb == "step adopt"
         || matches!(call.verb.split(' ').next(), Some("task" | "phase" | "scratch" | "mcp" | "$"))
 }
 
-/// Why an agent may not make a call; `None` where it may, or where only the sections it writes can tell.
+/// Returns the reason why an agent may not make a call. `None` if it may, or if that depends on the sections
+/// it writes.
 fn refuse(call: &OwnCall, principal: &Principal, table: &AccessTable) -> Option<Refusal> {
     let check =
         |action| match table.check(&Request { principal, skill: None, action, places: &[], verdict: None }) {
@@ -127,7 +130,7 @@ fn refuse(call: &OwnCall, principal: &Principal, table: &AccessTable) -> Option<
 /// An agent writes in its own name.
 fn claim(call: &OwnCall, principal: &Principal) -> Option<Refusal> {
     let claimed = call.writes_as.as_deref().filter(|name| Principal::named(Some(name)) != *principal)?;
-    // A name that only the shell knows is looked at when the command runs: the real one counts then.
+    // A name that only the shell knows is checked when the command runs, with its real value.
     (!claimed.contains('$') && !claimed.is_empty()).then(|| Refusal {
         who: principal.to_string(),
         what: format!("write the task as {claimed:?}"),

@@ -1,32 +1,32 @@
-//! The gates of steps for a client: before an agent is started, before it writes, before a commit, when it wants to end.
+//! The gates of steps for a client: before an agent is started, before it writes, before a commit, when it
+//! wants to end.
 //!
-//! What is decided is decided in `steps/`. This file knows which events concern a step at all: a session without one pays for a look
-//! or two.
+//! The decisions are made in `steps/`. This file selects the events that concern a step: a session without
+//! steps costs one or two checks.
 
-use std::fs::File;
-use std::io::Read as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use lockstep_config::gates::GateMode;
+use lockstep_config::keys::Sweep;
+use lockstep_model::change::Attribution;
 use lockstep_model::decision::Decision;
-use lockstep_model::event::{Actor, EventKind, Stop, Tool};
+use lockstep_model::event::{Actor, EventKind, Stop, Tool, ToolCall};
 use lockstep_model::ids::{AgentId, SessionId};
 use lockstep_steps::gate::Judged;
+use lockstep_steps::shell::{CommitReading, read_commit};
 use lockstep_store::Store;
-use lockstep_store::history::{By, Filter};
-use lockstep_wire::claude::transcript::{self, Usage};
+use lockstep_store::history::{By, Change, Filter};
+use lockstep_wire::claude::transcript;
 
 use super::fault::Fault;
 use super::route::Action;
-use super::{Hook, cwd_of};
+use super::{Hook, cwd_of, said, stronger};
 use crate::steps::files::StepFile;
 use crate::steps::gates::{Changed, Work};
-use crate::steps::runs::{Invocation, Run, Runs, digest};
+use crate::steps::runs::{Run, Runs, read_transcript};
 use crate::steps::trail::event;
 use crate::steps::{Steps, StepsError};
-
-/// The most of a transcript that is read to count turns.
-const MAX_TRANSCRIPT: u64 = 64 << 20;
 
 impl Hook {
     pub(super) fn steps(&self) -> Steps<'_> {
@@ -34,38 +34,8 @@ impl Hook {
     }
 
     /// Rules that are partly wrong are no rules to refuse or to grant by.
-    fn check_configuration(&self) -> Result<(), Fault> {
+    pub(super) fn check_configuration(&self) -> Result<(), Fault> {
         Fault::of_configuration(&self.project).map_or(Ok(()), Err)
-    }
-
-    /// Gate 1, before an agent is started with a prompt that has markers.
-    pub(super) fn gate_invocation(&mut self, session: &SessionId) -> Result<Decision, Fault> {
-        let EventKind::PreToolUse(call) = &self.event.kind else { return Ok(Decision::Silent) };
-        let Tool::Agent { prompt, .. } = &call.tool else { return Ok(Decision::Silent) };
-        let markers = self.steps().markers(prompt);
-        if markers.is_ad_hoc() {
-            return Ok(Decision::Silent);
-        }
-        self.check_configuration()?;
-        let steps = self.steps();
-        let invoked = steps.judge_invocation(prompt, &markers)?;
-        steps.record_invocation(&invoked, &markers);
-        let judged = &invoked.judged;
-        if judged.validation.failed() {
-            return Ok(Decision::Block(format!(
-                "lockstep: {} refuses to start the agent: the prompt or its step is not complete.\n{}",
-                judged.validation.gate_id,
-                judged.told()
-            )));
-        }
-        let invocation = Invocation {
-            prompt: digest(prompt),
-            step_file: markers.step_file.clone(),
-            budget: invoked.budget,
-            stepless: invoked.stepless,
-        };
-        Runs::of(&self.project.state, session).note(&invocation)?;
-        Ok(Decision::Silent)
     }
 
     /// Before an agent that runs a step writes a file.
@@ -79,22 +49,22 @@ impl Hook {
         if !runs.are_there() {
             return Ok(Decision::Silent);
         }
-        let names = self.steps().marker_names();
-        let run = runs.of_agent(id, self.event.transcript.as_deref(), &names)?;
-        let Some(name) = run.and_then(|run| run.step_file) else { return Ok(Decision::Silent) };
+        let runs = runs.of_agent(id, self.event.transcript.as_deref(), false, &self.steps())?;
+        if runs.is_empty() {
+            return Ok(Decision::Silent);
+        }
         self.check_configuration()?;
-        let steps = self.steps();
-        let refused = |problems| Fault::from(StepsError::Refused(problems));
-        let file = steps.named(&name).map_err(|problem| refused(vec![problem]))?;
-        let step = steps.read(&file).map_err(refused)?;
         let written = real(&lockstep_model::path::absolute(&cwd_of(&self.event), path));
-        let relative = steps.relative(&written);
-        let shown = relative.clone().unwrap_or_else(|| written.display().to_string());
-        let why = match steps.is_own(relative.as_deref()) {
-            true => Some("it is written by `lockstep step` only".to_owned()),
-            false => step.boundary().refuses(relative.as_deref()),
-        };
-        let Some(why) = why else { return Ok(Decision::Silent) };
+        let mut refused = None;
+        for name in runs.iter().filter_map(|run| run.step_file.as_deref()) {
+            match self.refuse_write(name, &written)? {
+                // An agent with several steps may write what one of them allows.
+                None => return Ok(Decision::Silent),
+                Some(refusal) => refused = Some((name, refusal)),
+            }
+        }
+        let Some((name, Refusal { file, shown, why })) = refused else { return Ok(Decision::Silent) };
+        let steps = self.steps();
         let record = steps
             .record(event::BOUNDARY, Some(&file))
             .with("path", shown.as_str())
@@ -106,26 +76,53 @@ impl Hook {
         )))
     }
 
-    /// Gate 3, before a shell command that may make a commit. git's own hook looks again, with what only git knows.
+    /// Returns why the boundary of a step forbids to write a file; `None` if it does not.
+    fn refuse_write(&self, step_file: &str, written: &Path) -> Result<Option<Refusal>, Fault> {
+        let steps = self.steps();
+        let refused = |problems| Fault::from(StepsError::Refused(problems));
+        let file = steps.named(step_file).map_err(|problem| refused(vec![problem]))?;
+        let step = steps.read(&file).map_err(refused)?;
+        let relative = steps.relative(written);
+        let shown = relative.clone().unwrap_or_else(|| written.display().to_string());
+        let why = match steps.is_own(relative.as_deref()) {
+            true => Some("it is written by `lockstep step` only".to_owned()),
+            false => step.boundary().refuses(relative.as_deref()),
+        };
+        Ok(why.map(|why| Refusal { file, shown, why }))
+    }
+
+    /// Gate 3, before a shell command that may make a commit. git's own hook checks again, with git's data.
     pub(super) fn gate_commit(&mut self) -> Result<Decision, Fault> {
         let steps = self.steps();
         if !steps.are_used() {
             return Ok(Decision::Silent);
         }
         self.check_configuration()?;
-        let judged = steps.judge_commit(&[])?;
+        let judged = steps.judge_commit(&[], &[])?;
         steps.record_commit(&judged, false);
         if !judged.validation.failed() {
             return Ok(Decision::Silent);
         }
-        Ok(Decision::Block(format!(
-            "lockstep: {} refuses a commit now, however it is made.\n{}",
-            judged.validation.gate_id,
-            judged.told()
-        )))
+        let (gate, errors) = (judged.validation.gate_id, judged.told());
+        Ok(match self.reading() {
+            CommitReading::Unreadable => self.unreadable(format!(
+                "lockstep: this command mentions git, and its text does not show whether it makes a commit. {gate} refuses a commit \
+                 now.\n{errors}"
+            )),
+            _ => Decision::Block(format!("lockstep: {gate} refuses a commit now, however it is made.\n{errors}")),
+        })
     }
 
-    /// Gate 2, when a subagent wants to end. It is asked once to mend its step; after that the step is FAILED and the Lead is told.
+    /// The reading of the shell command that the event is about.
+    fn reading(&self) -> CommitReading {
+        match &self.event.kind {
+            EventKind::PreToolUse(ToolCall { tool: Tool::Bash { command, .. }, .. }) => read_commit(command),
+            _ => CommitReading::Commits,
+        }
+    }
+
+    /// Gate 2, when a subagent wants to end. It is asked once to fix its step; after that the step is FAILED
+    /// and the Lead is notified.
     pub(super) fn gate_stop(&mut self, session: &SessionId) -> Result<Decision, Fault> {
         let EventKind::SubagentStop(Stop { already_continued }) = self.event.kind else {
             return Ok(Decision::Silent);
@@ -136,27 +133,53 @@ impl Hook {
             return Ok(Decision::Silent);
         }
         let anyone = AgentId::new("anyone").expect("it is a plain word");
-        let (agent, run) = match &self.event.actor {
+        let (agent, open) = match &self.event.actor {
             Actor::Subagent { id, .. } => {
-                let names = self.steps().marker_names();
-                (id.clone(), runs.of_agent(id, self.event.transcript.as_deref(), &names)?)
+                let own = self.event.transcript.as_deref();
+                (id.clone(), runs.of_agent(id, own, true, &self.steps())?)
             }
             Actor::Lead => (anyone.clone(), runs.of_anyone(&anyone)),
         };
-        let Some(mut run) = run else { return Ok(Decision::Silent) };
+        let mut decision = Ok(Decision::Silent);
+        for run in open {
+            let judged = self.stop_of_run(session, &runs, &agent, run, already_continued);
+            decision = match (decision, judged) {
+                (Ok(one), Ok(other)) => Ok(join(one, other)),
+                (Err(fault), _) | (_, Err(fault)) => Err(fault),
+            };
+        }
+        decision
+    }
+
+    /// Gate 2 for one of the agent's steps.
+    fn stop_of_run(
+        &mut self,
+        session: &SessionId,
+        runs: &Runs<'_>,
+        agent: &AgentId,
+        mut run: Run,
+        already_continued: bool,
+    ) -> Result<Decision, Fault> {
         let first = !already_continued && !run.asked;
-        let judged = self.judge_run(session, &run);
+        let judged = self.judge_run(session, &run, first);
         if self.mode(Action::GateStop) == GateMode::Warn {
             return self.warn_of_stop(session, &run, judged);
         }
         let failed = judged.as_ref().map_or(true, |(judged, _)| judged.validation.failed());
-        if run.asked != failed {
-            // Whatever the client says about it later, an agent is asked once until it passes.
-            run.asked = failed;
-            runs.keep(&agent, &run)?;
+        let ended = !failed || !first;
+        if (run.asked, run.ended) != (failed, ended) {
+            // An agent is asked once until it passes, regardless of the client's flag.
+            (run.asked, run.ended) = (failed, ended);
+            runs.keep(agent, &run)?;
         }
         match judged {
-            Ok((judged, _)) if !judged.validation.failed() => Ok(Decision::Silent),
+            Ok((judged, _)) if !judged.validation.failed() => {
+                if is_not_swept(&judged) {
+                    let text = format!("The step {} ended, and gate 2 {NOT_SWEPT}.", named(&run));
+                    self.tell_lead(session, &run, &text)?;
+                }
+                Ok(Decision::Silent)
+            }
             Ok((judged, _)) if first => Ok(Decision::Block(ask(&run, &judged))),
             Err(fault) if first => Err(fault),
             Ok((judged, file)) => {
@@ -172,7 +195,7 @@ impl Hook {
         }
     }
 
-    /// With `[gates] stop = "warn"` the agent ends, its step stays as it is, and the Lead is told.
+    /// With `[gates] stop = "warn"` the agent ends, its step stays unchanged, and the Lead is notified.
     fn warn_of_stop(
         &mut self,
         session: &SessionId,
@@ -188,15 +211,38 @@ impl Hook {
         Ok(Decision::Silent)
     }
 
-    fn judge_run(&mut self, session: &SessionId, run: &Run) -> Result<(Judged, Option<StepFile>), Fault> {
+    fn judge_run(
+        &mut self,
+        session: &SessionId,
+        run: &Run,
+        first: bool,
+    ) -> Result<(Judged, Option<StepFile>), Fault> {
         self.check_configuration()?;
-        let usage = self.event.transcript.as_deref().and_then(usage_of);
+        let transcript = self.event.transcript.as_deref().and_then(read_transcript);
+        let usage = transcript.as_deref().map(transcript::usage);
         let at = self.steps().at_stop(run.step_file.as_deref())?;
-        // Without a boundary it is nobody's business what was changed.
-        let changed = if at.is_bounded() { Some(self.changed_by_agent(session)?) } else { None };
+        // Without a boundary, changes need not be checked.
+        let (changed, unseen) = match at.is_bounded() {
+            true => {
+                let unseen = self.sweep_for_gate(session).err();
+                (Some(self.changed_by_agent(session)?), unseen)
+            }
+            false => (None, None),
+        };
         let work = Work { changed, turns: usage.map(|usage| usage.turns), budget: run.budget };
         let steps = self.steps();
-        let judged = steps.judge_stop(&at, &work)?;
+        let mut judged = steps.judge_stop(&at, &work)?;
+        if let Some(fault) = unseen {
+            // Unknown changes may be outside the boundary.
+            let mend = "Compare the files with the step's boundary; a new catalogue of them was made";
+            judged.fail(format!("could not check what shell commands changed: {fault}"), mend);
+        }
+        match at.is_bounded() && steps.project.config().journal.sweep == Sweep::Off {
+            // The agent knows its commands. Its second end passes, and the Lead is told.
+            true if first => judged.fail(NOT_SWEPT.to_owned(), COMPARE),
+            true => judged.validation.warnings.push(NOT_SWEPT.to_owned()),
+            false => {}
+        }
         steps.record_stop(&judged, &at, |record| {
             let record =
                 record.with("agent_id", self.event.actor.agent_id().map(|id| id.as_str().to_owned()));
@@ -211,8 +257,14 @@ impl Hook {
         Ok((judged, at.file))
     }
 
-    /// The store, as another action of the event has left it.
-    fn take_store(&mut self) -> Result<Store, Fault> {
+    /// Looks for changes of shell commands. A failure there does not decide for the gate.
+    fn sweep_for_gate(&mut self, session: &SessionId) -> Result<(), Fault> {
+        catch_unwind(AssertUnwindSafe(|| self.sweep_at_stop(session)))
+            .unwrap_or_else(|panic| Err(Fault::Bug(said(&*panic))))
+    }
+
+    /// The store: the one that an earlier action of the event has opened, or else a new connection.
+    pub(super) fn take_store(&mut self) -> Result<Store, Fault> {
         Ok(self.store.take().map_or_else(|| Store::open(&self.project.state), Ok)?)
     }
 
@@ -224,8 +276,11 @@ impl Hook {
         let changes = store.changes(&Filter { session: Some(session), by, after: 0 })?;
         self.store = Some(store);
         let steps = self.steps();
+        // A change that another agent may have made is no evidence against this one.
+        let is_certain = |change: &Change| !matches!(change.line.attribution, Attribution::Shared(_));
         let mut changed: Vec<Changed> = changes
             .into_iter()
+            .filter(is_certain)
             .map(|change| {
                 let relative = steps.relative(&change.line.path);
                 (relative.clone().unwrap_or_else(|| change.line.path.display().to_string()), relative)
@@ -236,7 +291,7 @@ impl Hook {
         Ok(changed)
     }
 
-    /// The step is FAILED, with the reason and what would mend it, and the Lead is told.
+    /// Sets the step to FAILED, with the reason and suggestions, and notifies the Lead.
     fn give_up(
         &mut self,
         session: &SessionId,
@@ -283,6 +338,17 @@ impl Hook {
     }
 }
 
+/// The finding of gate 2 for a step with a boundary if no sweep looks for changes of shell commands.
+const NOT_SWEPT: &str = "could not check what shell commands changed: `[journal] sweep` is off";
+
+const COMPARE: &str =
+    "Compare every file that your shell commands changed with the step's boundary, then end again";
+
+/// Returns true if gate 2 could not look for changes of shell commands because the configuration forbids it.
+fn is_not_swept(judged: &Judged) -> bool {
+    judged.validation.warnings.iter().any(|warning| warning == NOT_SWEPT)
+}
+
 fn named(run: &Run) -> &str {
     run.step_file.as_deref().unwrap_or("without a file")
 }
@@ -296,22 +362,38 @@ fn ask(run: &Run, judged: &Judged) -> String {
     )
 }
 
-fn usage_of(path: &Path) -> Option<Usage> {
-    let file = File::open(path).ok()?;
-    let size = file.metadata().ok()?.len().min(MAX_TRANSCRIPT);
-    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default() + 1);
-    file.take(MAX_TRANSCRIPT).read_to_end(&mut bytes).ok()?;
-    Some(transcript::usage(&bytes))
+/// The answer about several steps of one agent.
+fn join(one: Decision, other: Decision) -> Decision {
+    match (one, other) {
+        (Decision::Block(one), Decision::Block(other)) => Decision::Block(format!("{one}\n\n{other}")),
+        (one, other) => stronger(one, other),
+    }
 }
 
-/// Where a file that may not be there yet really lies: a link on the way does not hide it.
+/// A write that the boundary of a step forbids.
+struct Refusal {
+    file: StepFile,
+    shown: String,
+    why: String,
+}
+
+/// The number of links that are followed.
+const MAX_LINKS: usize = 40;
+
+/// Returns the real path of a file that may not exist yet. Links are followed, including dangling ones.
 fn real(path: &Path) -> PathBuf {
+    follow(path, MAX_LINKS)
+}
+
+fn follow(path: &Path, links: usize) -> PathBuf {
     if let Ok(real) = path.canonicalize() {
         return real;
     }
-    let there = path.ancestors().skip(1).find_map(|above| Some((above, above.canonicalize().ok()?)));
-    match there {
-        Some((above, real)) => real.join(path.strip_prefix(above).unwrap_or(path)),
-        None => path.to_owned(),
+    let (Some(above), Some(name)) = (path.parent(), path.file_name()) else { return path.to_owned() };
+    let above = follow(above, links);
+    let full = above.join(name);
+    match std::fs::read_link(&full) {
+        Ok(target) if links > 0 => follow(&lockstep_model::path::absolute(&above, &target), links - 1),
+        _ => full,
     }
 }

@@ -1,86 +1,126 @@
 //! Finding and journaling changes that no tool event reported.
 
-use std::cell::Cell;
-use std::collections::HashSet;
+use std::cell::{Cell, OnceCell};
+use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use lockstep_git::local::{LocalRepository, LocalStatus};
 use lockstep_index::catalogue::Catalogue;
+use lockstep_index::scope::is_rule_file;
 use lockstep_index::sweep::{Swept, sweep};
-use lockstep_model::change::{ChangeKind, ChangeTool, JournalLine, timestamp};
+use lockstep_model::change::{Attribution, ChangeKind, ChangeTool, JournalLine, timestamp};
 use lockstep_model::decision::Decision;
 use lockstep_model::event::{EditedFile, EventKind, Former, Tool};
-use lockstep_model::ids::{SessionId, ToolUseId};
+use lockstep_model::ids::{AgentId, SessionId};
 use lockstep_store::Store;
 use lockstep_store::befores::{Befores, SessionBase};
 
 use super::fault::Fault;
-use super::{Hook, cwd_of, undo};
+use super::listed::{agents_of, former};
+use super::{Hook, cwd_of};
 use crate::impact::moves;
 use crate::impact::original::{Originals, Since};
 
 /// With more files at a time, nothing is noted about each.
 const MAX_NOTED_FILES: usize = 200;
 
-/// Without a catalogue, without git and without a list from the client, files written so recently count as changed.
+/// Without a catalogue, git and a list from the client, files that were written this recently count as
+/// changed.
 const RECENT: Duration = Duration::from_secs(600);
 
 impl Hook {
     pub(super) fn sweep_after_bash(&mut self, session: &SessionId) -> Result<Decision, Fault> {
-        if self.project.config().journal.sweep.after_bash() {
-            self.sweep(session)?;
+        if !self.project.config().journal.sweep.after_bash() {
+            return Ok(Decision::Silent);
         }
-        Ok(Decision::Silent)
+        let journaled = match self.journal_listed(session) {
+            Ok(true) => Ok(()),
+            Ok(false) => self.sweep(session),
+            Err(fault) => Err(fault),
+        };
+        self.close_window(session)?;
+        journaled.map(|()| Decision::Silent)
     }
 
     pub(super) fn sweep_at_stop(&mut self, session: &SessionId) -> Result<(), Fault> {
-        if self.project.config().journal.sweep.at_stop() { self.sweep(session) } else { Ok(()) }
+        if self.has_swept || !self.project.config().journal.sweep.at_stop() {
+            return Ok(());
+        }
+        self.has_swept = true;
+        let swept = self.sweep(session);
+        self.windows(session).close_all(self.event.actor.agent_id());
+        swept
     }
 
-    /// Journals what differs as `Sweep`, attributed to the agent of this event.
+    /// Journals differences as `Sweep`, attributed to the agents whose commands are running.
     fn sweep(&mut self, session: &SessionId) -> Result<(), Fault> {
         self.note_base(session)?;
         let project = &self.project;
-        let (is_first, is_compared) = (Cell::new(false), Cell::new(true));
+        let windows_before = self.windows(session).list();
+        let (is_first, is_compared, opened) = (Cell::new(false), Cell::new(true), Cell::new(None));
         let first = |catalogue: &Catalogue| {
             is_first.set(true);
             self.first_changes(catalogue, &is_compared)
         };
-        let swept = sweep(&project.root, &project.state, first, |found| {
+        // An edit may start or be journaled while the disk is read.
+        let pending_edits = || self.windows(session).edits_of_others(self.event.actor.agent_id());
+        let (edits_before, edits_after) = (pending_edits(), OnceCell::new());
+        let is_pending = |path: &Path| {
+            edits_before.contains(path) || edits_after.get_or_init(pending_edits).contains(path)
+        };
+        let swept = sweep(&project.root, &project.state, first, is_pending, |found| {
             let originals = Originals::new(project, session, Since::Report(self.event.actor.agent_id()));
             let mut found = moves::of_changes(found, |path| originals.content(path));
-            if is_first.get() {
-                // A file that the commit does not have may have been there all the same.
+            if is_first.get() || found.iter().any(|(path, _)| path.file_name().is_some_and(is_rule_file)) {
+                // A file that is not in the commit, or was ignored, may nevertheless have existed.
                 let created = found.iter_mut().filter(|(_, kind)| *kind == ChangeKind::Created);
                 created.for_each(|(_, kind)| *kind = ChangeKind::Written);
             }
+            // A command may have started while the disk was read, and another may have ended.
+            let windows = [windows_before, self.windows(session).list()].concat();
+            let found: Vec<(JournalLine, ChangeKind)> = found
+                .into_iter()
+                .map(|(path, kind)| {
+                    let (agent, attribution) = self.attribute(&path, &windows);
+                    (self.line(path, agent, attribution), kind)
+                })
+                .collect();
             self.note_originals(session, &found)?;
-            let found: Vec<(JournalLine, ChangeKind)> =
-                found.into_iter().map(|(path, kind)| (self.line(path), kind)).collect();
             // Most commands change nothing: only now the store is opened.
             let mut store = Store::open(&project.state)?;
             store.journal_sweep(&project.journal(), session, &found, &|_| true)?;
+            opened.set(Some(store));
             Ok::<(), Fault>(())
         })?;
+        if let Some(store) = opened.into_inner() {
+            self.store = Some(store);
+        }
         match swept {
             Swept::NoBaseline if !is_compared.get() => Err(Fault::NoBaseline),
             Swept::Found(_) | Swept::NoBaseline => Ok(()),
         }
     }
 
-    fn line(&self, path: PathBuf) -> JournalLine {
+    pub(super) fn line(
+        &self,
+        path: PathBuf,
+        agent: Option<AgentId>,
+        attribution: Attribution,
+    ) -> JournalLine {
         JournalLine {
             at: timestamp(&self.now),
             tool: ChangeTool::Sweep.to_string(),
             path,
-            agent: self.event.actor.agent_id().cloned(),
-            tool_use: self.tool_use().cloned(),
+            agent,
+            tool_use: self.shell_call().and_then(|call| call.id.clone()),
+            attribution,
         }
     }
 
-    /// What changed, as far as it can be told without a catalogue: the difference from the checked-out commit. Outside of a repository
-    /// it is what the client lists, or else what was written recently; then `is_compared` becomes false.
+    /// Finds changes without a catalogue, as differences from the checked-out commit. Outside a repository,
+    /// these are the files that the client lists, otherwise those written recently; then `is_compared`
+    /// becomes false.
     fn first_changes(&self, catalogue: &Catalogue, is_compared: &Cell<bool>) -> Vec<(PathBuf, ChangeKind)> {
         let root = &self.project.root;
         let mut found: Vec<(PathBuf, ChangeKind)> = match self.project.changes_since_commit(catalogue) {
@@ -106,54 +146,47 @@ impl Hook {
         found
     }
 
-    /// Saves the former contents that the event tells. Of the other files it is noted that theirs are not known from an event.
-    fn note_originals(&self, session: &SessionId, found: &[(PathBuf, ChangeKind)]) -> Result<(), Fault> {
+    /// Saves the former contents that the event lists. For the other files, records that they are unknown.
+    fn note_originals(&self, session: &SessionId, found: &[(JournalLine, ChangeKind)]) -> Result<(), Fault> {
         let befores = Befores::of(&self.project.state, session);
-        let agent = self.event.actor.agent_id();
-        for (path, hunks) in self.edited() {
-            let former = std::fs::read_to_string(&path).ok().and_then(|now| undo::revert(&now, &hunks));
-            if let Some(former) = former {
-                let former = if former.is_empty() { Former::Absent } else { Former::Text(former) };
-                befores.keep(&path, agent, &former)?;
-            }
-        }
-        for (path, kind) in found.iter().take(MAX_NOTED_FILES) {
-            match kind {
-                ChangeKind::Created => befores.keep(path, agent, &Former::Absent)?,
-                _ => befores.keep_unknown(path, agent)?,
+        let edited: HashMap<PathBuf, &EditedFile> = self.edited().into_iter().collect();
+        for (line, kind) in found.iter().take(MAX_NOTED_FILES) {
+            let listed = edited.get(&line.path).and_then(|file| former(&line.path, file));
+            for agent in agents_of(line) {
+                match (&listed, kind) {
+                    (Some(former), _) => befores.keep(&line.path, agent, former)?,
+                    (None, ChangeKind::Created) => befores.keep(&line.path, agent, &Former::Absent)?,
+                    (None, _) => befores.keep_unknown(&line.path, agent)?,
+                }
             }
         }
         Ok(())
     }
 
-    /// The files that the client says a shell command has edited, by absolute path.
-    fn edited(&self) -> Vec<(PathBuf, Vec<lockstep_model::event::EditHunk>)> {
+    /// Returns the files that a shell command has edited according to the client, by absolute path.
+    fn edited(&self) -> Vec<(PathBuf, &EditedFile)> {
         let EventKind::PostToolUse { call, .. } = &self.event.kind else { return Vec::new() };
-        let Tool::Bash { edited, .. } = &call.tool else { return Vec::new() };
+        let Tool::Bash { edits, .. } = &call.tool else { return Vec::new() };
         let cwd = cwd_of(&self.event);
-        let file = |file: &EditedFile| (lockstep_model::path::absolute(&cwd, &file.path), file.hunks.clone());
-        edited.iter().map(file).collect()
+        let path = |file: &EditedFile| {
+            let path = lockstep_model::path::absolute(&cwd, &file.path);
+            self.below_root(&path).unwrap_or(path)
+        };
+        edits.files.iter().map(|file| (path(file), file)).collect()
     }
 
-    /// Notes which commit is checked out, where the start of the session was not seen.
+    /// Records the checked-out commit, if the start of the session was not seen.
     pub(super) fn note_base(&self, session: &SessionId) -> Result<(), Fault> {
         let befores = Befores::of(&self.project.state, session);
         if !befores.has_base() {
             let commit = LocalRepository::discover(&self.project.root).and_then(|it| it.head());
-            befores.begin(&SessionBase { commit, ..SessionBase::default() })?;
+            befores.begin_once(&SessionBase { commit, ..SessionBase::default() })?;
         }
         Ok(())
     }
-
-    fn tool_use(&self) -> Option<&ToolUseId> {
-        match &self.event.kind {
-            EventKind::PostToolUse { call, .. } => call.id.as_ref(),
-            _ => None,
-        }
-    }
 }
 
-/// Those of the paths that are below `root`, relative to it.
+/// Returns the paths below `root`, relative to it.
 fn below(root: &Path, paths: Vec<PathBuf>) -> Vec<PathBuf> {
     paths.iter().filter_map(|path| path.strip_prefix(root).ok().map(Path::to_owned)).collect()
 }

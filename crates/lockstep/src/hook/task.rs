@@ -1,7 +1,7 @@
-//! The task in a client's own list: the gate before a call that writes it, and what the store keeps of it afterwards.
+//! The task in a client's own list: the gate before a call that writes it, and the copy in the store.
 //!
-//! What a call means is decided in `lockstep-task`; this file knows which calls concern the task at all. Where no task is
-//! open, ordinary entries of a client's list are nobody's business.
+//! `lockstep-task` interprets a call; this file selects the calls that concern the task. If no task is open,
+//! ordinary entries of a client's list are ignored.
 
 use lockstep_model::decision::Decision;
 use lockstep_model::event::{Actor, EventKind, Outcome, Tool};
@@ -14,11 +14,11 @@ use lockstep_task::version::subject::Subject;
 
 use super::Hook;
 use super::fault::Fault;
-use crate::task::write::{Judgement, Next, Written};
+use crate::task::write::{Next, WriteDecision, Written};
 use crate::task::writer::Writer;
 use crate::task::{Present, Tasks, limits};
 
-/// What a notice about a list that went its own way is filed under.
+/// The subject of a notice about a list that differs from the store.
 const OUT_OF_STEP: &str = "task-list";
 
 impl Hook {
@@ -59,7 +59,8 @@ impl Hook {
         }
     }
 
-    /// After `TaskCreate` and `TaskUpdate`: the version is written to the store, or the two disagree, and the Lead is told.
+    /// After `TaskCreate` and `TaskUpdate`: writes the version to the store. If the two disagree, notifies
+    /// the Lead.
     pub(super) fn mirror_task(&mut self, session: &SessionId) -> Result<Decision, Fault> {
         let EventKind::PostToolUse { outcome: Outcome::Succeeded, .. } = &self.event.kind else {
             return Ok(Decision::Silent);
@@ -101,7 +102,7 @@ impl Hook {
         Ok(Decision::Silent)
     }
 
-    /// After `TaskGet` and `TaskList`: where the task is in this list, and who has read which version.
+    /// After `TaskGet` and `TaskList`: records the task's id in this list, and the version that was read.
     pub(super) fn note_task_read(&mut self, session: &SessionId) -> Result<Decision, Fault> {
         let Some(list) = self.list_call() else { return Ok(Decision::Silent) };
         let shown: Vec<(&ListedTask, Subject)> =
@@ -120,7 +121,7 @@ impl Hook {
                 continue;
             };
             tasks.store.note_mirror(&mirror(session, &present, task, self.now.timestamp()))?;
-            // A list of subjects shows which version there is, not what it says: only a whole task was read.
+            // A list of subjects shows the version, but not the content: only a complete task counts as read.
             if task.description.is_some() {
                 tasks.note_reading(&reader, present.record.task, version)?;
             }
@@ -128,8 +129,8 @@ impl Hook {
         Ok(Decision::Silent)
     }
 
-    /// Whether a call is about the task of another framework, whose subjects have the same mark: it has a text of its own, such as a
-    /// Markdown body, or only changes an entry that is not known here.
+    /// Returns true if a call concerns the task of another framework, whose subjects have the same mark: it
+    /// has its own text, such as a Markdown body, or only changes an unknown entry.
     fn is_foreign(&self, call: Call<'_>, known_id: Option<&str>) -> bool {
         match call {
             Call::Create { description, .. } => {
@@ -172,7 +173,7 @@ impl Hook {
         }
     }
 
-    /// Remembers what the list says now.
+    /// Records the present state of the list.
     fn note_list(
         &self,
         tasks: &mut Tasks<'_>,
@@ -230,7 +231,7 @@ fn call(operation: &ListOperation) -> Option<Call<'_>> {
     }
 }
 
-/// Whether a call is about the task: by its subject, or by its id in this list.
+/// Returns true if a call concerns the task: by its subject, or by its id in this list.
 fn concerns(call: Call<'_>, known_id: Option<&str>) -> bool {
     match call {
         Call::Create { subject, .. } => Subject::parse(subject).is_some(),
@@ -252,10 +253,10 @@ fn mapped(
     }
 }
 
-fn judgement(effect: Effect, first: bool, present: Option<&Present>) -> Judgement {
-    let Effect::Write(write) = effect else { return Judgement::Unchanged };
+fn judgement(effect: Effect, first: bool, present: Option<&Present>) -> WriteDecision {
+    let Effect::Write(write) = effect else { return WriteDecision::Unchanged };
     let first = first && present.is_none_or(|present| present.record.delivered);
-    Judgement::Write(Box::new(Next {
+    WriteDecision::Write(Box::new(Next {
         title: write.subject.title,
         delivered: write.subject.delivered,
         document: write.document,

@@ -1,23 +1,31 @@
-//! Former contents, restored from what an event says about a change.
+//! Restores former contents from an event's description of a change.
 
 use lockstep_git::patch::FilePatch;
 use lockstep_model::event::{EditHunk, Former, Replacement, Undo};
 
-/// Returns what a file was before a tool changed it to `present`; `None` where the event does not determine it.
+/// Returns the content of a file before a tool changed it to `present`. `None` if the event does not
+/// determine it.
 pub(super) fn former(present: &str, undo: &Undo) -> Option<Former> {
     revert(present, &undo.hunks).or_else(|| replace_back(present, &undo.replacements)).map(Former::Text)
 }
 
-/// Reverts a difference. An empty one says nothing.
+/// Reverts a difference. An empty one determines nothing.
 pub(super) fn revert(present: &str, hunks: &[EditHunk]) -> Option<String> {
-    if hunks.is_empty() {
-        return None;
-    }
-    FilePatch::from_hunks(hunks.iter().map(|hunk| (hunk.new_start, hunk.lines.as_slice()))).revert(present)
+    patch(hunks)?.revert(present)
 }
 
-/// Puts the old texts back, the last replacement first. A new text that occurs more than once, or not at all, does not say what it
-/// replaced.
+/// Reverts a difference whose lines are exactly at the positions that it names.
+pub(super) fn revert_in_place(present: &str, hunks: &[EditHunk]) -> Option<String> {
+    patch(hunks)?.revert_in_place(present)
+}
+
+fn patch(hunks: &[EditHunk]) -> Option<FilePatch> {
+    let patch = || FilePatch::from_hunks(hunks.iter().map(|hunk| (hunk.new_start, hunk.lines.as_slice())));
+    (!hunks.is_empty()).then(patch)
+}
+
+/// Restores the old texts, the last replacement first. A new text that occurs more than once, or not at all,
+/// does not determine what it replaced.
 fn replace_back(present: &str, replacements: &[Replacement]) -> Option<String> {
     if replacements.is_empty() {
         return None;

@@ -1,4 +1,4 @@
-//! The alert of an analysis: which files changed and how, and what depends on them.
+//! The alert of an analysis: the changed files, their changes, and their dependents.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,7 +11,7 @@ use lockstep_refs::impact::{Dependent, FileChange, FileImpact};
 
 use super::analysis::Analysis;
 
-/// So many definitions of a changed file are named.
+/// The maximum number of definitions that are named for a changed file.
 const MAX_SYMBOLS: usize = 3;
 
 impl Analysis {
@@ -57,7 +57,7 @@ impl Analysis {
         self.impact.dependents().map(|(_, dependent)| dependent).filter(move |it| it.path == path)
     }
 
-    /// The lines in which a dependent references what changed; those that no longer fit, where there are any.
+    /// Returns the lines in which a dependent references the change; if some no longer fit, only those.
     fn lines_in(&self, path: &str) -> Vec<u32> {
         let lines = |only_breaking: bool| -> BTreeSet<u32> {
             let evidence = self.entries(path).flat_map(|dependent| &dependent.evidence);
@@ -67,7 +67,7 @@ impl Analysis {
         if broken.is_empty() { lines(false) } else { broken }.into_iter().collect()
     }
 
-    /// The names by which a dependent references what changed, the strongest first.
+    /// Returns the names by which a dependent references the change, strongest first.
     fn names_in(&self, path: &str) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
         for place in self.entries(path).flat_map(|dependent| &dependent.evidence) {
@@ -79,7 +79,7 @@ impl Analysis {
     }
 }
 
-/// What changed in a file, in a few words.
+/// Summarises the change of a file in a few words.
 fn note(file: &FileImpact) -> Option<String> {
     match &file.change {
         FileChange::Renamed { from } => Some(format!("was {}", former_name(&file.path, from))),
@@ -90,7 +90,7 @@ fn note(file: &FileImpact) -> Option<String> {
     }
 }
 
-/// The part of the former path by which it is told from the present one.
+/// Returns the part of the former path that differs from the present one.
 fn former_name(path: &str, from: &str) -> String {
     let (now, was) = (Path::new(path), Path::new(from));
     let name =
@@ -102,7 +102,8 @@ fn former_name(path: &str, from: &str) -> String {
     }
 }
 
-/// The changed definitions: renamed and removed ones first, and those whose inside changed only if there is no other.
+/// Returns the changed definitions: renamed and removed ones first, and those with only a changed body if
+/// there is no other.
 fn symbols(changes: &[SymbolChange]) -> Option<String> {
     let mut named: Vec<(u8, String)> = changes.iter().map(symbol).collect();
     named.sort_by_key(|(weight, _)| *weight);
@@ -116,7 +117,7 @@ fn symbols(changes: &[SymbolChange]) -> Option<String> {
     Some(text.join(", "))
 }
 
-/// The weight of a definition whose inside changed.
+/// The weight of a definition with a changed body.
 const INSIDE: u8 = 3;
 
 fn symbol(change: &SymbolChange) -> (u8, String) {

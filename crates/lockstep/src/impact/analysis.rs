@@ -1,4 +1,4 @@
-//! An analysis: edits and a world become an impact with everything a report says.
+//! An analysis: computes an impact, with everything that a report contains, from edits and a world.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::OpenOptions;
@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use lockstep_git::{GitError, Repository};
 use lockstep_index::index::Index;
 use lockstep_refs::entity::Aliases;
-use lockstep_refs::impact::{After, Edit, Impact, Question, impact};
+use lockstep_refs::impact::{After, Edit, Impact, Question, broken_importers, impact};
 use lockstep_refs::reference::Certainty;
 use lockstep_refs::report::{Basis, Report, Timings, Together};
 use lockstep_refs::world::World as _;
@@ -19,6 +19,7 @@ use lockstep_store::{Store, StoreError};
 use rustix::fs::OFlags;
 
 use super::index::basis;
+use super::question::shown_path;
 
 /// Fewer common commits are chance.
 const MIN_TOGETHER: usize = 3;
@@ -26,13 +27,14 @@ const MIN_TOGETHER: usize = 3;
 /// Rarer company is no sign.
 const MIN_CONFIDENCE: f64 = 0.25;
 
-/// So many are shown for one file.
+/// The maximum number that is shown for one file.
 const MAX_TOGETHER: usize = 5;
 
 /// The most of a changed file that is read where the index does not have it.
 const MAX_TEXT_BYTES: u64 = 16 << 20;
 
-/// The edit with what is on disk, where the index does not look into the file: it is ignored, or too long.
+/// Returns the edit with the content on disk, if the index does not contain the file because it is ignored or
+/// too long.
 fn as_it_is(root: &Path, index: &Index, edit: &Edit) -> Edit {
     let mut edit = edit.clone();
     let known = index.find(&edit.path).is_some_and(|file| index.text(file).is_some());
@@ -57,7 +59,22 @@ fn plain_text(path: &Path) -> Option<String> {
     Some(text)
 }
 
-/// What was found, with what it was found by.
+/// Names the files that the answer needed and that could not be parsed, so that their references are unknown.
+fn unparsable_note(index: &Index) -> Option<String> {
+    const MAX_NAMES: usize = 5;
+    let files = index.unparsable_files();
+    let names: Vec<String> = files.iter().take(MAX_NAMES).map(|path| shown_path(path).to_string()).collect();
+    let more = if files.len() > names.len() { ", …" } else { "" };
+    let count = files.len();
+    (count > 0).then(|| {
+        format!(
+            "{count} files could not be read, because they exceed the limits of the parser: {}{more}.",
+            names.join(", ")
+        )
+    })
+}
+
+/// The impact of edits, with its basis.
 pub(crate) struct Analysis {
     pub(crate) root: String,
     pub(crate) impact: Impact,
@@ -72,7 +89,7 @@ pub(crate) struct Analysis {
 }
 
 impl Analysis {
-    /// Finds who depends on what the edits changed, until `is_over`.
+    /// Finds the dependents of the edits, until `is_over`.
     pub(crate) fn of(
         root: &Path,
         index: &Index,
@@ -86,6 +103,10 @@ impl Analysis {
         if index.has_expired() {
             mark_incomplete(&mut impact, &edits);
         }
+        // Git names submodules and nested repositories as one path each.
+        for file in impact.files.iter_mut().filter(|file| root.join(&file.path).is_dir()) {
+            file.content_not_analysed = true;
+        }
         if index.skipped() > 0 {
             impact.truncated = true;
             impact.files.iter_mut().for_each(|file| file.unanalysed |= file.dependents.is_empty());
@@ -94,11 +115,24 @@ impl Analysis {
             root: root.to_string_lossy().into_owned(),
             impact,
             basis: basis(index),
-            notes: Vec::new(),
+            notes: unparsable_note(index).into_iter().collect(),
             history: Vec::new(),
             timings: Timings { impact: milliseconds(started), ..Timings::default() },
             dismissed: Vec::new(),
             unread: Vec::new(),
+        }
+    }
+
+    /// Adds the importers of these files that take names from them which they do not have.
+    pub(crate) fn add_broken_importers(&mut self, index: &Index, paths: &[String]) {
+        for file in self.impact.files.iter_mut().filter(|file| paths.contains(&file.path)) {
+            for importer in broken_importers(index, &file.path) {
+                match file.dependents.iter_mut().find(|known| known.path == importer.path) {
+                    Some(known) if known.breaks => {}
+                    Some(known) => *known = importer,
+                    None => file.dependents.push(importer),
+                }
+            }
         }
     }
 
@@ -119,7 +153,6 @@ impl Analysis {
         }
     }
 
-    /// The report.
     pub(crate) fn report(&self) -> Report<'_> {
         Report {
             root: &self.root,
@@ -180,11 +213,11 @@ impl Analysis {
         Ok(())
     }
 
-    /// Leaves out dependents that still fit and were changed in the same session, before or after what they depend on: they were
-    /// already looked at. `changes` has the last change of each file.
+    /// Removes dependents that still fit and were changed in the same session, before or after the file they
+    /// depend on: they were already considered. `changes` has the last change of each file.
     pub(crate) fn drop_followers(&mut self, changes: &BTreeMap<PathBuf, i64>) {
         let root = Path::new(&self.root);
-        // Where it is not known what changed, it is not known who follows it.
+        // If the change is unknown, followers of it are unknown too.
         for file in self.impact.files.iter_mut().filter(|file| !file.whole_file) {
             file.dependents
                 .retain(|dependent| dependent.breaks || !changes.contains_key(&root.join(&dependent.path)));
@@ -209,7 +242,8 @@ impl Analysis {
     }
 }
 
-/// Weakens the findings about the file whose analysis was cut short: what a missing answer would have explained may look broken.
+/// Weakens the findings about the file whose analysis was interrupted: a missing result may make something
+/// look broken.
 fn mark_incomplete(impact: &mut Impact, edits: &[Edit]) {
     impact.truncated = true;
     let is_analysed = |path: &str| impact.files.iter().any(|file| file.path == path && !file.unanalysed);
@@ -234,7 +268,7 @@ pub(crate) fn after(limit: Duration) -> impl Fn() -> bool {
     move || started.elapsed() > limit
 }
 
-/// How long ago something started.
+/// Returns the time since `started`.
 pub(crate) fn milliseconds(started: Instant) -> f64 {
     started.elapsed().as_secs_f64() * 1000.0
 }

@@ -1,4 +1,4 @@
-//! What changed: from git, a patch, or the files that are named.
+//! The changes: from git, from a patch, or from named files.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,14 +16,14 @@ use crate::setup::OwnFiles;
 #[derive(Default)]
 pub(crate) struct Edits {
     pub(crate) edits: Vec<Edit>,
-    /// Where they come from, with its preposition: `in the working tree`, `since v1.0`.
+    /// The source of the changes with its preposition: `in the working tree`, `since v1.0`.
     pub(crate) origin: String,
     /// Paths that were named and have not changed since the last commit.
     pub(crate) unchanged: Vec<String>,
 }
 
 impl Tree {
-    /// What differs between two states.
+    /// Returns the differences between two states.
     pub(crate) fn edits_between(&self, between: &Between, origin: String) -> Result<Edits, CommandError> {
         let repository = self.repository()?;
         let mut changed = repository.changed(between)?;
@@ -33,12 +33,14 @@ impl Tree {
         Ok(Edits { edits: self.with_moves(between, edits), origin, ..Edits::default() })
     }
 
-    /// Joins a deleted and an untracked file that are one file that moved. Git itself looks for moves among tracked files only.
+    /// Joins a deleted and an untracked file that are one moved file. Git itself detects moves among tracked
+    /// files only.
     fn with_moves(&self, between: &Between, edits: Vec<Edit>) -> Vec<Edit> {
         if *between == Between::HeadAndFiles { moves::join(edits, &self.root) } else { edits }
     }
 
-    /// What differs between the last commit and the files; where nothing does, what the last commit changed.
+    /// Returns the differences between the last commit and the files; if there are none, the changes of the
+    /// last commit.
     pub(crate) fn edits_by_default(&self) -> Result<Edits, CommandError> {
         let repository = self.repository()?;
         let edits = self.edits_between(&Between::HeadAndFiles, "in the working tree".to_owned())?;
@@ -51,8 +53,8 @@ impl Tree {
         }
     }
 
-    /// Returns the edits of the named files since the last commit. A file that git does not have counts as changed in full: its
-    /// original content is unknown.
+    /// Returns the edits of the named files since the last commit. A file that git does not have counts as
+    /// completely changed, because its original content is unknown.
     pub(crate) fn edits_of_files(&self, paths: &[String]) -> Result<Edits, CommandError> {
         let mut edits = match &self.repository {
             Some(repository) => match self.edits_in_place(repository, paths)? {
@@ -102,7 +104,7 @@ impl Tree {
         Ok(Edits { edits, origin: origin.to_owned(), unchanged })
     }
 
-    /// Whether the file is on disk and in the last commit.
+    /// Returns true if the file is on disk and in the last commit.
     fn is_committed(&self, path: &str) -> Result<bool, CommandError> {
         let Some(repository) = &self.repository else { return Ok(false) };
         if repository.head()?.is_none() || !self.root.join(path).exists() {
@@ -112,22 +114,23 @@ impl Tree {
     }
 
     fn no_such_file(&self, path: &str) -> CommandError {
-        let error = CommandError::new(
-            Kind::Usage,
-            format!("there is no file {path}, and there was none in the last commit"),
-        );
+        let message = format!("there is no file {path}, and there was none in the last commit");
         let range = self.repository.as_ref().and_then(|repository| repository.range(path).ok());
         match range {
-            Some(_) => error.hint(format!(
+            Some(_) => CommandError::new(Kind::Usage, message).hint(format!(
                 "{path} is a revision: `lockstep impact --rev {path}` shows the impact of the changes since it"
             )),
-            None => error
+            None if looks_like_revision(path) => CommandError::new(Kind::Usage, message).hint(format!(
+                "{path} looks like a revision, but git has no such commit; `lockstep impact --rev A` shows the impact of the \
+                 changes since A"
+            )),
+            None => CommandError::new(Kind::Store, message)
                 .hint("paths are taken from the current directory; a deleted file is known where git has it"),
         }
     }
 
-    /// The same for files that are in the last commit and still there, by comparing them: git need not look at any other.
-    /// `None` where one is not, and may have come from elsewhere or gone there.
+    /// Like [`Self::edits_between`], for files that are in the last commit and still exist: only they are
+    /// compared. `None` if one is missing, because it may have been moved.
     fn edits_in_place(
         &self,
         repository: &Repository,
@@ -141,7 +144,7 @@ impl Tree {
         let mut edits = Vec::new();
         for (path, before) in paths.iter().zip(repository.contents("HEAD", paths)?) {
             let Some(before) = before else { return Ok(None) };
-            if std::fs::read(self.root.join(path)).is_ok_and(|now| now != before) {
+            if lockstep_fs::read(self.root.join(path)).is_ok_and(|now| now != before) {
                 let before = Before::Text(text(&before));
                 edits.push(Edit { path: path.clone(), former: None, before, after: After::Present });
             }
@@ -179,7 +182,7 @@ impl Tree {
         Ok(edits.collect())
     }
 
-    /// What the files are in the newer state.
+    /// Returns the contents of the files in the newer state.
     fn afters(
         &self,
         repository: &Repository,
@@ -210,7 +213,7 @@ impl Tree {
             .collect())
     }
 
-    /// What a patch would change; where it has been applied already, what it has changed.
+    /// Returns the changes that a patch would make; if it is already applied, those that it has made.
     pub(crate) fn edits_of_patch(&self, patches: &[FilePatch], name: &str) -> Result<Edits, CommandError> {
         let edits: Vec<Edit> =
             patches.iter().map(|patch| self.edit_of_patch(patch)).collect::<Result<_, _>>()?;
@@ -245,8 +248,20 @@ impl Tree {
         let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
         let file = self.root.join(path);
         let plain = std::fs::symlink_metadata(&file).is_ok_and(|meta| meta.is_file());
-        if inside && plain { std::fs::read(file).ok().map(|bytes| text(&bytes).to_string()) } else { None }
+        if inside && plain {
+            lockstep_fs::read(file).ok().map(|bytes| text(&bytes).to_string())
+        } else {
+            None
+        }
     }
+}
+
+/// Returns true if a name is written as revisions of git are and files are not.
+fn looks_like_revision(name: &str) -> bool {
+    name.contains("..") && !name.contains('/')
+        || name.contains(['~', '^'])
+        || name.contains("@{")
+        || name == "HEAD"
 }
 
 /// Contents that are no UTF-8 are binary: only their names matter.

@@ -1,4 +1,4 @@
-//! References to files that no longer exist: git says which files existed.
+//! References to files that no longer exist. Git lists the files that existed.
 
 use std::collections::BTreeMap;
 
@@ -8,26 +8,26 @@ use lockstep_refs::dangling::{Former, dangling};
 use lockstep_refs::entity::entities;
 use lockstep_refs::world::World as _;
 
-use super::references::{Found, place};
+use super::references::{Found, each_once, place};
 use super::tree::Tree;
 use crate::error::CommandError;
 
-/// A file that is gone, and the state of the repository that still has it.
+/// A deleted file, and the state of the repository that still has it.
 struct Gone {
     path: String,
     state: String,
 }
 
-/// References to what no longer exists.
+/// References to something that no longer exists.
 #[derive(Default)]
 pub(super) struct DanglingReferences {
     pub(super) found: Vec<Found>,
-    /// Whether the time was over before every file was searched.
+    /// True if the time was over before every file was searched.
     pub(super) truncated: bool,
 }
 
 impl Tree {
-    /// Finds references to what no longer exists, until `is_over`.
+    /// Finds references to something that no longer exists, until `is_over`.
     pub(super) fn dangling(
         &self,
         index: &Index,
@@ -42,7 +42,7 @@ impl Tree {
             let place = place(index, at.file, at.line, at.kind, &at.pattern, at.certainty)?;
             Some(Found { target: Some(at.target.clone()), ..place })
         });
-        Ok(DanglingReferences { found: found.collect(), truncated: search.truncated })
+        Ok(DanglingReferences { found: each_once(found.collect()), truncated: search.truncated })
     }
 
     /// The files that existed, with their names.

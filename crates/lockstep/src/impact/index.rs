@@ -3,28 +3,30 @@
 use jiff::Timestamp;
 use lockstep_config::scope::ScopePreset;
 use lockstep_index::index::{Home, Index, Progress, Settings};
+use lockstep_index::user_cache::Bounds;
 use lockstep_refs::entity::Aliases;
 use lockstep_refs::report::Basis;
+use lockstep_store::StateDir;
 
 use super::tree::Tree;
-use crate::error::CommandError;
+use crate::error::{CommandError, Kind};
 use crate::project::ActiveProject;
+use crate::trust::user_cache;
 
 impl Tree {
-    /// The names that the project gives to files.
+    /// Returns the project's aliases of files.
     pub(crate) fn aliases(&self) -> Aliases {
         self.project.as_ref().map_or_else(Aliases::default, ActiveProject::aliases)
     }
 
-    /// The index, up to date. In a project it is kept; where Lockstep is not active nothing is written, and it goes with the
-    /// process.
+    /// Returns the updated index.
     pub(crate) fn open_index(&self, progress: &dyn Progress) -> Result<Index, CommandError> {
         let (home, settings) = self.home_of_index();
         Ok(Index::open_or_build(&self.root, home, &settings, progress)?)
     }
 
-    /// The index, up to date, with what it said when it was asked. Where `is_worth_it`, it is asked before it is known to be up to date,
-    /// and again only if it was not.
+    /// Returns the updated index, and the result of `ask`. If `is_worth_it` returns true, `ask` runs before
+    /// the index is known to be up to date, and is repeated only if it was not.
     pub(crate) fn ask_index<T>(
         &self,
         progress: &dyn Progress,
@@ -38,21 +40,39 @@ impl Tree {
         Ok((index, answer))
     }
 
+    /// The home of the index: if the user has no cache directory that can be used, it ends with the process.
     fn home_of_index(&self) -> (Home<'_>, Settings) {
-        match &self.project {
-            Some(project) => (Home::State(&project.state), project.index_settings()),
-            None => (Home::Memory, Settings::default()),
+        (self.index_directory().map_or(Home::Memory, Home::State), self.index_settings())
+    }
+
+    pub(crate) fn index_settings(&self) -> Settings {
+        self.project.as_ref().map_or_else(Settings::default, ActiveProject::index_settings)
+    }
+
+    /// The directory in which the index is kept: the project's state, or a directory of the user's cache for a tree without
+    /// `lockstep.toml`.
+    pub(crate) fn index_directory(&self) -> Result<&StateDir, CommandError> {
+        if let Some(project) = &self.project {
+            return Ok(&project.state);
         }
+        let cached = self.cached_index.get_or_init(|| {
+            let cache = user_cache().ok_or("neither XDG_CACHE_HOME nor HOME names a directory for it")?;
+            cache.directory_of(&self.root, Bounds::default()).map_err(|error| error.to_string())
+        });
+        cached.as_ref().map_err(|why| {
+            CommandError::new(Kind::Store, format!("cannot keep an index: {why}"))
+                .hint("`lockstep init` keeps it in the project; questions work without it")
+        })
     }
 }
 
 impl ActiveProject {
-    /// The names that the project gives to files.
+    /// Returns the project's aliases of files.
     pub(crate) fn aliases(&self) -> Aliases {
         Aliases::new(self.config().impact.aliases.0.iter().map(|(name, path)| (&**name, &**path)))
     }
 
-    /// What the project's index is of.
+    /// Returns the settings of the project's index.
     pub(crate) fn index_settings(&self) -> Settings {
         let scope = &self.config().scope;
         let settings = Settings {
@@ -67,7 +87,7 @@ impl ActiveProject {
     }
 }
 
-/// What the answers that an index has given are worth. To be asked last.
+/// Returns the freshness of an index's answers. Call it last.
 pub(crate) fn basis(index: &Index) -> Basis {
     let condition = index.condition();
     let commit = condition.commit.as_deref().map_or("none", |commit| commit.get(..12).unwrap_or(commit));

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use lockstep_index::index::{Index, Progress};
+use lockstep_refs::limits::Limits;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -21,61 +22,65 @@ use crate::reply::Reply;
 /// The default time limit of a search.
 pub(crate) const TIME_LIMIT: Duration = Duration::from_secs(10);
 
-/// Which references are asked for.
+/// The requested references.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Direction {
-    /// Those to the name.
+    /// References to the name.
     #[default]
     In,
-    /// Those that the file or the symbol makes.
+    /// References that the file or the symbol makes.
     Out,
-    /// Those to something that no longer exists.
+    /// References to something that no longer exists.
     Dangling,
 }
 
-/// A thing that has the name.
+/// An entity with the queried name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct DefinitionGroup {
-    /// Where it is: `path:line`, or a path.
+    /// The location: `path:line`, or a path.
     pub(crate) at: String,
     /// The name that refers to this one only.
     pub(crate) narrow: String,
-    /// How many places reference it.
+    /// The number of places that reference it.
     pub(crate) references: usize,
 }
 
 /// References that were found, and how reliable the answer is.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub(crate) struct References {
-    /// What was asked for.
+    /// The queried name.
     pub(crate) sought: String,
-    /// Where a symbol is defined, or the file itself.
+    /// The definitions of a symbol, or the file itself.
     pub(crate) defined: Vec<String>,
-    /// The things that have the name, each with the number of its references.
+    /// The entities with the queried name, each with the number of its references.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) definitions: Vec<DefinitionGroup>,
-    /// Whether nothing in the project defines the name: `references` are then the places that use it all the same.
+    /// True if nothing in the project defines the name: `references` are then the places that use it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) undefined: bool,
-    /// Where git last saw an undefined name defined.
+    /// The last definition of an undefined name that git has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) formerly: Option<String>,
     /// The places, by file.
     pub(crate) references: Vec<Found>,
-    /// How many references between files of a directory that was asked about are left out.
+    /// The number of omitted references between files of the requested directory.
     #[serde(skip_serializing_if = "is_zero")]
     pub(crate) inside: usize,
-    /// How many imports could not be resolved.
+    /// The number of imports that could not be resolved.
     pub(crate) unresolved: usize,
-    /// Whether the files were looked at as they are now.
+    /// The number of times each limit of the search was reached: references may be missing.
+    #[serde(skip_serializing_if = "Limits::is_empty")]
+    #[schemars(with = "std::collections::BTreeMap<String, u64>")]
+    pub(crate) limits: Limits,
+    /// True if the answer matches the files on disk.
     pub(crate) fresh: bool,
-    /// What the index was made of.
+    /// The revision of the index.
     pub(crate) revision: String,
     /// When the index was last changed.
     pub(crate) time: String,
-    /// How many files could not be looked into.
+    /// The number of files that could not be read.
     pub(crate) unseen_files: usize,
-    /// Whether the time limit was reached before every file was checked.
+    /// True if the time limit was reached before every file was checked.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) truncated: bool,
     #[serde(skip)]
@@ -86,7 +91,7 @@ fn is_zero(n: &usize) -> bool {
     *n == 0
 }
 
-/// What a search gave, before the index is asked how reliable it is.
+/// The result of a search, without the freshness of the index.
 enum Search {
     Defined(Vec<Group>, Places),
     Undefined(Vec<Found>, bool),
@@ -94,7 +99,7 @@ enum Search {
 }
 
 impl References {
-    /// Finds the references to what is called `name` in the tree of `directory`, or those it makes.
+    /// Finds the references to `name` in the tree of `directory`, or the references that it makes.
     pub(crate) fn of(
         directory: &Path,
         name: &str,
@@ -102,7 +107,7 @@ impl References {
         limit: Duration,
         progress: &dyn Progress,
     ) -> Result<Self, CommandError> {
-        let progress: &dyn Progress = &Deadline::after(limit, progress);
+        let progress: &dyn Progress = &Deadline::within(limit, progress);
         let tree = Tree::of_command(directory)?;
         let (index, search) = tree.ask_index(
             progress,
@@ -125,13 +130,13 @@ impl References {
         Ok(Self { truncated, ..found.by(index) })
     }
 
-    /// References to what no longer exists, as far as the time allows.
+    /// Finds references to something that no longer exists, as far as the time allows.
     pub(crate) fn dangling(
         directory: &Path,
         limit: Duration,
         progress: &dyn Progress,
     ) -> Result<Self, CommandError> {
-        let progress: &dyn Progress = &Deadline::after(limit, progress);
+        let progress: &dyn Progress = &Deadline::within(limit, progress);
         let is_over = || progress.is_out_of_time() || progress.is_abandoned();
         let tree = Tree::of_command(directory)?;
         let index = tree.open_index(progress)?;
@@ -143,7 +148,7 @@ impl References {
     }
 
     fn with_places(self, groups: &[Group], places: Places) -> Self {
-        let Places { found, unresolved, inside, is_partial } = places;
+        let Places { found, unresolved, inside, is_partial, limits } = places;
         let definitions = groups.iter().enumerate().map(|(at, group)| DefinitionGroup {
             at: group.at.clone(),
             narrow: group.narrow.clone(),
@@ -158,16 +163,17 @@ impl References {
             definitions: definitions.collect(),
             references: found,
             unresolved,
+            limits,
             inside,
             truncated: is_partial,
             ..self
         }
     }
 
-    /// Adds what the index says about itself, which is asked last.
+    /// Adds the state of the index, which must be read last.
     fn by(self, mut index: Index) -> Self {
         let basis = super::index::basis(&index);
-        // The facts that were parsed for this answer are saved for the next one, where that is possible.
+        // The facts that were parsed for this answer are saved for the next one, if possible.
         let _ = index.keep_parsed();
         let lockstep_refs::report::Basis { fresh, revision, time, unseen } = basis;
         Self { fresh, revision, time, unseen_files: unseen, ..self }
@@ -212,7 +218,10 @@ impl Reply for References {
 }
 
 fn unknown(name: &str, similar: &[String]) -> CommandError {
-    let error = CommandError::new(Kind::Usage, format!("nothing in this tree is called {name:?}"));
+    let is_line = |(_, line): (&str, &str)| !line.is_empty() && line.bytes().all(|it| it.is_ascii_digit());
+    let is_file = undefined::is_path(name) || name.rsplit_once(':').is_some_and(is_line);
+    let kind = if is_file { Kind::Store } else { Kind::Usage };
+    let error = CommandError::new(kind, format!("nothing in this tree is called {name:?}"));
     let error = match similar {
         [] => error,
         names => {
@@ -224,9 +233,4 @@ fn unknown(name: &str, similar: &[String]) -> CommandError {
         "give a path, a place (`file:12`, `file.md#slug`, `file.py:NAME`), a module (`crate::a`, `pkg.mod`, `./x`), a symbol \
          (`Type.method` for a member), a package of the project, or the name of a skill or agent",
     )
-}
-
-/// On one line, whatever its characters.
-pub(crate) fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect()
 }

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 use lockstep_refs::reference::{Certainty, Kind};
+use lockstep_text::single_line;
 
-use super::lookup::{Direction, References, one_line};
+use super::lookup::{Direction, References};
 use super::references::Found;
 use crate::terminal::Terminal;
 
@@ -31,7 +32,7 @@ pub(crate) fn render(answer: &References, all: bool, terminal: Option<&Terminal>
             let own: Vec<&Found> = certain.iter().filter(own).copied().collect();
             let perhaps = uncertain.iter().filter(|found| found.definition == Some(at)).count();
             let heading = format!("{}: {}", definition.at, counted(&own, perhaps));
-            let _ = writeln!(out, "\n== {}", listing.styled(Style::new().bold(), &one_line(&heading)));
+            let _ = writeln!(out, "\n== {}", listing.styled(Style::new().bold(), &single_line(&heading)));
             listing.write(&mut out, &own, "");
         }
         narrowing(&mut out, answer, max);
@@ -71,7 +72,7 @@ fn each_line_once(found: &[Found]) -> Vec<&Found> {
 }
 
 fn summary(out: &mut String, answer: &References, certain: &[&Found], uncertain: &[&Found]) {
-    let sought = one_line(&answer.sought);
+    let sought = single_line(&answer.sought);
     let number = counted(certain, uncertain.len());
     let nothing = certain.is_empty() && uncertain.is_empty();
     let _ = match answer.direction {
@@ -80,7 +81,7 @@ fn summary(out: &mut String, answer: &References, certain: &[&Found], uncertain:
             writeln!(
                 out,
                 "{sought} is not defined in this project{}; still used: {number}",
-                one_line(&formerly)
+                single_line(&formerly)
             )
         }
         Direction::Dangling if nothing && answer.truncated => {
@@ -111,7 +112,7 @@ fn summary(out: &mut String, answer: &References, certain: &[&Found], uncertain:
     }
     if answer.definitions.len() == 1 || answer.direction == Direction::Out {
         for at in &answer.defined {
-            let _ = writeln!(out, "defined in {}", one_line(at));
+            let _ = writeln!(out, "defined in {}", single_line(at));
         }
     }
 }
@@ -139,7 +140,7 @@ fn narrowing(out: &mut String, answer: &References, max: usize) {
         .definitions
         .iter()
         .take(3)
-        .map(|definition| format!("`lockstep refs {}`", one_line(&definition.narrow)))
+        .map(|definition| format!("`lockstep refs {}`", single_line(&definition.narrow)))
         .collect();
     let _ = writeln!(out, "\nTo ask about one of them: {}", names.join(", "));
 }
@@ -151,6 +152,10 @@ fn notes(out: &mut String, answer: &References) {
     }
     if answer.unresolved > 0 {
         let _ = writeln!(out, "note: {} could not be resolved", count(answer.unresolved, "import"));
+    }
+    if !answer.limits.is_empty() {
+        let limits = &answer.limits;
+        let _ = writeln!(out, "note: limits of the search were reached, references may be missing: {limits}");
     }
     if answer.unseen_files > 0 {
         let _ = writeln!(out, "note: {} could not be looked into", count(answer.unseen_files, "file"));
@@ -164,7 +169,7 @@ fn notes(out: &mut String, answer: &References) {
 struct Listing<'a> {
     terminal: Option<&'a Terminal>,
     left: usize,
-    /// How many places were left out.
+    /// The number of omitted places.
     cut: usize,
 }
 
@@ -189,10 +194,11 @@ impl Listing<'_> {
             if group.replace(key) != Some(key) {
                 let own = if place.same_file { ", same file" } else { "" };
                 let heading = format!("{} ({}{own})", place.file, place.kind.word());
-                let _ = writeln!(out, "{}", self.styled(Style::new().bold(), &one_line(&heading)));
+                let _ = writeln!(out, "{}", self.styled(Style::new().bold(), &single_line(&heading)));
             }
-            let line = one_line(&format!("{}:{}:{}", place.file, place.line, place.text));
-            let target = place.target.as_ref().map(|it| one_line(&format!("  → {it}"))).unwrap_or_default();
+            let line = single_line(&format!("{}:{}:{}", place.file, place.line, place.text));
+            let target =
+                place.target.as_ref().map(|it| single_line(&format!("  → {it}"))).unwrap_or_default();
             let dim = Style::new().dimmed();
             let _ = writeln!(out, "{line}{}{}", self.styled(dim, &target), self.styled(dim, doubt));
         }

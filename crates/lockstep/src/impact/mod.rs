@@ -1,16 +1,16 @@
-//! Questions about references: the tree they are about, what changed in it, and the answer.
+//! Queries about references: the tree, its changes, and the answer.
 //!
-//! Shared by `lockstep impact`, `lockstep refs`, the hooks, the cascade and the MCP server. What depends on what is decided in `lockstep-refs`;
-//! here only files, git and the store are asked.
+//! Shared by `lockstep impact`, `lockstep refs`, the hooks, the cascade and the MCP server. `lockstep-refs`
+//! resolves dependencies; this module reads files, git and the store.
 
 mod alert;
 pub(crate) mod analysis;
-mod awaited;
-mod background;
+pub(crate) mod background;
 pub(crate) mod deadline;
 pub(crate) mod edits;
 mod gone;
 pub(crate) mod index;
+mod lazy_join;
 pub(crate) mod lookup;
 pub(crate) mod lookup_text;
 pub(crate) mod moves;

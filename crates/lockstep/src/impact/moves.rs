@@ -1,4 +1,4 @@
-//! Moves by content: a file that vanished and one that appeared with the same or a similar content are one file.
+//! Moves by content: a deleted file and a new one with the same or a similar content are one file.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,8 @@ const MAX_FILES: usize = 1_000;
 /// Larger files are not compared.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Replaces deletions and creations that are one move by its two ends. `original` gives what a deleted file was.
+/// Replaces a deletion and a creation by a move if they are one. `original` returns the content of a deleted
+/// file.
 pub(crate) fn of_changes(
     mut changes: Vec<(PathBuf, ChangeKind)>,
     original: impl Fn(&Path) -> Option<Former>,
@@ -81,5 +82,5 @@ fn paired(paths: &[String], old: &[(usize, Vec<u8>)], new: &[(usize, Vec<u8>)]) 
 
 fn content(path: &Path) -> Option<Vec<u8>> {
     let meta = std::fs::symlink_metadata(path).ok()?;
-    if !meta.is_file() || meta.len() > MAX_BYTES { None } else { std::fs::read(path).ok() }
+    if !meta.is_file() || meta.len() > MAX_BYTES { None } else { lockstep_fs::read(path).ok() }
 }

@@ -1,15 +1,18 @@
-//! Original contents: what changed files were before, from the first source that knows.
+//! Original contents of changed files, from the first available source.
 //!
-//! An event that told it comes first, then the file at the last report, then the file when the session started. The index may know
-//! what was defined in a file when it was last read. The last source is the commit that was checked out.
+//! The sources are: an event, then the file at the last report, then the file when the session started. The
+//! index may have the definitions of a file when it was last read. The last source is the commit that was
+//! checked out.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use lockstep_git::local::{Blob, DiskFile, LocalRepository, LocalStatus};
 use lockstep_index::catalogue::Catalogue;
 use lockstep_index::index::Index;
+use lockstep_index::scope::is_rule_file;
 use lockstep_model::event::Former;
 use lockstep_model::ids::{AgentId, SessionId};
 use lockstep_refs::impact::{Before, Edit};
@@ -27,7 +30,10 @@ const MAX_SAVED_BYTES: u64 = 8 << 20;
 /// Nor is a larger file.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// The moment whose contents are wanted.
+/// If more files differ from the commit, the contents of the others are unknown too.
+const MAX_DIFFERING_FILES: usize = 5_000;
+
+/// The point in time whose contents are requested.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Since<'a> {
     /// The last report of this agent's changes; `None` is the Lead.
@@ -43,6 +49,8 @@ pub(crate) struct Originals<'a> {
     since: Since<'a>,
     base: OnceCell<SessionBase>,
     repository: OnceCell<Option<LocalRepository>>,
+    /// Directories whose ignore file differs from that at the start of the session.
+    changed_rules: RefCell<HashMap<PathBuf, bool>>,
 }
 
 impl<'a> Originals<'a> {
@@ -53,6 +61,7 @@ impl<'a> Originals<'a> {
             since,
             base: OnceCell::new(),
             repository: OnceCell::new(),
+            changed_rules: RefCell::default(),
         }
     }
 
@@ -60,7 +69,7 @@ impl<'a> Originals<'a> {
     pub(crate) fn saved(&self, path: &Path) -> Option<Former> {
         match self.since {
             Since::Report(agent) => self.befores.since_report(path, agent),
-            // An event may have come after a change that no event told of. The start is earlier.
+            // An event may have come after a change without an event. The start is earlier.
             Since::Start => {
                 let started = self.relative(path).and_then(|path| self.at_start(&path));
                 started.or_else(|| self.befores.since_start(path))
@@ -74,18 +83,24 @@ impl<'a> Originals<'a> {
         self.saved(path).or_else(|| self.at_start(&relative)).or_else(|| self.in_commit(&relative))
     }
 
-    /// Fills in the original contents that are not known yet.
-    pub(crate) fn fill(&self, index: &Index, edits: &mut [Edit]) {
+    /// Fills in the unknown original contents. Returns the files whose original is only assumed to be that of
+    /// the commit: the session was first seen after a change, so they may have differed from it before.
+    pub(crate) fn fill(&self, index: &Index, edits: &mut [Edit]) -> Vec<String> {
+        let mut assumed = Vec::new();
         for edit in edits.iter_mut().filter(|edit| matches!(edit.before, Before::Unknown)) {
             let path = edit.former.as_deref().unwrap_or(&edit.path);
             edit.before = match self.at_start(path) {
                 Some(former) => before(former),
                 None => match index.former_facts(path) {
                     Some(facts) => Before::Facts(Arc::new(facts)),
-                    None => self.in_commit(path).map_or(Before::Unknown, before),
+                    None => {
+                        assumed.extend((!self.base().is_complete).then(|| edit.path.clone()));
+                        self.in_commit(path).map_or(Before::Unknown, before)
+                    }
                 },
             };
         }
+        assumed
     }
 
     /// Returns the file when the session started, if its start was seen and everything about it was saved.
@@ -94,12 +109,16 @@ impl<'a> Originals<'a> {
         if let Some(text) = base.contents.get(path) {
             return Some(Former::Text(text.clone()));
         }
+        if base.absent.contains(path) {
+            return Some(Former::Absent);
+        }
         if !base.is_complete || base.unsaved.contains(path) {
             return None;
         }
         match (&base.commit, self.repository()) {
             (Some(commit), Some(repository)) => match repository.file(commit, path) {
                 Blob::Content(bytes) => Some(Former::Text(text(&bytes).to_string())),
+                Blob::Absent if self.was_perhaps_ignored(path) => None,
                 Blob::Absent => Some(Former::Absent),
                 Blob::Unreadable => None,
             },
@@ -108,8 +127,32 @@ impl<'a> Originals<'a> {
         }
     }
 
-    /// Returns the file in the commit that was checked out when the session was first seen. A file that the commit does not have may
-    /// have existed all the same.
+    /// Returns true if the ignore rules for a file changed since the session started: the file may have existed
+    /// out of scope.
+    fn was_perhaps_ignored(&self, path: &str) -> bool {
+        let path = Path::new(path);
+        !path.file_name().is_some_and(is_rule_file)
+            && path.ancestors().skip(1).any(|directory| self.has_other_rules(directory))
+    }
+
+    fn has_other_rules(&self, directory: &Path) -> bool {
+        if let Some(known) = self.changed_rules.borrow().get(directory) {
+            return *known;
+        }
+        let rules = directory.join(".gitignore");
+        let started = match rules.to_str().and_then(|rules| self.at_start(rules)) {
+            Some(Former::Text(text)) => text,
+            Some(Former::Absent) | None => String::new(),
+        };
+        let now = lockstep_fs::read_text(self.root.join(&rules)).unwrap_or_default();
+        // Git may convert line ends at the checkout.
+        let is_other = !now.lines().eq(started.lines());
+        self.changed_rules.borrow_mut().insert(directory.to_owned(), is_other);
+        is_other
+    }
+
+    /// Returns the file in the commit that was checked out when the session was first seen. A file that is
+    /// not in the commit may nevertheless have existed.
     fn in_commit(&self, path: &str) -> Option<Former> {
         let repository = self.repository()?;
         let commit = self.base().commit.clone().or_else(|| repository.head())?;
@@ -127,7 +170,8 @@ impl<'a> Originals<'a> {
         self.repository.get_or_init(|| LocalRepository::discover(self.root)).as_ref()
     }
 
-    fn relative(&self, path: &Path) -> Option<String> {
+    /// Returns the path of a file of the project relative to its root.
+    pub(crate) fn relative(&self, path: &Path) -> Option<String> {
         path.strip_prefix(self.root).ok().and_then(Path::to_str).map(str::to_owned)
     }
 }
@@ -146,36 +190,47 @@ impl ActiveProject {
         let repository = LocalRepository::discover(&self.root);
         let status = repository.as_ref().and_then(|repository| repository.status(&self.root, &files));
         let commit = repository.as_ref().and_then(LocalRepository::head);
-        let differing: Vec<&DiskFile> = match &status {
-            Some(status) => {
-                let by_path = |path: &String| files.binary_search_by(|file| file.path.cmp(path)).ok();
-                let present = status.iter().filter(|(_, status)| *status != LocalStatus::Deleted);
-                present.filter_map(|(path, _)| by_path(path).map(|at| &files[at])).collect()
-            }
-            None => files.iter().collect(),
-        };
         let commit = commit.filter(|_| status.is_some());
-        let bytes: u64 = differing.iter().map(|file| file.size.min(MAX_FILE_BYTES)).sum();
         let mut base = SessionBase { commit, ..SessionBase::default() };
-        if differing.len() > MAX_SAVED_FILES || bytes > MAX_SAVED_BYTES {
+        let (differing, deleted) = differing_files(&files, status);
+        if differing.len() + deleted.len() > MAX_DIFFERING_FILES {
             return base;
         }
+        let (mut count, mut bytes) = (0, 0);
         for file in differing {
             let is_small = file.size <= MAX_FILE_BYTES;
-            match std::fs::read_to_string(self.root.join(&file.path)).ok().filter(|_| is_small) {
-                Some(text) => drop(base.contents.insert(file.path.clone(), text)),
-                None => drop(base.unsaved.insert(file.path.clone())),
+            let fits = is_small && count < MAX_SAVED_FILES && bytes + file.size <= MAX_SAVED_BYTES;
+            let text = if fits { lockstep_fs::read_text(self.root.join(&file.path)).ok() } else { None };
+            if text.is_some() {
+                (count, bytes) = (count + 1, bytes + file.size);
             }
+            base.set(&file.path, text.map(Former::Text));
         }
+        base.absent = deleted;
         base.is_complete = true;
         base
     }
 
-    /// Returns how the files differ from the checked-out commit; `None` where git cannot tell.
+    /// Returns the differences of the files from the checked-out commit. `None` if git cannot determine them.
     pub(crate) fn changes_since_commit(&self, catalogue: &Catalogue) -> Option<Vec<(PathBuf, LocalStatus)>> {
         let status = LocalRepository::discover(&self.root)?.status(&self.root, &disk_files(catalogue))?;
         Some(status.into_iter().map(|(path, status)| (PathBuf::from(path), status)).collect())
     }
+}
+
+/// Returns the files that differ from the commit, those that the commit has first, and the paths of deleted ones. Without a status
+/// every file differs. `files` are sorted by path.
+fn differing_files(
+    files: &[DiskFile],
+    status: Option<Vec<(String, LocalStatus)>>,
+) -> (Vec<&DiskFile>, BTreeSet<String>) {
+    let Some(status) = status else { return (files.iter().collect(), BTreeSet::new()) };
+    let on_disk =
+        |path: &str| files.binary_search_by(|file| (*file.path).cmp(path)).ok().map(|at| &files[at]);
+    let of_kind = |kind: LocalStatus| status.iter().filter(move |(_, it)| *it == kind).map(|(path, _)| path);
+    let present = of_kind(LocalStatus::Modified).chain(of_kind(LocalStatus::Added));
+    let deleted = of_kind(LocalStatus::Deleted).cloned().collect();
+    (present.filter_map(|path| on_disk(path)).collect(), deleted)
 }
 
 /// The files of a catalogue, sorted by path. Paths that are not UTF-8 are left out.

@@ -1,4 +1,4 @@
-//! Packages of the project by the names that their manifests give them, and the files that import them.
+//! Packages of the project by the names in their manifests, and the files that import them.
 
 use lockstep_index::index::Index;
 use lockstep_refs::facts::Import;
@@ -7,7 +7,7 @@ use lockstep_refs::world::{FileId, World as _, base, join, parent};
 
 use super::references::{Found, place};
 
-/// A manifest format with the way its packages are imported.
+/// A manifest format, with its kind of imports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Ecosystem {
     Npm,
@@ -136,7 +136,7 @@ impl Package {
         })
     }
 
-    /// Whether a file belongs to the package, and not to another one inside its directory.
+    /// Returns true if a file belongs to the package, and not to another one inside its directory.
     fn contains(&self, path: &str) -> bool {
         let holds = |directory: &&String| super::target::is_below(path, directory);
         let nearest = self.directories.iter().filter(holds).max_by_key(|directory| directory.len());
@@ -212,7 +212,7 @@ fn value_in(text: &str, tables: &[&str]) -> Option<String> {
     None
 }
 
-/// Whether a word occurs in a line, and not as a part of a longer one.
+/// Returns true if a line contains a complete word.
 pub(super) fn has_word(line: &str, word: &str) -> bool {
     let joins = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
     line.match_indices(word).any(|(at, _)| {

@@ -1,4 +1,4 @@
-//! A question about impact: of what, how far, for how long.
+//! A query for impact: its subject, its depth and its time limit.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -10,27 +10,27 @@ use lockstep_refs::impact::Edit;
 use lockstep_refs::report::Timings;
 
 use super::analysis::{Analysis, milliseconds};
-use super::awaited::Awaited;
 use super::deadline::Deadline;
 use super::edits::Edits;
+use super::lazy_join::LazyJoin;
 use super::tree::Tree;
 use crate::error::{CommandError, Kind};
 
-/// What changed.
+/// The changes to analyse.
 #[derive(Debug, Clone, Default)]
 pub(crate) enum Changed {
-    /// What differs from the last commit; where nothing does, what the last commit changed.
+    /// The differences from the last commit; if there are none, the changes of the last commit.
     #[default]
     Tree,
     /// These files or directories, as they differ from the last commit.
     Files(Vec<PathBuf>),
     /// From one commit to another.
     Range(String),
-    /// What is staged.
+    /// The staged changes.
     Staged,
-    /// What a unified diff changes, and what it is called.
+    /// The changes of a unified diff, and its name.
     Patch { text: String, name: String },
-    /// What the agents of a session changed, or one of them.
+    /// The changes of a session's agents, or of one of them.
     Session { session: SessionId, agent: Option<String> },
 }
 
@@ -38,9 +38,9 @@ pub(crate) enum Changed {
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
     pub(crate) changed: Changed,
-    /// Whether files that changed together in git are wanted too.
+    /// Set if files that changed together in git are wanted too.
     pub(crate) history: bool,
-    /// How long the whole command may take.
+    /// The time limit of the whole command.
     pub(crate) limit: Duration,
 }
 
@@ -48,23 +48,24 @@ pub(crate) struct Question {
 pub(crate) struct Asked {
     pub(crate) tree: Tree,
     pub(crate) analysis: Analysis,
-    /// Where the changes come from, with its preposition: `in the working tree`, `since v1.0`.
+    /// The source of the changes with its preposition: `in the working tree`, `since v1.0`.
     pub(crate) origin: String,
     /// Paths that were named and have not changed since the last commit.
     pub(crate) unchanged: Vec<String>,
 }
 
 impl Question {
-    /// Asks it in `directory`. Whoever watches the progress can also end it.
+    /// Runs the query in `directory`. The receiver of the progress can also cancel it.
     pub(crate) fn ask(&self, directory: &Path, progress: &dyn Progress) -> Result<Asked, CommandError> {
         let started = Instant::now();
-        let progress: &dyn Progress = &Deadline::after(self.limit, progress);
+        let progress: &dyn Progress = &Deadline::within(self.limit, progress);
         let tree = Tree::of_command(directory)?;
-        // Git is asked what changed while the index is opened, and the index who depends on it while the disk is looked at.
+        // Git determines the changes while the index is opened, and the index is queried while the disk is
+        // checked.
         let (asked, (edits, changes)) = std::thread::scope(|scope| {
-            let git = Awaited::new(scope.spawn(|| (self.edits(&tree, directory), milliseconds(started))));
+            let git = LazyJoin::new(scope.spawn(|| (self.edits(&tree, directory), milliseconds(started))));
             let edits = || git.get().0.as_ref().map_or(&[][..], |changed| &changed.edits);
-            // What the index knows in another version is found changed anyway.
+            // A file that the index has in another version will be found changed anyway.
             let is_worth_it = |index: &Index| edits().iter().all(|edit| index.knows(&edit.path));
             let asked = tree.ask_index(progress, is_worth_it, |index| {
                 let opened = milliseconds(started);
@@ -83,7 +84,7 @@ impl Question {
         if let Some(store) = tree.store()? {
             analysis.drop_dismissed(&store)?;
         }
-        // What could not be kept is parsed again the next time: no reason to give no answer.
+        // Facts that could not be saved are parsed again the next time, which is no reason to fail.
         let _ = index.keep_parsed();
         if self.history {
             analysis.add_history(tree.repository()?)?;
@@ -118,7 +119,7 @@ impl Question {
 }
 
 impl Asked {
-    /// Whether a cascade is under way: then it goes on, whatever the report says.
+    /// Returns true if a cascade is active. Then it continues, whatever the report says.
     pub(crate) fn in_cascade(&self) -> Result<bool, CommandError> {
         let store = self.tree.store()?;
         Ok(store.map(|store| store.active_cascades()).transpose()?.is_some_and(|active| !active.is_empty()))
@@ -131,7 +132,7 @@ fn analyse(tree: &Tree, index: &Index, edits: &[Edit], progress: &dyn Progress) 
     Analysis::of(&tree.root, index, &tree.aliases(), edits, &is_over)
 }
 
-/// A revision alone names the changes since it; a range names those in it.
+/// Describes a range: a single revision means the changes since it, a range those in it.
 fn origin_of_range(range: &str) -> String {
     if range.contains("..") { format!("in {range}") } else { format!("since {range}") }
 }

@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use lockstep_index::index::Index;
 use lockstep_refs::entity::{Aliases, Names};
+use lockstep_refs::facts::Definition;
 use lockstep_refs::language;
+use lockstep_refs::limits::Limits;
+use lockstep_refs::overlay::Overlay;
 use lockstep_refs::reference::{Certainty, Kind, Target};
 use lockstep_refs::text::{self, Subject};
-use lockstep_refs::world::{FileId, World as _};
+use lockstep_refs::world::{FileId, World};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -23,20 +26,19 @@ pub(crate) struct Found {
     #[schemars(with = "String")]
     pub(crate) kind: Kind,
     pub(crate) line: u32,
-    /// The line.
     pub(crate) text: String,
-    /// What in it is the reference.
+    /// The text of the reference in the line.
     pub(crate) pattern: String,
     /// resolved; possible or untyped where only types, or a run, could decide.
     #[schemars(with = "String")]
     pub(crate) certainty: Certainty,
-    /// The file it leads to, where that is the question.
+    /// The referenced file, if the query is about outgoing references.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) target: Option<String>,
-    /// Which of `definitions` it references, where there are several: its position.
+    /// The index of the referenced definition in `definitions`, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) definition: Option<usize>,
-    /// Whether it is in the file that defines what it references.
+    /// True if it is in the file that defines the referenced entity.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) same_file: bool,
 }
@@ -45,23 +47,28 @@ pub(crate) struct Found {
 #[derive(Default)]
 pub(crate) struct Places {
     pub(crate) found: Vec<Found>,
-    /// How many imports in the referring files lead to nothing.
+    /// The number of unresolved imports in the referring files.
     pub(crate) unresolved: usize,
-    /// How many places in a directory reference something in the same directory; they are left out.
+    /// The number of omitted references within the requested directory.
     pub(crate) inside: usize,
-    /// Whether the time was over before everything was searched.
+    /// True if the time was over before everything was searched.
     pub(crate) is_partial: bool,
+    /// The limits of the search that were reached.
+    pub(crate) limits: Limits,
 }
 
 impl Sought {
     /// Finds the places that reference it, sorted by file, kind and line, each place once.
     pub(crate) fn referrers(&self, index: &Index, is_over: &dyn Fn() -> bool) -> Places {
         let mut places = Places::default();
+        let limits_before = Limits::of_thread();
+        // All targets share a memo.
+        let world = Overlay::empty(index);
         for target in &self.targets {
             if is_over() {
                 break;
             }
-            target.add_referrers(index, &mut places);
+            target.add_referrers(index, &world, &mut places);
         }
         for (group, package) in &self.packages {
             let found = package.referrers(index, is_over);
@@ -72,13 +79,16 @@ impl Sought {
         if self.groups.len() < 2 {
             places.found.iter_mut().for_each(|found| found.definition = None);
         }
-        places.unresolved = unresolved(index, &places.found, is_over);
+        places.unresolved = unresolved(&world, &places.found, is_over);
+        places.limits = Limits::of_thread().since(&limits_before);
         places
     }
 
-    /// Finds what its files reference; for a symbol, what the lines of its definition reference.
+    /// Finds the references of its files; for a symbol, those of the lines of its definition.
     pub(crate) fn outgoing(&self, index: &Index, aliases: &Aliases, is_over: &dyn Fn() -> bool) -> Places {
         let names = Names::of(index, aliases);
+        let world = Overlay::empty(index);
+        let limits_before = Limits::of_thread();
         let mut places = Places::default();
         for target in &self.targets {
             if is_over() {
@@ -86,7 +96,7 @@ impl Sought {
             }
             let own = index
                 .facts(target.file)
-                .map(|facts| language::rules(facts.language).outgoing(index, target.file))
+                .map(|facts| language::rules(facts.language).outgoing(&world, target.file))
                 .unwrap_or_default();
             let in_text = text::outgoing(index, &names, target.file);
             places.unresolved += own.unresolved.iter().filter(|at| target.covers(at.line)).count();
@@ -96,16 +106,19 @@ impl Sought {
                 let place = place.filter(|_| target.covers(at.line));
                 places.found.extend(place.map(|place| Found { target: target_path, ..place }));
             }
+            if !target.whole {
+                target.add_own_references(index, &mut places);
+            }
         }
         places.is_partial = is_over();
-        places.found.sort();
-        places.found.dedup();
+        places.found = each_once(std::mem::take(&mut places.found));
+        places.limits = Limits::of_thread().since(&limits_before);
         places
     }
 }
 
 impl SoughtTarget {
-    fn add_referrers(&self, index: &Index, places: &mut Places) {
+    fn add_referrers(&self, index: &Index, world: &dyn World, places: &mut Places) {
         let target = Target {
             file: self.file,
             symbols: &self.symbols,
@@ -116,8 +129,8 @@ impl SoughtTarget {
         let path = index.path(self.file);
         let subject = Subject { path, entities: &self.entities, symbols: &self.symbols, history: false };
         let facts = index.facts(self.file);
-        let by_rules = facts.map(|facts| language::rules(facts.language).referrers(index, &target));
-        let by_text = text::referrers(index, &subject);
+        let by_rules = facts.map(|facts| language::rules(facts.language).referrers(world, &target));
+        let by_text = text::referrers(world, &subject);
         for reference in by_rules.into_iter().flatten().chain(by_text) {
             let (kind, certainty) = (reference.kind, reference.certainty);
             let found = place(index, reference.file, reference.line, kind, &reference.pattern, certainty);
@@ -130,16 +143,16 @@ impl SoughtTarget {
             places.found.push(Found { definition, ..found });
         }
         if !self.whole {
-            self.add_own_uses(index, places);
+            self.add_own_uses(index, world, places);
         }
     }
 
     /// Adds the uses of its symbols in the file that defines them.
-    fn add_own_uses(&self, index: &Index, places: &mut Places) {
+    fn add_own_uses(&self, index: &Index, world: &dyn World, places: &mut Places) {
         let target =
             Target { file: self.file, symbols: &self.symbols, module: false, now: None, own_file: true };
         let Some(facts) = index.facts(self.file) else { return };
-        for reference in language::rules(facts.language).referrers(index, &target) {
+        for reference in language::rules(facts.language).referrers(world, &target) {
             let (kind, certainty) = (reference.kind, reference.certainty);
             let found = place(index, self.file, reference.line, kind, &reference.pattern, certainty);
             let definition = Some(self.group_of(reference.symbol));
@@ -147,7 +160,22 @@ impl SoughtTarget {
         }
     }
 
-    /// Whether a line belongs to the target.
+    /// Adds the references of its symbols' lines in the same file.
+    fn add_own_references(&self, index: &Index, places: &mut Places) {
+        let Some(facts) = index.facts(self.file) else { return };
+        let is_other = |it: &&Definition| !self.symbols.iter().any(|own| own == *it);
+        let others: Vec<Definition> = facts.definitions.iter().filter(is_other).cloned().collect();
+        let target = Target { file: self.file, symbols: &others, module: false, now: None, own_file: true };
+        for reference in language::rules(facts.language).referrers(index, &target) {
+            let (kind, certainty) = (reference.kind, reference.certainty);
+            let found = place(index, self.file, reference.line, kind, &reference.pattern, certainty);
+            let target = Some(index.path(self.file).to_owned());
+            let found = found.filter(|_| reference.file == self.file && self.covers(reference.line));
+            places.found.extend(found.map(|it| Found { target, same_file: true, ..it }));
+        }
+    }
+
+    /// Returns true if a line belongs to the target.
     fn covers(&self, line: u32) -> bool {
         self.whole
             || self.symbols.is_empty()
@@ -155,11 +183,11 @@ impl SoughtTarget {
     }
 }
 
-/// Keeps each place once, with its most certain and strongest reading.
-fn each_once(found: Vec<Found>) -> Vec<Found> {
-    let mut best: BTreeMap<(String, u32, String), Found> = BTreeMap::new();
+/// Keeps each line once for each target, with its most certain and strongest reading.
+pub(super) fn each_once(found: Vec<Found>) -> Vec<Found> {
+    let mut best: BTreeMap<(String, u32, Option<String>), Found> = BTreeMap::new();
     for place in found {
-        let key = (place.file.clone(), place.line, place.pattern.clone());
+        let key = (place.file.clone(), place.line, place.target.clone());
         let rank = |it: &Found| (it.certainty, it.kind);
         match best.get_mut(&key) {
             Some(known) if rank(&place) < rank(known) => *known = place,
@@ -172,14 +200,14 @@ fn each_once(found: Vec<Found>) -> Vec<Found> {
     found
 }
 
-/// Counts the imports in the referring files that lead to nothing.
-fn unresolved(index: &Index, found: &[Found], is_over: &dyn Fn() -> bool) -> usize {
+/// Counts the unresolved imports in the referring files.
+fn unresolved(world: &dyn World, found: &[Found], is_over: &dyn Fn() -> bool) -> usize {
     let mut files: Vec<&str> = found.iter().map(|found| &*found.file).collect();
     files.dedup();
     let outgoing = |path: &str| -> Option<usize> {
-        let file = index.find(path)?;
-        let facts = index.facts(file)?;
-        Some(language::rules(facts.language).outgoing(index, file).unresolved.len())
+        let file = world.find(path)?;
+        let facts = world.facts(file)?;
+        Some(language::rules(facts.language).unresolved_imports(world, file).len())
     };
     files.into_iter().take_while(|_| !is_over()).filter_map(outgoing).sum()
 }

@@ -1,4 +1,4 @@
-//! What the agents of a session changed.
+//! The changes of a session's agents.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,8 @@ use super::tree::Tree;
 use crate::error::{CommandError, Kind};
 
 impl Tree {
-    /// What a session's agents changed, or one of them. A former content that the client did not tell is git's, where git has it.
+    /// Returns the changes of a session's agents, or of one of them. A former content that the client did not
+    /// report is taken from git, if git has it.
     pub(crate) fn edits_of_session(
         &self,
         session: &SessionId,
@@ -69,7 +70,7 @@ impl Tree {
     }
 }
 
-/// The edits that journaled changes amount to: one for each file, from its former content to what it is now.
+/// Returns the edits for journaled changes: one for each file, from its former content to the present one.
 pub(crate) fn edits_of_changes(
     root: &Path,
     changes: &[Change],
@@ -83,7 +84,7 @@ pub(crate) fn edits_of_changes(
         match &change.kind {
             ChangeKind::RenamedTo(_) => continue,
             ChangeKind::RenamedFrom(from) => {
-                // Of several moves in a row only the first place counts.
+                // Of several consecutive moves only the first path is kept.
                 let origin = renamed.remove(from).unwrap_or_else(|| from.clone());
                 paths.remove(from);
                 renamed.insert(path.clone(), origin);
@@ -110,7 +111,7 @@ pub(crate) fn edits_of_changes(
             after: if gone { After::Gone } else { After::Present },
         })
     };
-    // What came and went again concerns nobody.
+    // Files that were created and deleted again have no effect.
     let passing = |edit: &Edit| matches!((&edit.before, &edit.after), (Before::Absent, After::Gone));
     paths.iter().filter_map(edit).filter(|edit| !passing(edit)).collect()
 }

@@ -15,29 +15,29 @@ use super::tree::Tree;
 /// Everything that a name refers to.
 #[derive(Default)]
 pub(crate) struct Sought {
-    /// The distinct things that have the name, each with references of its own.
+    /// The distinct entities with the name, each with its own references.
     pub(super) groups: Vec<Group>,
     pub(super) targets: Vec<SoughtTarget>,
     pub(super) packages: Vec<(usize, Package)>,
 }
 
-/// One thing that has the name.
+/// One entity with the name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Group {
-    /// Where it is: `path:line`, or a path.
+    /// The location: `path:line`, or a path.
     pub(super) at: String,
     /// A name that refers to this one only.
     pub(super) narrow: String,
 }
 
-/// A file that defines the name, or that is what the name refers to.
+/// A file that defines the name, or that the name refers to.
 pub(super) struct SoughtTarget {
     pub(super) file: FileId,
     pub(super) symbols: Vec<Definition>,
     /// The group of each symbol; of a target without symbols, the first is its group.
     pub(super) groups: Vec<usize>,
     pub(super) entities: Vec<Entity>,
-    /// Whether the whole file is the target.
+    /// True if the whole file is the target.
     pub(super) whole: bool,
     /// A directory whose own references to the target are left out.
     pub(super) outside_of: Option<String>,
@@ -55,7 +55,7 @@ impl Sought {
         self.groups.is_empty()
     }
 
-    /// Whether it has no symbols but headings of documents.
+    /// Returns true if it has no symbols but headings of documents.
     fn has_only_headings(&self) -> bool {
         let mut symbols = self.targets.iter().flat_map(|target| &target.symbols);
         symbols.all(|symbol| symbol.kind == DefinitionKind::Section)
@@ -89,7 +89,8 @@ impl Sought {
         }
     }
 
-    /// Adds definitions of one file. Those that have the same qualified name are one group: overloads, a getter and its setter.
+    /// Adds definitions of one file. Those with the same qualified name form one group: overloads, a getter
+    /// and its setter.
     fn add_symbols(&mut self, index: &Index, file: FileId, symbols: Vec<Definition>) {
         if symbols.is_empty() {
             return;
@@ -122,7 +123,7 @@ impl Sought {
     }
 }
 
-/// `Type.method`, or the name alone.
+/// Returns `Type.method`, or the name alone.
 pub(super) fn qualified(symbol: &Definition) -> String {
     match &symbol.container {
         Some(container) => format!("{container}.{}", symbol.name),
@@ -143,7 +144,8 @@ impl Tree {
         }
         if let Some((files, rest)) = self.place_in_file(index, directory, name) {
             files.into_iter().for_each(|file| add_place(&mut sought, index, file, rest, &aliases));
-            if !sought.is_nothing() {
+            let is_line = rest.bytes().all(|byte| byte.is_ascii_digit());
+            if !sought.is_nothing() || is_line {
                 return sought;
             }
         }
@@ -174,7 +176,7 @@ impl Tree {
         sought
     }
 
-    /// The file at a path, or every file whose path ends so.
+    /// Returns the file at a path, or every file whose path ends with it.
     fn files_called(&self, index: &Index, directory: &Path, name: &str) -> Vec<FileId> {
         let by_path = self.relative(directory, Path::new(name)).ok().and_then(|path| index.find(&path));
         match by_path.or_else(|| index.find(name)) {
@@ -198,7 +200,7 @@ impl Tree {
     }
 }
 
-/// Adds what `rest` refers to in a file: the definition at a line, or the definitions of a name.
+/// Adds the target of `rest` in a file: the definition at a line, or the definitions of a name.
 fn add_place(sought: &mut Sought, index: &Index, file: FileId, rest: &str, aliases: &Aliases) {
     let facts: Option<Arc<Facts>> = index.facts(file);
     let definitions = || facts.iter().flat_map(|facts| facts.definitions.iter());
@@ -209,7 +211,8 @@ fn add_place(sought: &mut Sought, index: &Index, file: FileId, rest: &str, alias
             // The innermost definition, and its overloads on the same line.
             match around.max_by_key(|it| (it.line, std::cmp::Reverse(it.end_line))).cloned() {
                 Some(definition) => sought.add_symbols(index, file, vec![definition]),
-                None => sought.add_file(index, file, aliases),
+                None if has_line(index, file, line) => sought.add_file(index, file, aliases),
+                None => {}
             }
         }
         None => {
@@ -223,6 +226,11 @@ fn add_place(sought: &mut Sought, index: &Index, file: FileId, rest: &str, alias
     }
 }
 
+fn has_line(index: &Index, file: FileId, line: u32) -> bool {
+    let lines = index.text(file).map(|text| text.lines().count());
+    lines.is_none_or(|count| 1 <= line && line as usize <= count.max(1))
+}
+
 fn whole_file(index: &Index, file: FileId, aliases: &Aliases, group: usize) -> SoughtTarget {
     let facts: Option<Arc<Facts>> = index.facts(file);
     let reachable = |definition: &&Definition| definition.reach > Reach::File;
@@ -232,7 +240,7 @@ fn whole_file(index: &Index, file: FileId, aliases: &Aliases, group: usize) -> S
     SoughtTarget { file, symbols, groups: vec![group], entities, whole: true, outside_of: None }
 }
 
-/// The files whose path ends so.
+/// Returns the files whose path ends with the name.
 fn by_end(index: &Index, name: &str) -> Vec<FileId> {
     let mut files = index.named(base(name));
     files.retain(|file| index.path(*file).strip_suffix(name).is_some_and(|before| before.ends_with('/')));
@@ -264,7 +272,8 @@ fn add_symbols_called(sought: &mut Sought, index: &Index, name: &str) {
     }
 }
 
-/// Adds the skills, agents and commands of this name. A heading of the same name in the same file is the same thing.
+/// Adds the skills, agents and commands of this name. A heading of the same name in the same file is the same
+/// entity.
 fn add_entities_called(sought: &mut Sought, index: &Index, name: &str, aliases: &Aliases) {
     let names = Names::of(index, aliases);
     for (file, kind) in names.get(name) {

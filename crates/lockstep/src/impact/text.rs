@@ -15,18 +15,18 @@ use crate::terminal::Terminal;
 use layout::{Columns, Row, count, count_verb};
 use severity::{AffectedFile, Severity, affected_files};
 
-/// The way out of an incomplete answer.
+/// The hint for an incomplete answer.
 const HINT_PARTIAL: &str = "\nhint: `lockstep index` builds the index once, and the next run is fast; a project without \
                             `lockstep.toml` needs `lockstep init` first. `--time-limit SECONDS` waits longer.\n";
 
 /// An answer and the options of its rendering.
 pub(crate) struct ImpactView<'a> {
     pub(crate) analysis: &'a Analysis,
-    /// Where the changes come from, with its preposition: `in the working tree`, `since v1.0`.
+    /// The source of the changes with its preposition: `in the working tree`, `since v1.0`.
     pub(crate) origin: &'a str,
     /// The time limit of the command.
     pub(crate) limit: Duration,
-    /// Whether every file and every place is listed.
+    /// True if every file and every place is listed.
     pub(crate) all: bool,
 }
 
@@ -111,7 +111,7 @@ fn heading(severity: Severity, files: usize, terminal: &Terminal) -> String {
     format!("{label}: {}", severity.explanation(files))
 }
 
-/// Whether a place certainly no longer fits the change.
+/// Returns true if a place certainly no longer fits the change.
 pub(crate) fn has_breaks(impact: &Impact) -> bool {
     affected_files(impact).iter().any(|file| file.severity == Severity::Breaks)
 }

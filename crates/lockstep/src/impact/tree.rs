@@ -1,10 +1,11 @@
 //! The tree that a question is about.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use lockstep_config::Project;
 use lockstep_git::{GitError, Repository};
-use lockstep_store::{Store, StoreError};
+use lockstep_store::{StateDir, Store, StoreError};
 
 use crate::error::{CommandError, Kind};
 use crate::project::ActiveProject;
@@ -12,10 +13,12 @@ use crate::project::ActiveProject;
 /// An active project, or else a whole git repository, or else just a directory.
 pub(crate) struct Tree {
     pub(crate) root: PathBuf,
-    /// `None` where nobody asked Lockstep to be active: then nothing is written.
+    /// `None` if the project does not use Lockstep: then nothing is written into the tree.
     pub(crate) project: Option<ActiveProject>,
     /// `None` outside of any repository.
     pub(crate) repository: Option<Repository>,
+    /// The directory of the index in the user's cache, or the reason that there is none.
+    pub(super) cached_index: OnceLock<Result<StateDir, String>>,
 }
 
 impl Tree {
@@ -30,15 +33,15 @@ impl Tree {
             None => Repository::top_of(directory)?.unwrap_or_else(|| directory.to_owned()),
         };
         let repository = Repository::at(&root)?;
-        Ok(Self { root, project, repository })
+        Ok(Self { root, project, repository, cached_index: OnceLock::new() })
     }
 
-    /// The project's store, where there is one.
+    /// Returns the project's store, if there is one.
     pub(crate) fn store(&self) -> Result<Option<Store>, StoreError> {
         self.project.as_ref().map_or(Ok(None), |project| Store::open_existing(&project.state))
     }
 
-    /// The repository, for what cannot be answered without one.
+    /// Returns the repository, or an error if there is none.
     pub(crate) fn repository(&self) -> Result<&Repository, CommandError> {
         self.repository.as_ref().ok_or_else(|| {
             CommandError::new(Kind::Usage, format!("{} is not in a git repository", self.root.display()))

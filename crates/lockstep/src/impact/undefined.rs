@@ -13,7 +13,7 @@ use super::package::has_word;
 use super::references::{Found, place};
 use super::tree::Tree;
 
-/// Commits whose changed files are searched for a former definition.
+/// The number of commits whose changed files are searched for a former definition.
 const MAX_COMMITS: usize = 200;
 
 /// Files of these commits that are parsed.
@@ -36,6 +36,10 @@ pub(super) fn uses(index: &Index, name: &str, is_over: &dyn Fn() -> bool) -> Vec
         }
     }
     let last = if is_path(name) { name } else { last_part(name) };
+    // A number is a line that a file does not have.
+    if last.bytes().all(|byte| byte.is_ascii_digit()) {
+        return found;
+    }
     for file in index.containing(last) {
         if is_over() {
             break;
@@ -45,20 +49,23 @@ pub(super) fn uses(index: &Index, name: &str, is_over: &dyn Fn() -> bool) -> Vec
     found
 }
 
-/// Whether a name is that of a file, so that its last part means nothing alone.
-fn is_path(name: &str) -> bool {
+/// Returns true if a name is that of a file, so that its last part alone is meaningless.
+pub(super) fn is_path(name: &str) -> bool {
+    let name = name.trim_end_matches(|c: char| c == ':' || c.is_ascii_digit());
     name.contains('/') || Language::of(name) != Language::Text
 }
 
 fn uses_in(index: &Index, file: FileId, name: &str, last: &str, found: &mut Vec<Found>) {
     let mut lines: Vec<(u32, Kind)> = Vec::new();
     let is_path = is_path(name);
-    if let Some(facts) = index.facts(file).filter(|_| !is_path) {
+    let Some(text) = index.text(file) else { return };
+    if !is_path {
+        // Names that are bound nowhere are part of no index.
+        let facts = language::facts_with_unbound_names(index.path(file), &text);
         let imported = facts.imports.iter().flat_map(|import| &import.names);
         lines.extend(imported.filter(|it| *it.name == *last).map(|it| (it.line, Kind::Import)));
         lines.extend(facts.uses.iter().filter(|it| *it.name == *last).map(|it| (it.line, Kind::Symbol)));
     }
-    let Some(text) = index.text(file) else { return };
     let other = (1_u32..)
         .zip(text.lines())
         .filter(|(number, line)| has_word(line, last) && !lines.iter().any(|(known, _)| known == number));
@@ -77,7 +84,7 @@ pub(super) fn sort(found: &mut Vec<Found>) {
 }
 
 impl Tree {
-    /// Says where a name was last defined, as far as git knows: `in src/a.py until commit 1a2b3c4`.
+    /// Describes the last definition of a name, as far as git knows it: `in src/a.py until commit 1a2b3c4`.
     pub(super) fn former_definition(&self, name: &str) -> Option<String> {
         let repository = self.repository.as_ref()?;
         let last = last_part(name);

@@ -10,12 +10,12 @@ use lockstep_map::view::View;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Current;
+use super::CurrentMap;
 use crate::error::{CommandError, Kind};
 use crate::impact::tree::Tree;
 use crate::reply::Reply;
 
-/// A file, what it references, and who references it.
+/// A file, its references, and the files that reference it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct MapEntry {
     /// From the root.
@@ -24,10 +24,10 @@ pub(crate) struct MapEntry {
     pub(crate) refs: Vec<String>,
     /// The files that reference it.
     pub(crate) refd_by: Vec<String>,
-    /// How much hangs on it: low, medium or high.
+    /// The importance of the file: low, medium or high.
     #[schemars(with = "String")]
     pub(crate) hotspot: Hotspot,
-    /// The day it last changed, as the map knows.
+    /// The day of its last change, as recorded in the map.
     pub(crate) updated: String,
 }
 
@@ -56,8 +56,8 @@ impl Reply for MapEntry {
     }
 }
 
-impl Current {
-    /// The entry of a path that was given in `directory`, or of a short name.
+impl CurrentMap {
+    /// Returns the entry of a path that was given in `directory`, or of a short name.
     pub(crate) fn find(&self, tree: &Tree, directory: &Path, path: &str) -> Result<usize, CommandError> {
         let record = &self.record;
         let by_path = tree.relative(directory, path.as_ref()).ok().and_then(|path| record.find(&path));
@@ -69,7 +69,7 @@ impl Current {
         let of = if scope == WHOLE { String::new() } else { format!(" of {scope}") };
         match *Meanings::new(paths()).all(path) {
             [only] => Ok(only),
-            [] => Err(CommandError::new(Kind::Usage, format!("the map{of} has no entry for {path:?}")).hint(
+            [] => Err(CommandError::new(Kind::Store, format!("the map{of} has no entry for {path:?}")).hint(
                 "give the path of a text file in the map's scope, or an end of it that no other file has",
             )),
             ref several => {

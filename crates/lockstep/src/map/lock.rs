@@ -1,4 +1,5 @@
-//! The lock of a project's map: one process makes it at a time, the next waits and says for whom. It goes with its process.
+//! The lock of a project's map: one process updates it at a time, the next waits and names the owner. The
+//! lock ends with its process.
 
 use std::fs::{File, TryLockError};
 use std::io::{Read as _, Seek as _};
@@ -10,11 +11,11 @@ use lockstep_store::{StateDir, note_holder, open_private};
 use crate::error::{CommandError, Kind};
 use crate::terminal::{Terminal, complain};
 
-/// So long another's build is waited for.
-const PATIENCE: Duration = Duration::from_secs(600);
+/// The maximum wait for another process's build.
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// A wait shorter than this is not worth a word.
-const SILENCE: Duration = Duration::from_millis(300);
+/// A wait shorter than this is not reported.
+const NOTICE_DELAY: Duration = Duration::from_millis(300);
 
 /// Leave to write the map; it ends with the value.
 pub(super) struct MapLock {
@@ -22,7 +23,7 @@ pub(super) struct MapLock {
 }
 
 impl MapLock {
-    /// Takes the lock for `what`, waiting for whoever has it.
+    /// Acquires the lock for `what`, waiting for its owner.
     pub(super) fn take(state: &StateDir, what: &str, terminal: &Terminal) -> Result<Self, CommandError> {
         let path = state.ensure("map")?.join("lock");
         let failed = |doing: &str, error: std::io::Error| {
@@ -35,16 +36,19 @@ impl MapLock {
             match file.try_lock() {
                 Ok(()) => break,
                 Err(TryLockError::Error(error)) => return Err(failed("lock", error)),
-                Err(TryLockError::WouldBlock) if started.elapsed() > PATIENCE => {
-                    let message =
-                        format!("{} has been making the map for {} s", holder(&mut file), PATIENCE.as_secs());
+                Err(TryLockError::WouldBlock) if started.elapsed() > ACQUIRE_TIMEOUT => {
+                    let message = format!(
+                        "{} has been making the map for {} s",
+                        holder(&mut file),
+                        ACQUIRE_TIMEOUT.as_secs()
+                    );
                     return Err(
                         CommandError::new(Kind::Store, message).hint("wait until it has ended, or end it")
                     );
                 }
                 Err(TryLockError::WouldBlock) => {}
             }
-            if !told && !terminal.quiet() && started.elapsed() > SILENCE {
+            if !told && !terminal.quiet() && started.elapsed() > NOTICE_DELAY {
                 complain(&format!("waiting for {}\n", holder(&mut file)));
                 told = true;
             }
@@ -56,7 +60,7 @@ impl MapLock {
     }
 }
 
-/// Who has it, by what it wrote down.
+/// Returns the owner's note.
 fn holder(file: &mut File) -> String {
     let mut note = String::new();
     let _ = file.rewind().and_then(|()| file.take(200).read_to_string(&mut note));

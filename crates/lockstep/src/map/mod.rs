@@ -1,21 +1,21 @@
-//! The map of a project on disk: where it is, what is remembered of it, and how both are brought up to date. What a map is
-//! stands in [`lockstep_map`].
+//! The map of a project on disk: its path, its stored state, and its update. [`lockstep_map`] defines the map
+//! itself.
 
-mod amendments;
-mod answers;
 mod append;
-mod bring;
-mod copy;
-mod elsewhere;
+mod committed;
+mod current;
+mod delta_log;
+mod document_file;
 pub(crate) mod entry;
-pub(crate) mod hot;
+pub(crate) mod hotspots;
 mod lock;
-mod memory;
-mod paper;
-mod place;
+mod patch_writer;
+mod plan;
 mod renames;
-mod start;
-mod truth;
+mod settings;
+mod state;
+mod trace_file;
+mod updater;
 
-pub(crate) use bring::{Done, Order, Way};
-pub(crate) use truth::Current;
+pub(crate) use current::CurrentMap;
+pub(crate) use updater::{MapUpdateMode, MapUpdateReport, MapUpdateRequest};

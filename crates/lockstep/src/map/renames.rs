@@ -1,4 +1,4 @@
-//! Which of the files that are gone have another name now: those with the same content, and those that git says so of.
+//! Renamed files: deleted files whose content another file has, and renames that git reports.
 
 use std::collections::{HashMap, HashSet};
 
@@ -40,9 +40,9 @@ pub(super) fn renames(
     found
 }
 
-/// What git takes for renamed: since the commit of the last run, and in the files since the last commit. A repository that does
-/// not answer renames nothing.
-pub(super) fn by_git(
+/// Returns the renames that git reports since the commit of the last run and in the working tree. Returns
+/// none if git fails.
+pub(super) fn git_renames(
     repository: Option<&Repository>,
     commit: &str,
     head: Option<&str>,

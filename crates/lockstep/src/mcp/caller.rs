@@ -1,5 +1,5 @@
-//! Who calls. A client shares one server among its Lead and all of its subagents, and a call does not say whose it is: so whoever
-//! writes says who they are, unless the server was started for one of them.
+//! The identity of a caller. A client shares one server among its Lead and all subagents, and a call does not
+//! identify its agent. A writer therefore names itself, unless the server was started for one agent.
 
 use lockstep_model::ids::SessionId;
 use lockstep_task::access::Principal;
@@ -8,16 +8,16 @@ use crate::env_vars::CLAUDE_CODE_SESSION_ID;
 use crate::error::{CommandError, Kind};
 use crate::task::writer::Writer;
 
-/// Whom the server was started for, and what it may do.
+/// The agent that the server was started for, and its permissions.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Caller {
     /// The only one that it acts for.
     pub(crate) bound: Option<String>,
-    /// Whether tools may run commands, as evidence.
+    /// Set if tools may run commands as evidence.
     pub(crate) may_run: bool,
 }
 
-/// What a caller says of a write of the task.
+/// A caller's claims about a write of the task.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Claim {
     pub(super) name: Option<String>,
@@ -26,7 +26,7 @@ pub(super) struct Claim {
 }
 
 impl Caller {
-    /// The name that a caller goes by: what the server was started for, else what is claimed.
+    /// Returns the name of a caller: the one that the server was started for, otherwise the claimed one.
     pub(super) fn name<'a>(&'a self, claimed: Option<&'a str>) -> Result<Option<&'a str>, CommandError> {
         match (self.bound.as_deref(), claimed) {
             (Some(bound), Some(claimed)) if !bound.eq_ignore_ascii_case(claimed) => Err(CommandError::new(
@@ -38,7 +38,7 @@ impl Caller {
         }
     }
 
-    /// Who writes the task. Nobody is taken for the Lead who does not say so.
+    /// Returns the writer of the task. No caller counts as the Lead by default.
     pub(super) fn writer(&self, claim: Claim, tool: &str) -> Result<Writer, CommandError> {
         let name = self.name(claim.name.as_deref())?.ok_or_else(|| {
             CommandError::new(Kind::Usage, "nobody said who writes the task")
@@ -51,7 +51,7 @@ impl Caller {
         Ok(self.as_writer(Some(name), claim.clone(), tool))
     }
 
-    /// Who reads the task, where they say so.
+    /// Returns the reader of the task, if it names itself.
     pub(super) fn reader(&self, claimed: Option<&str>, tool: &str) -> Result<Option<Writer>, CommandError> {
         let name = self.name(claimed)?;
         Ok(name.map(|name| self.as_writer(Some(name), Claim::default(), tool)))

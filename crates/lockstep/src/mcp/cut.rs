@@ -1,5 +1,5 @@
-//! Cutting a value into pieces: items of lists, and lengths of long texts. Whatever is left out of a page, the page has the shape of
-//! the whole.
+//! Cuts a value into pieces: list items and parts of long texts. Every page has the shape of the complete
+//! value.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::limits::cost;
 /// Longer texts are cut.
 const LONG: usize = 2_000;
 
-/// What each piece of a value costs, in order.
+/// Returns the cost of each piece of a value, in order.
 pub(super) fn pieces(value: &Value) -> Vec<usize> {
     let mut costs = Vec::new();
     collect(value, &mut costs);
@@ -26,7 +26,7 @@ fn collect(value: &Value, costs: &mut Vec<usize>) {
                 collect(item, costs);
                 match costs.len() - first {
                     0 => costs.push(json_cost_of(item)),
-                    // What is no piece of its own comes with the first.
+                    // The rest of the value is part of the first piece.
                     _ => costs[first] += json_cost_of(&cut(item, 0..0)),
                 }
             }
@@ -44,7 +44,7 @@ fn json_cost(text: &str) -> usize {
     json_cost_of(&Value::from(text))
 }
 
-/// How many pieces there are, without what they cost.
+/// Returns the number of pieces, without their cost.
 fn count(value: &Value) -> usize {
     match value {
         Value::String(text) => chunks(text).count(),
@@ -101,7 +101,7 @@ impl Cut {
     }
 }
 
-/// The pieces of a long text; a short one has none.
+/// Returns the pieces of a long text; a short one has none.
 fn chunks(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = if text.chars().nth(LONG).is_some() { text } else { "" };
     std::iter::from_fn(move || {
@@ -176,14 +176,15 @@ mod tests {
         }
     }
 
-    /// How much there is in pieces.
+    /// Returns the amount of data in pieces.
     fn inner_length(value: &Value) -> usize {
         fn of(value: &Value, in_list: bool) -> usize {
             match value {
                 Value::Array(items) => items.iter().map(|item| of(item, true)).sum(),
                 Value::Object(fields) => {
                     let inner: usize = fields.values().map(|value| of(value, false)).sum();
-                    // An item without pieces is a piece; one with pieces may be repeated, so only its pieces count.
+                    // An item without pieces is a piece. An item with pieces may be repeated, so only its
+                    // pieces are counted.
                     inner + usize::from(in_list && count(value) == 0 && inner == 0)
                 }
                 Value::String(text) if text.starts_with("long") || text.len() > 100 => text.chars().count(),

@@ -1,6 +1,6 @@
-//! What clients take, as data.
+//! Limits of MCP clients, as data.
 
-/// What a client takes of a server.
+/// The limits of a client for a server's results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Limits {
     /// The client, as it names itself.
@@ -13,29 +13,31 @@ pub(super) struct Limits {
 
 /// Measured, on both sides of each limit.
 const KNOWN: &[Limits] = &[
-    // At 50,001 characters of a result the client writes it to a file and gives the model the first 2 KB; a description is cut at
-    // 2,048. It also refuses results over 25,000 tokens, hence the weights in `cost`.
+    // If a result has more than 50,000 characters, the client writes it to a file and shows the model the
+    // first 2 KB; a description is truncated at 2,048. It also refuses results over 25,000 tokens, hence the
+    // weights in `cost`.
     Limits { client: "claude-code", result_chars: 50_000, description_chars: 2_048 },
 ];
 
-/// Room for what goes round a page.
+/// Reserve for the envelope of a page.
 const MARGIN: usize = 1_000;
 
 impl Limits {
-    /// Those of a client; of one that is not known, the narrowest.
+    /// Returns the limits of a client, or the narrowest for an unknown one.
     pub(super) fn of(client: Option<&str>) -> Self {
         let narrowest = || KNOWN.iter().min_by_key(|limits| limits.result_chars);
         let known = client.and_then(|name| KNOWN.iter().find(|limits| limits.client == name));
         *known.or_else(narrowest).expect("at least one client is known")
     }
 
-    /// What a page may cost.
+    /// Returns the maximum cost of a page.
     pub(super) fn page(self) -> usize {
         self.result_chars - MARGIN
     }
 }
 
-/// What a text costs a client: a character beyond ASCII is up to one token, while several ASCII characters make one.
+/// Returns the cost of a text for a client: a character beyond ASCII is up to one token, while a token has
+/// several ASCII characters.
 pub(super) fn cost(text: &str) -> usize {
     text.chars().map(|c| if c.is_ascii() { 1 } else { 2 }).sum()
 }

@@ -1,14 +1,18 @@
-//! The MCP server: Lockstep's verbs as tools and its documents as resources, over standard input and output.
+//! The MCP server: Lockstep's commands as tools and its documents as resources, over standard input and
+//! output.
 //!
-//! A tool is a skin: it reads arguments, calls the function that the verb of the same name calls, and sends what comes of it as
-//! data and as text. Nothing is decided here. [`tools`] has a file per subject, [`tool`] says what a tool is, [`server`] speaks the
-//! protocol, [`work`] is a request while it is worked on, [`pages`] keeps what was too long for one answer.
+//! A tool reads arguments, calls the function of the command with the same name, and sends the result as data
+//! and as text. Nothing is decided here. [`tools`] has a file per subject, [`tool`] defines a tool,
+//! [`server`] implements the protocol, [`work`] is a running request, [`pages`] stores results that are too
+//! long for one answer.
 //!
-//! This is the only part of the program with an async runtime, of one thread; the work itself is done on threads that may block.
+//! This is the only part of the program with an async runtime, of one thread; the work itself runs on threads
+//! that may block.
 
 mod caller;
 mod cut;
 mod limits;
+mod lines;
 pub(crate) mod page;
 mod pages;
 mod resources;
@@ -33,7 +37,8 @@ const BLOCKING_THREADS: usize = work::AT_ONCE + 4;
 
 /// Serves until standard input ends.
 pub(crate) fn serve(directory: PathBuf, caller: Caller) -> Result<(), CommandError> {
-    // A bug in one request must not end the session: the request is answered with an error, and this is what is left of it.
+    // A bug in one request must not end the session: the request gets an error, and the panic is printed
+    // here.
     std::panic::set_hook(Box::new(|panic| {
         complain(&format!("lockstep mcp: a bug in lockstep {VERSION}: {panic}\n"));
     }));
@@ -49,12 +54,12 @@ pub(crate) fn serve(directory: PathBuf, caller: Caller) -> Result<(), CommandErr
         let served = server::Server::new(directory, caller).serve(transport::stdio()).await;
         match served {
             Ok(running) => running.waiting().await.map_err(|error| failed(&error)),
-            // Whoever closes the pipe before the first word has changed their mind.
+            // A client that closes the pipe before the first message has cancelled.
             Err(ServerInitializeError::ConnectionClosed(_)) => Ok(QuitReason::Closed),
             Err(error) => Err(failed(&error)),
         }
     });
-    // What is still at work is abandoned: every write is whole or absent.
+    // Running work is abandoned: every write is atomic.
     runtime.shutdown_background();
     ended.map(drop)
 }

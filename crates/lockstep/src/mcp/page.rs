@@ -74,7 +74,7 @@ fn texts(value: Option<&Value>) -> impl Iterator<Item = &str> {
     value.and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str)
 }
 
-/// The type of a value, without the `null` that stands for its absence.
+/// Returns the type of a value, without the `null` of an optional one.
 fn kind(schema: &Value) -> String {
     if let Some(one_of) = schema.get("anyOf").and_then(Value::as_array) {
         let kinds: Vec<String> = one_of.iter().filter(|one| one["type"] != "null").map(kind).collect();

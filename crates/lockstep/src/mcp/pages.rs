@@ -1,6 +1,7 @@
-//! Answers that are longer than a client takes: given page by page, each with a cursor for the next.
+//! Results that are longer than a client accepts, delivered page by page, each with a cursor for the next.
 //!
-//! The whole answer is kept, so that later pages are of the same moment and nothing is done twice; only the newest answers are.
+//! The complete result is stored, so that later pages are consistent and nothing is computed twice. Only the
+//! newest results are stored.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,16 +13,16 @@ use super::limits::{Limits, cost};
 use crate::document::Format;
 use crate::error::{CommandError, Kind};
 
-/// So many answers are kept,
+/// The maximum number of stored results.
 const MAX_ANSWERS: usize = 16;
 
-/// while they are not longer than this together. The newest is kept in any case.
+/// The maximum size of all stored results. The newest is always stored.
 const MAX_BYTES: usize = 32 << 20;
 
 /// The field of a result that holds the cursor.
 pub(super) const NEXT_CURSOR: &str = "next_cursor";
 
-/// What a client is sent.
+/// A page of a result.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Page {
     pub(super) data: Value,
@@ -45,7 +46,7 @@ struct Answer {
     tool: &'static str,
     data: Value,
     costs: Vec<usize>,
-    /// What every page costs before its first piece.
+    /// The cost of every page before its first piece.
     frame: usize,
     bytes: usize,
 }
@@ -63,7 +64,7 @@ impl Pages {
         answer.page(0, limits)
     }
 
-    /// The page that a cursor of this tool leads to.
+    /// Returns the page at a cursor of this tool.
     pub(super) fn at(&self, tool: &str, cursor: &str, limits: Limits) -> Result<Page, CommandError> {
         let unknown = || {
             CommandError::new(Kind::Usage, format!("the cursor {cursor:?} leads nowhere"))
@@ -110,7 +111,7 @@ impl Kept {
 }
 
 impl Answer {
-    /// The page that begins with this piece: as much as a client takes.
+    /// Returns the page that begins with this piece, up to the client's limit.
     fn page(&self, from: usize, limits: Limits) -> Page {
         let room = limits.page().saturating_sub(self.frame);
         let mut spent = 0;
@@ -122,7 +123,7 @@ impl Answer {
         loop {
             let page = self.cut(from, from + count);
             let fits = cost(&page.data.to_string()) <= limits.page() && cost(&page.text) <= limits.page();
-            // What goes round the pieces, and the other form, may be longer than was counted.
+            // The frame of the pieces, and the text form, may be longer than computed.
             if fits || count == 1 {
                 return page;
             }
@@ -177,7 +178,7 @@ mod tests {
                 page.data["items"].as_array().unwrap().iter().map(|item| item["n"].as_u64().unwrap()),
             );
             let Some(cursor) = page.data[NEXT_CURSOR].as_str().map(str::to_owned) else { break };
-            // A page can be asked for again.
+            // A page can be requested again.
             page = pages.at("t", &cursor, limits).unwrap();
             assert_eq!(pages.at("t", &cursor, limits).unwrap(), page);
         }

@@ -9,6 +9,7 @@ use lockstep_cache::document::Document;
 use lockstep_cache::extract::Query;
 use lockstep_config::Project;
 use lockstep_model::ids::SessionId;
+use lockstep_text::{printable, single_line};
 use rmcp::model::{
     ErrorData, ListResourcesResult, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
 };
@@ -18,12 +19,12 @@ use crate::cache::extract::Extract;
 use crate::clock;
 use crate::error::CommandError;
 use crate::impact::tree::Tree;
-use crate::map::Current;
+use crate::map::CurrentMap;
 use crate::project::ActiveProject;
 use crate::reply::Reply as _;
 use crate::task::Tasks;
 
-/// The form of each address, and what it is.
+/// The form of each address, with its description.
 pub(super) const KINDS: &[(&str, &str)] = &[
     ("lockstep://task", "The present version of the task, YAML"),
     ("lockstep://task/{version}", "A version of the task, YAML"),
@@ -39,7 +40,7 @@ const SCHEME: &str = "lockstep://";
 
 const MAP: &str = "lockstep://map";
 
-/// So many are listed at once.
+/// The number of resources per page.
 const PAGE: usize = 100;
 
 /// Larger files are no reports.
@@ -56,7 +57,7 @@ pub(super) fn templates() -> Vec<ResourceTemplate> {
         .collect()
 }
 
-/// What there is. Nothing where Lockstep is not active.
+/// Lists the resources. There are none if Lockstep is not active.
 pub(super) fn list(directory: &Path, cursor: Option<&str>) -> Result<ListResourcesResult, ErrorData> {
     let from: usize = match cursor {
         None => 0,
@@ -85,7 +86,7 @@ fn all(project: &ActiveProject) -> Result<Vec<Resource>, CommandError> {
         found.push(resource("lockstep://task", &present.record.subject));
     }
     found.push(resource(MAP, "The map of the codebase"));
-    // A cache that cannot be used is told by whoever reads it.
+    // An unusable cache is reported when it is read.
     let cache = crate::cache::open(project).ok().and_then(|cache| cache.read().ok().flatten());
     if let Some(text) = &cache
         && let Ok(document) = Document::parse(text)
@@ -116,7 +117,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 fn resource(uri: &str, name: &str) -> Resource {
-    Resource::new(uri, name).with_mime_type(mime(uri))
+    Resource::new(uri, single_line(name)).with_mime_type(mime(uri))
 }
 
 fn mime(uri: &str) -> &'static str {
@@ -136,12 +137,12 @@ pub(super) fn read(work: &Work, uri: &str) -> Result<ReadResourceResult, ErrorDa
         MAP => map(work).map_err(told)?,
         uri => text(&project, uri)?,
     };
-    let contents = ResourceContents::text(text, uri).with_mime_type(mime(uri));
+    let contents = ResourceContents::text(printable(&text), uri).with_mime_type(mime(uri));
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
 fn map(work: &Work) -> Result<String, CommandError> {
-    let current = Current::of(&Tree::of_command(&work.directory)?, work)?;
+    let current = CurrentMap::of(&Tree::of_command(&work.directory)?, work)?;
     Ok(current.view().document(None).text)
 }
 
@@ -159,8 +160,9 @@ fn text(project: &ActiveProject, uri: &str) -> Result<String, ErrorData> {
         return Ok(extract.text());
     }
     let path = path_of(project, uri).ok_or_else(|| unknown(uri))?;
-    fs::read_to_string(path)
-        .map_err(|error| ErrorData::internal_error(format!("{uri} cannot be read: {error}"), None))
+    lockstep_fs::read_to_string(path).map_err(|error| {
+        ErrorData::internal_error(format!("{} cannot be read: {error}", single_line(uri)), None)
+    })
 }
 
 fn task(project: &ActiveProject, number: Option<u64>) -> Result<String, ErrorData> {
@@ -194,7 +196,10 @@ fn path_of(project: &ActiveProject, uri: &str) -> Option<PathBuf> {
 
 fn unknown(uri: &str) -> ErrorData {
     let forms: Vec<&str> = KINDS.iter().map(|(form, _)| *form).collect();
-    ErrorData::resource_not_found(format!("there is no {uri}; the forms are {}", forms.join(", ")), None)
+    ErrorData::resource_not_found(
+        format!("there is no {}; the forms are {}", single_line(uri), forms.join(", ")),
+        None,
+    )
 }
 
 fn told(error: CommandError) -> ErrorData {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use lockstep_text::printable;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData, Implementation,
     JsonObject, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
@@ -23,7 +24,7 @@ use super::tools;
 use super::work::{AT_ONCE, Step, Watcher, Work};
 use crate::cli::VERSION;
 
-/// What a model is told of the server as a whole.
+/// The instructions of the server for a model.
 const INSTRUCTIONS: &str = "Lockstep knows which files depend on what changed (impact, references, dangling_references, map_entry), brings \
     dependents up to date (cascade_*), and keeps steps, the task and its phases. Results that are too long have a next_cursor: \
     call the same tool with it as cursor. A failed call says what, why and how to mend it.";
@@ -40,11 +41,10 @@ pub(super) struct Server {
     writes: Arc<Mutex<()>>,
 }
 
-/// Why there is no outcome.
+/// The reason why there is no outcome.
 enum Lost {
     /// The client does not want it any more.
     Cancelled,
-    /// A bug.
     Panicked,
 }
 
@@ -86,7 +86,7 @@ impl Server {
         }
     }
 
-    /// Does the work on a thread of its own, tells how far it has come, and abandons it when the client does.
+    /// Runs the work on its own thread, reports progress, and abandons it when the client cancels.
     async fn work<T: Send + 'static>(
         &self,
         effect: Effect,
@@ -117,7 +117,7 @@ impl Server {
             watcher: token.as_ref().map(|_| Watcher::new(steps)),
         };
         let mut task = tokio::task::spawn_blocking(move || {
-            // Until the thread is done, whoever waits: an abandoned request takes up room too.
+            // The turn is held until the thread is done: an abandoned request uses resources too.
             let _turn = turn;
             work(&request)
         });
@@ -130,8 +130,8 @@ impl Server {
                 }
                 Some(Step { done, all, what }) = told.recv() => if let Some(token) = &token {
                     let progress = ProgressNotificationParam::new(token.clone(), done as f64);
-                    // A client that does not take it still gets the outcome.
-                    let _ = context.peer.notify_progress(progress.with_total(all as f64).with_message(what)).await;
+                    // A client that does not accept progress still gets the outcome.
+                    let _ = context.peer.notify_progress(progress.with_total(all as f64).with_message(printable(what))).await;
                 },
             }
         }
@@ -141,7 +141,7 @@ impl Server {
 impl Lost {
     fn answer(self, tool: &str, limits: Limits) -> Result<CallToolResult, ErrorData> {
         match self {
-            // Nobody reads this.
+            // This is never read.
             Self::Cancelled => Err(ErrorData::internal_error("cancelled", None)),
             Self::Panicked => Ok(failed(
                 &format!(
@@ -155,14 +155,15 @@ impl Lost {
 }
 
 fn sent(page: Page) -> CallToolResult {
-    let mut result = CallToolResult::success(vec![ContentBlock::text(page.text)]);
+    let mut result = CallToolResult::success(vec![ContentBlock::text(printable(&page.text))]);
     result.structured_content = Some(page.data);
     result
 }
 
-/// An error is text: what, why, how. What no client takes is cut, and says so.
+/// Renders an error as text: what failed, why, and the fix. A text beyond the client's limit is truncated,
+/// with a note.
 fn failed(text: &str, limits: Limits) -> CallToolResult {
-    let mut told = text.to_owned();
+    let mut told = printable(text).into_owned();
     if cost(text) > limits.page() {
         told = text.chars().take(limits.page() / 2).collect();
         told.push_str("\n… the rest is too long; the same command on the command line shows all of it\n");
@@ -251,7 +252,7 @@ mod tests {
 
     use super::*;
 
-    /// What a server with these tools answers to these messages, by id.
+    /// Returns the answers of a server with these tools to these messages, by id.
     fn answers(tools: Vec<Definition>, messages: &[Value]) -> Vec<Value> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
         let greeting = json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
@@ -289,7 +290,7 @@ mod tests {
         };
         let call = |id: u64| json!({"jsonrpc": "2.0", "id": id, "method": "tools/call", "params": {"name": "impact"}});
         for effect in [Effect::Reads, Effect::Writes] {
-            // More of them than there is room for: each gives its room back.
+            // More than the number of slots: each must release its slot.
             let messages: Vec<Value> = (1..=9).map(call).collect();
             for answer in &answers(vec![broken(effect)], &messages)[1..] {
                 assert_eq!(answer["result"]["isError"], true, "{answer}");

@@ -1,4 +1,4 @@
-//! What a tool is: a name, arguments and a result with their schemas, and the function behind it.
+//! The definition of a tool: a name, arguments and a result with their schemas, and its function.
 
 use std::sync::Arc;
 
@@ -13,21 +13,21 @@ use super::work::Work;
 use crate::error::{CommandError, Kind};
 use crate::reply::Reply;
 use crate::steps::StepsError;
-use crate::steps::told::StepRefused;
+use crate::steps::output::StepRefused;
 use crate::task::TaskError;
-use crate::task::told::TaskRefused;
+use crate::task::output::TaskRefusalOutput;
 
-/// The argument that asks for the next page.
+/// The argument that requests the next page.
 pub(super) const CURSOR: &str = "cursor";
 
-/// What a tool does to the project.
+/// The effect of a tool on the project.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effect {
     /// Nothing, but keeping the index up to date in an active project.
     Reads,
-    /// It changes what Lockstep keeps.
+    /// Changes the state of Lockstep.
     Writes,
-    /// It can also run a command.
+    /// Can also run a command.
     Runs,
 }
 
@@ -41,17 +41,16 @@ pub(super) trait Tool {
     fn call(input: Self::Input, work: &Work) -> Result<Self::Output, ToolError>;
 }
 
-/// Why a tool has no result.
+/// The reason why a tool has no result.
 #[derive(Debug)]
 pub(super) enum ToolError {
-    /// It was refused; every reason.
+    /// The request was refused, with every reason.
     Refused(String),
-    /// It failed.
     Failed(CommandError),
 }
 
 impl ToolError {
-    /// What, why and how to mend it.
+    /// Renders the failure, its reason and its fix.
     pub(super) fn render(&self) -> String {
         match self {
             Self::Refused(text) => text.clone(),
@@ -72,8 +71,8 @@ impl From<TaskError> for ToolError {
     }
 }
 
-impl From<TaskRefused> for ToolError {
-    fn from(refused: TaskRefused) -> Self {
+impl From<TaskRefusalOutput> for ToolError {
+    fn from(refused: TaskRefusalOutput) -> Self {
         Self::Refused(refused.text())
     }
 }
@@ -87,7 +86,7 @@ impl From<StepsError> for ToolError {
     }
 }
 
-/// What a tool found: for programs, and for people and models.
+/// The result of a tool: for programs, and for people and models.
 #[derive(Debug)]
 pub(super) struct Outcome {
     pub(super) data: Value,
@@ -142,7 +141,7 @@ fn call<T: Tool>(arguments: JsonObject, work: &Work) -> Result<Outcome, ToolErro
     Ok(Outcome { data, text: reply.text() })
 }
 
-/// The arguments; what is wrong with them, all at once as far as names go.
+/// Parses the arguments. The error lists all unknown names at once.
 fn read<T: Tool>(arguments: JsonObject) -> Result<T::Input, CommandError> {
     let schema = schema::<T::Input>(Contract::Deserialize);
     let empty = Map::new();
@@ -195,7 +194,7 @@ fn schema<T: JsonSchema>(contract: Contract) -> JsonObject {
     schema
 }
 
-/// Takes away how wide Rust's numbers are: no standard knows these formats, and clients complain.
+/// Removes the widths of Rust's numbers: no standard defines these formats, and clients complain.
 fn drop_widths(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {

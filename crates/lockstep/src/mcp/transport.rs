@@ -1,4 +1,5 @@
-//! Standard input and output as the protocol's pipe. What is no message is ignored, or answered as an invalid request.
+//! Standard input and output as the transport of the protocol. Invalid messages are answered as invalid
+//! requests.
 
 use std::io;
 
@@ -9,16 +10,21 @@ use rmcp::transport::Transport;
 use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{Stdin, Stdout};
 
+use super::lines::CheckedLines;
+
 /// The pipe to the client.
 pub(super) struct Stdio {
-    pipe: AsyncRwTransport<RoleServer, Stdin, Stdout>,
-    /// Whether the client has asked for anything.
+    pipe: AsyncRwTransport<RoleServer, CheckedLines<Stdin>, Stdout>,
+    /// Set if the client has sent a request.
     met: bool,
 }
 
 /// Standard input and output.
 pub(super) fn stdio() -> Stdio {
-    Stdio { pipe: AsyncRwTransport::new_server(tokio::io::stdin(), tokio::io::stdout()), met: false }
+    Stdio {
+        pipe: AsyncRwTransport::new_server(CheckedLines::new(tokio::io::stdin()), tokio::io::stdout()),
+        met: false,
+    }
 }
 
 impl Transport<RoleServer> for Stdio {
@@ -31,7 +37,8 @@ impl Transport<RoleServer> for Stdio {
         self.pipe.send(message)
     }
 
-    /// The next message. A notification before the first request would end the session; it means nothing, so it is dropped.
+    /// Returns the next message. A notification before the first request would end the session; it has no
+    /// meaning, so it is dropped.
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             let message = self.pipe.receive().await?;

@@ -1,4 +1,4 @@
-//! A request while it is worked on: where, for whom, who watches, and whether anybody still waits.
+//! A running request: its directory, caller, progress and cancellation.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::caller::Caller;
 
-/// So many requests are worked on at once; the others wait.
+/// The number of requests that are processed at the same time; the others wait.
 pub(super) const AT_ONCE: usize = 4;
 
 /// Between two notifications.
 const INTERVAL: Duration = Duration::from_millis(100);
 
-/// How far a request has come.
+/// The progress of a request.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Step {
     pub(super) done: u64,
@@ -27,23 +27,23 @@ pub(super) struct Step {
 /// A request that is worked on.
 #[derive(Debug)]
 pub(super) struct Work {
-    /// Where the server was started.
+    /// The directory in which the server was started.
     pub(super) directory: PathBuf,
     pub(super) caller: Arc<Caller>,
-    /// Set when nobody waits any more.
+    /// Set when the client no longer waits.
     pub(super) abandoned: Arc<AtomicBool>,
-    /// Who is told, where somebody wants to know.
+    /// The receiver of progress, if the client requested it.
     pub(super) watcher: Option<Watcher>,
 }
 
-/// Somebody who wants to know how far it has come.
+/// A receiver of progress.
 #[derive(Debug)]
 pub(super) struct Watcher {
     steps: UnboundedSender<Step>,
     started: Instant,
-    /// When the next step is told, in milliseconds since the start.
+    /// The time of the next report, in milliseconds since the start.
     next: AtomicU64,
-    /// The most that was told: progress never goes back, whichever thread tells it first.
+    /// The highest reported progress: it never decreases, whichever thread reports first.
     told: AtomicU64,
 }
 
@@ -62,7 +62,7 @@ impl Watcher {
         }
         let is_mine = self.next.compare_exchange(next, later, Ordering::Relaxed, Ordering::Relaxed).is_ok();
         if (is_mine || is_last) && self.told.fetch_max(step.done, Ordering::Relaxed) < step.done {
-            // Who does not listen any more need not be told.
+            // A client that no longer listens needs no report.
             let _ = self.steps.send(step);
         }
     }
@@ -72,7 +72,7 @@ impl Progress for Work {
     fn report(&self, phase: Phase, done: usize, all: usize) {
         let Some(watcher) = &self.watcher else { return };
         let (done, all) = (done as u64, all as u64);
-        // Each comes after the one before it, of no more files.
+        // Each phase follows the previous one, with no more files.
         let (before, what) = match phase {
             Phase::Words => (0, "reading files"),
             Phase::Facts => (1, "parsing files"),

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use lockstep_setup::diff::diff;
-use lockstep_store::write_atomically;
+use lockstep_store::replace_if_unchanged;
 
 use crate::error::{CommandError, Kind};
 
@@ -15,14 +15,14 @@ pub(crate) struct FileEdit {
     pub(crate) path: PathBuf,
     /// `None`: there is no such file.
     pub(crate) before: Option<String>,
-    /// `None`: the file goes.
+    /// `None`: the file is removed.
     pub(crate) after: Option<String>,
-    /// The mode to give it; `None` keeps what it has.
+    /// The mode to set; `None` keeps the present one.
     pub(crate) mode: Option<u32>,
 }
 
 impl FileEdit {
-    /// What is done, for people.
+    /// Returns the verb for the output.
     pub(crate) fn verb(&self) -> &'static str {
         match (&self.before, &self.after) {
             (None, _) => "create",
@@ -36,8 +36,13 @@ impl FileEdit {
         diff(path, self.before.as_deref().unwrap_or(""), self.after.as_deref().unwrap_or(""))
     }
 
-    /// Does it.
-    pub(crate) fn apply(&self) -> Result<(), CommandError> {
+    /// Returns true if the file is as it was planned to be.
+    pub(crate) fn is_applied(&self) -> bool {
+        lockstep_fs::read(&self.path).ok().as_deref() == self.after.as_deref().map(str::as_bytes)
+    }
+
+    /// Does it, if the file is still as it was when it was planned; returns false if another process has changed it.
+    pub(crate) fn apply(&self) -> Result<bool, CommandError> {
         let failed = |error: std::io::Error| {
             CommandError::new(Kind::Store, format!("cannot {} {}: {error}", self.verb(), self.path.display()))
         };
@@ -45,18 +50,23 @@ impl FileEdit {
         match &self.after {
             Some(text) => {
                 fs::create_dir_all(dir).map_err(failed)?;
-                write_atomically(&self.path, text.as_bytes(), self.mode.unwrap_or(0o644))?;
-                match self.mode {
-                    Some(mode) => {
-                        fs::set_permissions(&self.path, fs::Permissions::from_mode(mode)).map_err(failed)
-                    }
-                    None => Ok(()),
+                let before = self.before.as_deref().map(str::as_bytes);
+                if !replace_if_unchanged(&self.path, before, text.as_bytes(), self.mode.unwrap_or(0o644))? {
+                    return Ok(false);
                 }
+                if let Some(mode) = self.mode {
+                    fs::set_permissions(&self.path, fs::Permissions::from_mode(mode)).map_err(failed)?;
+                }
+                Ok(true)
             }
             None => {
+                if lockstep_fs::read(&self.path).ok().as_deref() != self.before.as_deref().map(str::as_bytes)
+                {
+                    return Ok(false);
+                }
                 fs::remove_file(&self.path).map_err(failed)?;
                 remove_empty(dir);
-                Ok(())
+                Ok(true)
             }
         }
     }

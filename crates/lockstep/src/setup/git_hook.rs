@@ -1,4 +1,5 @@
-//! git's pre-commit hook: gate 3 for everybody who commits. A hook that was there runs first and keeps its word.
+//! git's own hooks: gate 3 for every commit. `pre-commit` runs before a commit, `reference-transaction`
+//! before a branch moves. An existing hook runs first, and its refusal counts.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -12,45 +13,88 @@ use crate::error::{CommandError, Kind};
 use crate::program;
 use crate::steps::commits::git;
 
-/// What shows that a hook is ours.
-const MARK: &str = "# lockstep: gate 3 before every commit";
-
-/// Where the hook that was there before is kept, beside ours.
-const CHAINED: &str = "pre-commit.before-lockstep";
-
 /// The mode of a hook: without the bit for executing, git passes it over.
 const EXECUTABLE: u32 = 0o755;
 
-/// What `init --git-hook` did, so that `uninstall` undoes it.
+/// A git hook that runs the gate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Hook {
+    PreCommit,
+    ReferenceTransaction,
+}
+
+impl Hook {
+    const ALL: [Self; 2] = [Self::PreCommit, Self::ReferenceTransaction];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::PreCommit => "pre-commit",
+            Self::ReferenceTransaction => "reference-transaction",
+        }
+    }
+
+    /// The line that shows that a hook is ours.
+    fn mark(self) -> &'static str {
+        match self {
+            Self::PreCommit => "# lockstep: gate 3 before every commit",
+            Self::ReferenceTransaction => "# lockstep: gate 3 before every move of a branch",
+        }
+    }
+
+    /// The command that runs the gate.
+    fn command(self) -> &'static str {
+        match self {
+            Self::PreCommit => "gate commit --git-hook",
+            Self::ReferenceTransaction => "gate refs --git-hook",
+        }
+    }
+
+    /// The name of the hook that was there before, beside ours.
+    fn chained(self) -> String {
+        format!("{}.before-lockstep", self.name())
+    }
+
+    fn installed(self, plan: &mut Plan) -> &mut Option<GitHook> {
+        match self {
+            Self::PreCommit => &mut plan.installation.git_hook,
+            Self::ReferenceTransaction => &mut plan.installation.ref_hook,
+        }
+    }
+}
+
+/// A hook that `init --git-hook` wrote, so that `uninstall` undoes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct GitHook {
-    /// The hook.
     path: PathBuf,
-    /// What was there before, and what was written.
+    /// The original content and the written content.
     record: Record,
-    /// The mode of what was there before.
+    /// The mode of the replaced file.
     mode: Option<u32>,
 }
 
-/// Plans the hook of the repository that the project at `root` belongs to.
+/// Plans the hooks of the repository of the project at `root`.
 pub(crate) fn plan_git_hook(root: &Path, plan: &mut Plan) -> Result<(), CommandError> {
     let hooks = hooks_dir(root)?;
-    let path = hooks.join("pre-commit");
-    refuse_link(&path)?;
+    Hook::ALL.into_iter().try_for_each(|hook| plan_hook(hook, root, &hooks, plan))
+}
+
+fn plan_hook(hook: Hook, root: &Path, hooks: &Path, plan: &mut Plan) -> Result<(), CommandError> {
+    let path = hooks.join(hook.name());
+    refuse_link(hook, &path)?;
     let before = read(&path)?;
-    let after = script(root);
+    let after = script(hook, root);
     if before.as_deref() == Some(&after) {
         return Ok(());
     }
-    let ours = before.as_ref().is_some_and(|text| text.contains(MARK));
-    let (original, mode) = match (&plan.installation.git_hook, ours) {
-        // An older one of ours is brought up to date; what was there before it is still known.
+    let kept = hooks.join(hook.chained());
+    let ours = before.as_ref().is_some_and(|text| text.contains(hook.mark()));
+    let (original, mode) = match (hook.installed(plan), ours) {
+        // An older hook of ours is updated; the one that it replaced is still known.
         (Some(known), true) => (known.record.original.clone(), known.mode),
-        (None, true) => (read(&hooks.join(CHAINED))?, mode_of(&hooks.join(CHAINED))),
+        (None, true) => (read(&kept)?, mode_of(&kept)),
         (_, false) => (before.clone(), mode_of(&path)),
     };
     if let Some(text) = before.as_ref().filter(|_| !ours) {
-        let kept = hooks.join(CHAINED);
         if kept.exists() {
             return Err(CommandError::new(
                 Kind::Configuration,
@@ -61,10 +105,10 @@ pub(crate) fn plan_git_hook(root: &Path, plan: &mut Plan) -> Result<(), CommandE
             ));
         }
         plan.edits.push(FileEdit { path: kept, before: None, after: Some(text.clone()), mode });
-        plan.notes.push(format!("The hook that was there runs first; it is now {CHAINED}."));
+        plan.notes.push(format!("The hook that was there runs first; it is now {}.", hook.chained()));
     }
     let record = Record::new(original.as_deref(), &after);
-    plan.installation.git_hook = Some(GitHook { path: path.clone(), record, mode });
+    *hook.installed(plan) = Some(GitHook { path: path.clone(), record, mode });
     plan.edits.push(FileEdit { path, before, after: Some(after), mode: Some(EXECUTABLE) });
     Ok(())
 }
@@ -74,9 +118,13 @@ fn mode_of(path: &Path) -> Option<u32> {
     Some(fs::metadata(path).ok()?.permissions().mode() & 0o7777)
 }
 
-/// Plans taking the hook out, and the one that was there before back in.
+/// Plans taking the hooks out, and those that were there before back in.
 pub(crate) fn plan_git_hook_removal(plan: &mut Plan) -> Result<(), CommandError> {
-    let Some(GitHook { path, record, mode }) = plan.installation.git_hook.take() else { return Ok(()) };
+    Hook::ALL.into_iter().try_for_each(|hook| plan_removal(hook, plan))
+}
+
+fn plan_removal(hook: Hook, plan: &mut Plan) -> Result<(), CommandError> {
+    let Some(GitHook { path, record, mode }) = hook.installed(plan).take() else { return Ok(()) };
     let Some(before) = read(&path)? else { return Ok(()) };
     let after = match restore(&record, &before) {
         Some(Restore::Remove) => None,
@@ -87,7 +135,7 @@ pub(crate) fn plan_git_hook_removal(plan: &mut Plan) -> Result<(), CommandError>
             return Ok(());
         }
     };
-    let chained = path.with_file_name(CHAINED);
+    let chained = path.with_file_name(hook.chained());
     let kept = read(&chained)?;
     plan.edits.push(FileEdit { path, before: Some(before), after, mode });
     if kept.is_some() {
@@ -96,16 +144,19 @@ pub(crate) fn plan_git_hook_removal(plan: &mut Plan) -> Result<(), CommandError>
     Ok(())
 }
 
-/// Whether git asks the gate before a commit in the project at `root`; `None` without a repository.
-pub(crate) fn git_hook_asks(root: &Path) -> Option<bool> {
+/// The hooks that do not ask the gate in the project at `root`; `None` without a repository.
+pub(crate) fn silent_git_hooks(root: &Path) -> Option<Vec<&'static str>> {
     let hooks = git(root, &["rev-parse", "--git-path", "hooks"]).ok()?;
-    let path = root.join(hooks.trim_end_matches('\n')).join("pre-commit");
-    let asks = fs::read_to_string(&path).is_ok_and(|text| text.contains("gate commit --git-hook"));
-    let runs = mode_of(&path).is_some_and(|mode| mode & 0o111 != 0);
-    Some(asks && runs)
+    let hooks = root.join(hooks.trim_end_matches('\n'));
+    let asks = |hook: &Hook| {
+        let path = hooks.join(hook.name());
+        let asks = lockstep_fs::read_to_string(&path).is_ok_and(|text| text.contains(hook.command()));
+        asks && mode_of(&path).is_some_and(|mode| mode & 0o111 != 0)
+    };
+    Some(Hook::ALL.iter().filter(|hook| !asks(hook)).map(|hook| hook.name()).collect())
 }
 
-/// Where git looks for hooks: `core.hooksPath`, else the repository's own, of a linked worktree too.
+/// Returns git's directory of hooks: `core.hooksPath`, else the repository's own, also for a linked worktree.
 fn hooks_dir(root: &Path) -> Result<PathBuf, CommandError> {
     let asked = |arguments: &[&str]| {
         git(root, arguments).map(|text| PathBuf::from(text.trim_end_matches('\n'))).map_err(|why| {
@@ -136,32 +187,75 @@ fn hooks_dir(root: &Path) -> Result<PathBuf, CommandError> {
     .hint("call `lockstep gate commit --git-hook` from the hook there; it does nothing in other projects"))
 }
 
-fn refuse_link(path: &Path) -> Result<(), CommandError> {
+fn refuse_link(hook: Hook, path: &Path) -> Result<(), CommandError> {
     if fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
         return Err(CommandError::new(Kind::Configuration, format!("{} is a symbolic link", path.display()))
-            .hint("call `lockstep gate commit --git-hook` at the end of the hook it leads to"));
+            .hint(format!("call `lockstep {}` at the end of the hook it leads to", hook.command())));
     }
     Ok(())
 }
 
-fn script(root: &Path) -> String {
+fn script(hook: Hook, root: &Path) -> String {
     let prefix = git(root, &["rev-parse", "--show-prefix"]).unwrap_or_default();
     let prefix = prefix.trim_end().trim_end_matches('/');
-    let place = if prefix.is_empty() { String::new() } else { format!(" -C {}", program::quoted(prefix)) };
     let program = program::own_name();
+    match hook {
+        Hook::PreCommit => {
+            let place =
+                if prefix.is_empty() { String::new() } else { format!(" -C {}", program::quoted(prefix)) };
+            pre_commit(&program, &place)
+        }
+        Hook::ReferenceTransaction => {
+            let below = if prefix.is_empty() {
+                String::new()
+            } else {
+                format!(" --below {}", program::quoted(prefix))
+            };
+            reference_transaction(&program, &below)
+        }
+    }
+}
+
+fn pre_commit(program: &str, place: &str) -> String {
+    let (mark, chained) = (Hook::PreCommit.mark(), Hook::PreCommit.chained());
+    let command = Hook::PreCommit.command();
     format!(
-        "#!/bin/sh\n{MARK}\n\
+        "#!/bin/sh\n{mark}\n\
          # `lockstep uninstall` takes it out again. A hook that was here before runs first.\n\
-         before=\"$(dirname \"$0\")/{CHAINED}\"\n\
+         before=\"$(dirname \"$0\")/{chained}\"\n\
          if [ -x \"$before\" ]; then\n    \"$before\" \"$@\" || exit $?\nfi\n\
          if ! command -v {program} >/dev/null 2>&1; then\n    \
          echo \"lockstep: {} was not found, so the commit gate cannot run and the commit is refused.\" >&2\n    \
-         echo \"lockstep: install it or put it on PATH; 'git commit --no-verify' goes past the gate, which the next audit reports.\" >&2\n    \
+         echo \"lockstep: install it or put it on PATH, or remove the hooks pre-commit and reference-transaction.\" >&2\n    \
          exit 1\nfi\n\
-         {program}{place} gate commit --git-hook\n\
+         {program}{place} {command}\n\
          code=$?\n\
          if [ $code -gt 1 ]; then\n    \
          echo \"lockstep: the commit gate could not decide (exit code $code), so the commit is refused.\" >&2\nfi\n\
+         exit $code\n",
+        program.trim_matches('\'')
+    )
+}
+
+/// git runs it for every ref: changes that concern no branch end in the shell.
+fn reference_transaction(program: &str, below: &str) -> String {
+    let hook = Hook::ReferenceTransaction;
+    let (mark, chained, command) = (hook.mark(), hook.chained(), hook.command());
+    format!(
+        "#!/bin/sh\n{mark}\n\
+         # `lockstep uninstall` takes it out again. A hook that was here before runs first.\n\
+         before=\"$(dirname \"$0\")/{chained}\"\n\
+         moves=$(cat)\n\
+         if [ -x \"$before\" ]; then\n    printf '%s\\n' \"$moves\" | \"$before\" \"$@\" || exit $?\nfi\n\
+         [ \"$1\" = prepared ] || exit 0\n\
+         case \"$moves\" in *' refs/heads/'* | *HEAD*) ;; *) exit 0 ;; esac\n\
+         if ! command -v {program} >/dev/null 2>&1; then\n    \
+         echo \"lockstep: {} was not found, so the commit gate cannot run and the branch is not moved.\" >&2\n    \
+         exit 1\nfi\n\
+         printf '%s\\n' \"$moves\" | {program} {command}{below}\n\
+         code=$?\n\
+         if [ $code -gt 1 ]; then\n    \
+         echo \"lockstep: the commit gate could not decide (exit code $code), so the branch is not moved.\" >&2\nfi\n\
          exit $code\n",
         program.trim_matches('\'')
     )

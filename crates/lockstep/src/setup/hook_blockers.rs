@@ -1,12 +1,11 @@
 //! Settings that keep every hook from running, although the hooks are registered. The client does not report them.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use lockstep_setup::claude::{self, HookSwitches, Weight};
 
 use super::{LOCAL_SETTINGS, Plan, SHARED_SETTINGS};
-use crate::env_vars::{CLAUDE_CONFIG_DIR, HOME};
+use crate::env_vars::client_directory;
 
 /// The settings that an administrator writes, which no other settings can override.
 pub(crate) const MANAGED_SETTINGS: [&str; 2] = [
@@ -27,7 +26,7 @@ impl SettingsTexts {
             [root.join(LOCAL_SETTINGS), root.join(SHARED_SETTINGS)].into_iter().chain(user_settings());
         let read = |path: PathBuf| {
             let planned = plan.edits.iter().find(|edit| edit.path == path).map(|edit| edit.after.clone());
-            let text = planned.unwrap_or_else(|| fs::read_to_string(&path).ok());
+            let text = planned.unwrap_or_else(|| lockstep_fs::read_to_string(&path).ok());
             text.map(|text| (path, text))
         };
         Self {
@@ -39,8 +38,7 @@ impl SettingsTexts {
 
 /// The settings of the user, which hold for all projects.
 fn user_settings() -> Option<PathBuf> {
-    let own = CLAUDE_CONFIG_DIR.get().map(|dir| Path::new(&dir).join("settings.json"));
-    own.or_else(|| HOME.get().map(|home| Path::new(&home).join(SHARED_SETTINGS)))
+    client_directory().map(|dir| dir.join("settings.json"))
 }
 
 /// Returns the reasons why no hook will run in the project at `root` after `plan` was carried out, each with its fix. `registered`

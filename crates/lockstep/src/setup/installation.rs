@@ -1,4 +1,4 @@
-//! `.lockstep/installation.json`: what `init` changed, so that `uninstall` restores it exactly.
+//! `.lockstep/installation.json`: the changes of `init`, so that `uninstall` restores the files exactly.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,10 +12,10 @@ use super::git_hook::GitHook;
 use super::read;
 use crate::error::{CommandError, Kind};
 
-/// What `init` did in a project.
+/// The record of `init` in a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Installation {
-    /// `lockstep.toml`, where `init` wrote it.
+    /// `lockstep.toml`, if `init` wrote it.
     #[serde(default)]
     pub(crate) configuration: Option<Record>,
     /// Settings files by path relative to the root.
@@ -24,12 +24,15 @@ pub(crate) struct Installation {
     /// Files of the project's copy of the plugin, by path relative to the root.
     #[serde(default)]
     pub(crate) plugin: BTreeMap<String, Record>,
-    /// The session cache, relative to the root, where `init` made it outside of the state directory.
+    /// The session cache, relative to the root, if `init` created it outside the state directory.
     #[serde(default)]
     pub(crate) cache: Option<String>,
-    /// git's pre-commit hook, where `init` wrote it.
+    /// git's pre-commit hook, if `init` wrote it.
     #[serde(default)]
     pub(crate) git_hook: Option<GitHook>,
+    /// git's reference-transaction hook, if `init` wrote it.
+    #[serde(default)]
+    pub(crate) ref_hook: Option<GitHook>,
 }
 
 impl Installation {
@@ -37,7 +40,7 @@ impl Installation {
         state.path().join("installation.json")
     }
 
-    /// What is remembered; nothing where nothing was installed.
+    /// Returns the record, or an empty one if nothing was installed.
     pub(crate) fn load(state: &StateDir) -> Result<Self, CommandError> {
         let path = Self::file(state);
         let Some(text) = read(&path)? else { return Ok(Self::default()) };
@@ -54,7 +57,7 @@ impl Installation {
         Ok(write_atomically(&Self::file(state), text.as_bytes(), 0o600)?)
     }
 
-    /// Forgets it.
+    /// Removes the record.
     pub(crate) fn forget(state: &StateDir) {
         // Nothing to forget is fine; a file that cannot be removed restores nothing once the settings are restored.
         let _ = fs::remove_file(Self::file(state));

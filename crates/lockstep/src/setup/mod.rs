@@ -1,6 +1,6 @@
-//! Setting a project up for its clients, and undoing it. [`init`](crate::cli) and `uninstall` are skins over this.
+//! Sets up a project for its clients, and undoes it. [`init`](crate::cli) and `uninstall` use this module.
 //!
-//! Everything is planned as [`FileEdit`]s first, so that `--dry-run` shows exactly what would be done.
+//! Everything is planned as [`FileEdit`]s first, so that `--dry-run` shows exactly the changes.
 
 mod file_edit;
 mod git_hook;
@@ -11,9 +11,9 @@ mod plugin;
 mod remaining;
 mod session_cache;
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use lockstep_config::{FILE_NAME, Project};
 use lockstep_setup::claude::{self, HookEntry, SettingsError};
@@ -25,7 +25,7 @@ use crate::hook::route::{REGISTRATIONS, Registration};
 use crate::program;
 
 pub(crate) use file_edit::FileEdit;
-pub(crate) use git_hook::{git_hook_asks, plan_git_hook, plan_git_hook_removal};
+pub(crate) use git_hook::{plan_git_hook, plan_git_hook_removal, silent_git_hooks};
 pub(crate) use hook_blockers::{MANAGED_SETTINGS, hook_blockers};
 pub(crate) use installation::Installation;
 pub(crate) use own_files::OwnFiles;
@@ -33,7 +33,7 @@ pub(crate) use plugin::{PLUGIN_DIR, has_plugin, plan_plugin, plan_plugin_removal
 pub(crate) use remaining::remaining_files;
 pub(crate) use session_cache::{build_cache, plan_cache_removal};
 
-/// Where Claude Code has a project's settings: shared with the team, and the user's own.
+/// The paths of a project's Claude Code settings: shared with the team, and the user's own.
 pub(crate) const SHARED_SETTINGS: &str = ".claude/settings.json";
 pub(crate) const LOCAL_SETTINGS: &str = ".claude/settings.local.json";
 
@@ -62,16 +62,16 @@ pub(crate) fn hook_entries(session_starts: usize) -> Vec<HookEntry> {
     REGISTRATIONS.iter().flat_map(of_registration).collect()
 }
 
-/// What a set-up does: files, and what is remembered of them.
+/// The planned changes of a set-up: files and their records.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     pub(crate) edits: Vec<FileEdit>,
     pub(crate) installation: Installation,
-    /// What people should know about it.
+    /// Notes for the user.
     pub(crate) notes: Vec<String>,
 }
 
-/// Plans `lockstep.toml` where there is none.
+/// Plans `lockstep.toml` if it is missing.
 pub(crate) fn plan_configuration(root: &Path, plan: &mut Plan) -> Result<(), CommandError> {
     // A linked worktree may have its configuration in the main one.
     if Project::of_directory(root)?.is_some_and(|project| project.root == root) {
@@ -87,7 +87,7 @@ pub(crate) fn plan_configuration(root: &Path, plan: &mut Plan) -> Result<(), Com
 /// Plans the registration in one settings file of Claude Code.
 pub(crate) fn plan_registration(root: &Path, settings: &str, plan: &mut Plan) -> Result<(), CommandError> {
     let path = confined(root, settings)?;
-    let before = read(&path)?;
+    let before = read_settings(&path)?;
     let refused = |error| refused(&path, error);
     let edit = claude::install(before.as_deref(), &hook_entries(session_cache::session_starts(root)?))
         .map_err(refused)?;
@@ -107,10 +107,11 @@ pub(crate) fn plan_registration(root: &Path, settings: &str, plan: &mut Plan) ->
     Ok(())
 }
 
-/// Plans taking Lockstep out of one settings file: exactly as it was where nobody edited it since, else only our entries.
+/// Plans removing Lockstep from one settings file: restores the original if it was not edited since,
+/// otherwise removes only our entries.
 pub(crate) fn plan_removal(root: &Path, settings: &str, plan: &mut Plan) -> Result<(), CommandError> {
     let path = confined(root, settings)?;
-    let Some(before) = read(&path)? else { return Ok(()) };
+    let Some(before) = read_settings(&path)? else { return Ok(()) };
     let exact = plan.installation.settings.remove(settings).and_then(|record| restore(&record, &before));
     let after = match exact {
         Some(Restore::Remove) => None,
@@ -123,7 +124,7 @@ pub(crate) fn plan_removal(root: &Path, settings: &str, plan: &mut Plan) -> Resu
     Ok(())
 }
 
-/// Plans removing `lockstep.toml`, where `init` wrote it and nobody edited it since.
+/// Plans removing `lockstep.toml` if `init` wrote it and it was not edited since.
 pub(crate) fn plan_deactivation(root: &Path, plan: &mut Plan) -> Result<(), CommandError> {
     let path = root.join(FILE_NAME);
     let Some(before) = read(&path)? else { return Ok(()) };
@@ -158,8 +159,24 @@ pub(crate) fn confined(root: &Path, relative: &str) -> Result<PathBuf, CommandEr
     }
 }
 
+/// The time between two reads of settings that are being written, and the number of reads.
+const REREAD: (Duration, usize) = (Duration::from_millis(5), 60);
+
+/// Reads settings that another program may be writing at this moment: an empty or incomplete file is read again.
+fn read_settings(path: &Path) -> Result<Option<String>, CommandError> {
+    let (interval, most) = REREAD;
+    for _ in 0..most {
+        let text = read(path)?;
+        if text.as_deref().is_none_or(|text| text.trim_end().ends_with('}')) {
+            return Ok(text);
+        }
+        std::thread::sleep(interval);
+    }
+    read(path)
+}
+
 pub(crate) fn read(path: &Path) -> Result<Option<String>, CommandError> {
-    match fs::read_to_string(path) {
+    match lockstep_fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(CommandError::new(Kind::Store, format!("cannot read {}: {error}", path.display()))),

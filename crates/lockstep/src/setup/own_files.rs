@@ -1,6 +1,5 @@
 //! The files that `init` wrote and that are still as it wrote them.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use lockstep_config::FILE_NAME;
@@ -17,7 +16,8 @@ pub(crate) struct OwnFiles {
 }
 
 impl OwnFiles {
-    /// Reads what `init` remembers about the project at `root`. Without a usable memory, only the state directory is Lockstep's.
+    /// Reads the installation record of the project at `root`. Without a usable record, only the state
+    /// directory is Lockstep's.
     pub(crate) fn load(root: &Path) -> Self {
         let installation = Installation::load(&StateDir::of(root)).unwrap_or_default();
         Self { root: root.to_owned(), installation }
@@ -40,6 +40,6 @@ impl OwnFiles {
     }
 
     fn is_as_written(&self, path: &str, record: &Record) -> bool {
-        fs::read_to_string(self.root.join(path)).is_ok_and(|text| record.matches(&text))
+        lockstep_fs::read_to_string(self.root.join(path)).is_ok_and(|text| record.matches(&text))
     }
 }

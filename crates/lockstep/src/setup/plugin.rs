@@ -1,7 +1,8 @@
-//! The plugin in a project: a copy that Claude Code loads by itself, `.claude/skills/lockstep`, and taking it out again.
+//! The plugin in a project: a copy that Claude Code loads automatically, `.claude/skills/lockstep`, and its
+//! removal.
 //!
-//! A copy of the project's own needs no marketplace, is shared with the team like every other file, and belongs to the version that
-//! wrote it. Where the plugin is installed from a marketplace, there is nothing to copy.
+//! A project's copy needs no marketplace, is shared with the team like every other file, and belongs to the
+//! version that wrote it. If the plugin is installed from a marketplace, nothing is copied.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -14,23 +15,23 @@ use crate::cache::installed_plugins;
 use crate::error::CommandError;
 use crate::plugin::{FILES, HOOKS_FILE, NAME, hooks_json_of};
 
-/// Where a project has its copy.
+/// The path of a project's copy.
 pub(crate) const PLUGIN_DIR: &str = ".claude/skills/lockstep";
 
-/// The file by which the client knows a plugin.
+/// The file that identifies a plugin to the client.
 const MANIFEST: &str = ".claude-plugin/plugin.json";
 
-/// Whether the project at `root` has a copy of the plugin.
+/// Returns true if the project at `root` has a copy of the plugin.
 pub(crate) fn has_plugin(root: &Path) -> bool {
     root.join(PLUGIN_DIR).join(MANIFEST).is_file()
 }
 
-/// Whether the client has installed the plugin from a marketplace and enabled it for the project.
+/// Returns true if the client has installed the plugin from a marketplace and enabled it for the project.
 fn is_installed(root: &Path) -> bool {
     installed_plugins(root).iter().any(|plugin| plugin.name == NAME)
 }
 
-/// Plans the copy: what is missing or was written by an earlier version is written; what somebody edited stays.
+/// Plans the copy: writes missing files and those of an earlier version; keeps edited files.
 pub(crate) fn plan_plugin(root: &Path, plan: &mut Plan) -> Result<(), CommandError> {
     if !has_plugin(root) && is_installed(root) {
         plan.notes
@@ -58,7 +59,7 @@ pub(crate) fn plan_plugin(root: &Path, plan: &mut Plan) -> Result<(), CommandErr
     plan_leftovers(root, plan)
 }
 
-/// Plans removing what an earlier version wrote and this one does not have.
+/// Plans the removal of files that an earlier version wrote and this one does not have.
 fn plan_leftovers(root: &Path, plan: &mut Plan) -> Result<(), CommandError> {
     let present: BTreeSet<String> = FILES.iter().map(|(name, _)| format!("{PLUGIN_DIR}/{name}")).collect();
     let old: Vec<String> =
@@ -86,7 +87,7 @@ fn plan_taking_out(
     let record = plan.installation.plugin.remove(relative);
     let path = confined(root, relative)?;
     let Some(before) = read(&path)? else { return Ok(()) };
-    // Without a memory of it, what is word for word ours is ours.
+    // Without a record, a file with exactly our content is ours.
     let ours = match record {
         Some(record) => record.matches(&before),
         None => written == Some(before.as_str()),
@@ -98,7 +99,7 @@ fn plan_taking_out(
     Ok(())
 }
 
-/// Refuses a folder on the way that leads out of the project.
+/// Refuses a parent folder that is outside the project.
 fn check_folders(root: &Path, relative: &str) -> Result<(), CommandError> {
     let places = relative.match_indices('/').map(|(at, _)| &relative[..at]);
     places.into_iter().try_for_each(|folder| confined(root, folder).map(drop))

@@ -1,4 +1,4 @@
-//! What `uninstall` does not remove: documents that Lockstep's commands wrote into the project, and journals.
+//! Files that `uninstall` does not remove: documents that Lockstep's commands wrote into the project, and journals.
 
 use std::fmt;
 use std::path::Path;

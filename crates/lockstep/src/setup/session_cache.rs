@@ -1,4 +1,4 @@
-//! The session cache's part of a set-up: how many entries it needs, whether a first one is worth building, and taking it away.
+//! The session cache's part of a set-up: the number of entries, the first build, and its removal.
 
 use std::fs;
 use std::path::Path;
@@ -15,10 +15,11 @@ use crate::error::CommandError;
 use crate::project::ActiveProject;
 use crate::source_date;
 
-/// What shows that there is something to put into a cache.
+/// Paths that show that there is content for a cache.
 const TRACES: [&str; 3] = [".isdlc", ".claude/skills", ".claude/agents"];
 
-/// How many entries the start of a session needs in the project at `root`, which may not be set up yet.
+/// Returns the number of entries that a session start needs in the project at `root`, which may not be set up
+/// yet.
 pub(super) fn session_starts(root: &Path) -> Result<usize, CommandError> {
     match Project::of_directory(root)?.map(ActiveProject::load).transpose()? {
         Some(project) => Ok(delivery::entries(&project)?),
@@ -26,8 +27,8 @@ pub(super) fn session_starts(root: &Path) -> Result<usize, CommandError> {
     }
 }
 
-/// Builds the cache of the project at `root`, where one is wanted; what keeps it from being built is a note, and no more. With
-/// `dry_run`, only says that it would be.
+/// Builds the cache of the project at `root` if one is wanted; a failure is only a note. With `dry_run`, only
+/// reports that it would be built.
 pub(crate) fn build_cache(root: &Path, dry_run: bool, plan: &mut Plan) -> Result<(), CommandError> {
     let project = Project::of_directory(root)?.map(ActiveProject::load).transpose()?;
     if !is_wanted(root, project.as_ref()) {
@@ -69,8 +70,8 @@ fn build(project: &ActiveProject, cache: &Cache, plan: &mut Plan) -> Result<Opti
     }))
 }
 
-/// A plain repository is not given any text: a cache is built where there is one already, where there are skills or agents, or
-/// where somebody configured what is in it.
+/// Returns true if a cache is wanted: one exists already, there are skills or agents, or its content is
+/// configured. A plain repository gets none.
 fn is_wanted(root: &Path, project: Option<&ActiveProject>) -> bool {
     let configured = |project: &ActiveProject| {
         let config = &project.config().cache;
@@ -81,13 +82,13 @@ fn is_wanted(root: &Path, project: Option<&ActiveProject>) -> bool {
     !off && (traces || project.is_some_and(|project| configured(project) || delivery::is_there(project)))
 }
 
-/// Whether something is in the directory besides our own plugin.
+/// Returns true if the directory has content besides our plugin.
 fn holds_others(dir: &Path) -> bool {
     let mut entries = fs::read_dir(dir).into_iter().flatten().flatten();
     entries.any(|entry| !Path::new(PLUGIN_DIR).ends_with(entry.file_name()))
 }
 
-/// Plans taking away the cache that `init` has made, where it lies outside of the state directory.
+/// Plans the removal of the cache that `init` has created, if it is outside the state directory.
 pub(crate) fn plan_cache_removal(root: &Path, plan: &mut Plan) -> Result<(), CommandError> {
     let Some(target) = plan.installation.cache.take() else { return Ok(()) };
     let path = confined(root, &target)?;

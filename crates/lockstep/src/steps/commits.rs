@@ -1,32 +1,18 @@
-//! Commits as git sees them: what one is about to change, and which were made past the gate. Never on the path of a client's hook.
+//! Commits in git: the content of the next one, and the record of the gate's decision. Never used by a
+//! client's hook.
 
-use std::fs;
-use std::path::Path;
-use std::process::Command;
-use std::time::SystemTime;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
-use lockstep_steps::audit::Entry;
 use lockstep_steps::gate::Judged;
-use lockstep_steps::stale::parse;
 use lockstep_steps::step::Step;
-use serde::Serialize;
 
 use super::gates::Changed;
 use super::trail::event;
 use super::{Steps, StepsError};
 use crate::env_vars::{GIT_DIR, GIT_INDEX_FILE};
 
-/// How many commits are looked at for one that passed no gate.
-const LOOK_BACK: &str = "200";
-
-/// A commit that passed no gate.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub(crate) struct Unseen {
-    pub(crate) commit: String,
-    pub(crate) subject: String,
-}
-
-/// What a commit is made from.
+/// The parent and the tree that a commit is made from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Basis {
     parent: Option<String>,
@@ -34,36 +20,77 @@ struct Basis {
 }
 
 impl Steps<'_> {
-    /// The files that the commit being made changes, from the project's root.
+    /// The files that the commit being made changes, from the project's root. Bytes that are no text are replaced.
     pub(crate) fn staged(&self) -> Result<Vec<String>, StepsError> {
-        let text = self.git(&["diff", "--cached", "--name-only", "--relative", "-z"])?;
-        Ok(text.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect())
+        let text = self.git(&["diff", "--cached", "--name-only", "--no-renames", "--relative", "-z"])?;
+        Ok(names(&text))
     }
 
-    /// Everything that differs from the last commit and was changed since the step began; `None` where git cannot say.
-    pub(crate) fn uncommitted_since(&self, step: Option<&Step>) -> Option<Vec<Changed>> {
-        let began = step.and_then(|step| {
-            let started = step
-                .phases()
-                .iter()
-                .filter_map(|phase| parse(phase.started_at.as_deref()?, self.now.time_zone()));
-            Some(SystemTime::from(started.min()?))
-        });
-        let status = self
-            .git(&["status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "."])
-            .ok()?;
-        let prefix = self.git(&["rev-parse", "--show-prefix"]).ok()?;
-        let prefix = prefix.trim_end();
-        let names = status.split('\0').filter_map(|line| line.get(3..)?.strip_prefix(prefix));
-        // What is gone has no time; it counts.
-        let since = |name: &&str| match (began, fs::symlink_metadata(self.project.root.join(name))) {
-            (Some(began), Ok(meta)) => meta.modified().map_or(true, |at| at >= began),
-            _ => true,
+    /// The files that differ between two trees, from the project's root.
+    pub(crate) fn changed_between(&self, from: &str, to: &str) -> Result<Vec<String>, StepsError> {
+        let text =
+            self.git(&["diff-tree", "-r", "--name-only", "--no-renames", "--relative", "-z", from, to])?;
+        Ok(names(&text))
+    }
+
+    /// The tree of the index: the content of the commit being made.
+    pub(crate) fn staged_tree(&self) -> Result<String, StepsError> {
+        Ok(self.git(&["write-tree"])?.trim().to_owned())
+    }
+
+    /// Returns all differences from the content at the beginning of the step. `None` if that is unknown.
+    pub(crate) fn changed_since(&self, step: Option<&Step>, start: Option<&str>) -> Option<Vec<Changed>> {
+        let begun = step.is_some_and(|step| !step.is_pristine());
+        let from = match start.filter(|_| begun) {
+            Some(tree) => tree.to_owned(),
+            None => self.head_tree().ok()?,
         };
-        Some(names.filter(since).map(|name| (name.to_owned(), Some(name.to_owned()))).collect())
+        let now = self.snapshot().ok()?;
+        let names = self.changed_between(&from, &now).ok()?;
+        Some(names.into_iter().map(|name| (name.clone(), Some(name))).collect())
     }
 
-    /// Records what gate 3 decided about the commit that is being made.
+    /// Returns the tree of the last commit; the empty tree if there is none.
+    pub(super) fn head_tree(&self) -> Result<String, StepsError> {
+        match self.git(&["rev-parse", "--verify", "--quiet", "HEAD^{tree}"]) {
+            Ok(tree) => Ok(tree.trim().to_owned()),
+            Err(_) => Ok(self.git(&["hash-object", "-t", "tree", "--stdin"])?.trim().to_owned()),
+        }
+    }
+
+    /// The tree of all files of the project as they are on disk. Flags that hide changes from git (`skip-worktree`,
+    /// `assume-unchanged`) and times of files have no effect.
+    pub(crate) fn snapshot(&self) -> Result<String, StepsError> {
+        let index = self.git(&["rev-parse", "--path-format=absolute", "--git-path", "index"])?;
+        let directory = self.project.state.ensure("")?;
+        let copy = directory.join(format!("snapshot-{}.index", std::process::id()));
+        let _removed = RemovedFile(copy.clone());
+        // A repository without an index has nothing to copy.
+        let _ = std::fs::copy(index.trim_end_matches('\n'), &copy);
+        let with = Asked { index: Some(&copy), ..Asked::default() };
+        let flags = with.ask(&self.project.root, &["ls-files", "-v", "-z", "."]).map_err(StepsError::Git)?;
+        let hidden: Vec<&str> = flags
+            .split('\0')
+            .filter_map(|line| line.split_at_checked(2))
+            .filter(|(flag, name)| {
+                let hides = flag.starts_with(|c: char| c == 'S' || c.is_ascii_lowercase());
+                hides && self.project.root.join(name).symlink_metadata().is_ok()
+            })
+            .map(|(_, name)| name)
+            .collect();
+        for flag in ["--no-skip-worktree", "--no-assume-unchanged"] {
+            let input = hidden.iter().map(|name| format!("{name}\0")).collect::<String>();
+            if !hidden.is_empty() {
+                let with = Asked { index: Some(&copy), input: Some(&input) };
+                with.ask(&self.project.root, &["update-index", flag, "-z", "--stdin"])
+                    .map_err(StepsError::Git)?;
+            }
+        }
+        with.ask(&self.project.root, &["add", "--all", "--", "."]).map_err(StepsError::Git)?;
+        Ok(with.ask(&self.project.root, &["write-tree"]).map_err(StepsError::Git)?.trim().to_owned())
+    }
+
+    /// Records the decision of gate 3 about the commit in progress.
     pub(crate) fn record_commit(&self, judged: &Judged, by_git: bool) {
         let name = if judged.validation.failed() { event::COMMIT_REJECTED } else { event::COMMIT_VALIDATED };
         let mut record = self.gate_record(name, None, judged);
@@ -79,78 +106,95 @@ impl Steps<'_> {
         Basis { parent: asked(&["rev-parse", "--verify", "--quiet", "HEAD"]), tree: asked(&["write-tree"]) }
     }
 
-    /// Commits since the gate first saw one that it did not see, oldest first: made with `--no-verify` or by plumbing.
-    pub(crate) fn unseen_commits(&self) -> Result<Vec<Unseen>, StepsError> {
-        let entries = self.trail().verify()?.unwrap_or_default();
-        let field = |entry: &Entry, name: &str| entry.text(name).to_owned();
-        // By what was committed: an amended commit has another parent than the one it was judged on.
-        let seen: Vec<String> = entries
-            .iter()
-            .filter(|entry| entry.event() == event::COMMIT_VALIDATED)
-            .map(|entry| field(entry, "tree"))
-            .collect();
-        let told: Vec<String> = entries
-            .iter()
-            .filter(|entry| entry.event() == event::COMMIT_UNSEEN)
-            .map(|entry| field(entry, "commit"))
-            .collect();
-        // From the first commit the gate knows of; what was before it is nobody's fault.
-        let judged = |entry: &&Entry| entry.fields().contains_key("tree");
-        let Some(first) = entries.iter().find(judged) else { return Ok(Vec::new()) };
-        let range = match field(first, "parent") {
-            parent if parent.is_empty() => "HEAD".to_owned(),
-            parent => format!("{parent}..HEAD"),
-        };
-        let format = "--format=%H%x09%P%x09%T%x09%s";
-        let Ok(log) = self.git(&["log", "--reverse", "--max-count", LOOK_BACK, format, &range]) else {
-            // History was rewritten: there is no telling.
-            return Ok(Vec::new());
-        };
-        let unseen = |line: &str| {
-            let mut columns = line.splitn(4, '\t');
-            let (commit, parents, tree) = (columns.next()?, columns.next()?, columns.next()?);
-            // A merge has its own way through git, and its sides were judged when they were made.
-            let fine = parents.contains(' ')
-                || seen.iter().any(|seen| seen == tree)
-                || told.iter().any(|told| told == commit);
-            let subject = columns.next().unwrap_or_default().to_owned();
-            (!fine).then(|| Unseen { commit: commit.to_owned(), subject })
-        };
-        Ok(log.lines().filter_map(unseen).collect())
+    /// Returns true if the project is in a repository.
+    pub(crate) fn has_repository(&self) -> bool {
+        self.project.root.ancestors().any(|directory| directory.join(".git").exists())
     }
 
-    /// Puts commits that passed no gate on record, once each.
-    pub(crate) fn record_unseen(&self) -> Result<Vec<Unseen>, StepsError> {
-        let unseen = self.unseen_commits()?;
-        for one in &unseen {
-            let record = self
-                .record(event::COMMIT_UNSEEN, None)
-                .with("commit", one.commit.as_str())
-                .with("subject", one.subject.as_str());
-            self.audit(None, &record);
-        }
-        Ok(unseen)
-    }
-
-    fn git(&self, arguments: &[&str]) -> Result<String, StepsError> {
+    pub(super) fn git(&self, arguments: &[&str]) -> Result<String, StepsError> {
         git(&self.project.root, arguments).map_err(StepsError::Git)
+    }
+
+    /// Asks git something with a text on its standard input.
+    pub(super) fn git_with(&self, arguments: &[&str], input: &str) -> Result<String, StepsError> {
+        let asked = Asked { input: Some(input), index: None };
+        asked.ask(&self.project.root, arguments).map_err(StepsError::Git)
     }
 }
 
-/// What git says in a directory.
+fn names(text: &str) -> Vec<String> {
+    text.split('\0').filter(|name| !name.is_empty()).map(str::to_owned).collect()
+}
+
+/// A file that is removed when its use ends.
+struct RemovedFile(PathBuf);
+
+impl Drop for RemovedFile {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// The answer of git in a directory.
 pub(crate) fn git(directory: &Path, arguments: &[&str]) -> Result<String, String> {
-    let mut command = Command::new("git");
-    command.arg("-C").arg(directory).args(arguments);
-    // Inside a hook, git names these relative to the top of the tree; the project may lie below it.
-    for place in [GIT_DIR, GIT_INDEX_FILE] {
-        if let Some(absolute) = place.get().and_then(|path| std::path::absolute(path).ok()) {
-            command.env(place.name, absolute);
+    Asked::default().ask(directory, arguments)
+}
+
+/// Settings that make git's output depend only on the repository.
+const SETTINGS: &[&str] = &[
+    "core.quotePath=false",
+    "core.fsmonitor=false",
+    "core.untrackedCache=false",
+    "core.trustctime=true",
+    "core.checkStat=default",
+    "core.ignoreStat=false",
+    "core.safecrlf=false",
+    "i18n.logOutputEncoding=UTF-8",
+    "log.showSignature=false",
+    "color.ui=false",
+];
+
+/// A question to git.
+#[derive(Debug, Clone, Copy, Default)]
+struct Asked<'a> {
+    /// The index in the place of the repository's.
+    index: Option<&'a Path>,
+    input: Option<&'a str>,
+}
+
+impl Asked<'_> {
+    fn ask(self, directory: &Path, arguments: &[&str]) -> Result<String, String> {
+        let failed = |why: &dyn std::fmt::Display| format!("git {}: {why}", arguments.join(" "));
+        let mut command = Command::new("git");
+        command.arg("-C").arg(directory).arg("--no-replace-objects");
+        command.args(SETTINGS.iter().flat_map(|setting| ["-c", setting]));
+        command.args(arguments).env("GIT_GRAFT_FILE", "/dev/null").env("LC_ALL", "C");
+        // Inside a hook, git names these relative to the top of the tree; the project may lie below it.
+        for place in [GIT_DIR, GIT_INDEX_FILE] {
+            if let Some(absolute) = place.get().and_then(|path| std::path::absolute(path).ok()) {
+                command.env(place.name, absolute);
+            }
         }
+        if let Some(index) = self.index {
+            command.env(GIT_INDEX_FILE.name, index);
+        }
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(|error| failed(&error))?;
+        let stdin = child.stdin.take();
+        let output = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                // git may end before it has read everything; its output has the reason.
+                let _ = std::io::Write::write_all(
+                    &mut stdin.expect("it is piped"),
+                    self.input.unwrap_or("").as_bytes(),
+                );
+            });
+            child.wait_with_output()
+        });
+        let output = output.map_err(|error| failed(&error))?;
+        if !output.status.success() {
+            return Err(failed(&String::from_utf8_lossy(&output.stderr).trim()));
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     }
-    let output = command.output().map_err(|error| format!("git {}: {error}", arguments.join(" ")))?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        return Err(format!("git {}: {}", arguments.join(" "), said.trim()));
-    }
-    String::from_utf8(output.stdout).map_err(|_| format!("git {}: not UTF-8", arguments.join(" ")))
 }

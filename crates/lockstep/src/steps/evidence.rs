@@ -9,7 +9,7 @@ use std::time::Instant;
 use lockstep_steps::redact::redact;
 use lockstep_steps::step::evidence::Evidence;
 
-/// How much of the end of the output is kept.
+/// The number of bytes at the end of the output that are kept.
 const TAIL: usize = 2_000;
 
 /// Runs a command with the shell, in the project, and waits for it.
@@ -20,7 +20,7 @@ pub(crate) fn run(command: &str, root: &Path, ran_at: &str) -> io::Result<Eviden
     shell.args(["-c", command]).current_dir(root).stdin(Stdio::null());
     shell.stdout(writer.try_clone()?).stderr(writer);
     let mut child = shell.spawn()?;
-    // Our own ends of the pipe, or reading would never come to its end.
+    // Our own ends of the pipe must be closed, or reading would never end.
     drop(shell);
     let mut hasher = blake3::Hasher::new();
     let mut tail: VecDeque<u8> = VecDeque::new();

@@ -14,13 +14,13 @@ use rustix::fs::OFlags;
 
 use super::Steps;
 
-/// How deep below the directory of the steps files are looked for.
+/// The depth to which the directory of the steps is searched.
 const DEPTH: usize = 4;
 
-/// How many files are looked at to find out whether any is a step.
+/// The number of files that are checked to find out whether any is a step.
 const LOOKED_AT: usize = 64;
 
-/// How many entries of the project are looked at to find steps outside the directories of steps.
+/// The number of project entries that are searched for steps outside the directories of steps.
 const MAX_ENTRIES: usize = 200_000;
 
 /// Directories that hold no steps of the project.
@@ -30,9 +30,8 @@ const OTHERS: &[&str] =
 /// A step file that lies in the project.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct StepFile {
-    /// Where it is.
     pub(crate) path: PathBuf,
-    /// Its path relative to the root, as it is shown and recorded.
+    /// The path relative to the root, for output and records.
     pub(crate) name: String,
 }
 
@@ -42,7 +41,8 @@ impl Steps<'_> {
         self.located(&absolute(&self.project.root, Path::new(name)), name)
     }
 
-    /// The step file of a name given in `directory`: its path there, its path from the root, or the step's id.
+    /// Returns the step file of a name given in `directory`: its path there, its path from the root, or the
+    /// step's id.
     pub(crate) fn given(&self, directory: &Path, name: &str) -> Result<StepFile, Problem> {
         let (root, dir) = (&self.project.root, self.dir());
         let places = [
@@ -113,7 +113,7 @@ impl Steps<'_> {
         if fs::symlink_metadata(path).is_ok_and(|meta| meta.is_symlink()) {
             return Err(linked("is a symbolic link"));
         }
-        // A directory on the way may be a link; where it leads is what counts.
+        // A parent directory may be a link; its target counts.
         let root = self.project.root.canonicalize().unwrap_or_else(|_| self.project.root.clone());
         let parent = path.parent().unwrap_or(path);
         match parent.canonicalize() {
@@ -125,7 +125,7 @@ impl Steps<'_> {
         }
     }
 
-    /// The step in a file, or every reason why there is none.
+    /// Returns the step in a file, or every reason why it cannot be read.
     pub(crate) fn read(&self, file: &StepFile) -> Result<Step, Vec<Problem>> {
         let text = read_text(&file.path).map_err(|error| {
             let fix = match error.kind() {
@@ -159,8 +159,8 @@ impl Steps<'_> {
         paths.iter().filter_map(|path| self.located(path, &path.display().to_string()).ok()).collect()
     }
 
-    /// Every file that may be a step, wherever it is in the project: those of [`Self::all`], and others that have the log of a step's
-    /// phases. The second part says whether the project was too large to look at all of it.
+    /// Returns every file in the project that may be a step: those of [`Self::all`], and others that have the
+    /// log of a step's phases. The boolean is true if the project was too large to search completely.
     pub(crate) fn everywhere(&self) -> (Vec<StepFile>, bool) {
         let mut paths: Vec<PathBuf> = self.all().into_iter().map(|file| file.path).collect();
         let mut left = MAX_ENTRIES;
@@ -171,7 +171,7 @@ impl Steps<'_> {
         (located.collect(), left == 0)
     }
 
-    /// Whether a file in a directory of steps looks like one.
+    /// Returns true if a directory of steps has a file that looks like a step.
     pub(super) fn has_step_files(&self) -> bool {
         let mut paths = Vec::new();
         self.directories().iter().for_each(|dir| collect(dir, DEPTH, &mut paths));
@@ -180,7 +180,7 @@ impl Steps<'_> {
 
     /// The names of all steps that were ever recorded.
     pub(crate) fn known(&self) -> Vec<String> {
-        let text = fs::read_to_string(self.known_path()).unwrap_or_default();
+        let text = lockstep_fs::read_to_string(self.known_path()).unwrap_or_default();
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
@@ -199,7 +199,7 @@ impl Steps<'_> {
     }
 }
 
-/// Whether a file has the log of a step's phases.
+/// Returns true if a file has the log of a step's phases.
 pub(super) fn looks_like_step(path: &Path) -> bool {
     read_text(path).is_ok_and(|text| text.contains("\"phase_execution_log\""))
 }
@@ -222,7 +222,8 @@ fn expand(root: &Path, pattern: &str) -> Vec<PathBuf> {
     })
 }
 
-/// Adds the step files below a directory, until `left` entries were looked at. Directories of other programs are left out.
+/// Adds the step files below a directory, until `left` entries were checked. Directories of other programs
+/// are left out.
 fn search(dir: &Path, left: &mut usize, paths: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         if *left == 0 {

@@ -1,11 +1,13 @@
-//! The gates in a project: gathering what each looks at, and recording what it decided.
+//! The gates in a project: collects the input of each gate, and records its decision.
 
+use std::collections::BTreeMap;
 use std::fs;
 
-use lockstep_config::keys::Sweep;
 use lockstep_config::steps::OverBudget;
-use lockstep_steps::commands::Scope;
-use lockstep_steps::gate::commit::{self, Commit, StepAtCommit};
+use lockstep_steps::audit::Entry;
+use lockstep_steps::boundary::Boundary;
+use lockstep_steps::commands::{CommandTable, Scope};
+use lockstep_steps::gate::commit::{self, Commit, Outside, StepAtCommit};
 use lockstep_steps::gate::invocation::{self, StepFound};
 use lockstep_steps::gate::stop::{self, StepStop, Stop};
 use lockstep_steps::gate::{Judged, Recorded};
@@ -13,33 +15,35 @@ use lockstep_steps::machine::Machine;
 use lockstep_steps::markers::{Dialect, Markers};
 use lockstep_steps::nwave;
 use lockstep_steps::problem::Problem;
+use lockstep_steps::sections::Definitions;
 use lockstep_steps::step::Step;
 use lockstep_steps::{prompt, step::change};
 use lockstep_store::StoreError;
 use lockstep_store::step_lock::StepLock;
 
 use super::files::StepFile;
-use super::trail::{event, with_state};
+use super::runs::{Invocation, Run};
+use super::trail::{TrailsRead, event, with_state};
 use super::{Steps, StepsError};
 
 /// A changed file: how it is shown, and its path from the root.
 pub(crate) type Changed = (String, Option<String>);
 
-/// What gate 1 decided, with what is remembered of the invocation.
+/// The decision of gate 1, with the data of the invocation that is saved.
 #[derive(Debug)]
 pub(crate) struct Invoked {
     pub(crate) judged: Judged,
     pub(crate) file: Option<StepFile>,
     pub(crate) step: Option<Step>,
     pub(crate) budget: Option<u64>,
-    /// Whether its command needs no step, and it names none.
+    /// Set if its command needs no step, and it names none.
     pub(crate) stepless: bool,
 }
 
 /// A step when its agent wants to end, for gate 2.
 #[derive(Debug)]
 pub(crate) struct AtStop {
-    /// Its file, where it has one inside the project.
+    /// The step's file, if it is inside the project.
     pub(crate) file: Option<StepFile>,
     /// `None` for an agent without a step.
     named: Option<Named>,
@@ -53,25 +57,25 @@ struct Named {
 }
 
 impl AtStop {
-    /// What is in its file, where that can be read.
+    /// Returns the step, if its file can be read.
     pub(crate) fn step(&self) -> Option<&Step> {
         self.named.as_ref().and_then(|named| named.step.as_ref().ok())
     }
 
-    /// Whether it matters what the agent changed.
+    /// Returns true if the agent's changes are restricted.
     pub(crate) fn is_bounded(&self) -> bool {
         self.step().is_some_and(|step| !step.boundary().is_open())
     }
 }
 
-/// What an agent did, for gate 2.
+/// An agent's work, for gate 2.
 #[derive(Debug, Default)]
 pub(crate) struct Work {
-    /// What it changed; `None` where that is not known.
+    /// The changed files; `None` if unknown.
     pub(crate) changed: Option<Vec<Changed>>,
     /// The turns it took.
     pub(crate) turns: Option<u64>,
-    /// The turns it was given.
+    /// The maximum number of turns.
     pub(crate) budget: Option<u64>,
 }
 
@@ -82,7 +86,7 @@ impl Steps<'_> {
         Invoked { judged, file: None, step: None, budget: None, stepless: true }
     }
 
-    /// Whether the project that a prompt names has an execution log, in whichever wave's directory.
+    /// Returns true if the project that a prompt names has an execution log, in whichever wave's directory.
     fn nwave_log(&self, markers: &Markers) -> nwave::Log {
         let directory = markers.nwave.project_id.as_deref().and_then(nwave::log_directory);
         let waves = directory.and_then(|directory| fs::read_dir(self.project.root.join(directory)).ok());
@@ -121,11 +125,25 @@ impl Steps<'_> {
         let invocation =
             invocation::Invocation { prompt, markers, step: found.as_ref(), locked: locked.as_deref() };
         let judged = invocation::judge(invocation, &machine, rules);
-        let budget = step.and_then(Step::max_turns).or_else(|| prompt::turn_budget(prompt, &definitions));
+        let budget = turn_budget(step, prompt, &definitions);
         let step = found.and_then(|found| found.step.ok());
-        let needs_step = matches!(commands.scope(markers.command()), Scope::Full { step_file: true });
-        let stepless = markers.step_file.is_none() && !needs_step;
+        let stepless = self.is_stepless(markers, &commands);
         Ok(Invoked { judged, file, step, budget, stepless })
+    }
+
+    /// Returns the step that an agent's own prompt names. `None` if its command needs none.
+    pub(crate) fn run_of(&self, prompt: &str, markers: &Markers) -> Result<Option<Run>, StepsError> {
+        let named = markers.step_file.as_deref().and_then(|name| self.named(name).ok());
+        let step = named.and_then(|file| self.read(&file).ok());
+        let stepless = self.is_stepless(markers, &self.commands()?);
+        let budget = turn_budget(step.as_ref(), prompt, &self.definitions()?);
+        Ok(Invocation { step_file: markers.step_file.clone(), budget, stepless }.run())
+    }
+
+    /// Returns true if a prompt names no step, and its command needs none.
+    fn is_stepless(&self, markers: &Markers, commands: &CommandTable) -> bool {
+        let needs_step = matches!(commands.scope(markers.command()), Scope::Full { step_file: true });
+        markers.step_file.is_none() && !needs_step
     }
 
     /// The phases a prompt must name: those of its step's set, else those of a new step's.
@@ -135,7 +153,7 @@ impl Steps<'_> {
         set.map(|set| set.phases.clone()).unwrap_or_default()
     }
 
-    /// Records what gate 1 decided. A step that passes untouched is known from here on.
+    /// Records the decision of gate 1. A step that passes untouched is known from here on.
     pub(crate) fn record_invocation(&self, invoked: &Invoked, markers: &Markers) {
         let Invoked { judged, file, step, .. } = invoked;
         let failed = judged.validation.failed();
@@ -145,12 +163,13 @@ impl Steps<'_> {
             .with("agent", markers.agent.clone())
             .with("command", markers.command().map(str::to_owned));
         if let Some(step) = step.as_ref().filter(|_| !failed) {
-            record = with_state(record, Some(step), step);
+            let rules = file.as_ref().map_or_else(|| self.rules_digest(), |file| self.rules_of(file, step));
+            record = with_state(record, Some(step), step, &rules);
         }
         self.audit(file.as_ref(), &record);
     }
 
-    /// What gate 2 looks at: the step of this name as it is now, read once.
+    /// Returns the input of gate 2: the present state of the step with this name, read once.
     pub(crate) fn at_stop(&self, name: Option<&str>) -> Result<AtStop, StoreError> {
         let Some(name) = name else { return Ok(AtStop { file: None, named: None }) };
         let located = self.named(name);
@@ -180,17 +199,10 @@ impl Steps<'_> {
             budget: work.budget,
             over_budget_blocks: self.project.config().steps.over_budget == OverBudget::Block,
         };
-        let mut judged = stop::judge(Stop::Step(stop), rules);
-        if at.is_bounded() && self.project.config().journal.sweep == Sweep::Off {
-            judged
-                .validation
-                .warnings
-                .push("[journal] sweep is off: what shell commands changed was not seen".to_owned());
-        }
-        Ok(judged)
+        Ok(stop::judge(Stop::Step(stop), rules))
     }
 
-    /// Whether a file is one that Lockstep itself writes in the name of a step.
+    /// Returns true if Lockstep itself writes the file for a step.
     pub(crate) fn is_own(&self, path: Option<&str>) -> bool {
         let Some(path) = path else { return false };
         let full = self.project.root.join(path);
@@ -201,7 +213,7 @@ impl Steps<'_> {
             || (is_trail && self.trails().iter().any(|trail| full.parent() == Some(trail.dir())))
     }
 
-    /// Records what gate 2 decided; with the seal of the phases, so that a commit finds it.
+    /// Records the decision of gate 2, with the seal of the phases, so that a commit finds it.
     pub(crate) fn record_stop(
         &self,
         judged: &Judged,
@@ -214,10 +226,30 @@ impl Steps<'_> {
         self.audit(file, &describe(Described(record)).0);
     }
 
+    /// Returns the tree of the files when a step began, if it is recorded.
+    pub(crate) fn start_of(&self, file: &StepFile) -> Option<String> {
+        let start = |entry: &Entry| {
+            let is_start = entry.step_file() == Some(&file.name) && !entry.text("start_tree").is_empty();
+            is_start.then(|| entry.text("start_tree").to_owned())
+        };
+        let name = serde_json::to_string(&file.name).expect("a text is JSON");
+        self.trail_of(file).newest(&[&name, r#""start_tree":"#], start).ok().flatten()
+    }
+
+    /// Completes an interrupted change; the lock of the step is waited for.
+    fn settle_for_gate(&self, file: &StepFile) -> Result<(), StoreError> {
+        match self.settle(file) {
+            Err(StepsError::Store(error)) => Err(error),
+            // A writer that holds the step for long has not written yet: the gate judges the present state.
+            _ => Ok(()),
+        }
+    }
+
     fn step_with_record(
         &self,
         file: &StepFile,
     ) -> Result<(Result<Step, Vec<Problem>>, Recorded), StoreError> {
+        self.settle_for_gate(file)?;
         let step = self.read(file);
         let recorded = match &step {
             Ok(step) => self.recorded(file, step)?,
@@ -226,13 +258,16 @@ impl Steps<'_> {
         Ok((step, recorded))
     }
 
-    /// Gate 3 over every step of the project. `touched` are the files that the commit changes, from the root.
-    pub(crate) fn judge_commit(&self, touched: &[String]) -> Result<Judged, StepsError> {
+    /// Gate 3 for every step of the project. `touched` are the files that the commit changes, relative to the
+    /// root; `trees` are the trees that it commits, if known.
+    pub(crate) fn judge_commit(&self, touched: &[String], trees: &[String]) -> Result<Judged, StepsError> {
         let (machine, evidence) = (self.machine()?, self.evidence_rules());
         let rules = change::Rules { machine: &machine, evidence: &evidence };
-        let (words, broken_trail) = self.words()?;
-        let mut commit = Commit { broken_trail, ..Commit::default() };
         let files = self.all();
+        files.iter().try_for_each(|file| self.settle_for_gate(file))?;
+        let (words, TrailsRead { broken: broken_trail, unverified, .. }) = self.words_and_trails()?;
+        let mut commit = Commit { broken_trail, ..Commit::default() };
+        let digest = self.rules_digest();
         for file in &files {
             let known = words.get(&file.name).cloned().unwrap_or_default();
             let step = self.read(file);
@@ -243,7 +278,7 @@ impl Steps<'_> {
                 continue;
             }
             let (recorded, stop_passed) = match &step {
-                Ok(step) => (known.recorded(step), known.stop_passed(step)),
+                Ok(step) => (known.recorded(step, &digest), known.stop_passed(step)),
                 Err(_) => (Recorded::Nothing, false),
             };
             let name = file.name.clone();
@@ -262,8 +297,53 @@ impl Steps<'_> {
             .filter(|(name, words)| words.is_open() && !there(name))
             .map(|(name, _)| name.clone())
             .collect();
-        Ok(commit::judge(&commit, rules))
+        let starts = words.iter().filter_map(|(name, words)| Some((name.as_str(), words.start.as_deref()?)));
+        commit.outside = self.outside(&commit.steps, &starts.collect(), trees)?;
+        let mut judged = commit::judge(&commit, rules);
+        judged.validation.warnings.extend(unverified);
+        Ok(judged)
     }
+
+    /// Returns the files of a commit that no active step may change, by content since the step began.
+    fn outside(
+        &self,
+        steps: &[StepAtCommit],
+        starts: &BTreeMap<&str, &str>,
+        trees: &[String],
+    ) -> Result<Vec<Outside>, StepsError> {
+        let under_way: Vec<(&StepAtCommit, &Boundary)> = steps
+            .iter()
+            .filter(|at| !at.abandoned)
+            .filter_map(|at| Some((at, at.step.as_ref().ok()?)))
+            .filter(|(at, step)| !step.is_pristine() && (step.status() != "DONE" || at.touched))
+            .map(|(at, step)| (at, step.boundary()))
+            .collect();
+        if under_way.iter().any(|(_, boundary)| boundary.is_open()) {
+            // The step may change everything.
+            return Ok(Vec::new());
+        }
+        let mut outside = Vec::new();
+        for (at, boundary) in &under_way {
+            let Some(start) = starts.get(at.file.as_str()) else { continue };
+            for tree in trees {
+                for path in self.changed_between(start, tree)? {
+                    let allowed = under_way.iter().any(|(_, other)| other.refuses(Some(&path)).is_none());
+                    if allowed || self.is_own(Some(&path)) {
+                        continue;
+                    }
+                    let why = boundary.refuses(Some(&path)).unwrap_or_default();
+                    outside.push(Outside { step: at.file.clone(), path, why });
+                }
+            }
+        }
+        outside.dedup();
+        Ok(outside)
+    }
+}
+
+/// Returns the maximum number of turns of an agent: from its step, otherwise from its prompt.
+fn turn_budget(step: Option<&Step>, prompt: &str, definitions: &Definitions) -> Option<u64> {
+    step.and_then(Step::max_turns).or_else(|| prompt::turn_budget(prompt, definitions))
 }
 
 /// A record that is still being described.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use lockstep_steps::audit::Entry;
+use lockstep_text::single_line;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
@@ -95,10 +96,13 @@ fn line(entry: &Entry) -> String {
             line.push_str(&format!("  ({})", entry.text(name)));
         }
     }
-    line.push('\n');
+    line = single_line(&line) + "\n";
     let errors = entry.fields().get("errors").and_then(|errors| errors.as_array());
     line.extend(
-        errors.into_iter().flatten().filter_map(|error| Some(format!("    - {}\n", error.as_str()?))),
+        errors
+            .into_iter()
+            .flatten()
+            .filter_map(|error| Some(format!("    - {}\n", single_line(error.as_str()?)))),
     );
     line
 }

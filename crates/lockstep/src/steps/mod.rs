@@ -1,21 +1,23 @@
-//! Steps in a project: their files, tables, locks and trail. Hooks, commands and the MCP server are skins over this; what is decided is decided in
-//! `lockstep-steps`.
+//! Steps in a project: their files, tables, locks and trail. Hooks, commands and the MCP server use this
+//! module; the decisions are made in `lockstep-steps`.
 
-mod begun;
 pub(crate) mod commits;
 pub(crate) mod evidence;
 pub(crate) mod files;
 pub(crate) mod gates;
 pub(crate) mod listing;
+pub(crate) mod moves;
+mod open_steps;
+pub(crate) mod output;
 pub(crate) mod phases;
 pub(crate) mod prompts;
+pub(crate) mod rules;
 pub(crate) mod runs;
-pub(crate) mod shown;
-pub(crate) mod told;
+pub(crate) mod seen;
 pub(crate) mod trail;
+pub(crate) mod view;
 pub(crate) mod write;
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
@@ -29,26 +31,29 @@ use lockstep_steps::problem::Problem;
 use lockstep_steps::sections::Definitions;
 use lockstep_steps::step::evidence::{EvidenceRules, Expectation};
 use lockstep_store::step_lock::{Holder, StepLockError};
-use lockstep_store::{StateDir, StoreError};
+use lockstep_store::{StateDir, StoreError, confine};
 
 use crate::project::ActiveProject;
 
-/// Why something about steps could not be done.
+/// The reason why an operation on steps failed.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StepsError {
     /// One of the tables cannot be used.
     #[error("{} cannot be used: {why}", path.display())]
     Table { path: PathBuf, why: String },
-    /// Somebody has the step.
+    /// Another holder has the step.
     #[error("{0}")]
     Locked(Holder),
+    /// The step file does not exist.
+    #[error("there is no step file {0}")]
+    NoFile(String),
     /// A change was refused, for these reasons.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Refused(Vec<Problem>),
     /// The command that was to be evidence could not be run.
     #[error("the command could not be run")]
     Run(#[source] std::io::Error),
-    /// git could not say what was asked.
+    /// git failed.
     #[error("git could not be asked: {0}")]
     Git(String),
     #[error(transparent)]
@@ -79,7 +84,7 @@ impl StepsError {
     }
 }
 
-/// Whether a project has recorded a step, by its state directory alone.
+/// Returns true if a project has recorded a step, by its state directory alone.
 pub(crate) fn were_used(state: &StateDir) -> bool {
     state.path().join("steps").is_dir()
 }
@@ -101,8 +106,8 @@ impl<'p> Steps<'p> {
         self.project.root.join(&self.project.config().steps.dir.0)
     }
 
-    /// Whether the project has to do with steps: one was recorded here, or there is a step file, as in a fresh clone. A directory that
-    /// only has the same name is somebody else's. Without either, it costs two looks.
+    /// Returns true if the project uses steps: one was recorded here, or there is a step file, as in a fresh
+    /// clone. A directory that only has the same name does not count. Without either, this costs two checks.
     pub(crate) fn are_used(&self) -> bool {
         self.known_path().exists() || self.has_step_files()
     }
@@ -134,7 +139,7 @@ impl<'p> Steps<'p> {
         })
     }
 
-    /// How much is checked for which command.
+    /// Returns the extent of the validation for each command.
     pub(crate) fn commands(&self) -> Result<CommandTable, StepsError> {
         let configured = &self.project.config().steps.commands;
         self.table(configured, "des-commands.yaml", CommandTable::built_in, |text| {
@@ -160,7 +165,7 @@ impl<'p> Steps<'p> {
         EvidenceRules(table.iter().map(|(phase, proof)| (phase.clone(), expectation(proof))).collect())
     }
 
-    /// A table of the project's own, where there is one. One that is named must be there.
+    /// Returns the project's own table, if there is one. A configured file must exist.
     fn table<T>(
         &self,
         configured: &OptionalPath,
@@ -170,7 +175,13 @@ impl<'p> Steps<'p> {
     ) -> Result<T, StepsError> {
         let named = configured.resolve(&self.project.root);
         let path = named.clone().unwrap_or_else(|| self.dir().join(name));
-        match fs::read_to_string(&path) {
+        // A named path was checked with the configuration.
+        if named.is_none()
+            && let Err(refusal) = confine(&self.project.root, &path)
+        {
+            return Err(StepsError::Table { path, why: refusal.to_string() });
+        }
+        match lockstep_fs::read_to_string(&path) {
             Ok(text) => parse(&text).map_err(|why| StepsError::Table { path, why }),
             Err(error) if error.kind() == ErrorKind::NotFound && named.is_none() => Ok(built_in()),
             Err(error) => Err(StepsError::Table { path, why: error.to_string() }),

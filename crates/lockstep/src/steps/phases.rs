@@ -1,24 +1,31 @@
-//! What happens with a phase of a step: begun, ended, left out, broken off; with the evidence that a command gives.
+//! Actions on a phase of a step: start, finish, skip, fail; with the evidence of a command.
 
 use lockstep_steps::step::change::{self, PhaseAct, Rules};
 use lockstep_steps::step::evidence::Outcome;
 use serde_json::json;
 
 use super::files::StepFile;
-use super::told::StepWritten;
+use super::output::StepWritten;
 use super::{Steps, StepsError, evidence};
 
-/// What happens with a phase.
+/// An action on a phase.
 #[derive(Debug, Clone)]
 pub(crate) enum Act {
-    /// It begins.
     Start,
-    /// It ends; the outcome is decided by the command where none is claimed.
-    Done { outcome: Option<Outcome>, details: Option<String> },
-    /// It is left out, or put off, for this reason.
-    Skip { blocked_by: String, details: Option<String> },
-    /// It is broken off.
-    Fail { details: Option<String> },
+    /// Finishes the phase. Without an outcome, the command's result decides.
+    Done {
+        outcome: Option<Outcome>,
+        details: Option<String>,
+    },
+    /// Skips or defers the phase, for this reason.
+    Skip {
+        blocked_by: String,
+        details: Option<String>,
+    },
+    /// Aborts the phase.
+    Fail {
+        details: Option<String>,
+    },
 }
 
 impl Act {
@@ -32,7 +39,7 @@ impl Act {
     }
 }
 
-/// Who does it, and the command that is run as evidence.
+/// The actor, and the command that is run as evidence.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Actor<'a> {
     pub(crate) who: &'a str,
@@ -40,7 +47,7 @@ pub(crate) struct Actor<'a> {
 }
 
 impl Steps<'_> {
-    /// Records what happens with a phase.
+    /// Records an action on a phase.
     pub(crate) fn record_phase(
         &self,
         file: &StepFile,
@@ -50,7 +57,7 @@ impl Steps<'_> {
     ) -> Result<StepWritten, StepsError> {
         let (machine, rules) = (self.machine()?, self.evidence_rules());
         let rules = Rules { machine: &machine, evidence: &rules };
-        // The command may take its time: it runs before the lock is taken.
+        // The command may take long, so it runs before the lock is acquired.
         let evidence = actor.run.map(|command| evidence::run(command, &self.project.root, &self.moment()));
         let evidence = evidence.transpose().map_err(StepsError::Run)?;
         let event = act.event();

@@ -9,7 +9,8 @@ use super::{Steps, StepsError};
 use crate::reply::Reply;
 
 impl Steps<'_> {
-    /// Checks that a prompt has its markers, its sections, and what must stand in them. An ad-hoc one has nothing to check.
+    /// Checks that a prompt has its markers, its sections, and their required contents. An ad-hoc prompt is
+    /// not checked.
     pub(crate) fn check_prompt(&self, prompt: &str) -> Result<PromptCheck, StepsError> {
         let mut markers = self.markers(prompt);
         match markers.dialect() {

@@ -1,41 +1,71 @@
-//! Which agent of a session runs which step: recorded when the invocation passes gate 1, and found again by the prompt the agent was
-//! given. Small files below the state directory: a session without steps costs one look.
+//! Maps agents of a session to steps, by the prompts that the agents got. The data is in small files below
+//! the state directory: a session without steps costs one check.
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use lockstep_model::ids::{AgentId, SessionId};
-use lockstep_steps::markers::{self, Dialect, MarkerNames};
+use lockstep_steps::markers::Dialect;
 use lockstep_store::{StateDir, StoreError, append_once, write_atomically};
 use lockstep_wire::claude::transcript;
 use serde::{Deserialize, Serialize};
 
+use super::{Steps, StepsError};
+
 /// An invocation that passed gate 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Invocation {
-    /// The BLAKE3 hash of its prompt.
-    pub(crate) prompt: String,
     /// The step file its markers name.
     pub(crate) step_file: Option<String>,
-    /// The turns it was given.
+    /// The maximum number of turns.
     pub(crate) budget: Option<u64>,
-    /// Whether its command needs no step, and it names none: then its end is not judged.
+    /// Set if its command needs no step, and it names none. Then its end is not judged.
     #[serde(default)]
     pub(crate) stepless: bool,
 }
 
-/// An agent that runs a step.
+/// A step that an agent runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Run {
     /// The step file its prompt names.
     pub(crate) step_file: Option<String>,
-    /// The turns it was given.
+    /// The maximum number of turns.
     pub(crate) budget: Option<u64>,
-    /// Whether it was asked to mend its step already.
+    /// Set if the agent was already asked to fix its step.
     #[serde(default)]
     pub(crate) asked: bool,
+    /// Set if gate 2 has made its final decision. The step is judged again while it is the agent's latest.
+    #[serde(default)]
+    pub(crate) ended: bool,
 }
+
+/// The steps of one agent, in the order of its prompts.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct AgentRuns {
+    /// The prompts with markers that were read.
+    prompts: usize,
+    /// The invocations that had passed gate 1 when they were read.
+    invocations: usize,
+    runs: Vec<Run>,
+}
+
+impl AgentRuns {
+    /// The steps that the agent works at: the latest, and those before it that did not end.
+    fn open(self) -> Vec<Run> {
+        let latest = self.runs.len().saturating_sub(1);
+        let open = |(at, run): (usize, Run)| (at == latest || !run.ended).then_some(run);
+        self.runs.into_iter().enumerate().filter_map(open).collect()
+    }
+
+    fn begin(&mut self, run: Run) {
+        self.runs.retain(|other| other.step_file != run.step_file);
+        self.runs.push(run);
+    }
+}
+
+/// The file with the invocations of a session that passed gate 1.
+const INVOCATIONS: &str = "invocations";
 
 /// The runs of one session.
 #[derive(Debug)]
@@ -53,7 +83,7 @@ impl<'a> Runs<'a> {
         self.state.path().join("steps").join("sessions").join(self.session.as_str())
     }
 
-    /// Whether any invocation of the session passed gate 1. Costs one look.
+    /// Returns true if any invocation of the session passed gate 1. Costs one check.
     pub(crate) fn are_there(&self) -> bool {
         self.dir().is_dir()
     }
@@ -68,89 +98,125 @@ impl<'a> Runs<'a> {
     pub(crate) fn note(&self, invocation: &Invocation) -> Result<(), StoreError> {
         self.ensure()?;
         let line = serde_json::to_string(invocation).expect("an invocation is plain text") + "\n";
-        append_once(&self.dir().join("invocations"), line.as_bytes()).map(drop)
+        append_once(&self.dir().join(INVOCATIONS), line.as_bytes()).map(drop)
     }
 
     fn invocations(&self) -> Vec<Invocation> {
-        let text = fs::read_to_string(self.dir().join("invocations")).unwrap_or_default();
+        let text = lockstep_fs::read_to_string(self.dir().join(INVOCATIONS)).unwrap_or_default();
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
     }
 
-    /// What an agent runs; `None` for an agent without a step. `own` is its transcript.
+    /// Returns the steps of an agent; none for an agent without a step. `own` is its transcript. It is read
+    /// again if `refresh` is set or an invocation has passed gate 1 since: a message may have assigned
+    /// another step to the agent.
     pub(crate) fn of_agent(
         &self,
         agent: &AgentId,
         own: Option<&Path>,
-        names: &MarkerNames,
-    ) -> Result<Option<Run>, StoreError> {
-        if let Some(kept) = self.kept(agent) {
-            return Ok(kept);
-        }
+        refresh: bool,
+        steps: &Steps<'_>,
+    ) -> Result<Vec<Run>, StepsError> {
+        let kept = self.kept(agent);
         let invocations = self.invocations();
-        let Some(prompt) = own.and_then(first_prompt) else {
-            // Its prompt cannot be seen. Where only one invocation can be meant, it is that one.
-            return Ok(only(&invocations));
-        };
-        let digest = digest(&prompt);
-        let known = invocations.iter().rev().find(|invocation| invocation.prompt == digest);
-        let run = match known {
-            Some(known) => known.run(),
-            None => {
-                // An invocation nobody saw: what its own prompt says counts.
-                let markers = markers::read_with(&prompt, names);
-                let is_step = markers.validation_required && markers.dialect() == Dialect::Steps;
-                is_step.then(|| Run::new(markers.step_file, None))
-            }
-        };
-        if self.are_there() || run.is_some() {
-            // That it runs no step is worth remembering too: it is asked before every write.
-            self.put(agent, run.as_ref())?;
+        if let Some(kept) = kept.as_ref().filter(|kept| !refresh && kept.invocations == invocations.len()) {
+            return Ok(kept.clone().open());
         }
-        Ok(run)
+        // The client may write the transcript later than it reports the agent's end.
+        let Some(transcript) = own.and_then(read_transcript).filter(|text| has_prompts(text)) else {
+            let only = || only(&self.unclaimed(invocations)).into_iter().collect();
+            return Ok(kept.map_or_else(only, AgentRuns::open));
+        };
+        let mut found = kept.clone().unwrap_or_default();
+        found.invocations = invocations.len();
+        let marked = transcript::prompts(&transcript)
+            .map(|prompt| (steps.markers(&prompt), prompt))
+            .filter(|(markers, _)| markers.validation_required && markers.dialect() == Dialect::Steps);
+        for (markers, prompt) in marked.skip(found.prompts).collect::<Vec<_>>() {
+            found.prompts += 1;
+            if let Some(run) = steps.run_of(&prompt, &markers)? {
+                found.begin(run);
+            }
+        }
+        if kept.as_ref() != Some(&found) && (self.are_there() || !found.runs.is_empty()) {
+            // It is also recorded that an agent runs no step, because this is checked before every write.
+            self.put(agent, &found)?;
+        }
+        Ok(found.open())
     }
 
-    /// What runs where the client does not say who stops: the only invocation there can be. It is kept under `name`.
-    pub(crate) fn of_anyone(&self, name: &AgentId) -> Option<Run> {
-        self.kept(name).flatten().or_else(|| only(&self.invocations()))
+    /// Returns the invocations that are not known to belong to another agent. Each agent that runs a step
+    /// accounts for one invocation of it.
+    fn unclaimed(&self, mut invocations: Vec<Invocation>) -> Vec<Invocation> {
+        let files = fs::read_dir(self.dir()).into_iter().flatten().flatten();
+        let agents = files.filter(|file| file.file_name() != INVOCATIONS);
+        for run in agents.filter_map(|file| read_runs(&file.path())).flat_map(|agent| agent.runs) {
+            let claimed = |invocation: &Invocation| invocation.step_file == run.step_file;
+            if let Some(at) = invocations.iter().position(claimed) {
+                invocations.remove(at);
+            }
+        }
+        invocations
     }
 
-    fn kept(&self, agent: &AgentId) -> Option<Option<Run>> {
-        serde_json::from_str(&fs::read_to_string(self.file(agent)).ok()?).ok()
+    /// Returns the runs if the client does not identify the stopping agent: the only possible invocation. It
+    /// is stored under `name`.
+    pub(crate) fn of_anyone(&self, name: &AgentId) -> Vec<Run> {
+        let only = || only(&self.invocations()).into_iter().collect();
+        self.kept(name).map_or_else(only, AgentRuns::open)
     }
 
-    /// Remembers what an agent runs.
+    fn kept(&self, agent: &AgentId) -> Option<AgentRuns> {
+        read_runs(&self.file(agent))
+    }
+
+    /// Saves the decision of gate 2 about a step of an agent.
     pub(crate) fn keep(&self, agent: &AgentId, run: &Run) -> Result<(), StoreError> {
-        self.put(agent, Some(run))
+        let mut kept = self.kept(agent).unwrap_or_default();
+        match kept.runs.iter_mut().find(|other| other.step_file == run.step_file) {
+            Some(other) => other.clone_from(run),
+            None => kept.runs.push(run.clone()),
+        }
+        self.put(agent, &kept)
     }
 
-    fn put(&self, agent: &AgentId, run: Option<&Run>) -> Result<(), StoreError> {
+    fn put(&self, agent: &AgentId, runs: &AgentRuns) -> Result<(), StoreError> {
         self.ensure()?;
-        let text = serde_json::to_string(&run).expect("a run is plain text");
+        let text = serde_json::to_string(runs).expect("runs are plain text");
         write_atomically(&self.file(agent), text.as_bytes(), 0o600)
     }
 
-    /// An agent's id comes from outside: its hash is the name.
+    /// Returns the file of an agent. The id is untrusted, so its hash is the name.
     fn file(&self, agent: &AgentId) -> PathBuf {
         self.dir().join(&blake3::hash(agent.as_str().as_bytes()).to_hex()[..32])
     }
 
     /// Forgets the session.
     pub(crate) fn forget(&self) {
-        // Nothing there is fine; what stays is a few small files that nobody asks about again.
+        // A missing directory is fine. If it cannot be removed, a few small unused files remain.
         let _ = fs::remove_dir_all(self.dir());
     }
 }
 
 impl Invocation {
-    fn run(&self) -> Option<Run> {
+    pub(crate) fn run(&self) -> Option<Run> {
         (!self.stepless).then(|| Run::new(self.step_file.clone(), self.budget))
     }
 }
 
 impl Run {
     pub(crate) fn new(step_file: Option<String>, budget: Option<u64>) -> Self {
-        Self { step_file, budget, asked: false }
+        Self { step_file, budget, asked: false, ended: false }
     }
+}
+
+/// Reads the steps of one agent.
+fn read_runs(path: &Path) -> Option<AgentRuns> {
+    serde_json::from_str(&lockstep_fs::read_to_string(path).ok()?).ok()
+}
+
+/// Returns true if a transcript has at least the prompt that started its agent.
+fn has_prompts(transcript: &[u8]) -> bool {
+    transcript::prompts(transcript).next().is_some()
 }
 
 /// The run of the only step that was invoked.
@@ -160,28 +226,24 @@ fn only(invocations: &[Invocation]) -> Option<Run> {
     first.run().filter(|_| same)
 }
 
-/// The digest a prompt is found by.
-pub(crate) fn digest(prompt: &str) -> String {
-    blake3::hash(prompt.as_bytes()).to_hex().to_string()
+/// The most of a transcript that is read.
+const MAX_TRANSCRIPT: u64 = 64 << 20;
+
+/// Reads an agent's transcript.
+pub(crate) fn read_transcript(path: &Path) -> Option<Vec<u8>> {
+    let file = lockstep_fs::open(locate_transcript(path)?).ok()?;
+    let size = file.metadata().ok()?.len().min(MAX_TRANSCRIPT);
+    let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default() + 1);
+    file.take(MAX_TRANSCRIPT).read_to_end(&mut bytes).ok()?;
+    Some(bytes)
 }
 
-/// How far into a transcript its prompt is looked for. The first lines may be about other things.
-const LINES: usize = 20;
-
-/// The longest line that is read.
-const MAX_LINE: u64 = 8 << 20;
-
-/// The prompt at the beginning of an agent's transcript.
-fn first_prompt(path: &Path) -> Option<String> {
-    let mut reader = BufReader::new(fs::File::open(path).ok()?);
-    for _ in 0..LINES {
-        let mut line = Vec::new();
-        if reader.by_ref().take(MAX_LINE).read_until(b'\n', &mut line).ok()? == 0 {
-            return None;
-        }
-        if let Some(prompt) = transcript::first_prompt(&line) {
-            return Some(prompt);
-        }
+/// Finds an agent's transcript. Those of a workflow's agents lie in a directory of the workflow, which tool events do not name.
+fn locate_transcript(path: &Path) -> Option<PathBuf> {
+    if path.exists() {
+        return Some(path.to_owned());
     }
-    None
+    let (folder, name) = (path.parent()?, path.file_name()?);
+    let workflows = fs::read_dir(folder.join("workflows")).ok()?;
+    workflows.flatten().map(|workflow| workflow.path().join(name)).find(|path| path.exists())
 }

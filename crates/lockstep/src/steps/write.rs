@@ -5,6 +5,8 @@ use lockstep_steps::gate::Recorded;
 use lockstep_steps::problem::Problem;
 use lockstep_steps::step::Step;
 use lockstep_steps::step::change::fail_by_gate;
+use lockstep_store::audit::Append;
+use lockstep_store::project_memory::{Identity, Unwritten};
 use lockstep_store::step_lock::StepLock;
 use lockstep_store::write_atomically;
 use serde_json::json;
@@ -16,6 +18,7 @@ use super::{Steps, StepsError};
 impl Steps<'_> {
     /// Makes a new step file.
     pub(crate) fn create(&self, file: &StepFile, step: &Step, who: &str) -> Result<(), StepsError> {
+        self.ensure_baseline();
         let dir = file.path.parent().unwrap_or(&self.project.root);
         std::fs::create_dir_all(dir).map_err(|error| {
             StepsError::Store(lockstep_store::StoreError::Io {
@@ -32,11 +35,12 @@ impl Steps<'_> {
                 "Choose another id, or go on with that step",
             )]));
         }
-        let record = with_state(self.record("STEP_CREATED", Some(file)).with("by", who), None, step);
-        self.put(file, step, &record)
+        let record = self.record("STEP_CREATED", Some(file)).with("by", who);
+        let record = with_state(record, None, step, &self.rules_digest());
+        self.put(file, None, step, &record)
     }
 
-    /// Changes a step: what `change` makes of it, recorded with what `describe` adds. Gives the step after it.
+    /// Changes a step by `change`, and records it with the data that `describe` adds. Returns the new step.
     pub(crate) fn change(
         &self,
         file: &StepFile,
@@ -45,25 +49,34 @@ impl Steps<'_> {
         change: impl FnOnce(&Step) -> Result<Step, Vec<Problem>>,
         describe: impl FnOnce(Record) -> Record,
     ) -> Result<Step, StepsError> {
+        self.ensure_baseline();
         let _lock = StepLock::take(&self.project.state, &file.path, who, self.now.timestamp())?;
+        self.settle_locked(file)?;
         let step = self.read(file).map_err(StepsError::Refused)?;
         self.check_vouched(file, &step)?;
         let next = change(&step).map_err(StepsError::Refused)?;
-        let record = describe(self.record(event, Some(file)).with("by", who));
-        self.put(file, &next, &with_state(record, Some(&step), &next))?;
+        let mut record = describe(self.record(event, Some(file)).with("by", who));
+        if step.is_pristine() && !next.is_pristine() {
+            record = self.with_start(record, &next);
+        }
+        let record = with_state(record, Some(&step), &next, &self.rules_of(file, &step));
+        self.put(file, Some(&step), &next, &record)?;
         Ok(next)
     }
 
-    /// Records the state of a step that was begun elsewhere. What this trail recorded and what was changed by hand since stay apart.
+    /// Records the state of a step that was started elsewhere. A state that this trail recorded and that was
+    /// changed by hand since is refused.
     pub(crate) fn adopt(&self, file: &StepFile, who: &str, why: &str) -> Result<Step, StepsError> {
         let _lock = StepLock::take(&self.project.state, &file.path, who, self.now.timestamp())?;
+        self.settle_locked(file)?;
         let step = self.read(file).map_err(StepsError::Refused)?;
         let refused = |message: String, fix: &str| {
             Err(StepsError::Refused(vec![Problem::invalid("step file", message, fix)]))
         };
         match self.recorded(file, &step)? {
             Recorded::Nothing => {}
-            Recorded::Same => {
+            Recorded::Unknown { why } => return refused(why, "`lockstep audit verify` names the place"),
+            Recorded::Same | Recorded::OtherRules => {
                 return refused(
                     format!("The state of {} is recorded here already", file.name),
                     "Go on with it",
@@ -84,12 +97,27 @@ impl Steps<'_> {
         if !problems.is_empty() {
             return Err(StepsError::Refused(problems));
         }
+        self.ensure_baseline();
         let record = self.record(event::ADOPTED, Some(file)).with("by", who).with("why", why);
-        self.put(file, &step, &with_state(record, None, &step))?;
+        let record = self.with_start(record, &step);
+        let record = with_state(record, None, &step, &self.rules_digest());
+        self.put(file, Some(&step), &step, &record)?;
         Ok(step)
     }
 
-    /// A change on top of a state that somebody else wrote would make that state look recorded.
+    /// The record of a step that begins, with the content of the files it begins with. Only a boundary needs all of it.
+    fn with_start(&self, record: Record, step: &Step) -> Record {
+        if !self.has_repository() {
+            return record;
+        }
+        let tree = if step.boundary().is_open() { self.head_tree() } else { self.snapshot() };
+        match tree {
+            Ok(tree) => record.with("start_tree", tree),
+            Err(error) => record.with("start_unknown", error.to_string()),
+        }
+    }
+
+    /// Refuses a change on top of an unrecorded state, because it would make that state look recorded.
     fn check_vouched(&self, file: &StepFile, step: &Step) -> Result<(), StepsError> {
         let problem = match self.recorded(file, step)? {
             Recorded::Same => return Ok(()),
@@ -100,6 +128,18 @@ impl Steps<'_> {
             Recorded::Other { status } => {
                 format!("The state of {} was changed by hand after it was recorded as {status}", file.name)
             }
+            Recorded::OtherRules => {
+                let message = format!("The rules of {} changed after it began", file.name);
+                let fix = format!(
+                    "Restore them, or let a person accept them: `lockstep step accept {} --why …`",
+                    file.name
+                );
+                return Err(StepsError::Refused(vec![Problem::invalid("step file", message, fix)]));
+            }
+            Recorded::Unknown { why } => {
+                let fix = "`lockstep audit verify` names the place; `lockstep audit accept --why …` accepts the trail as it is";
+                return Err(StepsError::Refused(vec![Problem::invalid("audit trail", why, fix)]));
+            }
         };
         let fix = format!(
             "Restore the file as it was (from git, or by undoing the edit), give the step up (`lockstep step abandon {0} --why …`) or, \
@@ -109,7 +149,7 @@ impl Steps<'_> {
         Err(StepsError::Refused(vec![Problem::invalid("step file", problem, fix)]))
     }
 
-    /// Gate 2's own write: FAILED, from whatever state. What it finds written by hand stays unrecorded.
+    /// Gate 2's own write: FAILED, from any state. A state written by hand stays unrecorded.
     pub(crate) fn fail(
         &self,
         file: &StepFile,
@@ -117,6 +157,7 @@ impl Steps<'_> {
         suggestions: &[String],
     ) -> Result<(), StepsError> {
         let _lock = StepLock::take_over(&self.project.state, &file.path, "gate 2", self.now.timestamp())?;
+        self.settle_locked(file)?;
         let step = self.read(file).map_err(StepsError::Refused)?;
         let vouched = self.check_vouched(file, &step).is_ok();
         let next = fail_by_gate(&step, reason, suggestions);
@@ -125,16 +166,91 @@ impl Steps<'_> {
             .with("from", step.status())
             .with("reason", reason)
             .with("recovery_suggestions", json!(suggestions));
-        let record =
-            if vouched { with_state(record, Some(&step), &next) } else { record.with("unrecorded", true) };
-        self.put(file, &next, &record)
+        let record = if vouched {
+            with_state(record, Some(&step), &next, &self.rules_of(file, &step))
+        } else {
+            record.with("unrecorded", true)
+        };
+        self.put(file, Some(&step), &next, &record)
     }
 
-    fn put(&self, file: &StepFile, step: &Step, record: &Record) -> Result<(), StepsError> {
+    /// Accepts the present rules for a step that began under others.
+    pub(crate) fn accept_rules(&self, file: &StepFile, who: &str, why: &str) -> Result<(), StepsError> {
+        let _lock = StepLock::take(&self.project.state, &file.path, who, self.now.timestamp())?;
+        self.settle_locked(file)?;
+        let step = self.read(file).map_err(StepsError::Refused)?;
+        match self.recorded(file, &step)? {
+            Recorded::OtherRules => {}
+            Recorded::Same => {
+                let message = format!("The rules of {} are those it began under", file.name);
+                return Err(StepsError::Refused(vec![Problem::invalid(
+                    "step file",
+                    message,
+                    "Go on with it",
+                )]));
+            }
+            _ => self.check_vouched(file, &step)?,
+        }
+        let former = self.recorded_state(file).ok().flatten().map(|state| state.rules);
+        let record = self
+            .record(event::RULES_ACCEPTED, Some(file))
+            .with("by", who)
+            .with("why", why)
+            .with("former_rules", former);
+        let record = with_state(record, Some(&step), &step, &self.rules_digest());
+        self.put(file, Some(&step), &step, &record)
+    }
+
+    /// Writes a step file whose change was recorded, if the recording process was killed before it could.
+    pub(crate) fn settle(&self, file: &StepFile) -> Result<(), StepsError> {
+        if self.unwritten(file)?.is_none() {
+            return Ok(());
+        }
+        // A process that is still at work has the lock.
+        let _lock = StepLock::take_over(&self.project.state, &file.path, "recovery", self.now.timestamp())?;
+        self.settle_locked(file)
+    }
+
+    fn settle_locked(&self, file: &StepFile) -> Result<(), StepsError> {
+        let Some(Unwritten { before, text }) = self.unwritten(file)? else { return Ok(()) };
+        let is_missing = !file.path.exists();
+        let is_before = self.read(file).map_or(is_missing && before.is_empty(), |step| step.seal() == before);
+        if is_before {
+            write_atomically(&file.path, text.as_bytes(), 0o644)?;
+            self.account_for(&file.path);
+        }
+        self.forget_unwritten(file)
+    }
+
+    fn unwritten(&self, file: &StepFile) -> Result<Option<Unwritten>, StepsError> {
+        Ok(match self.project.memory().identity()? {
+            Identity::Known(known) => known.unwritten.get(&file.name).cloned(),
+            Identity::Fresh | Identity::Lost(_) => None,
+        })
+    }
+
+    fn forget_unwritten(&self, file: &StepFile) -> Result<(), StepsError> {
+        Ok(self.project.memory().change(|known| drop(known.unwritten.remove(&file.name)))?)
+    }
+
+    /// Records a change of a step and then writes its file.
+    fn put(
+        &self,
+        file: &StepFile,
+        before: Option<&Step>,
+        step: &Step,
+        record: &Record,
+    ) -> Result<(), StepsError> {
         self.note_known(&file.name)?;
-        let trail = self.trail_of(file).append(record)?;
-        self.account_for(&trail);
+        let unwritten =
+            Unwritten { before: before.map(Step::seal).unwrap_or_default(), text: step.to_text() };
+        let is_open = !step.is_pristine() && step.status() != "DONE";
+        let rules = record.fields.get("rules").and_then(|rules| rules.as_str()).filter(|_| is_open);
+        let append =
+            Append { record, unwritten: Some((&file.name, unwritten)), rules: Some((&file.name, rules)) };
+        self.append(Some(file), append)?;
         write_atomically(&file.path, step.to_text().as_bytes(), 0o644)?;
+        self.forget_unwritten(file)?;
         self.account_for(&file.path);
         Ok(())
     }

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::env_vars::{CLAUDE_CODE_SESSION_ID, CLAUDECODE};
 
-/// How long a note counts whose command never ended. No client lets a command run for longer.
+/// The lifetime of a note whose command never ended. No client allows a command to run longer.
 const LIFETIME: SignedDuration = SignedDuration::from_mins(30);
 
 /// An agent that a hook saw. Without an id it is the Lead.
@@ -29,7 +29,7 @@ pub(crate) struct SeenAgent {
 pub(crate) enum Caller {
     /// No client runs it: a person at the command line.
     Person,
-    /// A hook saw who runs it.
+    /// A hook saw the caller.
     Seen(SeenAgent),
     /// A client runs it, and no hook saw the call.
     Unknown,
@@ -64,12 +64,12 @@ impl<'a> Callers<'a> {
         self.state.path().join("callers").join(self.session.as_str())
     }
 
-    /// A tool call's id comes from outside: its hash is the name.
+    /// Returns the file of a tool call. The id is untrusted, so its hash is the name.
     fn file(&self, tool_call: &str) -> PathBuf {
         self.dir().join(&blake3::hash(tool_call.as_bytes()).to_hex()[..32])
     }
 
-    /// Notes who makes these calls.
+    /// Records the caller of these calls.
     pub(crate) fn note(
         &self,
         tool_call: &str,
@@ -96,10 +96,11 @@ impl<'a> Callers<'a> {
         let _ = fs::remove_dir_all(self.dir());
     }
 
-    /// The agent whose command calls this verb now. `None` where no hook saw the call, or several agents make it at the same time and the
-    /// arguments do not tell them apart.
+    /// Returns the agent whose command calls this verb now. `None` if no hook saw the call, or if several
+    /// agents make it at the same time with the same arguments.
     fn find(&self, verb: &str, arguments: &[String], now: Timestamp) -> Option<SeenAgent> {
-        let read = |path: PathBuf| serde_json::from_str::<Note>(&fs::read_to_string(path).ok()?).ok();
+        let read =
+            |path: PathBuf| serde_json::from_str::<Note>(&lockstep_fs::read_to_string(path).ok()?).ok();
         let notes =
             fs::read_dir(self.dir()).into_iter().flatten().flatten().filter_map(|entry| read(entry.path()));
         let (mut exact, mut alike) = (Vec::new(), Vec::new());
@@ -118,7 +119,7 @@ impl<'a> Callers<'a> {
     }
 }
 
-/// Who runs this process, for a verb such as `task update`.
+/// Returns the principal that runs this process, for a verb such as `task update`.
 pub(crate) fn caller(state: &StateDir, verb: &str, now: Timestamp) -> Caller {
     let session = CLAUDE_CODE_SESSION_ID.get();
     if session.is_none() && CLAUDECODE.get().is_none() {

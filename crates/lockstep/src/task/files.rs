@@ -1,6 +1,6 @@
-//! Files of the project the task points to. Nothing outside the project is looked at, whatever a link says.
+//! Files of the project that the task points to. Paths outside the project are never read, also not through
+//! links.
 
-use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,6 @@ impl ProjectFiles {
         Self { root: root.canonicalize().unwrap_or_else(|_| root.to_owned()) }
     }
 
-    /// Whether something is there.
     pub(crate) fn exists(&self, path: &Path) -> bool {
         self.real(path).is_ok()
     }
@@ -28,7 +27,7 @@ impl ProjectFiles {
         read(&self.real(path)?)
     }
 
-    /// `path`, as somebody in `directory` writes it, relative to the root.
+    /// Converts `path`, given relative to `directory`, to a path relative to the root.
     pub(crate) fn relative(&self, directory: &Path, path: &Path) -> Result<String, String> {
         let real = directory.join(path).canonicalize().map_err(|error| error.to_string())?;
         let inside = real.strip_prefix(&self.root).map_err(|_| "it lies outside the project".to_owned())?;
@@ -41,7 +40,7 @@ impl ProjectFiles {
     }
 }
 
-/// A file's content, or why it is none.
+/// Returns a file's content, or the reason why it cannot be read.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, String> {
     let meta = path.metadata().map_err(|error| error.to_string())?;
     if !meta.is_file() {
@@ -51,7 +50,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, String> {
         return Err(format!("it has {} bytes, more than {MAX_BYTES}", meta.len()));
     }
     let mut bytes = Vec::new();
-    let file = File::open(path).map_err(|error| error.to_string())?;
+    let file = lockstep_fs::open(path).map_err(|error| error.to_string())?;
     file.take(MAX_BYTES).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
     Ok(bytes)
 }

@@ -1,18 +1,18 @@
 //! The project's task: its versions in the store, read and written by the rules of `lockstep-task`.
 //!
-//! [`Tasks`] is the open store with the rules in effect; [`write`] carries out a judged write, [`writer`] is who writes.
-//! The command line, the hooks and the MCP server are skins over this.
+//! [`Tasks`] is the open store with the rules in effect; [`write`] executes a judged write, [`writer`]
+//! identifies the author. The command line, the hooks and the MCP server use this module.
 
-pub(crate) mod agreement;
 pub(crate) mod callers;
 pub(crate) mod files;
+pub(crate) mod list_comparison;
+pub(crate) mod operations;
+pub(crate) mod output;
 pub(crate) mod phases;
-pub(crate) mod propose;
 pub(crate) mod readers;
 mod scratch;
-pub(crate) mod shown;
-pub(crate) mod steps;
-pub(crate) mod told;
+pub(crate) mod update_request;
+pub(crate) mod view;
 pub(crate) mod write;
 pub(crate) mod writer;
 
@@ -49,7 +49,7 @@ pub(crate) struct Present {
     pub(crate) document: Document,
 }
 
-/// Why the task could not be read or written.
+/// The reason why the task could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TaskError {
     #[error(transparent)]
@@ -75,7 +75,7 @@ impl<'p> Tasks<'p> {
         Self { access: access(project), files: ProjectFiles::of(&project.root), project, store, now }
     }
 
-    /// How large a version may be.
+    /// The size limits of a version.
     pub(crate) fn limits(&self) -> Limits {
         limits(self.project)
     }
@@ -119,7 +119,7 @@ pub(crate) fn access(project: &ActiveProject) -> AccessTable {
     AccessTable::default().with(own)
 }
 
-/// How large a version may be.
+/// The size limits of a version.
 pub(crate) fn limits(project: &ActiveProject) -> Limits {
     Limits { max_bytes: project.config().task.max_bytes.0 }
 }

@@ -9,7 +9,7 @@ use lockstep_task::phase::enter::{Entering, EntryContext, enter};
 use lockstep_task::pointer::Lookup;
 use lockstep_task::problem::Problem;
 
-use super::told::{TaskRefused, TaskWritten};
+use super::output::{TaskRefusalOutput, TaskWriteOutput};
 use super::writer::Writer;
 use super::{TaskError, Tasks, files};
 use crate::reply::Reply;
@@ -31,13 +31,13 @@ impl Reply for EntryContext {
 }
 
 impl Tasks<'_> {
-    /// What a phase starts from, or every reason why it cannot begin.
+    /// Returns the data that a phase starts from, or every reason why it cannot begin.
     pub(crate) fn enter(
         &self,
         phase: Phase,
         session: Option<&SessionId>,
-    ) -> Result<Result<EntryContext, TaskRefused>, TaskError> {
-        let Some(present) = self.present()? else { return Ok(Err(TaskRefused::none())) };
+    ) -> Result<Result<EntryContext, TaskRefusalOutput>, TaskError> {
+        let Some(present) = self.present()? else { return Ok(Err(TaskRefusalOutput::none())) };
         let (exists, content) = (|path: &Path| self.files.exists(path), |path: &Path| self.files.read(path));
         let entered = enter(&Entering {
             phase,
@@ -48,7 +48,7 @@ impl Tasks<'_> {
             lookup: &Lookup::new(&exists),
             content: &content,
         });
-        Ok(entered.map_err(|problems| TaskRefused::not_ready(present.record.version, problems)))
+        Ok(entered.map_err(|problems| TaskRefusalOutput::not_ready(present.record.version, problems)))
     }
 
     /// Completes a phase: one version, or every reason why not.
@@ -57,7 +57,7 @@ impl Tasks<'_> {
         mut writer: Writer,
         phase: Phase,
         produced: &Produced<'_>,
-    ) -> Result<Result<TaskWritten, TaskRefused>, TaskError> {
+    ) -> Result<Result<TaskWriteOutput, TaskRefusalOutput>, TaskError> {
         let mut missing = Vec::new();
         let mut given = |path: &Path| match read_given(self, produced.directory, path) {
             Ok(file) => file,
@@ -91,7 +91,7 @@ impl Tasks<'_> {
     }
 }
 
-/// A file that cannot be read is one problem; what its absence breaks further on is not told again.
+/// Removes problems that only follow from an unreadable file.
 fn told_once(missing: &[Problem], problems: Vec<Problem>) -> Vec<Problem> {
     let about = |problem: &Problem| missing.iter().any(|m| problem.at.starts_with(&m.at));
     let rest: Vec<_> = problems.into_iter().filter(|problem| !about(problem)).collect();

@@ -1,4 +1,4 @@
-//! Who read which version, and who must be told that there is a newer one.
+//! Records which version an agent has read, and notifies agents of newer ones.
 
 use std::collections::BTreeSet;
 
@@ -12,11 +12,12 @@ use lockstep_task::readers::{ActiveAgent, ReadRecord, Reader, notice, readers};
 use super::writer::Writer;
 use super::{TaskError, Tasks};
 
-/// What a notice about readers is filed under.
+/// The subject of a notice about readers.
 const SUBJECT: &str = "task-readers";
 
 impl Tasks<'_> {
-    /// Notes that a writer or reader knows a version. Without a session, or without a name, there is nobody to tell later.
+    /// Records that a writer or reader knows a version. Without a session or a name there is no agent to
+    /// notify later.
     pub(crate) fn note_reading(&mut self, reader: &Writer, task: u64, version: u64) -> Result<(), TaskError> {
         let Some(session) = reader.session.clone().filter(|_| reader.principal != Principal::Unknown) else {
             return Ok(());
@@ -56,8 +57,8 @@ impl Tasks<'_> {
     }
 }
 
-/// A notice as it is true now: agents may have read or stopped since it was put in. `None` when there is nothing left to
-/// tell.
+/// Returns the current form of a notice: agents may have read or stopped since it was stored. `None` if it no
+/// longer applies.
 pub(crate) fn as_of_now(store: &Store, session: &SessionId, waiting: &TakenNotice) -> Option<String> {
     if waiting.subject != SUBJECT {
         return Some(waiting.text.clone());

@@ -17,7 +17,7 @@ impl Tasks<'_> {
         }
     }
 
-    /// Replaces the scratch by what `change` makes of it; what it refuses is given back.
+    /// Replaces the scratch by the result of `change`; its refusals are returned.
     pub(crate) fn set_scratch(
         &mut self,
         session: &SessionId,
@@ -35,7 +35,7 @@ impl Tasks<'_> {
         }
     }
 
-    /// Whether the writer may write scratch at all.
+    /// Returns an error if the writer may not write scratch.
     pub(crate) fn may_write_scratch(&self, writer: &Writer) -> Result<(), Reason> {
         may_write(&writer.principal, &self.access).map_err(Reason::Access)
     }

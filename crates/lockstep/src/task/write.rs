@@ -1,4 +1,4 @@
-//! One write of the task: judged against the present version, swapped, audited, told.
+//! One write of the task: judged against the current version, swapped, audited, reported.
 
 use lockstep_store::tasks::{Follows, NewVersion, Swapped};
 use lockstep_task::audit::AuditVerdict;
@@ -10,7 +10,7 @@ use lockstep_task::update::{Reason, Rules};
 use super::writer::{Verdict, Writer};
 use super::{Present, TaskError, Tasks, subject};
 
-/// What the next version is to be.
+/// The next version.
 #[derive(Debug, Clone)]
 pub(crate) struct Next {
     pub(crate) title: String,
@@ -21,7 +21,7 @@ pub(crate) struct Next {
     pub(crate) merged: bool,
     pub(crate) warnings: Vec<Problem>,
     pub(crate) idle_drops: Vec<Place>,
-    /// Whether it is the first version of a new task.
+    /// Set if it is the first version of a new task.
     pub(crate) first: bool,
 }
 
@@ -41,39 +41,42 @@ impl Next {
     }
 }
 
-/// What a judgement says.
-pub(crate) enum Judgement {
-    /// This may be written.
+/// The result of judging a write.
+pub(crate) enum WriteDecision {
+    /// The version to write.
     Write(Box<Next>),
-    /// It says what the present version says.
+    /// The content equals the current version.
     Unchanged,
 }
 
-/// What came of a write.
+/// The result of a write.
 #[derive(Debug)]
 pub(crate) enum Written {
     /// A version was written.
     Version { version: u64, subject: String, next: Box<Next> },
     /// Nothing was to be written.
     Unchanged { version: u64 },
-    /// It may not stand, for these reasons.
+    /// The write is refused for these reasons.
     Refused { present: Option<u64>, reasons: Vec<Reason> },
 }
 
 impl Tasks<'_> {
-    /// Judges and writes. When somebody else is first, the judgement is made again: each turn somebody has made progress.
+    /// Judges and writes. If another writer is first, the write is judged again: each round, some writer has
+    /// made progress.
     pub(crate) fn write(
         &mut self,
         writer: &Writer,
-        mut judge: impl FnMut(Option<&Present>, Rules<'_>) -> Result<Judgement, Vec<Reason>>,
+        mut judge: impl FnMut(Option<&Present>, Rules<'_>) -> Result<WriteDecision, Vec<Reason>>,
     ) -> Result<Written, TaskError> {
         loop {
             let present = self.present()?;
             let judged = self.with_rules(|rules| judge(present.as_ref(), rules));
             let number = present.as_ref().map(|present| present.record.version);
             let next = match judged {
-                Ok(Judgement::Write(next)) => next,
-                Ok(Judgement::Unchanged) => return Ok(Written::Unchanged { version: number.unwrap_or(0) }),
+                Ok(WriteDecision::Write(next)) => next,
+                Ok(WriteDecision::Unchanged) => {
+                    return Ok(Written::Unchanged { version: number.unwrap_or(0) });
+                }
                 Err(reasons) => {
                     self.audit_refused(writer, number, &reasons)?;
                     return Ok(Written::Refused { present: number, reasons });
@@ -85,7 +88,7 @@ impl Tasks<'_> {
         }
     }
 
-    /// Writes the version if the present one is still what it was judged against.
+    /// Writes the version if the present one is still the one it was judged against.
     fn swap(
         &mut self,
         present: Option<&Present>,
@@ -107,20 +110,25 @@ impl Tasks<'_> {
             author: &writer.author(),
             at: self.now,
         };
-        let Swapped::Written { task, version } = self.store.swap_task(follows, new)? else { return Ok(None) };
-        let verdict = Verdict {
-            verdict: AuditVerdict::Granted,
-            version: Some(version),
-            sections: &next.sections,
-            reason: None,
+        let (project, now) = (self.project, self.now);
+        let record = |version| {
+            let verdict = Verdict {
+                verdict: AuditVerdict::Granted,
+                version: Some(version),
+                sections: &next.sections,
+                reason: None,
+            };
+            writer.audit(project, now, verdict)
         };
-        writer.audit(self.project, self.now, verdict)?;
+        let Swapped::Written { task, version } = self.store.swap_task_with(follows, new, record)? else {
+            return Ok(None);
+        };
         self.note_reading(writer, task, version)?;
         self.tell_leads(task, version)?;
         Ok(Some((version, subject)))
     }
 
-    /// A refusal is kept too: who wanted what, and why not.
+    /// Records a refused write in the audit.
     pub(crate) fn audit_refused(
         &self,
         writer: &Writer,

@@ -1,16 +1,16 @@
-//! Who writes, and the line in the audit that says so.
+//! The writer of the task and its audit entry.
 
 use std::fs;
 
 use jiff::Timestamp;
 use lockstep_store::tasks::Author;
-use lockstep_store::{StoreError, append_once};
+use lockstep_store::{StoreError, append_to_own};
 use lockstep_task::access::{Principal, UNKNOWN};
 use lockstep_task::audit::{AuditEntry, AuditVerdict};
 
 use crate::project::ActiveProject;
 
-/// Somebody who writes the task.
+/// A writer of the task.
 #[derive(Debug, Clone)]
 pub(crate) struct Writer {
     pub(crate) principal: Principal,
@@ -24,7 +24,7 @@ pub(crate) struct Writer {
     pub(crate) task_id: Option<String>,
 }
 
-/// What came of a write, for the audit.
+/// The outcome of a write, for the audit.
 pub(crate) struct Verdict<'a> {
     pub(crate) verdict: AuditVerdict,
     pub(crate) version: Option<u64>,
@@ -75,13 +75,13 @@ impl Writer {
         if path.starts_with(project.state.path()) {
             project.state.ensure("")?;
         } else if let Some(folder) = path.parent() {
-            // A place of the project's own choosing that nobody has made yet.
+            // The project configured a directory that does not exist yet.
             fs::create_dir_all(folder).map_err(|source| StoreError::Io {
                 what: "create",
                 path: folder.to_owned(),
                 source,
             })?;
         }
-        append_once(&path, entry.to_line().as_bytes()).map(drop)
+        append_to_own(&path, entry.to_line().as_bytes(), |line| AuditEntry::parse(line).is_ok()).map(drop)
     }
 }

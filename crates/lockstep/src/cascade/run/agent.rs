@@ -1,4 +1,4 @@
-//! One agent at work: a supervised process, its time limit, and what it printed.
+//! A running agent: a supervised process, its time limit, and its output.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -6,17 +6,19 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use lockstep_store::write_atomically;
 
+use crate::cascade::supervise::{adopt_orphans, is_stopped, kill_descendants, kill_orphans};
 use crate::error::{CommandError, Kind};
 
-/// How often it is looked whether an agent has ended.
+/// The interval between checks whether an agent has ended.
 pub(crate) const PAUSE: Duration = Duration::from_millis(10);
 
-/// How long a supervisor may take to kill what it watches.
+/// The maximum time for a supervisor to kill its processes.
 const KILLING: Duration = Duration::from_secs(15);
 
 /// The end of an output that is read.
@@ -25,42 +27,42 @@ const MAX_OUTPUT_BYTES: u64 = 4 << 20;
 /// The file that supervisors hold while their agents work, in the state directory.
 pub(crate) const AGENTS_LOCK: &str = "cascade-agents.lock";
 
-/// What an agent is started with.
+/// The parameters of an agent process.
 pub(crate) struct Spec {
     /// The shell command.
     pub(crate) command: String,
-    /// Where it works.
+    /// The working directory.
     pub(crate) directory: PathBuf,
-    /// What its files are called.
+    /// The base name of its files.
     pub(crate) name: String,
-    /// How long it may take.
+    /// The time limit.
     pub(crate) limit: Duration,
-    /// What it finds in its environment, besides what this process has.
+    /// Environment variables, besides those of this process.
     pub(crate) environment: Vec<(&'static str, String)>,
 }
 
 /// An agent at work.
 pub(crate) struct Agent {
     supervisor: Child,
-    /// As long as this is open, the agent may work.
+    /// The agent may work as long as this is open.
     lifeline: Option<ChildStdin>,
     output: PathBuf,
     started: Instant,
     limit: Duration,
 }
 
-/// How an agent ended.
+/// The end of an agent.
 pub(crate) struct Ended {
     pub(crate) code: Option<i32>,
     pub(crate) timed_out: bool,
-    /// What it printed, standard output and error together; the end of it.
+    /// The end of its standard output and error.
     pub(crate) output: Vec<u8>,
-    /// Where all of it is.
+    /// The file with the complete output.
     pub(crate) path: PathBuf,
 }
 
 impl Agent {
-    /// Starts an agent; what it is given and what it prints is kept in `dir`, which is in the state directory.
+    /// Starts an agent. Its prompt and its output are stored in `dir`, which is in the state directory.
     pub(crate) fn start(dir: &Path, spec: Spec, prompt: &str) -> Result<Self, CommandError> {
         let failed = |error: io::Error| {
             CommandError::new(Kind::Store, format!("cannot start {:?}: {error}", spec.command))
@@ -75,6 +77,8 @@ impl Agent {
             .mode(0o600)
             .open(&output)
             .map_err(failed)?;
+        // An agent that kills its supervisor leaves its processes to this one.
+        adopt_orphans().map_err(failed)?;
         let own = std::env::current_exe().map_err(failed)?;
         let lock = state_of(dir).join(AGENTS_LOCK);
         let mut supervisor = Command::new(own)
@@ -90,19 +94,26 @@ impl Agent {
             .stdin(Stdio::piped())
             .stdout(log.try_clone().map_err(failed)?)
             .stderr(log)
-            // Ctrl-C reaches the run alone; its end reaches the agents.
+            // Ctrl-C reaches only the run, whose end reaches the agents.
             .process_group(0)
             .spawn()
             .map_err(failed)?;
         let lifeline = supervisor.stdin.take();
+        living().push(pid_of(&supervisor));
         Ok(Self { supervisor, lifeline, output, started: Instant::now(), limit: spec.limit })
     }
 
-    /// How the agent ended, if it has.
+    /// Returns the result if the agent has ended.
     pub(crate) fn ended(&mut self) -> Result<Option<Ended>, CommandError> {
         let failed =
             |error: io::Error| CommandError::new(Kind::Store, format!("cannot watch an agent: {error}"));
         if let Some(status) = self.supervisor.try_wait().map_err(failed)? {
+            self.forget(&status);
+            return self.end(status, false).map(Some);
+        }
+        if is_stopped(pid_of(&self.supervisor)) {
+            // The agent stopped the process that watches it.
+            let status = self.kill().map_err(failed)?;
             return self.end(status, false).map(Some);
         }
         if self.started.elapsed() < self.limit {
@@ -132,13 +143,48 @@ impl Agent {
         let start = Instant::now();
         while start.elapsed() < KILLING {
             if let Some(status) = self.supervisor.try_wait()? {
+                self.forget(&status);
                 return Ok(status);
+            }
+            if is_stopped(pid_of(&self.supervisor)) {
+                break;
             }
             thread::sleep(PAUSE);
         }
-        self.supervisor.kill()?;
-        self.supervisor.wait()
+        self.kill()
     }
+
+    /// Kills the supervisor and everything below it.
+    fn kill(&mut self) -> io::Result<ExitStatus> {
+        kill_descendants(pid_of(&self.supervisor));
+        self.supervisor.kill()?;
+        let status = self.supervisor.wait()?;
+        self.forget(&status);
+        Ok(status)
+    }
+
+    /// The supervisor has ended. One that was killed has left its agent's processes.
+    fn forget(&self, status: &ExitStatus) {
+        let pid = pid_of(&self.supervisor);
+        let others: Vec<i32> = {
+            let mut living = living();
+            living.retain(|other| *other != pid);
+            living.clone()
+        };
+        if status.code().is_none() {
+            kill_orphans(&others);
+        }
+    }
+}
+
+/// The supervisors that work for this process.
+fn living() -> MutexGuard<'static, Vec<i32>> {
+    static LIVING: Mutex<Vec<i32>> = Mutex::new(Vec::new());
+    LIVING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn pid_of(child: &Child) -> i32 {
+    i32::try_from(child.id()).unwrap_or_default()
 }
 
 impl Drop for Agent {
@@ -156,7 +202,7 @@ fn state_of(dir: &Path) -> &Path {
 }
 
 fn tail(path: &Path) -> io::Result<Vec<u8>> {
-    let mut file = File::open(path)?;
+    let mut file = lockstep_fs::open(path)?;
     let size = fs::metadata(path)?.len();
     file.seek(SeekFrom::Start(size.saturating_sub(MAX_OUTPUT_BYTES)))?;
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! A place of its own for one agent: a linked worktree with the files as they are. Only what the agent was asked to change comes
+//! An isolated worktree for one agent, with the present files. Only the agent's assigned files are copied
 //! back.
 
 use std::fs::{self, Permissions};
@@ -25,15 +25,15 @@ pub(crate) struct Isolated {
     before: Snapshot,
 }
 
-/// What came of the work in it.
+/// The result of the work in a worktree.
 pub(crate) struct Applied {
-    /// Files that were changed there without being asked for; they stay there.
+    /// Files that were changed there without being assigned; they are not copied back.
     pub(crate) outside: Vec<String>,
-    /// Files that changed here meanwhile; what was made of them there stays there.
+    /// Files that changed here meanwhile; the agent's versions are not copied back.
     pub(crate) conflicts: Vec<String>,
 }
 
-/// Whether worktrees can be made here; asked before anything begins.
+/// Checks that worktrees can be created. Called before anything starts.
 pub(crate) fn check(tree: &Tree) -> Result<(), CommandError> {
     match tree.repository()?.head()? {
         Some(_) => Ok(()),
@@ -45,7 +45,7 @@ pub(crate) fn check(tree: &Tree) -> Result<(), CommandError> {
 }
 
 impl Isolated {
-    /// Makes a worktree that holds what the project holds now.
+    /// Creates a worktree with the present content of the project.
     pub(crate) fn make(tree: &Tree, state: &StateDir, name: &str) -> Result<Self, CommandError> {
         let repository = tree.repository()?.clone();
         let temporary = tempfile::Builder::new()
@@ -69,12 +69,12 @@ impl Isolated {
         Ok(Self { repository, directory, root, before })
     }
 
-    /// Where the agent works.
+    /// The agent's working directory.
     pub(crate) fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Brings back what the agent made of its files, and only of them.
+    /// Copies the agent's assigned files back, and only them.
     pub(crate) fn apply(&self, tree: &Tree, files: &[String]) -> Result<Applied, CommandError> {
         let after = Snapshot::take(&self.root, Some(&self.before));
         let here = Snapshot::take(&tree.root, None);
@@ -102,14 +102,14 @@ impl Isolated {
     }
 }
 
-/// Removes what runs that were killed have left.
+/// Removes the worktrees of killed runs.
 pub(crate) fn remove_leftovers(tree: &Tree, state: &StateDir) -> Result<(), CommandError> {
     let ledger = state.path().join(LEDGER);
-    let Ok(text) = fs::read_to_string(&ledger) else { return Ok(()) };
+    let Ok(text) = lockstep_fs::read_to_string(&ledger) else { return Ok(()) };
     for line in text.lines() {
         let directory = Path::new(line);
         let name = directory.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        // Only what was made here: the ledger is a file, and files can be written by others.
+        // Only directories that were created here: the ledger is a file that others can write.
         if directory.parent() == Some(&std::env::temp_dir()) && name.starts_with("lockstep-cascade-") {
             let _ = fs::remove_dir_all(directory);
         }
@@ -120,7 +120,7 @@ pub(crate) fn remove_leftovers(tree: &Tree, state: &StateDir) -> Result<(), Comm
     fs::remove_file(&ledger).map_err(|error| failed("forget", &error))
 }
 
-/// Makes `to` what `from` is: a file with the same content and mode, or nothing. Links are left alone.
+/// Makes `to` equal to `from`: a file with the same content and mode, or no file. Links are left alone.
 fn bring(from: &Path, to: &Path) -> io::Result<()> {
     let Ok(meta) = fs::symlink_metadata(from) else { return remove(to) };
     if !meta.is_file() {
@@ -130,7 +130,7 @@ fn bring(from: &Path, to: &Path) -> io::Result<()> {
         fs::create_dir_all(parent)?;
     }
     let mode = meta.permissions().mode();
-    write_atomically(to, &fs::read(from)?, mode).map_err(io::Error::other)?;
+    write_atomically(to, &lockstep_fs::read(from)?, mode).map_err(io::Error::other)?;
     fs::set_permissions(to, Permissions::from_mode(mode))
 }
 

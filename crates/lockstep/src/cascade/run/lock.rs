@@ -1,4 +1,4 @@
-//! One run at a time, and none before the agents of the last one are gone.
+//! Allows one run at a time, and none before the agents of the previous one have ended.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -15,7 +15,7 @@ use crate::error::{CommandError, Kind};
 /// Held by a run.
 const RUN_LOCK: &str = "cascade-run.lock";
 
-/// How long the agents of a run that is gone may take to go too.
+/// The maximum time for the agents of an ended run to end too.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Held as long as a run lasts; the system lets go of it when the process ends, however it ends.

@@ -1,7 +1,8 @@
-//! `lockstep cascade run`: the whole loop without a Lead. Agents are processes; what they did is seen on disk.
+//! `lockstep cascade run`: the complete loop without a Lead. Agents are processes, and their results are read
+//! from disk.
 //!
-//! There is nothing to clean up when a run dies: every state is kept before the next thing is done, and agents end with the run
-//! that started them.
+//! A run that dies needs no clean-up: every state is saved before the next action, and agents end with their
+//! run.
 
 pub(crate) mod agent;
 pub(crate) mod isolate;
@@ -16,6 +17,7 @@ use lockstep_cascade::grouping::Role;
 use lockstep_cascade::inspect::{Inspector as _, catch_up};
 use lockstep_cascade::{Cascade, Event, MAX_GROUPS, claim};
 use lockstep_store::write_atomically;
+use lockstep_text::printable_path;
 
 use self::agent::{Agent, Ended, PAUSE, Spec};
 use self::isolate::Isolated;
@@ -26,21 +28,21 @@ use crate::error::CommandError;
 /// The longest list that fits into an environment variable.
 const MAX_VARIABLE_BYTES: usize = 100_000;
 
-/// Where an agent's result goes.
+/// The instruction about where to put the result.
 pub(crate) const DELIVERY: &str = "Print the L1 in a fence and then the L2, as the last thing you say. What counts is what is in the \
                                    files: they are looked at when you are done.";
 
-/// How a run works.
+/// The options of a run.
 pub(crate) struct Options<'a> {
     /// A preset's name, or a shell command.
     pub(crate) agent: &'a str,
     /// A command that must pass.
     pub(crate) verify: Option<&'a str>,
-    /// Whether each agent gets a worktree of its own.
+    /// Set if each agent gets its own worktree.
     pub(crate) isolate: bool,
-    /// How long an agent may take.
+    /// The time limit of an agent.
     pub(crate) limit: Duration,
-    /// Where progress is told.
+    /// Receives progress messages.
     pub(crate) progress: &'a dyn Fn(&str),
 }
 
@@ -53,7 +55,7 @@ pub(crate) fn run(
     let project = cascades.project();
     let _lock = RunLock::take(&project.state)?;
     isolate::remove_leftovers(&cascades.tree, &project.state)?;
-    // Another run may have gone on with it until the lock was free.
+    // Another run may have continued it until the lock was free.
     if let Some(now) = cascades.newest(&super::Which { id: Some(opened.record.id), session: None })? {
         *opened = now;
     }
@@ -122,12 +124,15 @@ fn start(
     let dir = disk.reports_dir()?;
     let name = format!("{id}-{}", group.attempt);
     let list = dir.join(format!("{name}.files"));
-    write_atomically(&list, (handout.files.join("\n") + "\n").as_bytes(), 0o600)?;
+    let list0 = dir.join(format!("{name}.files0"));
+    write_atomically(&list, lines(&handout.files).as_bytes(), 0o600)?;
+    let terminated: String = handout.files.iter().map(|file| format!("{file}\0")).collect();
+    write_atomically(&list0, terminated.as_bytes(), 0o600)?;
     let isolated = match options.isolate {
         true => Some(Isolated::make(&cascades.tree, &cascades.project().state, id)?),
         false => None,
     };
-    let files = handout.files.join("\n");
+    let files = words(&handout.files);
     let spec = Spec {
         command: preset::command(options.agent, Role::of(&handout.files[0]), handout.max_turns),
         directory: isolated.as_ref().map_or(cascades.tree.root.clone(), |place| place.root().to_owned()),
@@ -137,10 +142,27 @@ fn start(
             ("LOCKSTEP_GROUP", id.to_owned()),
             ("LOCKSTEP_FILES", if files.len() <= MAX_VARIABLE_BYTES { files } else { String::new() }),
             ("LOCKSTEP_FILES_LIST", list.display().to_string()),
+            ("LOCKSTEP_FILES_LIST0", list0.display().to_string()),
         ],
     };
     let agent = Agent::start(&dir, spec, &handout.prompt)?;
     Ok(Working { group: id.to_owned(), files: handout.files, agent, isolated })
+}
+
+/// The names of files, one a line. A name with a control character would be other names in it; it is left out.
+fn lines(files: &[String]) -> String {
+    let plain = |file: &&String| !file.contains(char::is_control);
+    files.iter().filter(plain).map(|file| format!("{file}\n")).collect()
+}
+
+/// Returns the names of files as words for a shell. A name that a shell would split, expand or treat as an
+/// option is left out.
+fn words(files: &[String]) -> String {
+    let plain = |file: &&str| {
+        !file.starts_with('-')
+            && !file.contains(|c: char| c.is_whitespace() || c.is_control() || "*?[]\\".contains(c))
+    };
+    files.iter().map(String::as_str).filter(plain).collect::<Vec<_>>().join("\n")
 }
 
 fn finish(
@@ -193,7 +215,7 @@ fn failure(ended: &Ended, options: &Options<'_>) -> String {
         (false, Some(code)) => format!("exit code {code}"),
         (false, None) => "it was killed".to_owned(),
     };
-    format!("{how}; its output is in {}", ended.path.display())
+    format!("{how}; its output is in {}", printable_path(&ended.path))
 }
 
 fn count(files: usize) -> String {

@@ -11,8 +11,8 @@ pub(crate) fn command(agent: &str, role: Role, max_turns: u32) -> String {
     }
 }
 
-/// Claude Code takes the prompt from its standard input and prints the result. Which tools it may use is said in full: nobody is
-/// there to be asked.
+/// Returns the command for Claude Code, which reads the prompt from its standard input and prints the result.
+/// The allowed tools are listed completely, because no user is there to be asked.
 fn claude(role: Role, max_turns: u32) -> String {
     let tools = match role {
         Role::Implementer => "Read,Grep,Glob,Edit,Write,Bash",

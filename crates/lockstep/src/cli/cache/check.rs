@@ -8,23 +8,30 @@ use crate::cli::{Answer, Context};
 use crate::error::CommandError;
 use crate::project::ActiveProject;
 
-/// Check that the cache is what a build would write now
+/// Check that the cache equals a fresh build
 ///
-/// Says which input changed, what had to be done to keep the budget, which skills are owned but missing, which ids are there
-/// twice, and where content contains section markers of its own. Exit code 1 where the cache is missing or stale, over its
-/// budget, or an id or a marker is wrong. Writes nothing.
+/// Lists changed inputs, steps taken to keep the budget, missing skills of agents, duplicate ids, and section
+/// markers inside content. Exit code 1 if the cache is missing or stale, an id occurs twice, or content has
+/// section markers. Writes nothing.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep cache check
+  lockstep cache check --strict           no shortened section, no missing skill
   lockstep cache check --format json")]
-pub(crate) struct CheckArgs {}
+pub(crate) struct CheckArgs {
+    /// Fail also if something was shortened to keep the budget, or an agent owns a skill that does not exist
+    #[arg(long)]
+    strict: bool,
+}
 
 #[derive(Serialize)]
 struct Data {
     passes: bool,
     state: &'static str,
-    /// Why it is not fresh.
+    /// The reasons why it is not fresh.
     reasons: Vec<String>,
+    #[serde(skip)]
+    strict: bool,
     mitigations: Vec<String>,
     findings: Vec<Found>,
 }
@@ -32,29 +39,30 @@ struct Data {
 #[derive(Serialize)]
 struct Found {
     message: String,
-    /// Whether the check fails because of it.
+    /// Set if the check fails because of it.
     fails: bool,
 }
 
-pub(crate) fn run(_: &CheckArgs, context: &Context) -> Result<Answer, CommandError> {
+pub(crate) fn run(args: &CheckArgs, context: &Context) -> Result<Answer, CommandError> {
     let project = ActiveProject::of_cache_command(&context.directory)?;
     let checked = cache::open(&project)?.check(&ProjectProvider::new(&project))?;
-    let data = data(&checked);
+    let data = data(&checked, args.strict);
     context.terminal.say(&context.format.render(&data).unwrap_or_else(|| text(&data)));
     Ok(if data.passes { Answer::Yes } else { Answer::No })
 }
 
-fn data(checked: &Checked) -> Data {
+fn data(checked: &Checked, strict: bool) -> Data {
     let (state, reasons) = told(&checked.freshness);
     Data {
-        passes: checked.passes(),
+        passes: checked.passes(strict),
         state,
         reasons,
+        strict,
         mitigations: checked.mitigations.iter().map(ToString::to_string).collect(),
         findings: checked
             .findings
             .iter()
-            .map(|finding| Found { message: finding.to_string(), fails: finding.fails_check() })
+            .map(|finding| Found { message: finding.to_string(), fails: finding.fails_check(strict) })
             .collect(),
     }
 }
@@ -62,9 +70,12 @@ fn data(checked: &Checked) -> Data {
 fn text(data: &Data) -> String {
     let mut out = format!("The cache is {}.\n", data.state);
     out.extend(data.reasons.iter().map(|reason| format!("  {reason}\n")));
-    out.extend(data.mitigations.iter().map(|what| format!("FAILED  over the budget: {what}\n")));
+    let mark = |fails: bool| if fails { "FAILED" } else { "note  " };
+    out.extend(
+        data.mitigations.iter().map(|what| format!("{}  over the budget: {what}\n", mark(data.strict))),
+    );
     for Found { message, fails } in &data.findings {
-        out.push_str(&format!("{}  {message}\n", if *fails { "FAILED" } else { "note  " }));
+        out.push_str(&format!("{}  {message}\n", mark(*fails)));
     }
     out
 }

@@ -9,9 +9,10 @@ use crate::error::CommandError;
 use crate::project::ActiveProject;
 use crate::terminal::complain;
 
-/// Print a section, exactly as it went in
+/// Print a section in its original form
 ///
-/// From the cache if it is fresh, else from the sources; standard error says which. Exit code 1 where the section was skipped.
+/// From the cache if it is fresh, otherwise from the sources; standard error says which. Exit code 1 if the
+/// section was skipped.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  lockstep cache section CONSTITUTION")]
 pub(crate) struct SectionArgs {
@@ -22,7 +23,7 @@ pub(crate) struct SectionArgs {
 
 /// Print an agent's skills and the external skills bound to it
 ///
-/// From the cache if it is fresh, else from the sources; standard error says which.
+/// From the cache if it is fresh, otherwise from the sources; standard error says which.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  lockstep cache agent software-developer")]
 pub(crate) struct AgentArgs {
@@ -31,9 +32,9 @@ pub(crate) struct AgentArgs {
     name: String,
 }
 
-/// Print what concerns a phase: its configuration, its agents' skills, the external skills bound to it
+/// Print the content for a phase: its configuration, its agents' skills, the external skills bound to it
 ///
-/// From the cache if it is fresh, else from the sources; standard error says which.
+/// From the cache if it is fresh, otherwise from the sources; standard error says which.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  lockstep cache phase 06-implementation")]
 pub(crate) struct PhaseArgs {
@@ -42,7 +43,7 @@ pub(crate) struct PhaseArgs {
     key: String,
 }
 
-/// Print one persona of the roundtable, whole
+/// Print one persona of the roundtable in full
 ///
 /// Always from its file, also if the budget shortened it in the cache.
 #[derive(Debug, clap::Args)]
@@ -53,7 +54,7 @@ pub(crate) struct PersonaArgs {
     name: String,
 }
 
-/// Print one topic of the roundtable, whole
+/// Print one topic of the roundtable in full
 ///
 /// Always from its file, also if the budget shortened it in the cache.
 #[derive(Debug, clap::Args)]
@@ -91,6 +92,6 @@ fn extract(query: Query<'_>, context: &Context) -> Result<Answer, CommandError> 
     if context.format == Format::Text && !context.terminal.quiet() {
         complain(&extract.told());
     }
-    context.terminal.say(&shown.unwrap_or_default());
+    context.terminal.say_exactly(shown.unwrap_or_default().as_bytes());
     Ok(if extract.text.is_some() { Answer::Yes } else { Answer::No })
 }

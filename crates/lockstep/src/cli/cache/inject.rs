@@ -11,13 +11,13 @@ use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
 
-/// Long enough for any build: nobody waits for a session here.
+/// Enough for any build: no session waits for this command.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Print what a session that starts, or a subagent, is given
+/// Print the text that a new session or a subagent receives
 ///
-/// Exactly the text that the hook sends, for clients without hooks and to see for yourself. With `[cache] deliver = "full"`, all
-/// parts. A stale cache is built anew, as the hook does. Exit code 1 where nothing is delivered.
+/// Prints exactly the text of the hook, for clients without hooks and for inspection. With `[cache] deliver =
+/// "full"`, prints all parts. Rebuilds a stale cache, as the hook does. Exit code 1 if nothing is delivered.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep cache inject

@@ -33,7 +33,7 @@ pub(crate) fn run(args: &ShowArgs, context: &Context) -> Result<Answer, CommandE
     }
     let path = cache.settings().target().to_owned();
     let Some(text) = cache.read()? else {
-        context.terminal.say(&format!("There is no cache at {path}; `lockstep cache build` builds it.\n"));
+        context.terminal.say_line(&format!("There is no cache at {path}; `lockstep cache build` builds it."));
         return Ok(Answer::No);
     };
     let document = Document::parse(&text)

@@ -19,8 +19,9 @@ use crate::source_date;
 
 /// Register external skills, bind them to agents and phases, remove them
 ///
-/// An external skill is a file below .claude/skills/external that the manifest names. Its text is marked as not the project's own
-/// wherever it is delivered. Each of these commands edits the manifest and rebuilds the cache.
+/// An external skill is a file below .claude/skills/external that the manifest names. Its text is marked as
+/// third-party text wherever it is delivered. Each of these commands edits the manifest and rebuilds the
+/// cache.
 #[derive(Debug, clap::Args)]
 #[command(
     arg_required_else_help = true,
@@ -41,11 +42,11 @@ enum SkillCommand {
   lockstep cache skill add api-style api-style.md --agent software-developer --injection always --delivery context
   lockstep cache skill add react react.md --source skills.sh")]
     Add {
-        /// What to call it
+        /// The name of the skill
         name: String,
-        /// Its file, relative to .claude/skills/external
+        /// The file, relative to .claude/skills/external
         file: String,
-        /// Where it comes from, as the manifest and the cache say it
+        /// Origin of the skill, recorded in the manifest and the cache
         #[arg(long, value_name = "NAME", default_value = "user")]
         source: String,
         #[command(flatten)]
@@ -54,7 +55,7 @@ enum SkillCommand {
     /// Take a skill out of the manifest; its file stays
     #[command(after_help = "Examples:\n  lockstep cache skill remove api-style")]
     Remove {
-        /// Its name
+        /// The name of the skill
         name: String,
     },
     /// Change what a skill is bound to
@@ -62,7 +63,7 @@ enum SkillCommand {
   lockstep cache skill wire api-style --phase 06-implementation
   lockstep cache skill wire api-style --every-agent")]
     Wire {
-        /// Its name
+        /// The name of the skill
         name: String,
         #[command(flatten)]
         wiring: WiringArgs,
@@ -74,16 +75,16 @@ struct WiringArgs {
     /// A phase it applies in; may be given several times
     #[arg(long, value_name = "KEY", conflicts_with = "every_phase")]
     phase: Vec<String>,
-    /// It applies in every phase
+    /// Bind it to every phase
     #[arg(long)]
     every_phase: bool,
     /// An agent it is for; may be given several times
     #[arg(long, value_name = "NAME", conflicts_with = "every_agent")]
     agent: Vec<String>,
-    /// It is for every agent
+    /// Bind it to every agent
     #[arg(long)]
     every_agent: bool,
-    /// When it is injected: `always` puts it into a subagent's part whole
+    /// When to inject it: `always` puts it into a subagent's part in full
     #[arg(long, value_name = "MODE")]
     injection: Option<String>,
     /// As what it is delivered: `reference` is only named
@@ -145,7 +146,7 @@ impl Manifest {
         places.extend(EXTERNAL_MANIFEST.map(str::to_owned));
         for place in &places {
             let path = confined(&project.root, place)?;
-            match fs::read_to_string(&path) {
+            match lockstep_fs::read_to_string(&path) {
                 Ok(text) => return Ok(Self { path, text: Some(text) }),
                 Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {}
                 Err(error) => {
@@ -178,7 +179,7 @@ fn is_there(root: &Path, file: &str) -> Result<(), CommandError> {
     if root.join(&path).is_file() {
         return Ok(());
     }
-    Err(CommandError::new(Kind::Usage, format!("there is no file {}", path.display()))
+    Err(CommandError::new(Kind::Store, format!("there is no file {}", path.display()))
         .hint(format!("put the skill's text there; files of external skills are below {EXTERNAL_SKILLS}")))
 }
 

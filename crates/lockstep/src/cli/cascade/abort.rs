@@ -30,7 +30,7 @@ pub(crate) fn run(
     if let Some(id) = cascades.give_up(&args.which.which(), clock::now().timestamp())? {
         context
             .terminal
-            .say(&format!("Cascade {id}: its state cannot be read, so it was ended without a report.\n"));
+            .say_line(&format!("Cascade {id}: its state cannot be read, so it was ended without a report."));
         return Ok(Answer::Yes);
     }
     let mut opened = cascades.needed(&args.which.which())?;

@@ -8,7 +8,7 @@ use clap::ValueEnum;
 
 use super::{WhichArgs, answer, status};
 use crate::cascade::Cascades;
-use crate::cascade::done::{Ended, Said};
+use crate::cascade::completion::{CompletionReport, GroupCompletion};
 use crate::cli::{Answer, Context};
 use crate::error::{CommandError, Kind};
 
@@ -17,9 +17,9 @@ const MAX_REPORT_BYTES: u64 = 4 << 20;
 
 /// Say that the agent of a group has ended, or that a file needs no change
 ///
-/// What counts is what is in the files: which of them changed, whether the stale references are gone, what else changed. A group that
-/// is not resolved is handed out once more, to a fresh agent. After the last group of an iteration, what depends on its changes is
-/// checked.
+/// The content of the files decides: which of them changed, whether the stale references are removed, and
+/// which other files changed. A group that is not resolved is handed out once more, to a fresh agent.
+/// After the last group of an iteration, what depends on its changes is checked.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep cascade done 1a --status complete
@@ -29,10 +29,10 @@ pub(crate) struct DoneArgs {
     /// The group
     #[arg(value_name = "GROUP", required_unless_present = "not_needed", requires = "status")]
     group: Option<String>,
-    /// What the agent says of itself
+    /// Status that the agent reports
     #[arg(long, value_enum)]
     status: Option<ClaimedStatus>,
-    /// What the agent printed: warnings follow from it, nothing else
+    /// File with the agent's output; it can only cause warnings
     #[arg(long, value_name = "FILE", requires = "group")]
     report: Option<PathBuf>,
     /// A dependent that needs no change
@@ -47,22 +47,26 @@ pub(crate) struct DoneArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum ClaimedStatus {
-    /// It did what it was asked
+    /// The agent completed its assignment
     Complete,
-    /// It did not
+    /// The agent failed
     Failed,
 }
 
 pub(crate) fn run(args: &DoneArgs, context: &Context, cascades: &Cascades) -> Result<Answer, CommandError> {
     let ended = |group: &String| {
         let complete = args.status == Some(ClaimedStatus::Complete);
-        Ok::<_, CommandError>(Ended { group: group.clone(), complete, report: args.read_report(context)? })
+        Ok::<_, CommandError>(GroupCompletion {
+            group: group.clone(),
+            complete,
+            report: args.read_report(context)?,
+        })
     };
-    let said = Said {
+    let completion = CompletionReport {
         ended: args.group.as_ref().map(ended).transpose()?,
         not_needed: args.not_needed.clone().zip(args.why.clone()),
     };
-    let opened = cascades.done(&args.which.which(), &context.directory, &said)?;
+    let opened = cascades.done(&args.which.which(), &context.directory, &completion)?;
     status::show(context, &opened);
     Ok(answer(&opened.state))
 }
@@ -75,7 +79,7 @@ impl DoneArgs {
         let mut bytes = Vec::new();
         File::open(&path).and_then(|file| file.take(MAX_REPORT_BYTES).read_to_end(&mut bytes)).map_err(
             |error| {
-                CommandError::new(Kind::Usage, format!("cannot read {}: {error}", path.display()))
+                CommandError::new(Kind::Store, format!("cannot read {}: {error}", path.display()))
                     .hint("give the file that holds what the agent printed, or leave --report out")
             },
         )?;

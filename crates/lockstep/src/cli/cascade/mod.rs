@@ -53,7 +53,7 @@ enum CascadeCommand {
 /// Which cascade is meant
 #[derive(Debug, clap::Args)]
 struct WhichArgs {
-    /// The cascade, where several are active
+    /// The cascade, if several are active
     #[arg(long, value_name = "NUMBER")]
     id: Option<i64>,
 }
@@ -91,7 +91,8 @@ pub(crate) fn run(args: &CascadeArgs, context: &Context) -> Result<Answer, Comma
     }
 }
 
-/// Whether a cascade did what was to be done. "No data" is not "nothing to do".
+/// Returns yes if a cascade is active, has converged, or had nothing to do. Missing data is not "nothing to
+/// do".
 fn answer(cascade: &lockstep_cascade::Cascade) -> Answer {
     match cascade.status() {
         _ if cascade.is_active() => Answer::Yes,

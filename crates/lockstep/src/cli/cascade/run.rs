@@ -17,7 +17,8 @@ use crate::terminal::complain;
 /// Run the whole cascade without a Lead
 ///
 /// Goes on with the cascade that is active, or starts one as `cascade start` does. Each group is given to an agent: the prompt on its
-/// standard input, the group in LOCKSTEP_GROUP, the files in LOCKSTEP_FILES (one a line, relative to the project's root). At most two
+/// standard input, the group in LOCKSTEP_GROUP, the files in the file
+/// LOCKSTEP_FILES_LIST0 (relative to the project's root, each ended by NUL). At most two
 /// work at the same time. What they print is in .lockstep/reports/cascade/. Ctrl-C ends the agents too, and the same command goes on
 /// later. The exit code is 0 when it has converged, 1 when something is left.
 #[derive(Debug, clap::Args)]
@@ -93,7 +94,7 @@ pub(crate) fn run(
     Ok(answer(&opened.state))
 }
 
-/// What would be handed out now. Nothing is kept.
+/// Prints the groups that would be assigned now. Nothing is saved.
 fn dry_run(
     args: &RunArgs,
     context: &Context,
@@ -113,7 +114,7 @@ fn dry_run(
     Ok(answer(&state))
 }
 
-/// What would be handed out.
+/// The groups that would be assigned.
 #[derive(Serialize)]
 struct Planned {
     #[serde(flatten)]

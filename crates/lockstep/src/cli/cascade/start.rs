@@ -36,16 +36,16 @@ pub(crate) struct SourceArgs {
     /// The L1 of an impact report, YAML; `-` reads it from the standard input
     #[arg(long, value_name = "L1", conflicts_with = "session")]
     from: Option<PathBuf>,
-    /// What the agents of this session changed
+    /// Changes of the agents of this session
     #[arg(long, value_name = "ID")]
     session: Option<SessionId>,
-    /// How much effort it is worth: TRIVIAL, STANDARD or COMPLEX; by number and spread of the dependents where it is not said
+    /// Effort: TRIVIAL, STANDARD or COMPLEX; by default derived from the number and spread of the dependents
     #[arg(long, value_name = "TIER")]
     tier: Option<Tier>,
 }
 
 impl SourceArgs {
-    /// Whether a report or session is named.
+    /// Returns true if a report or session is given.
     pub(super) fn is_given(&self) -> bool {
         self.from.is_some() || self.session.is_some()
     }
@@ -55,7 +55,7 @@ impl SourceArgs {
         cascades.start(self.source(context), self.tier, session.as_ref())
     }
 
-    /// The cascade that would be started, and what looks at the disk for it.
+    /// Returns the cascade that would be started, and its disk reader.
     pub(super) fn plan<'c>(
         &self,
         context: &Context,
@@ -84,7 +84,7 @@ pub(crate) fn run(
     Ok(answer(&opened.state))
 }
 
-/// The report's text, no more of it than is looked at; why it cannot be read where it cannot.
+/// Reads the report's text up to the size limit. The error is the reason why it cannot be read.
 fn read(directory: &Path, from: &Path) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let limit = MAX_BYTES as u64 + 1;

@@ -1,7 +1,7 @@
 //! `lockstep cascade status`.
 
 use super::WhichArgs;
-use crate::cascade::shown::{NONE_YET, Shown};
+use crate::cascade::status::{CascadeStatusOutput, NO_CASCADE};
 use crate::cascade::{Cascades, Opened};
 use crate::cli::{Answer, Context};
 use crate::error::CommandError;
@@ -23,7 +23,7 @@ pub(crate) fn run(args: &StatusArgs, context: &Context, cascades: &Cascades) -> 
         Some(opened) => show(context, &opened),
         None => {
             let none = context.format.render(&serde_json::Value::Null);
-            context.terminal.say(&none.unwrap_or_else(|| NONE_YET.to_owned()));
+            context.terminal.say(&none.unwrap_or_else(|| NO_CASCADE.to_owned()));
         }
     }
     Ok(Answer::Yes)
@@ -31,5 +31,5 @@ pub(crate) fn run(args: &StatusArgs, context: &Context, cascades: &Cascades) -> 
 
 /// Shows a cascade.
 pub(super) fn show(context: &Context, opened: &Opened) {
-    context.say(&Shown::of(opened));
+    context.say(&CascadeStatusOutput::of(opened));
 }

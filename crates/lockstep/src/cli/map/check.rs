@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use lockstep_map::check::{Checked, Finding, Recommendation};
 use lockstep_map::l1::{L1, Mode, Status};
+use lockstep_text::single_line;
 use serde::Serialize;
 
 use super::count;
@@ -11,15 +12,15 @@ use crate::cli::{Answer, Context};
 use crate::document::Format;
 use crate::error::CommandError;
 use crate::impact::tree::Tree;
-use crate::map::Current;
+use crate::map::CurrentMap;
 use crate::progress_bar::ProgressBar;
 use crate::project::ActiveProject;
 
-/// Check that the map is right, and change nothing
+/// Check the map, and change nothing
 ///
-/// Finds entries whose file is gone, files without an entry, entries of files that have none, references that one side lacks,
-/// that mean nothing or that are not those of the file, wrong hotspots and counts, days to come, entries older than seven days
-/// whose file changed since, and a document larger than it may be. Exit code 1 where anything is wrong.
+/// Finds entries of deleted files, files without an entry, superfluous entries, one-sided, unknown or wrong
+/// references, wrong hotspots and counts, dates in the future, entries older than seven days whose file
+/// changed since, and a document over its size limit. Exit code 1 if there is an error.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep map check
@@ -38,7 +39,7 @@ pub(super) fn run(_: &CheckArgs, context: &Context) -> Result<Answer, CommandErr
     // Says what is wrong with a directory or a configuration.
     drop(ActiveProject::of_command(&context.directory)?);
     let tree = Tree::of_command(&context.directory)?;
-    let current = Current::of(&tree, &ProgressBar::new(&context.terminal))?;
+    let current = CurrentMap::of(&tree, &ProgressBar::new(&context.terminal))?;
     let checked = match current.check(&tree.root)? {
         Some(checked) => checked,
         None => missing(&current),
@@ -57,7 +58,7 @@ pub(super) fn run(_: &CheckArgs, context: &Context) -> Result<Answer, CommandErr
 }
 
 /// A map that is not there is one that cannot be read.
-fn missing(current: &Current) -> Checked {
+fn missing(current: &CurrentMap) -> Checked {
     let mut checked = lockstep_map::check::absent();
     checked.report.missing_count = current.record.entries.len();
     checked
@@ -71,10 +72,7 @@ fn text(checked: &Checked, path: &str) -> String {
     let mut out = String::new();
     for finding in &checked.findings {
         let at = finding.path.as_ref().map(|path| format!("{path} ")).unwrap_or_default();
-        let line: String = format!("{at}{}", finding.what)
-            .chars()
-            .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-            .collect();
+        let line = single_line(&format!("{at}{}", finding.what));
         let _ = writeln!(out, "{:<11} {line}", finding.kind.to_string());
     }
     let found = count(checked.findings.len(), "thing is", "things are");

@@ -7,13 +7,14 @@ use clap::ValueEnum;
 use lockstep_map::hotspot::Hotspot;
 use lockstep_map::shape::Shape;
 use lockstep_map::view::View;
+use lockstep_text::single_line;
 
 use super::count;
 use crate::cli::{Answer, Context};
 use crate::document::Format;
 use crate::error::CommandError;
 use crate::impact::tree::Tree;
-use crate::map::Current;
+use crate::map::CurrentMap;
 use crate::map::entry::MapEntry;
 use crate::progress_bar::ProgressBar;
 
@@ -55,7 +56,7 @@ enum Graph {
 
 pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Answer, CommandError> {
     let tree = Tree::of_command(&context.directory)?;
-    let current = Current::of(&tree, &ProgressBar::new(&context.terminal))?;
+    let current = CurrentMap::of(&tree, &ProgressBar::new(&context.terminal))?;
     let view = current.view();
     let place = match &args.path {
         Some(path) => Some(current.find(&tree, &context.directory, path)?),
@@ -89,11 +90,11 @@ fn one(context: &Context, view: &View<'_>, place: usize) -> String {
         return data;
     }
     let bold = |text: &str| context.terminal.styled(Style::new().bold(), text);
-    let mut out = format!("{}\n", bold(&one_line(&entry.path)));
+    let mut out = format!("{}\n", bold(&single_line(&entry.path)));
     let _ = writeln!(out, "hotspot {}, updated {}", entry.hotspot, entry.updated);
     for (title, paths) in [("references", &entry.refs), ("is referenced by", &entry.refd_by)] {
         let _ = writeln!(out, "\n{}", bold(&format!("{title} {}", count(paths.len(), "file", "files"))));
-        paths.iter().for_each(|path| out.push_str(&format!("  {}\n", one_line(path))));
+        paths.iter().for_each(|path| out.push_str(&format!("  {}\n", single_line(path))));
     }
     out
 }
@@ -114,7 +115,7 @@ fn all(context: &Context, view: &View<'_>) -> String {
         let (entry, hotspot) = (&view.record.entries[at], view.hotspots[at]);
         let heat = context.terminal.styled(style(hotspot), &format!("{:<7}", hotspot.word()));
         let (by, refs) = (view.referring[at].len(), view.record.refs(at).len());
-        let _ = writeln!(out, "{heat}  {by:>7}  {refs:>4}  {}  {}", entry.updated, one_line(&entry.path));
+        let _ = writeln!(out, "{heat}  {by:>7}  {refs:>4}  {}  {}", entry.updated, single_line(&entry.path));
     }
     out
 }
@@ -125,8 +126,4 @@ fn style(hotspot: Hotspot) -> Style {
         Hotspot::Medium => AnsiColor::Yellow.on_default(),
         Hotspot::High => AnsiColor::Red.on_default(),
     }
-}
-
-fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

@@ -1,15 +1,15 @@
 //! `lockstep step abandon`.
 
-use lockstep_steps::problem::Problem;
+use lockstep_store::audit::Append;
 
-use super::{Answer, Context, WhoArgs, given};
+use super::{Answer, Context, WhoArgs, given_or_deleted};
 use crate::steps::trail::event;
 use crate::steps::{Steps, StepsError};
 
-/// Put on record that a step is given up
+/// Abandon a step, on record
 ///
-/// A step that was begun blocks commits until it is ready for one. This says that nobody will get it there, whether its file is still
-/// there or not. The file stays as it is.
+/// A started step blocks commits until it is ready for one. Abandoning records that it will not be finished,
+/// whether its file still exists or not. The file stays unchanged.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep step abandon 01-01 --why 'superseded by 02-01'")]
@@ -25,21 +25,14 @@ pub(crate) struct AbandonArgs {
 }
 
 pub(super) fn run(args: &AbandonArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, StepsError> {
-    let file = given(steps, context, &args.file)?;
-    if !file.path.exists() && !steps.known().contains(&file.name) {
-        let message = format!("There is no step {}, and none was recorded", file.name);
-        return Err(StepsError::Refused(vec![Problem::missing(
-            "step file",
-            message,
-            "`lockstep step list` tells those there are",
-        )]));
-    }
+    let file = given_or_deleted(steps, context, &args.file)?;
     let record = steps
         .record(event::ABANDONED, Some(&file))
         .with("by", args.who.who.as_str())
         .with("why", args.why.as_str());
     steps.note_known(&file.name)?;
-    steps.trail_of(&file).append(&record)?;
-    context.terminal.say(&format!("{}: given up\n", file.name));
+    steps
+        .append(Some(&file), Append { record: &record, unwritten: None, rules: Some((&file.name, None)) })?;
+    context.terminal.say_line(&format!("{}: given up", file.name));
     Ok(Answer::Yes)
 }

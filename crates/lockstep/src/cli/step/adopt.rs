@@ -3,11 +3,12 @@
 use super::{Answer, Context, WhoArgs, given, written};
 use crate::steps::{Steps, StepsError};
 
-/// Take over a step that was begun elsewhere, on the record
+/// Take over a step that was started elsewhere, on record
 ///
-/// The state of a step is what the audit trail of this working tree recorded. A step that was begun in another clone, or by another
-/// program, has a state that is recorded nowhere here, and passes no gate. This records its present state, with the reason, so that work can
-/// go on from it. A step whose recorded state was changed by hand afterwards cannot be adopted.
+/// The state of a step is the one that the audit trail of this working tree recorded. A step that was started
+/// in another clone, or by another program, has an unrecorded state and passes no gate. This records its
+/// current state, with the reason, so that work can continue. A step whose recorded state was changed by hand
+/// afterwards cannot be adopted.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep step adopt docs/feature/auth/steps/01-01.json --why 'begun with nWave'")]

@@ -8,7 +8,7 @@ use crate::steps::{Steps, StepsError};
 
 /// Change which files a step may change
 ///
-/// What is given replaces the boundary that was there; nothing given takes it away. It is on record who changed it, and from what.
+/// The given patterns replace the existing boundary; without patterns, it is removed. The change is recorded with its author and the former boundary.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep step boundary 01-01 --allow 'src/auth/**' --allow 'tests/**' --why 'the tests belong to it'")]

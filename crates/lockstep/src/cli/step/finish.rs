@@ -17,7 +17,7 @@ pub(crate) struct FinishArgs {
     /// The step file, or the step's id
     #[arg(value_name = "FILE")]
     file: String,
-    /// How it ends
+    /// The final status
     #[arg(long, value_enum, value_name = "STATUS", ignore_case = true)]
     status: StatusArg,
     /// Why, for those who take it up again
@@ -34,7 +34,7 @@ enum StatusArg {
     Done,
     /// Some of it is done, the rest can follow
     Partial,
-    /// It did not work
+    /// It failed
     Failed,
 }
 

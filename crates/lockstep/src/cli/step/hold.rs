@@ -4,12 +4,12 @@ use jiff::ToSpan as _;
 use lockstep_steps::problem::Problem;
 use lockstep_store::step_lock::StepLock;
 
-use super::{Answer, Context, given};
+use super::{Answer, Context, given, given_or_deleted};
 use crate::steps::{Steps, StepsError};
 
-/// Keep others from writing a step for a while
+/// Exclude other writers of a step for a while
 ///
-/// Others are told who holds it and until when. The lock ends by itself; taking it again prolongs it.
+/// Others see the owner and the end of the lock. The lock expires automatically; taking it again prolongs it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep step lock 01-01 --as crafter --minutes 60")]
@@ -17,7 +17,7 @@ pub(crate) struct LockArgs {
     /// The step file, or the step's id
     #[arg(value_name = "FILE")]
     file: String,
-    /// Who holds it
+    /// The owner of the lock
     #[arg(long = "as", value_name = "NAME")]
     who: String,
     /// For how long
@@ -33,10 +33,10 @@ pub(crate) struct UnlockArgs {
     /// The step file, or the step's id
     #[arg(value_name = "FILE")]
     file: String,
-    /// Who holds it
+    /// The owner of the lock
     #[arg(long = "as", value_name = "NAME")]
     who: String,
-    /// Release it whoever holds it
+    /// Release it for any owner
     #[arg(long)]
     force: bool,
 }
@@ -49,12 +49,12 @@ pub(super) fn lock(args: &LockArgs, steps: &Steps<'_>, context: &Context) -> Res
     let mut lock = StepLock::take(&steps.project.state, &file.path, &args.who, now)?;
     lock.hold(&args.who, now, until)?;
     steps.audit(Some(&file), &steps.record("STEP_LOCKED", Some(&file)).with("by", args.who.as_str()));
-    context.terminal.say(&format!("{}: held by {} until {until:.0}\n", file.name, args.who));
+    context.terminal.say_line(&format!("{}: held by {} until {until:.0}", file.name, args.who));
     Ok(Answer::Yes)
 }
 
 pub(super) fn unlock(args: &UnlockArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, StepsError> {
-    let file = given(steps, context, &args.file)?;
+    let file = given_or_deleted(steps, context, &args.file)?;
     let now = steps.now.timestamp();
     let state = &steps.project.state;
     let mut lock = match args.force {
@@ -71,6 +71,6 @@ pub(super) fn unlock(args: &UnlockArgs, steps: &Steps<'_>, context: &Context) ->
     }
     lock.release()?;
     steps.audit(Some(&file), &steps.record("STEP_UNLOCKED", Some(&file)).with("by", args.who.as_str()));
-    context.terminal.say(&format!("{}: released\n", file.name));
+    context.terminal.say_line(&format!("{}: released", file.name));
     Ok(Answer::Yes)
 }

@@ -1,6 +1,7 @@
 //! `lockstep step`: making steps, recording their phases, ending them.
 
 mod abandon;
+mod accept;
 mod adopt;
 mod boundary;
 mod finish;
@@ -13,12 +14,12 @@ mod stale;
 use lockstep_steps::problem::Problem;
 use lockstep_steps::step::Step;
 
-use super::{Answer, Context};
+use super::{Answer, Context, refuse_in_session};
 use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
 use crate::steps::files::StepFile;
-use crate::steps::told::{StepRefused, StepWritten};
+use crate::steps::output::{StepRefused, StepWritten};
 use crate::steps::{Steps, StepsError};
 
 /// Create steps, the units of an agent's work, and record their phases
@@ -48,6 +49,7 @@ enum StepCommand {
     Boundary(boundary::BoundaryArgs),
     Abandon(abandon::AbandonArgs),
     Adopt(adopt::AdoptArgs),
+    Accept(accept::AcceptArgs),
     Lock(hold::LockArgs),
     Unlock(hold::UnlockArgs),
     Stale(stale::StaleArgs),
@@ -66,6 +68,10 @@ pub(crate) fn run(args: &StepArgs, context: &Context) -> Result<Answer, CommandE
         StepCommand::Boundary(args) => boundary::run(args, &steps, context),
         StepCommand::Abandon(args) => abandon::run(args, &steps, context),
         StepCommand::Adopt(args) => adopt::run(args, &steps, context),
+        StepCommand::Accept(args) => {
+            refuse_in_session("accept other rules")?;
+            accept::run(args, &steps, context)
+        }
         StepCommand::Lock(args) => hold::lock(args, &steps, context),
         StepCommand::Unlock(args) => hold::unlock(args, &steps, context),
         StepCommand::Stale(args) => stale::run(args, &steps, context),
@@ -76,17 +82,32 @@ pub(crate) fn run(args: &StepArgs, context: &Context) -> Result<Answer, CommandE
     }
 }
 
-/// Who writes.
+/// The writer's identity.
 #[derive(Debug, Clone, clap::Args)]
 struct WhoArgs {
-    /// Write in this name: what a lock is held by, and what the audit trail says
+    /// Write under this name: the owner of a lock, and the name in the audit trail
     #[arg(long = "as", value_name = "NAME", default_value = "someone")]
     who: String,
 }
 
-/// The step file that is named on the command line.
-fn given(steps: &Steps<'_>, context: &Context, name: &str) -> Result<StepFile, StepsError> {
-    steps.given(&context.directory, name).map_err(|problem| StepsError::Refused(vec![problem]))
+/// The existing step file that is named on the command line.
+pub(crate) fn given(steps: &Steps<'_>, context: &Context, name: &str) -> Result<StepFile, StepsError> {
+    let file = given_or_deleted(steps, context, name)?;
+    if file.path.exists() { Ok(file) } else { Err(StepsError::NoFile(file.name)) }
+}
+
+/// The step file that is named on the command line, which may have been deleted after it was recorded.
+pub(crate) fn given_or_deleted(
+    steps: &Steps<'_>,
+    context: &Context,
+    name: &str,
+) -> Result<StepFile, StepsError> {
+    let file = steps.given(&context.directory, name).map_err(|problem| StepsError::Refused(vec![problem]))?;
+    if file.path.exists() || steps.known().contains(&file.name) {
+        Ok(file)
+    } else {
+        Err(StepsError::NoFile(file.name))
+    }
 }
 
 /// Tells every reason why nothing was done.

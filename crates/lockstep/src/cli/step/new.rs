@@ -25,7 +25,7 @@ pub(crate) struct NewArgs {
     /// The phase set: tdd-14, tdd-8, tdd-5, tdd-3, or one of the project's own
     #[arg(long, value_name = "SET")]
     phases: Option<String>,
-    /// What is to be done
+    /// The work to do
     #[arg(long, value_name = "TEXT")]
     description: Option<String>,
     /// Files that may be changed, as a pattern from the project's root; may be repeated
@@ -61,7 +61,7 @@ pub(super) fn run(args: &NewArgs, steps: &Steps<'_>, context: &Context) -> Resul
     Ok(written(context, &file, &step, None))
 }
 
-/// The step with what was said about it.
+/// Returns the step with the given arguments.
 fn filled(step: &Step, args: &NewArgs) -> Result<Step, Vec<Problem>> {
     let mut value = step.value().clone();
     if let Some(description) = &args.description {

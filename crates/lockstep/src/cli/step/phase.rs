@@ -39,9 +39,9 @@ struct WhichArgs {
     who: WhoArgs,
 }
 
-/// Begin a phase
+/// Start a phase
 ///
-/// The phases before it must be over, unless the phase set says otherwise.
+/// The phases before it must be complete, unless the phase set says otherwise.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep step phase start 01-01 PREPARE
@@ -53,9 +53,10 @@ struct StartArgs {
 
 /// End a phase
 ///
-/// With --run, Lockstep runs the command and records its exit code, duration and output: a RED phase is proven by a command that
-/// fails, any other by one that passes. Where `[steps] evidence` names the phase, a claim without --run is refused. EXECUTED is the
-/// end of a phase, with either outcome: to be able to try again, break it off with `fail`.
+/// With --run, Lockstep runs the command and records its exit code, duration and output: a RED phase is
+/// proven by a command that fails, any other by one that passes. If `[steps] evidence` names the phase, a
+/// claim without --run is refused. EXECUTED ends a phase, with either outcome: to be able to try again, end
+/// it with `fail`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep step phase done 01-01 PREPARE --outcome PASS
@@ -63,10 +64,10 @@ struct StartArgs {
 struct DoneArgs {
     #[command(flatten)]
     which: WhichArgs,
-    /// How it ended; decided by the command of --run where absent
+    /// The outcome; by default decided by the command of --run
     #[arg(long, value_enum, value_name = "OUTCOME", ignore_case = true, required_unless_present = "run")]
     outcome: Option<OutcomeArg>,
-    /// What there is to say about it
+    /// Additional details
     #[arg(long, value_name = "TEXT")]
     details: Option<String>,
     /// Run this command with the shell, in the project, as evidence
@@ -74,10 +75,10 @@ struct DoneArgs {
     run: Option<String>,
 }
 
-/// Leave a phase out, or put it off
+/// Skip a phase, or defer it
 ///
-/// The reason begins with BLOCKED_BY_DEPENDENCY:, NOT_APPLICABLE: or APPROVED_SKIP:, which let a commit pass, or with DEFERRED:,
-/// which does not: a deferred phase can be begun again later.
+/// The reason begins with BLOCKED_BY_DEPENDENCY:, NOT_APPLICABLE: or APPROVED_SKIP:, which let a commit pass,
+/// or with DEFERRED:, which does not: a deferred phase can be started later.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep step phase skip 01-01 REFACTOR_L4 --blocked-by 'NOT_APPLICABLE: nothing to refactor'
@@ -88,19 +89,19 @@ struct SkipArgs {
     /// Why, as in 'NOT_APPLICABLE: no user interface'
     #[arg(long, value_name = "REASON")]
     blocked_by: String,
-    /// What there is to say about it
+    /// Additional details
     #[arg(long, value_name = "TEXT")]
     details: Option<String>,
 }
 
-/// Break a phase off; it can be begun again
+/// End a phase as failed; it can be started again
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep step phase fail 01-01 GREEN_UNIT --details 'the test itself is wrong'")]
 struct FailArgs {
     #[command(flatten)]
     which: WhichArgs,
-    /// What there is to say about it
+    /// Additional details
     #[arg(long, value_name = "TEXT")]
     details: Option<String>,
     /// Run this command with the shell, in the project, as evidence

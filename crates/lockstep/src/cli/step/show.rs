@@ -1,6 +1,7 @@
 //! `lockstep step show` and `lockstep step list`.
 
 use lockstep_steps::step::Step;
+use lockstep_text::single_line;
 use serde::Serialize;
 
 use super::{Answer, Context, given};
@@ -62,7 +63,7 @@ enum What {
 }
 
 pub(super) fn list(args: &ListArgs, steps: &Steps<'_>, context: &Context) -> Result<Answer, StepsError> {
-    // A trail that is not whole says less; `lockstep audit verify` tells why.
+    // A damaged trail is shown only partly; `lockstep audit verify` gives the reason.
     let (words, _) = steps.words()?;
     let abandoned = |file: &StepFile| words.get(&file.name).is_some_and(|words| words.abandoned);
     let listed = steps.all().into_iter().map(|file| listed(steps, &file, abandoned(&file)));
@@ -71,7 +72,7 @@ pub(super) fn list(args: &ListArgs, steps: &Steps<'_>, context: &Context) -> Res
         if all.is_empty() {
             return format!("there are no steps in {}\n", steps.project.config().steps.dir.0);
         }
-        all.iter().map(line).collect()
+        all.iter().map(|one| single_line(&line(one)) + "\n").collect()
     };
     context.terminal.say(&context.format.render(&all).unwrap_or_else(text));
     Ok(Answer::Yes)
@@ -91,11 +92,11 @@ fn line(one: &Listed) -> String {
             let status = if *abandoned { format!("{status}, given up") } else { status.clone() };
             let running = running.as_ref().map(|name| format!(", {name} is IN_PROGRESS")).unwrap_or_default();
             format!(
-                "{}  {task_id} of {project_id}: {status}, {over} of {phases} phases{running}\n",
+                "{}  {task_id} of {project_id}: {status}, {over} of {phases} phases{running}",
                 one.step_file
             )
         }
-        What::Malformed { malformed } => format!("{}  is no step: {}\n", one.step_file, malformed.join("; ")),
+        What::Malformed { malformed } => format!("{}  is no step: {}", one.step_file, malformed.join("; ")),
     }
 }
 

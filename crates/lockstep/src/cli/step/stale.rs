@@ -2,21 +2,22 @@
 
 use lockstep_steps::stale::{Stale, Undated, stale};
 use lockstep_steps::step::change::abandon_phases;
+use lockstep_text::single_line;
 use serde::Serialize;
 
 use super::{Answer, Context, WhoArgs};
 use crate::steps::files::StepFile;
 use crate::steps::{Steps, StepsError};
 
-/// Find phases that somebody left IN_PROGRESS
+/// Find phases that were left IN_PROGRESS
 ///
-/// The answer is no (exit code 1) where there are some. Files that are no steps, and phases whose age cannot be told, are listed too.
+/// Exit code 1 if there are some. Also lists files that are not steps, and phases of unknown age.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep step stale
   lockstep step stale --minutes 120 --resolve")]
 pub(crate) struct StaleArgs {
-    /// How old a phase must be
+    /// The minimum age of a phase
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(i64).range(0..))]
     minutes: i64,
     /// Set the phases and their steps to FAILED, with suggestions
@@ -32,7 +33,7 @@ struct Report {
     undated: Vec<FoundUndated>,
     malformed: Vec<Malformed>,
     resolved: bool,
-    /// Whether the project was too large to look at all of it.
+    /// Set if the project was too large to search completely.
     cut: bool,
 }
 
@@ -41,7 +42,7 @@ struct Found {
     step_file: String,
     #[serde(flatten)]
     stale: Stale,
-    /// Why the step could not be set to FAILED.
+    /// The reason why the step could not be set to FAILED.
     #[serde(skip_serializing_if = "Option::is_none")]
     unresolved: Option<String>,
 }
@@ -90,7 +91,7 @@ pub(super) fn run(args: &StaleArgs, steps: &Steps<'_>, context: &Context) -> Res
     Ok(if none || resolved { Answer::Yes } else { Answer::No })
 }
 
-/// Sets a step to FAILED, or says why it cannot be: one that was begun elsewhere is recorded nowhere.
+/// Sets a step to FAILED, or returns the reason why not: a step started elsewhere is not recorded here.
 fn resolve(
     steps: &Steps<'_>,
     file: &StepFile,
@@ -132,14 +133,19 @@ fn text(report: &Report, minutes: i64) -> String {
             None => String::new(),
         };
         out.push_str(&format!(
-            "{step_file}: {} is IN_PROGRESS for {} minutes, since {}{then}\n",
-            stale.phase_name, stale.age_minutes, stale.started_at
+            "{}: {} is IN_PROGRESS for {} minutes, since {}{then}\n",
+            single_line(step_file),
+            single_line(&stale.phase_name),
+            stale.age_minutes,
+            single_line(&stale.started_at)
         ));
     }
     for FoundUndated { step_file, undated } in &report.undated {
         out.push_str(&format!(
-            "{step_file}: {} is IN_PROGRESS, but its age is not known: {}\n",
-            undated.phase_name, undated.why
+            "{}: {} is IN_PROGRESS, but its age is not known: {}\n",
+            single_line(step_file),
+            single_line(&undated.phase_name),
+            undated.why
         ));
     }
     if report.stale.is_empty() && report.undated.is_empty() {
@@ -149,7 +155,8 @@ fn text(report: &Report, minutes: i64) -> String {
         out.push_str("the project is large: not all of it was searched for steps; `[steps] sources` names their directories\n");
     }
     for Malformed { step_file, why } in &report.malformed {
-        out.push_str(&format!("{step_file}: passed over, it is no step: {}\n", why.join("; ")));
+        out.push_str(&single_line(&format!("{step_file}: passed over, it is no step: {}", why.join("; "))));
+        out.push('\n');
     }
     out
 }

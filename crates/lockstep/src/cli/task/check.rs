@@ -8,11 +8,11 @@ use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
 use crate::task::Tasks;
-use crate::task::agreement::{Compared, Outcome, Source};
+use crate::task::list_comparison::{Compared, Outcome, Source};
 
-/// Check the task: its document, its pointers, and whether clients' lists say what the store says
+/// Check the task: its document, its pointers, and clients' lists against the store
 ///
-/// The answer is no when something must be mended or a list says something else.
+/// Exit code 1 if there is an error or a list differs.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  lockstep task check && echo 'all agree'")]
 pub(crate) struct CheckArgs {}

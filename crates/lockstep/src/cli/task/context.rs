@@ -3,23 +3,23 @@
 use lockstep_task::context::{ForkContext, render};
 use serde::Serialize;
 
-use super::who::SessionArgs;
+use super::writer_args::SessionArgs;
 use super::{Answer, Context};
 use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
 use crate::task::{Present, Tasks};
 
-/// Print the whole context of a fork agent: arguments, session, task
+/// Print the complete context of a fork agent: arguments, session, task
 ///
-/// For clients where such an agent cannot read the Lead's list.
+/// For clients whose fork agents cannot read the Lead's list.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  lockstep task context --for pt-manager --args 'add a constraint'")]
 pub(crate) struct ContextArgs {
     /// The agent, by its type
     #[arg(long = "for", value_name = "AGENT")]
     agent: String,
-    /// What it was started with
+    /// The agent's arguments
     #[arg(long = "args", value_name = "TEXT", num_args = 1..)]
     arguments: Vec<String>,
     #[command(flatten)]

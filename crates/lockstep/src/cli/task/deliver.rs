@@ -4,8 +4,8 @@ use lockstep_task::phase::Phase;
 use lockstep_task::value::{Map, Value};
 use lockstep_task::yaml;
 
-use super::who::WhoArgs;
-use super::{Answer, Context, told};
+use super::writer_args::WhoArgs;
+use super::{Answer, Context, output};
 use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
@@ -23,7 +23,7 @@ pub(crate) struct DeliverArgs {
     /// A metric to keep, as in spawns=12
     #[arg(long, value_name = "NAME=VALUE", value_parser = metric)]
     metric: Vec<(String, Value)>,
-    /// Take a phase for complete that nobody went through; it is marked so
+    /// Treat a phase as complete although it was skipped; it is marked as assumed
     #[arg(long, value_name = "PHASE")]
     assume: Vec<Phase>,
     #[command(flatten)]
@@ -44,5 +44,5 @@ pub(crate) fn run(args: &DeliverArgs, context: &Context) -> Result<Answer, Comma
     let mut tasks = Tasks::open(&project, clock::now().timestamp())?;
     let metrics: Map = args.metric.iter().cloned().collect();
     let written = tasks.deliver(&args.who.writer("task deliver", &project), &metrics, &args.assume)?;
-    Ok(told::written(context, written))
+    Ok(output::print_write_result(context, written))
 }

@@ -10,8 +10,8 @@ use lockstep_task::problem::Findings;
 use lockstep_task::scratch::Scratch;
 use serde::Serialize;
 
-use super::who::WhoArgs;
-use super::{Answer, Context, present_or_told, read_input, told};
+use super::writer_args::WhoArgs;
+use super::{Answer, Context, output, present_or_told, read_input};
 use crate::clock;
 use crate::error::{CommandError, Kind};
 use crate::project::ActiveProject;
@@ -19,10 +19,10 @@ use crate::task::files::ProjectFiles;
 use crate::task::write::Written;
 use crate::task::{Present, Tasks};
 
-/// Take an old global-context file apart: into scratch, into the task, or dropped for what holds it now
+/// Split an old global-context file: into scratch, into the task, or dropped in favour of its replacement
 ///
-/// Prints a row per section and changes nothing without --write. A section whose replacement does not exist is not dropped, and
-/// one nobody knows needs a fate: --discard names it.
+/// Prints one row per section and changes nothing without --write. A section without an existing replacement
+/// is not dropped, and an unknown section needs a decision: --discard drops it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep task migrate global-context.md
@@ -81,7 +81,7 @@ pub(crate) fn run(args: &MigrateArgs, context: &Context) -> Result<Answer, Comma
     let mut writer = args.who.writer("task migrate", &project);
     writer.why.get_or_insert_with(|| format!("migrates {}", args.file.display()));
     if let Err(reason) = tasks.may_write_scratch(&writer) {
-        return Ok(told::refused(context, Some(present.record.version), &[reason]));
+        return Ok(output::refused(context, Some(present.record.version), &[reason]));
     }
     let files = tasks.files.clone();
     // The plan is made again from the version it is written over.
@@ -99,7 +99,7 @@ pub(crate) fn run(args: &MigrateArgs, context: &Context) -> Result<Answer, Comma
     })?;
     let version = match &written {
         Written::Version { version, .. } | Written::Unchanged { version } => *version,
-        Written::Refused { present, reasons } => return Ok(told::refused(context, *present, reasons)),
+        Written::Refused { present, reasons } => return Ok(output::refused(context, *present, reasons)),
     };
     // Scratch is read again too: the session may have written it meanwhile.
     let kept = tasks.set_scratch(&session, |scratch| {
@@ -109,7 +109,7 @@ pub(crate) fn run(args: &MigrateArgs, context: &Context) -> Result<Answer, Comma
             .map_err(|problems| Findings { problems, warnings: Vec::new() })
     })?;
     if let Err(findings) = kept {
-        return Ok(told::problems(context, Some(version), findings.problems));
+        return Ok(output::problems(context, Some(version), findings.problems));
     }
     show(&planned, Some(version));
     context.terminal.note(&format!("written: PT-v{version}, and the scratch of session {session}\n"));

@@ -1,4 +1,5 @@
-//! `lockstep task`: a file per subcommand. Who writes is in [`who`], how a write is told in [`told`].
+//! `lockstep task`: a file per subcommand. [`writer_args`] determines the writer, [`output`] prints the
+//! result of a write.
 
 mod access;
 mod check;
@@ -8,13 +9,13 @@ mod diff;
 mod history;
 mod migrate;
 mod new;
+pub(crate) mod output;
 mod readers;
 mod reopen;
 mod restore;
 mod show;
-pub(crate) mod told;
 mod update;
-pub(crate) mod who;
+pub(crate) mod writer_args;
 
 use std::io::Read as _;
 use std::path::Path;
@@ -98,7 +99,7 @@ pub(crate) fn read_input(context: &Context, path: &Path) -> Result<Vec<u8>, Comm
 pub(crate) fn present_or_told(tasks: &Tasks<'_>, context: &Context) -> Result<Option<Present>, CommandError> {
     let present = tasks.present()?;
     if present.is_none() {
-        told::none(context);
+        output::none(context);
     }
     Ok(present)
 }

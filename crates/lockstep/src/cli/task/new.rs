@@ -4,17 +4,17 @@ use std::path::PathBuf;
 
 use lockstep_task::document::Document;
 
-use super::who::WhoArgs;
-use super::{Answer, Context, read_input, told};
+use super::writer_args::WhoArgs;
+use super::{Answer, Context, output, read_input};
 use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
 use crate::task::Tasks;
-use crate::task::propose::parse_document;
+use crate::task::update_request::parse_document;
 
 /// Create the task
 ///
-/// There is one task at a time: a new one can be created when there is none, or when the last one is delivered.
+/// There is one task at a time: create one if there is none, or after the last one was delivered.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep task new --title auth --intent 'Add login to the service'
@@ -23,7 +23,7 @@ pub(crate) struct NewArgs {
     /// The document, as YAML; `-` is standard input
     #[arg(value_name = "FILE", required_unless_present = "intent")]
     file: Option<PathBuf>,
-    /// What is wanted, in one to three sentences, instead of a whole document
+    /// The intent in one to three sentences, instead of a complete document
     #[arg(long, value_name = "TEXT", conflicts_with = "file")]
     intent: Option<String>,
     /// A few words for its subject
@@ -44,10 +44,10 @@ pub(crate) fn run(args: &NewArgs, context: &Context) -> Result<Answer, CommandEr
         }
         (None, Some(file)) => match parse_document(&read_input(context, file)?, tasks.limits()) {
             Ok(document) => document,
-            Err(findings) => return Ok(told::unreadable(context, findings)),
+            Err(findings) => return Ok(output::unreadable(context, findings)),
         },
         (None, None) => Document::default(),
     };
     let written = tasks.create(&args.who.writer("task new", &project), &args.title, &document)?;
-    Ok(told::written(context, written))
+    Ok(output::print_write_result(context, written))
 }

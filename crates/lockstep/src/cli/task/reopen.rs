@@ -1,15 +1,15 @@
 //! `lockstep task reopen`.
 
-use super::who::WhoArgs;
-use super::{Answer, Context, told};
+use super::writer_args::WhoArgs;
+use super::{Answer, Context, output};
 use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
 use crate::task::Tasks;
 
-/// Open a delivered task again
+/// Reopen a delivered task
 ///
-/// Its last phase is IN_PROGRESS then, and everything else stays. It says why with --why.
+/// Sets its last phase to IN_PROGRESS and keeps everything else. Requires a reason with --why.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  lockstep task reopen --why 'the release was withdrawn'")]
 pub(crate) struct ReopenArgs {
@@ -22,5 +22,5 @@ pub(crate) fn run(args: &ReopenArgs, context: &Context) -> Result<Answer, Comman
     let mut tasks = Tasks::open(&project, clock::now().timestamp())?;
     let why = args.who.why.clone().unwrap_or_default();
     let written = tasks.reopen(&args.who.writer("task reopen", &project), &why)?;
-    Ok(told::written(context, written))
+    Ok(output::print_write_result(context, written))
 }

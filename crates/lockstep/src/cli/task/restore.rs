@@ -2,8 +2,8 @@
 
 use lockstep_task::place::Place;
 
-use super::who::WhoArgs;
-use super::{Answer, Context, present_or_told, told};
+use super::writer_args::WhoArgs;
+use super::{Answer, Context, output, present_or_told};
 use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
@@ -11,7 +11,7 @@ use crate::task::Tasks;
 
 /// Make an earlier version of the task the next one
 ///
-/// Nothing is taken back: the next version says what the earlier one said, and every version between stays.
+/// The next version has the content of the earlier one, and all versions in between are kept.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  lockstep task restore 3 --why 'PT-v4 was made from a wrong plan'")]
 pub(crate) struct RestoreArgs {
@@ -33,5 +33,5 @@ pub(crate) fn run(args: &RestoreArgs, context: &Context) -> Result<Answer, Comma
     let mut writer = args.who.writer("task restore", &project);
     writer.why.get_or_insert_with(|| format!("restores PT-v{}", args.number));
     let written = tasks.restore(&writer, &earlier.document, &args.drop)?;
-    Ok(told::written(context, written))
+    Ok(output::print_write_result(context, written))
 }

@@ -1,7 +1,7 @@
 //! `lockstep task show`.
 
-use super::who::WhoArgs;
-use super::{Answer, Context, told};
+use super::writer_args::WhoArgs;
+use super::{Answer, Context, output};
 use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
@@ -18,10 +18,10 @@ use crate::task::Tasks;
   lockstep task show --version 3             an earlier one
   lockstep task show --section constraints   one section")]
 pub(crate) struct ShowArgs {
-    /// This version instead of the present one
+    /// Show this version instead of the current one
     #[arg(long = "version", value_name = "N")]
     number: Option<u64>,
-    /// This section only
+    /// Show only this section
     #[arg(long, value_name = "NAME")]
     section: Option<String>,
     #[command(flatten)]
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &ShowArgs, context: &Context) -> Result<Answer, CommandE
     let reader = args.who.writer("task show", &project);
     match tasks.show(Some(&reader), args.number, args.section.as_deref())? {
         Ok(shown) => context.say(&shown),
-        Err(refused) => return Ok(told::no(context, &refused)),
+        Err(refused) => return Ok(output::print_refusal(context, &refused)),
     }
     Ok(Answer::Yes)
 }

@@ -4,19 +4,19 @@ use std::path::PathBuf;
 
 use lockstep_task::place::Place;
 
-use super::who::WhoArgs;
-use super::{Answer, Context, read_input, told};
+use super::writer_args::WhoArgs;
+use super::{Answer, Context, output, read_input};
 use crate::clock;
 use crate::error::CommandError;
 use crate::project::ActiveProject;
 use crate::task::Tasks;
-use crate::task::propose::Proposal;
+use crate::task::update_request::Proposal;
 
 /// Write the next version of the task
 ///
-/// The write names the version it was made from. When somebody else was first, it is refused with the present version and what
-/// both changed; --merge brings the two together where they do not conflict. A write that loses what another phase relies on is
-/// refused unless --drop names it.
+/// The write names the version it was made from. If another writer was first, it is refused with the current
+/// version and both changes; --merge merges them if they do not conflict. A write that loses data of another
+/// phase is refused unless --drop names it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   lockstep task update task.yaml --base 3
@@ -24,7 +24,7 @@ use crate::task::propose::Proposal;
   lockstep task update plan.yaml --section implementation_plan --base 3 --skill agent-teams-write-plan
   lockstep task update task.yaml --base 3 --drop phase_status.P2.l2_path")]
 pub(crate) struct UpdateArgs {
-    /// The whole document as YAML, or with --section that section's value; `-` is standard input
+    /// The complete document as YAML, or with --section that section's value; `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
     /// The version it was made from
@@ -57,5 +57,5 @@ pub(crate) fn run(args: &UpdateArgs, context: &Context) -> Result<Answer, Comman
         drops: args.drop.clone(),
         title: args.title.clone(),
     };
-    Ok(told::told(context, tasks.propose(&args.who.writer("task update", &project), proposal)?))
+    Ok(output::print_output(context, tasks.propose(&args.who.writer("task update", &project), proposal)?))
 }

@@ -1,4 +1,4 @@
-//! The changed files of a report, with what changed in each.
+//! The changed files of a report, with their changes.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,8 +7,9 @@ use anstyle::Style;
 use lockstep_refs::change::{SymbolChange, What};
 use lockstep_refs::impact::{FileChange, FileImpact, Impact};
 use lockstep_refs::world::base;
+use lockstep_text::single_line;
 
-use super::layout::{count, one_line};
+use super::layout::count;
 use crate::terminal::Terminal;
 
 /// Changed definitions that are named for one file without `--all`.
@@ -17,7 +18,8 @@ const MAX_SYMBOLS: usize = 6;
 /// Changed files that are listed under one heading without `--all`.
 const MAX_FILES: usize = 15;
 
-/// Writes the changed files, grouped by what is known about their dependents. Returns whether something was left out.
+/// Writes the changed files, grouped by the knowledge about their dependents. Returns true if something was
+/// left out.
 pub(super) fn render(out: &mut String, impact: &Impact, all: bool, terminal: &Terminal) -> bool {
     let mut is_cut = false;
     for group in Group::ALL {
@@ -65,11 +67,11 @@ fn rows(files: &[&FileImpact], terminal: &Terminal) -> Vec<Row> {
             rows.push(Row { text: row(file, false, terminal), files: 1 });
             continue;
         };
-        // The first file of the directory stands for all of them.
+        // The first file of the directory represents all of them.
         if let Some(count) = moved.remove(&directories) {
             let (from, to) = directories;
-            let name = terminal.styled(Style::new().bold(), &one_line(&format!("{to}/")));
-            let text = format!("{name}  (was {}/, {} moved)", one_line(&from), self::count(count, "file"));
+            let name = terminal.styled(Style::new().bold(), &single_line(&format!("{to}/")));
+            let text = format!("{name}  (was {}/, {} moved)", single_line(&from), self::count(count, "file"));
             rows.push(Row { text, files: count });
         }
     }
@@ -93,7 +95,7 @@ fn moved_directory(file: &FileImpact) -> Option<(String, String)> {
     (popped > 0).then(|| (from.join("/"), to.join("/")))
 }
 
-/// What is known about the dependents of a changed file.
+/// The state of knowledge about the dependents of a changed file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Group {
     WithDependents,
@@ -126,10 +128,10 @@ impl Group {
 }
 
 fn row(file: &FileImpact, all: bool, terminal: &Terminal) -> String {
-    let mut line = terminal.styled(Style::new().bold(), &one_line(&file.path));
+    let mut line = terminal.styled(Style::new().bold(), &single_line(&file.path));
     match &file.change {
         FileChange::Modified => {}
-        FileChange::Renamed { from } => line.push_str(&format!("  (was {})", one_line(from))),
+        FileChange::Renamed { from } => line.push_str(&format!("  (was {})", single_line(from))),
         change => line.push_str(&format!("  ({})", change.word())),
     }
     if file.unanalysed {
@@ -138,16 +140,19 @@ fn row(file: &FileImpact, all: bool, terminal: &Terminal) -> String {
         line.push_str("  (only comments changed)");
     } else if file.whole_file && file.problems > 0 {
         line.push_str("  (not everything in it could be read: all of it counts as changed)");
-    } else if file.whole_file {
+    } else if file.whole_file && !file.content_not_analysed {
         line.push_str("  (original content unknown: all of it counts as changed)");
     } else {
         line.push_str(&symbols(file, all));
     }
     if let Some(at) = file.unparsed {
-        line.push_str(&format!("  (not analysed: {}:{at} does not parse)", one_line(&file.path)));
+        line.push_str(&format!("  (not analysed: {}:{at} does not parse)", single_line(&file.path)));
     }
     if file.content_not_analysed {
-        line.push_str(&format!("  (the content of {} is not analysed)", one_line(base(&file.path))));
+        line.push_str(&format!(
+            "  (the content of {} is not analysed)",
+            single_line(base(file.path.trim_end_matches('/')))
+        ));
     }
     line
 }
@@ -173,7 +178,7 @@ fn describe_briefly(change: &SymbolChange) -> String {
     }
 }
 
-/// Says in words what happened to a definition.
+/// Describes the change of a definition.
 pub(super) fn describe(change: &SymbolChange) -> String {
     let name = name(change);
     match &change.what {

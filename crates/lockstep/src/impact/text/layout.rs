@@ -1,13 +1,14 @@
 //! Rows of the report, cut to the width of the terminal.
 
 use anstyle::Style;
+use lockstep_text::single_line;
 
 use crate::terminal::Terminal;
 
 /// Rows are cut to this width where the output is not a terminal.
 const DEFAULT_WIDTH: usize = 80;
 
-/// A shorter piece of source text says nothing.
+/// A shorter piece of source text is not useful.
 const MIN_TEXT: usize = 12;
 
 /// The width that rows may have.
@@ -26,7 +27,7 @@ pub(super) struct Row<'a> {
     pub(super) reason: Option<&'a str>,
     /// The source line.
     pub(super) text: &'a str,
-    /// How many more places of the same file are not shown.
+    /// The number of places of the same file that are not shown.
     pub(super) more: usize,
 }
 
@@ -35,15 +36,15 @@ impl Row<'_> {
     /// clicked and copied.
     pub(super) fn render(&self, columns: &Columns, terminal: &Terminal) -> String {
         let dim = Style::new().dimmed();
-        let place = format!("{}:{}", one_line(self.path), self.line);
-        let reason = self.reason.map(|reason| format!(": {}", one_line(reason))).unwrap_or_default();
+        let place = format!("{}:{}", single_line(self.path), self.line);
+        let reason = self.reason.map(|reason| format!(": {}", single_line(reason))).unwrap_or_default();
         let more = match self.more {
             0 => String::new(),
             n => format!("  (and {n} more)"),
         };
         let used = 2 + width(&place) + width(&reason) + width(&more);
         let room = columns.0.saturating_sub(used + 2);
-        let source = one_line(self.text.trim());
+        let source = single_line(self.text.trim());
         let source = if room < MIN_TEXT.min(width(&source)) { String::new() } else { cut(&source, room) };
         let source = if source.is_empty() { source } else { format!(": {source}") };
         let bold = Style::new().bold();
@@ -61,11 +62,6 @@ fn cut(text: &str, max: usize) -> String {
     } else {
         text.chars().take(max.saturating_sub(1)).chain(['…']).collect()
     }
-}
-
-/// Replaces control characters, so that a path or a source line stays on one line and cannot control the terminal.
-pub(super) fn one_line(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
 pub(super) fn count(n: usize, one: &str) -> String {

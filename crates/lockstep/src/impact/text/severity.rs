@@ -9,7 +9,7 @@ use lockstep_refs::reference::{Certainty, Kind};
 use super::changed::describe;
 use super::layout::count_verb;
 
-/// How much a place is affected, the worst first.
+/// The severity of a place, the worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Severity {
     Breaks,
@@ -20,7 +20,7 @@ pub(super) enum Severity {
     Behind,
 }
 
-/// How much of a section is listed without `--all`.
+/// The part of a section that is listed without `--all`.
 pub(super) struct Limits {
     pub(super) files: usize,
     /// For each file.
@@ -53,7 +53,7 @@ impl Severity {
         }
     }
 
-    /// Says what the label means, of so many files.
+    /// Explains the label for a number of files.
     pub(super) fn explanation(self, files: usize) -> String {
         let (one, many) = match self {
             Self::Breaks => ("file no longer fits the change", "files no longer fit the change"),
@@ -96,14 +96,14 @@ pub(super) struct AffectedPlace<'a> {
     severity: Severity,
     pub(super) line: u32,
     pub(super) text: &'a str,
-    /// Why the line breaks, or through which file it is affected.
+    /// The reason why the line breaks, or the file through which it is affected.
     pub(super) reason: Option<String>,
 }
 
 /// A file that the change affects.
 pub(super) struct AffectedFile<'a> {
     pub(super) path: &'a str,
-    /// That of its worst place.
+    /// The severity of its worst place.
     pub(super) severity: Severity,
     /// Each line once, the worst first.
     places: Vec<AffectedPlace<'a>>,
@@ -160,12 +160,12 @@ fn broken_in_file(broken: &BrokenReference) -> AffectedPlace<'_> {
     }
 }
 
-/// Whether a place can break because of a change.
+/// Returns true if a place can break because of a change.
 fn is_noticed(change: &SymbolChange) -> bool {
     !matches!(change.what, What::Body | What::Compatible | What::Unknown)
 }
 
-/// Says what happened to the definition or the file that a broken place references.
+/// Describes the change of the definition or the file that a broken place references.
 fn reason(file: &FileImpact, place: &Evidence) -> String {
     let names = |change: &&SymbolChange| {
         let last = place.pattern.rsplit(['.', ':', '#', '/']).next();

@@ -9,9 +9,11 @@ use crate::mcp::tool::{Effect, Tool, ToolError};
 use crate::mcp::work::Work;
 use crate::project::ActiveProject;
 
-/// Get a section of the session cache, exactly as it went in: constitution, configuration, skills, agents and so on.
+/// Get a section of the session cache in its original form: constitution, configuration, skills, agents and
+/// so on.
 ///
-/// From the cache if it is fresh, else from the sources; origin says which. A section that has no content says why in skipped.
+/// From the cache if it is fresh, otherwise from the sources; origin says which. A section without content
+/// has the reason in skipped.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SectionInput {

@@ -7,9 +7,9 @@ use lockstep_model::ids::SessionId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cascade::done::{Ended, Said};
+use crate::cascade::completion::{CompletionReport, GroupCompletion};
 use crate::cascade::next::Work as Groups;
-use crate::cascade::shown::{NONE_YET, Shown};
+use crate::cascade::status::{CascadeStatusOutput, NO_CASCADE};
 use crate::cascade::{Cascades, Opened, Source, Which};
 use crate::error::{CommandError, Kind};
 use crate::mcp::caller;
@@ -17,22 +17,22 @@ use crate::mcp::tool::{Effect, Tool, ToolError};
 use crate::mcp::work::Work;
 use crate::reply::Reply;
 
-/// A cascade, or that there was none yet.
+/// A cascade, or a note that there is none.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Standing {
     /// `null` where there was no cascade yet.
-    cascade: Option<Shown>,
+    cascade: Option<CascadeStatusOutput>,
 }
 
 impl Standing {
     fn of(opened: &Opened) -> Self {
-        Self { cascade: Some(Shown::of(opened)) }
+        Self { cascade: Some(CascadeStatusOutput::of(opened)) }
     }
 }
 
 impl Reply for Standing {
     fn text(&self) -> String {
-        self.cascade.as_ref().map_or_else(|| NONE_YET.to_owned(), Reply::text)
+        self.cascade.as_ref().map_or_else(|| NO_CASCADE.to_owned(), Reply::text)
     }
 }
 
@@ -49,9 +49,10 @@ fn which(id: Option<i64>) -> Which {
 pub(super) struct StartInput {
     /// The L1 of an impact report, as YAML.
     report: Option<String>,
-    /// What the agents of this session changed.
+    /// The changes of this session's agents.
     session: Option<String>,
-    /// How much effort it is worth: TRIVIAL, STANDARD or COMPLEX; by number and spread of the dependents where absent.
+    /// The effort: TRIVIAL, STANDARD or COMPLEX; by default derived from the number and spread of the
+    /// dependents.
     tier: Option<String>,
 }
 
@@ -88,14 +89,15 @@ impl Tool for CascadeStart {
     }
 }
 
-/// Hand out the groups of the cascade that wait, each with the prompt for its agent.
+/// Get the waiting groups of the cascade, each with the prompt for its agent.
 ///
-/// Start one agent for each group with its prompt as it is; call cascade_done when it has ended. Groups that were handed out before
-/// and are not done are given again, so that a Lead that lost its context can go on.
+/// Start one agent for each group with its prompt unchanged; call cascade_done when it has ended. Groups that
+/// were assigned before and are not done are returned again, so that a Lead that lost its context can
+/// continue.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NextInput {
-    /// The cascade, where several are active.
+    /// The cascade, if several are active.
     id: Option<i64>,
 }
 
@@ -113,24 +115,24 @@ impl Tool for CascadeNext {
     }
 }
 
-/// Say that the agent of a group has ended, or that a file needs no change.
+/// Report that the agent of a group has ended, or that a file needs no change.
 ///
-/// What counts is what is in the files: it is looked at now. After the last group of an iteration, what depends on its changes is
-/// checked, and there may be more to do: active says whether.
+/// The files decide: they are checked now. After the last group of an iteration, the dependents of its
+/// changes are checked, and there may be more to do: active says whether.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DoneInput {
     /// The group, as in 1a; with status.
     group: Option<String>,
-    /// What the agent says of itself; with group.
+    /// The agent's own status; with group.
     status: Option<Claimed>,
-    /// What the agent printed: warnings follow from it, nothing else.
+    /// The agent's output; only warnings follow from it.
     report: Option<String>,
     /// A dependent that needs no change; with why.
     not_needed: Option<PathBuf>,
-    /// Why it needs none.
+    /// The reason why it needs none.
     why: Option<String>,
-    /// The cascade, where several are active.
+    /// The cascade, if several are active.
     id: Option<i64>,
 }
 
@@ -142,9 +144,9 @@ enum Claimed {
 }
 
 impl DoneInput {
-    fn said(&self) -> Result<Said, CommandError> {
+    fn completion(&self) -> Result<CompletionReport, CommandError> {
         let ended = match (&self.group, self.status) {
-            (Some(group), Some(status)) => Some(Ended {
+            (Some(group), Some(status)) => Some(GroupCompletion {
                 group: group.clone(),
                 complete: status == Claimed::Complete,
                 report: self.report.clone().unwrap_or_default().into_bytes(),
@@ -160,7 +162,7 @@ impl DoneInput {
         if ended.is_none() && not_needed.is_none() {
             return Err(incomplete("neither group nor not_needed is given"));
         }
-        Ok(Said { ended, not_needed })
+        Ok(CompletionReport { ended, not_needed })
     }
 }
 
@@ -179,17 +181,17 @@ impl Tool for CascadeDone {
     type Output = Standing;
 
     fn call(input: DoneInput, work: &Work) -> Result<Standing, ToolError> {
-        let said = input.said()?;
+        let completion = input.completion()?;
         let cascades = Cascades::of_command(&work.directory)?;
-        Ok(Standing::of(&cascades.done(&which(input.id), &work.directory, &said)?))
+        Ok(Standing::of(&cascades.done(&which(input.id), &work.directory, &completion)?))
     }
 }
 
-/// Show where the cascade stands: the one that is active, or else the last one, whichever session started it.
+/// Show the state of the cascade: the active one, or else the last one, of any session.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StatusInput {
-    /// The cascade, where it is not the active or last one.
+    /// The cascade, if it is not the active or last one.
     id: Option<i64>,
 }
 
@@ -204,6 +206,6 @@ impl Tool for CascadeStatus {
 
     fn call(input: StatusInput, work: &Work) -> Result<Standing, ToolError> {
         let newest = Cascades::of_command(&work.directory)?.newest(&which(input.id))?;
-        Ok(Standing { cascade: newest.as_ref().map(Shown::of) })
+        Ok(Standing { cascade: newest.as_ref().map(CascadeStatusOutput::of) })
     }
 }

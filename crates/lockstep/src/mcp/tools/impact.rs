@@ -19,29 +19,31 @@ use crate::reply::Reply;
 /// Longer than any client waits.
 const MAX_SECONDS: f64 = 600.0;
 
-/// Find which files depend on what changed, and what of it no longer fits.
+/// Find the files that depend on a change, and those that no longer fit.
 ///
-/// Without arguments: what differs from the last commit or, where nothing does, what the last commit changed. Give at most one of
-/// files, rev, staged, patch and session. A dependent with breaks: true no longer fits; certainty says how sure that is. Works in
-/// any git repository.
+/// Without arguments: the differences from the last commit or, if there are none, the changes of the last
+/// commit. Give at most one of files, rev, staged, patch and session. A dependent with breaks: true no longer
+/// fits; certainty says how sure that is. Works in any git repository.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ImpactInput {
     /// Files or directories, as they differ from the last commit.
     #[serde(default)]
     files: Vec<PathBuf>,
-    /// What changed from one commit to another: `A..B`, `A...B` from their common ancestor, `A` to what is checked out.
+    /// The changes between two commits: `A..B`, `A...B` from their common ancestor, `A` to the checked-out
+    /// commit.
     rev: Option<String>,
-    /// What is staged.
+    /// The staged changes.
     #[serde(default)]
     staged: bool,
-    /// What this unified diff changes, applied or not.
+    /// The changes of this unified diff, applied or not.
     patch: Option<String>,
-    /// What the agents of this session changed; needs an active project.
+    /// The changes of this session's agents; needs an active project.
     session: Option<String>,
     /// With session: only what this agent changed, by its id, its type, or `lead`.
     agent: Option<String>,
-    /// Also files that changed together with the changed ones in git: no dependents, but worth a look.
+    /// Also list files that often changed together with the changed ones in git. They are not proven
+    /// dependents.
     #[serde(default)]
     history: bool,
     /// Stop searching after so many seconds and report what was found until then; 10 where absent.
@@ -108,7 +110,7 @@ impl JsonSchema for ImpactReport {
         "ImpactReport".into()
     }
 
-    /// That of the report itself.
+    /// Returns the schema of the report itself.
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         let (_, mut schema) = lockstep_refs::schema::schemas().remove(0);
         for name in ["$schema", "title"] {
@@ -118,7 +120,6 @@ impl JsonSchema for ImpactReport {
     }
 }
 
-/// `impact`.
 pub(super) struct Impact;
 
 impl Tool for Impact {
@@ -140,21 +141,20 @@ impl Tool for Impact {
     }
 }
 
-/// Find every place that imports, uses, leads to or names a file, a symbol, a skill or an agent.
+/// Find every place that imports, uses, links to or names a file, a symbol, a skill or an agent.
 ///
-/// With out: true, what the file references instead. An empty list with fresh: true and unseen_files: 0 means that nothing
-/// references it. Works in any directory.
+/// With out: true, list the references of the file instead. An empty list with fresh: true and unseen_files:
+/// 0 means that nothing references it. Works in any directory.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ReferencesInput {
     /// A path, a module (`crate::parse`, `pkg.mod`), a symbol (`parse_line`, `Parser.parse`), or the name of a skill or agent.
     name: String,
-    /// What it references, instead of who references it.
+    /// List the references of the file instead of the references to it.
     #[serde(default)]
     out: bool,
 }
 
-/// `references`.
 pub(super) struct FindReferences;
 
 impl Tool for FindReferences {
@@ -171,7 +171,7 @@ impl Tool for FindReferences {
 
 /// Find references to files and names that no longer exist.
 ///
-/// Works in any directory; what is gone is known from git.
+/// Works in any directory; git knows the removed files.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DanglingInput {}

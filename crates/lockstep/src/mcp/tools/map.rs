@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::impact::tree::Tree;
-use crate::map::Current;
+use crate::map::CurrentMap;
 use crate::map::entry::MapEntry;
 use crate::mcp::tool::{Effect, Tool, ToolError};
 use crate::mcp::work::Work;
@@ -25,7 +25,7 @@ pub(super) struct EntryInput {
 pub(super) struct Entry {
     #[serde(flatten)]
     entry: MapEntry,
-    /// How many files in the map's scope could not be looked into.
+    /// The number of files in the map's scope that could not be read.
     unseen_files: usize,
 }
 
@@ -39,7 +39,6 @@ impl Reply for Entry {
     }
 }
 
-/// `map_entry`.
 pub(super) struct MapEntryOf;
 
 impl Tool for MapEntryOf {
@@ -50,7 +49,7 @@ impl Tool for MapEntryOf {
 
     fn call(input: EntryInput, work: &Work) -> Result<Entry, ToolError> {
         let tree = Tree::of_command(&work.directory)?;
-        let current = Current::of(&tree, work)?;
+        let current = CurrentMap::of(&tree, work)?;
         let place = current.find(&tree, &work.directory, &input.path)?;
         Ok(Entry { entry: MapEntry::of(&current.view(), place), unseen_files: current.unseen })
     }

@@ -11,12 +11,12 @@ use crate::mcp::tool::{Effect, Tool, ToolError};
 use crate::mcp::work::Work;
 use crate::project::ActiveProject;
 use crate::steps::listing::{Entries, Wanted};
+use crate::steps::output::StepWritten;
 use crate::steps::phases::{Act, Actor};
-use crate::steps::shown::StepShown;
-use crate::steps::told::StepWritten;
+use crate::steps::view::StepView;
 use crate::steps::{Steps, StepsError};
 
-/// Who records something, where they do not say.
+/// The recorded name of an anonymous caller.
 const SOMEONE: &str = "someone";
 
 /// Show a step: its state, its phases, who has it, and whether its state was recorded.
@@ -27,16 +27,15 @@ pub(super) struct ShowInput {
     step: String,
 }
 
-/// `step_show`.
 pub(super) struct StepShow;
 
 impl Tool for StepShow {
     const NAME: &'static str = "step_show";
     const EFFECT: Effect = Effect::Reads;
     type Input = ShowInput;
-    type Output = StepShown;
+    type Output = StepView;
 
-    fn call(input: ShowInput, work: &Work) -> Result<StepShown, ToolError> {
+    fn call(input: ShowInput, work: &Work) -> Result<StepView, ToolError> {
         let project = ActiveProject::of_command(&work.directory)?;
         let steps = Steps::new(&project, clock::now());
         let file = steps
@@ -46,7 +45,7 @@ impl Tool for StepShow {
     }
 }
 
-/// Which phase of which step, and who records it.
+/// A phase of a step, and its recorder.
 struct Which<'a> {
     step: &'a str,
     phase: &'a str,
@@ -69,7 +68,7 @@ fn record(which: &Which<'_>, act: Act, work: &Work) -> Result<StepWritten, ToolE
     Ok(steps.record_phase(&file, which.phase, act, Actor { who, run: which.run })?)
 }
 
-/// Begin a phase of a step. The phases before it must be over, unless the phase set says otherwise.
+/// Start a phase of a step. The phases before it must be complete, unless the phase set says otherwise.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct StartInput {
@@ -77,7 +76,7 @@ pub(super) struct StartInput {
     step: String,
     /// The phase.
     phase: String,
-    /// Your name: what a lock is held by, and what the audit trail says.
+    /// Your name: the owner of a lock, and the name in the audit trail.
     #[serde(rename = "as")]
     who: Option<String>,
 }
@@ -99,9 +98,9 @@ impl Tool for StepPhaseStart {
 
 /// End a phase of a step.
 ///
-/// With run, Lockstep runs the command and records its exit code, duration and output: a RED phase is proven by a command that
-/// fails, any other by one that passes. The server must have been started with --allow-run for that. Where the project demands
-/// evidence for the phase, a claim without run is refused.
+/// With run, Lockstep runs the command and records its exit code, duration and output: a RED phase is proven
+/// by a command that fails, any other by one that passes. The server must have been started with --allow-run
+/// for that. If the project requires evidence for the phase, a claim without run is refused.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct DoneInput {
@@ -109,13 +108,13 @@ pub(super) struct DoneInput {
     step: String,
     /// The phase.
     phase: String,
-    /// How it ended; decided by the command of run where absent.
+    /// The outcome; decided by the command of run if absent.
     outcome: Option<ClaimedOutcome>,
-    /// What there is to say about it.
+    /// Additional details.
     details: Option<String>,
     /// A command for the shell, run in the project as evidence.
     run: Option<String>,
-    /// Your name: what a lock is held by, and what the audit trail says.
+    /// Your name: the owner of a lock, and the name in the audit trail.
     #[serde(rename = "as")]
     who: Option<String>,
 }
@@ -152,10 +151,10 @@ impl Tool for StepPhaseDone {
     }
 }
 
-/// Leave a phase of a step out, or put it off.
+/// Skip a phase of a step, or defer it.
 ///
-/// The reason begins with BLOCKED_BY_DEPENDENCY:, NOT_APPLICABLE: or APPROVED_SKIP:, which let a commit pass, or with DEFERRED:,
-/// which does not: a deferred phase can be begun again later.
+/// The reason begins with BLOCKED_BY_DEPENDENCY:, NOT_APPLICABLE: or APPROVED_SKIP:, which let a commit pass,
+/// or with DEFERRED:, which does not: a deferred phase can be started later.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SkipInput {
@@ -165,9 +164,9 @@ pub(super) struct SkipInput {
     phase: String,
     /// Why, as in "NOT_APPLICABLE: no user interface".
     blocked_by: String,
-    /// What there is to say about it.
+    /// Additional details.
     details: Option<String>,
-    /// Your name: what a lock is held by, and what the audit trail says.
+    /// Your name: the owner of a lock, and the name in the audit trail.
     #[serde(rename = "as")]
     who: Option<String>,
 }
@@ -191,14 +190,14 @@ impl Tool for StepPhaseSkip {
     }
 }
 
-/// Check that the prompt of a step has its markers, its sections, and what must stand in them.
+/// Check that the prompt of a step has its markers, its sections, and their required content.
 ///
-/// This is what the gate checks before an agent starts. A prompt without a DES-VALIDATION marker is an ad-hoc one: nothing is
-/// checked, and a warning says so.
+/// The gate makes the same checks before an agent starts. A prompt without a DES-VALIDATION marker is an
+/// ad-hoc one: nothing is checked, and a warning says so.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CheckInput {
-    /// The whole prompt.
+    /// The complete prompt.
     prompt: String,
 }
 
@@ -231,7 +230,6 @@ pub(super) struct AuditInput {
     until: Option<String>,
 }
 
-/// `audit_show`.
 pub(super) struct AuditShow;
 
 impl Tool for AuditShow {

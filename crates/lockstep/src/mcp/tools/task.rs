@@ -18,10 +18,10 @@ use crate::mcp::work::Work;
 use crate::project::ActiveProject;
 use crate::reply::Reply;
 use crate::task::Tasks;
+use crate::task::output::TaskWriteOutput;
 use crate::task::phases::Produced;
-use crate::task::propose::Proposal;
-use crate::task::shown::TaskShown;
-use crate::task::told::TaskWritten;
+use crate::task::update_request::Proposal;
+use crate::task::view::TaskView;
 
 /// Show the task, or an earlier version or one section of it.
 ///
@@ -29,25 +29,24 @@ use crate::task::told::TaskWritten;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ShowInput {
-    /// This version instead of the present one.
+    /// This version instead of the current one.
     version: Option<u64>,
-    /// This section only.
+    /// Only this section.
     section: Option<String>,
-    /// Who you are: lead, or your agent type.
+    /// Your identity: lead, or your agent type.
     #[serde(rename = "as")]
     who: Option<String>,
 }
 
-/// `task_show`.
 pub(super) struct TaskShow;
 
 impl Tool for TaskShow {
     const NAME: &'static str = "task_show";
     const EFFECT: Effect = Effect::Reads;
     type Input = ShowInput;
-    type Output = TaskShown;
+    type Output = TaskView;
 
-    fn call(input: ShowInput, work: &Work) -> Result<TaskShown, ToolError> {
+    fn call(input: ShowInput, work: &Work) -> Result<TaskView, ToolError> {
         let reader = work.caller.reader(input.who.as_deref(), Self::NAME)?;
         let project = ActiveProject::of_command(&work.directory)?;
         let mut tasks = Tasks::open(&project, clock::now().timestamp()).map_err(CommandError::from)?;
@@ -55,17 +54,17 @@ impl Tool for TaskShow {
     }
 }
 
-/// Write the next version of the task: the whole document, or one section.
+/// Write the next version of the task: the complete document, or one section.
 ///
-/// The write names the version it was made from (base, from task_show). When somebody else was first it is refused, with the
-/// present version and what both changed; merge brings the two together where they do not conflict. The access rules of the project
-/// decide what you may write; a refusal says who could.
+/// The write names the version it was made from (base, from task_show). If another writer was first, it is
+/// refused with the current version and both changes; merge merges them if they do not conflict. The access
+/// rules of the project decide what you may write; a refusal names who may.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UpdateInput {
     /// The version it was made from.
     base: u64,
-    /// The whole document; or give section and value.
+    /// The complete document; or give section and value.
     document: Option<Map<String, Value>>,
     /// Replace this section only; with value.
     section: Option<String>,
@@ -79,7 +78,7 @@ pub(super) struct UpdateInput {
     drop: Vec<String>,
     /// Another title in its subject.
     title: Option<String>,
-    /// Who you are, required: lead, or your agent type as the access rules name it.
+    /// Your identity, required: lead, or your agent type as the access rules name it.
     #[serde(rename = "as")]
     who: Option<String>,
     /// The skill that is run: its rules apply besides the agent's.
@@ -89,7 +88,7 @@ pub(super) struct UpdateInput {
 }
 
 impl UpdateInput {
-    /// What is to be written. JSON is YAML.
+    /// Returns the text to write. JSON is YAML.
     fn text(&self) -> Result<String, CommandError> {
         match (&self.document, &self.section, &self.value) {
             (Some(document), None, None) => Ok(Value::Object(document.clone()).to_string()),
@@ -117,9 +116,9 @@ impl Tool for TaskUpdate {
     const NAME: &'static str = "task_update";
     const EFFECT: Effect = Effect::Writes;
     type Input = UpdateInput;
-    type Output = TaskWritten;
+    type Output = TaskWriteOutput;
 
-    fn call(input: UpdateInput, work: &Work) -> Result<TaskWritten, ToolError> {
+    fn call(input: UpdateInput, work: &Work) -> Result<TaskWriteOutput, ToolError> {
         let (text, drops) = (input.text()?, input.drops()?);
         let claim = Claim { name: input.who, skill: input.skill, why: input.why };
         let writer = work.caller.writer(claim, Self::NAME)?;
@@ -152,7 +151,7 @@ pub(super) struct EnterInput {
     phase: String,
 }
 
-/// What a phase starts from.
+/// The data that a phase starts from.
 #[derive(Debug, Serialize)]
 #[serde(transparent)]
 pub(super) struct Entered(EntryContext);
@@ -191,7 +190,7 @@ struct EnteredShape {
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is wanted")]
 struct ReceivedShape {
-    /// The phase that handed over.
+    /// The previous phase.
     phase: String,
     /// Its L2 file.
     file: String,
@@ -216,9 +215,9 @@ impl Tool for PhaseEnter {
     }
 }
 
-/// Complete a phase of the task: its L2 file is whole, its sections are written, its gate holds; then one version is written.
+/// Complete a phase of the task: checks its L2 file, its sections and its gate, then writes one version.
 ///
-/// Every reason why not is told at once.
+/// All reasons for a refusal are listed at once.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CompleteInput {
@@ -228,7 +227,7 @@ pub(super) struct CompleteInput {
     l2: PathBuf,
     /// The record of its gate.
     gate: Option<PathBuf>,
-    /// Who you are, required: lead, or your agent type as the access rules name it.
+    /// Your identity, required: lead, or your agent type as the access rules name it.
     #[serde(rename = "as")]
     who: Option<String>,
     /// The skill that is run: its rules apply besides the agent's.
@@ -244,9 +243,9 @@ impl Tool for PhaseComplete {
     const NAME: &'static str = "phase_complete";
     const EFFECT: Effect = Effect::Writes;
     type Input = CompleteInput;
-    type Output = TaskWritten;
+    type Output = TaskWriteOutput;
 
-    fn call(input: CompleteInput, work: &Work) -> Result<TaskWritten, ToolError> {
+    fn call(input: CompleteInput, work: &Work) -> Result<TaskWriteOutput, ToolError> {
         let phase = phase(&input.phase)?;
         let claim = Claim { name: input.who, skill: input.skill, why: input.why };
         let writer = work.caller.writer(claim, Self::NAME)?;

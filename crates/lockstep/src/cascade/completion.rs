@@ -1,0 +1,65 @@
+//! The end of a group's agent, and files that need no change.
+
+use std::path::{Path, PathBuf};
+
+use lockstep_cascade::claim;
+use lockstep_cascade::event::Claim;
+use lockstep_cascade::inspect::Inspector as _;
+use lockstep_cascade::{Event, input};
+
+use super::{Cascades, Opened, Which, feed};
+use crate::error::CommandError;
+
+/// The user's or agent's report about a cascade.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CompletionReport {
+    /// The agent of a group has ended.
+    pub(crate) ended: Option<GroupCompletion>,
+    /// A dependent needs no change, and why.
+    pub(crate) not_needed: Option<(PathBuf, String)>,
+}
+
+/// The end of a group's agent, as it is claimed.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct GroupCompletion {
+    pub(crate) group: String,
+    pub(crate) complete: bool,
+    /// The agent's output. It can only cause warnings.
+    pub(crate) report: Vec<u8>,
+}
+
+impl Cascades {
+    /// Records the report, and checks the files.
+    pub(crate) fn done(
+        &self,
+        which: &Which,
+        directory: &Path,
+        completion: &CompletionReport,
+    ) -> Result<Opened, CommandError> {
+        let mut opened = self.needed(which)?;
+        let mut disk = self.disk(&opened, None)?;
+        let state = &mut opened.state;
+        if let Some((file, why)) = &completion.not_needed {
+            let file = self.file_of(directory, file)?;
+            feed(state, &mut disk, Event::NotNeeded { file, why: why.clone() })?;
+        }
+        if let Some(ended) = &completion.ended
+            && state.is_active()
+        {
+            let report = claim::read(&ended.report, &self.tree.root.to_string_lossy()).unwrap_or_default();
+            let claim = Claim { complete: ended.complete, ..report.claim };
+            let seen = disk.observe(state)?;
+            feed(state, &mut disk, Event::Done { group: ended.group.clone(), claim, seen })?;
+        }
+        Ok(opened)
+    }
+
+    /// A dependent as a person names it: from the present directory, or as the reports do.
+    fn file_of(&self, directory: &Path, file: &Path) -> Result<String, CommandError> {
+        let root = &self.tree.root;
+        let from_here = self.tree.relative(directory, file)?;
+        let as_reported = file.to_str().and_then(|text| input::relative(text, &root.to_string_lossy()).ok());
+        let exists = |path: &String| root.join(path).exists();
+        Ok(Some(from_here.clone()).filter(exists).or(as_reported).unwrap_or(from_here))
+    }
+}

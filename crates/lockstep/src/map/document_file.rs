@@ -1,0 +1,182 @@
+//! The document on disk: detects changes since it was written, and replaces it.
+
+use std::fs::{self, Metadata};
+use std::io::{self, ErrorKind};
+use std::ops::Range;
+use std::os::unix::fs::{FileExt as _, MetadataExt as _};
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use lockstep_map::digest::{Digester, digest};
+use lockstep_map::document::is_generated;
+use lockstep_map::record::Written;
+use lockstep_map::redraw::Drawing;
+use lockstep_store::{confine, write_atomically_from};
+
+use super::patch_writer::{self, CHUNK};
+use super::settings::MapSettings;
+use crate::error::{CommandError, Kind};
+use crate::project::ActiveProject;
+
+/// A file that was changed this recently may change again within the same tick of the file system's clock.
+const RACY_NANOS: u64 = 20_000_000;
+
+/// The name of the former document in `.lockstep/map` while a new one is written.
+const BACKUP: &str = "codebase-map.md.bak";
+
+/// The state of the document on disk.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum DocumentState {
+    Missing,
+    /// Unchanged since it was written; this is its current stamp.
+    Unmodified(Written),
+    /// Changed, or unknown: this is its text.
+    Modified(String),
+}
+
+/// Reads the state of the document; `written` is its saved state.
+pub(super) fn read_state(
+    place: &MapSettings,
+    written: Option<Written>,
+) -> Result<DocumentState, CommandError> {
+    let meta = match fs::symlink_metadata(&place.path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(DocumentState::Missing),
+        Err(error) => return Err(unreadable(place, &error.to_string())),
+        Ok(meta) if !meta.is_file() => return Err(unreadable(place, "it is a link or no file")),
+        Ok(meta) => meta,
+    };
+    let stamp = stamp(&meta);
+    if let Some(written) = written.filter(|written| is_stamp_of(&stamp, written)) {
+        return Ok(DocumentState::Unmodified(written));
+    }
+    let failed = |error: io::Error| unreadable(place, &error.to_string());
+    if let Some(written) = written.filter(|written| written.size == stamp.size)
+        && written.digest == digest_of(&place.path).map_err(failed)?
+    {
+        return Ok(DocumentState::Unmodified(Written { digest: written.digest, ..without_racy_time(stamp) }));
+    }
+    let bytes = lockstep_fs::read_up_to(&place.path, lockstep_fs::MAX_STATE_BYTES).map_err(failed)?;
+    // Text that is not UTF-8 is not a map, and the check reports it.
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    if place.is_configured && !text.is_empty() && !is_generated(&text) {
+        return Err(CommandError::new(
+            Kind::Store,
+            format!("{} is not a codebase map; it is not replaced", place.shown),
+        )
+        .hint("move it away, or name another file in `[map] path`"));
+    }
+    Ok(DocumentState::Modified(text))
+}
+
+fn unreadable(place: &MapSettings, why: &str) -> CommandError {
+    CommandError::new(Kind::Store, format!("cannot read the map {}: {why}", place.shown))
+        .hint("remove it, or name another file in `[map] path`")
+}
+
+pub(super) fn stamp(meta: &Metadata) -> Written {
+    let changed = meta
+        .ctime()
+        .cast_unsigned()
+        .wrapping_mul(1_000_000_000)
+        .wrapping_add(meta.ctime_nsec().cast_unsigned());
+    Written { size: meta.len(), changed, inode: meta.ino(), digest: 0 }
+}
+
+/// Returns true if a file with this stamp is the written one, without reading it.
+pub(super) fn is_stamp_of(stamp: &Written, written: &Written) -> bool {
+    written.changed != 0 && Written { digest: 0, ..*written } == *stamp
+}
+
+/// A stamp by which another content will be noticed: a time that is too young is left out.
+fn without_racy_time(stamp: Written) -> Written {
+    let is_young = stamp.changed.saturating_add(RACY_NANOS) >= now();
+    Written { changed: if is_young { 0 } else { stamp.changed }, ..stamp }
+}
+
+/// The digest of a file, which is not held in memory for it.
+fn digest_of(path: &Path) -> io::Result<u64> {
+    let mut file = lockstep_fs::open(path)?;
+    let mut digester = Digester::default();
+    let mut buffer = Vec::with_capacity(CHUNK);
+    loop {
+        patch_writer::read_chunk(&mut file, &mut buffer)?;
+        digester.add(&buffer);
+        if buffer.len() < CHUNK {
+            return Ok(digester.finish());
+        }
+    }
+}
+
+/// Reads from the document.
+pub(super) fn former(place: &MapSettings) -> impl Fn(Range<u64>) -> Option<Vec<u8>> + use<> {
+    let file = lockstep_fs::open(&place.path).ok();
+    move |range| {
+        let mut bytes = vec![0; usize::try_from(range.end.checked_sub(range.start)?).ok()?];
+        file.as_ref()?.read_exact_at(&mut bytes, range.start).ok()?;
+        Some(bytes)
+    }
+}
+
+/// A new document.
+pub(super) enum NewDocument<'a> {
+    Full(&'a str),
+    /// A patch of the document that was written last.
+    Patched(&'a Drawing, Written),
+}
+
+/// Replaces the document atomically and returns its stamp. `None` if the drawing was based on a document that
+/// has changed.
+///
+/// With `keep`, the old document stays in `.lockstep/map` until the new one is written.
+pub(super) fn write(
+    project: &ActiveProject,
+    place: &MapSettings,
+    new: &NewDocument<'_>,
+    keep: bool,
+) -> Result<Option<Written>, CommandError> {
+    let failed = |doing: &str, path: &Path, error: io::Error| {
+        CommandError::new(Kind::Store, format!("cannot {doing} {}: {error}", path.display()))
+    };
+    let parent = place.path.parent().unwrap_or(&project.root);
+    if let Err(refusal) = confine(&project.root, parent) {
+        let message = format!(
+            "the map {} is not written: a link on the way leads out of the project, or elsewhere in it: {refusal}",
+            place.shown
+        );
+        return Err(CommandError::new(Kind::Store, message).hint("name another file in `[map] path`"));
+    }
+    let staging = project.state.ensure("map")?;
+    fs::create_dir_all(parent).map_err(|error| failed("create", parent, error))?;
+    let backup = staging.join(BACKUP);
+    if keep && place.path.exists() {
+        link_backup(&place.path, &backup).map_err(|error| failed("write", &backup, error))?;
+    }
+    let digest = match new {
+        NewDocument::Full(text) => {
+            write_atomically_from(&staging, &place.path, text.as_bytes(), 0o644)?;
+            digest(text.as_bytes())
+        }
+        NewDocument::Patched(drawing, written) => {
+            let drawn = patch_writer::draw(&staging, &place.path, drawing, written);
+            match drawn.map_err(|error| failed("write", &place.path, error))? {
+                Some(digest) => digest,
+                None => return Ok(None),
+            }
+        }
+    };
+    // Also one that a killed process left.
+    let _ = fs::remove_file(&backup);
+    let meta = fs::symlink_metadata(&place.path).map_err(|error| failed("look at", &place.path, error))?;
+    Ok(Some(Written { digest, ..without_racy_time(stamp(&meta)) }))
+}
+
+fn now() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Copies a file, or creates a hard link if the disk supports it.
+fn link_backup(path: &Path, backup: &Path) -> io::Result<()> {
+    let _ = fs::remove_file(backup);
+    fs::hard_link(path, backup).or_else(|_| fs::copy(path, backup).map(drop))
+}

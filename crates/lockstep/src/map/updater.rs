@@ -1,0 +1,432 @@
+//! Making and updating the map of a project.
+
+use std::collections::HashSet;
+
+use jiff::civil::Date;
+use lockstep_git::Repository;
+use lockstep_index::index::{
+    Built, Condition, Home, Index, Order as IndexOrder, Phase, Progress, Sight, build,
+};
+use lockstep_map::digest::digest;
+use lockstep_map::document::Pruned;
+use lockstep_map::hotspot::RUNS;
+use lockstep_map::l1::{L1, Mode, Status};
+use lockstep_map::record::{About, Record};
+use lockstep_map::redraw::{Drawing, redraw};
+use lockstep_map::update::{Changes, NewAnswers, Present, Updated, update};
+use lockstep_map::view::{Made, View};
+use lockstep_refs::world::FileId;
+use lockstep_store::Store;
+use lockstep_store::map_runs::MapRun;
+use lockstep_text::single_line;
+
+use super::current::files_in;
+use super::document_file::{self, DocumentState, NewDocument};
+use super::lock::MapLock;
+use super::plan::UpdatePlan;
+use super::renames::{git_renames, renames};
+use super::settings::MapSettings;
+use super::state::MapState;
+use super::trace_file::Answers;
+use crate::clock;
+use crate::error::CommandError;
+use crate::progress_bar::ProgressBar;
+use crate::project::ActiveProject;
+use crate::terminal::Terminal;
+
+/// The options of a build or update.
+pub(crate) struct MapUpdateRequest {
+    pub(crate) mode: MapUpdateMode,
+    /// The requested scope.
+    pub(crate) scope: Option<String>,
+    /// The only files to check, even if they seem unchanged. Empty for all files.
+    pub(crate) files: HashSet<String>,
+}
+
+impl MapUpdateRequest {
+    fn sight(&self) -> Sight<'_> {
+        if self.files.is_empty() { Sight::Whole } else { Sight::Only(&self.files) }
+    }
+}
+
+/// The mode of an update.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MapUpdateMode {
+    /// Rebuild everything.
+    Full,
+    /// Update changes; build everything if nothing is stored.
+    Incremental,
+}
+
+/// The result of a build or update.
+pub(crate) struct MapUpdateReport {
+    pub(crate) l1: L1,
+    pub(crate) changes: Changes,
+    pub(crate) renamed: Vec<(String, String)>,
+    /// The entries that the document leaves out.
+    pub(crate) pruned: Pruned,
+    pub(crate) is_written: bool,
+    /// Set if only named files were checked.
+    pub(crate) is_partial: bool,
+    /// The given names that match no file in the map's scope.
+    pub(crate) unknown: Vec<String>,
+    pub(crate) notes: Vec<String>,
+}
+
+impl ActiveProject {
+    /// Makes the map, or brings it up to date.
+    pub(crate) fn update_map(
+        &self,
+        request: &MapUpdateRequest,
+        terminal: &Terminal,
+    ) -> Result<MapUpdateReport, CommandError> {
+        let what = if request.mode == MapUpdateMode::Full { "build" } else { "update" };
+        let _lock = MapLock::take(&self.state, what, terminal)?;
+        let place = self.map_settings_for(request.scope.as_deref())?;
+        let today = clock::now().date();
+        let bar = ProgressBar::new(terminal);
+        let (start, index) = match request.mode {
+            MapUpdateMode::Full => (UpdatePlan::prepare(self, &place, request, today)?, None),
+            // Files are checked while the stored record is read.
+            MapUpdateMode::Incremental => std::thread::scope(|scope| {
+                let start = scope.spawn(|| UpdatePlan::prepare(self, &place, request, today));
+                let index = self.open_current_index(request.sight(), &bar);
+                let start = start.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+                Ok::<_, CommandError>((start, Some(index?)))
+            })?,
+        };
+        let index = match index.filter(|_| start.mode != Mode::FullGeneration) {
+            Some(index) => index,
+            None => self.index_with_facts(&bar)?,
+        };
+        MapUpdater { project: self, place, today, request, bar: &bar }.run(start, index)
+    }
+
+    /// Returns the updated index. Its changes are stored when the map is complete.
+    fn open_current_index(&self, sight: Sight<'_>, bar: &ProgressBar) -> Result<Index, CommandError> {
+        let (home, settings) = (Home::State(&self.state), self.index_settings());
+        Ok(Index::open_and_keep_later(&self.root, home, &settings, sight, bar)?)
+    }
+
+    /// The index with the facts of all files.
+    fn index_with_facts(&self, bar: &ProgressBar) -> Result<Index, CommandError> {
+        let request = IndexOrder { anew: false, facts: true };
+        match build(&self.root, &self.state, &self.index_settings(), request, bar)? {
+            Built::Done(index) => Ok(*index),
+            Built::Busy(_) => self.open_current_index(Sight::Whole, bar),
+        }
+    }
+}
+
+/// The document as it should be.
+enum DocumentUpdate {
+    /// The one that is there.
+    Unchanged,
+    /// Made of the one that is there.
+    Patch(Drawing),
+    Rewrite(Made),
+}
+
+struct MapUpdater<'a> {
+    project: &'a ActiveProject,
+    place: MapSettings,
+    today: Date,
+    request: &'a MapUpdateRequest,
+    bar: &'a ProgressBar,
+}
+
+impl MapUpdater<'_> {
+    fn run(&self, mut start: UpdatePlan, index: Index) -> Result<MapUpdateReport, CommandError> {
+        let before = start.old.about.clone();
+        let has_future_dates = self.has_future_dates(&start.old);
+        let files = files_in(&index, &start.scope);
+        let updated = self.update(&index, &files, &mut start);
+        let condition = index.condition();
+        std::thread::scope(|scope| {
+            // Parsed facts are stored for the next run. A failure to store them changes no result.
+            scope.spawn(move || {
+                let mut index = index;
+                // The process ends soon; freeing its memory piece by piece would only take time.
+                let _ = index.keep_parsed();
+                std::mem::forget(index);
+            });
+            self.finish(start, updated, &before, &condition, has_future_dates)
+        })
+    }
+
+    /// Records the findings, and writes the document and the state.
+    fn finish(
+        &self,
+        start: UpdatePlan,
+        updated: Updated,
+        before: &About,
+        condition: &Condition,
+        has_future_dates: bool,
+    ) -> Result<MapUpdateReport, CommandError> {
+        let full = start.mode == Mode::FullGeneration;
+        let renamed = if full { Vec::new() } else { self.renamed(&updated, before, condition) };
+        let Updated { mut record, changes, answers, resolved, looked_at, mut redrawn, mut amendment, .. } =
+            updated;
+        let amendments = start.amendments.filter(|_| !full && matches!(answers, NewAnswers::Append(_)));
+        let is_idle = changes.is_empty() && resolved == 0 && !has_future_dates;
+        if !condition.fresh {
+            invalidate_entries(&mut record, &changes);
+        }
+        record.about.scope = start.scope.text().to_owned();
+        record.about.commit = condition.commit.clone().unwrap_or_default();
+        self.set_dates(&mut record.about, full, is_idle);
+        let hot = self.record_run(start.store, &mut record.about, &changes, &renamed, full)?;
+        let is_as_written = match start.document {
+            DocumentState::Unmodified(written) => {
+                record.about.written = written;
+                true
+            }
+            DocumentState::Missing | DocumentState::Modified(_) => false,
+        };
+        let limit = self.place.limit(&start.scope);
+        record.about.limit = limit;
+        // An unlimited document need not be rendered to know that it is unchanged.
+        let is_known = is_idle && is_as_written && limit.is_none() && before.limit.is_none();
+        mark_hot_entries(&mut record, &hot, &mut redrawn);
+        let mut drawn = match is_known {
+            true => DocumentUpdate::Unchanged,
+            false => self.plan_document(&record, &hot, &redrawn, is_as_written && !full),
+        };
+        let state = MapState::of(&self.project.state);
+        state.write_trace(&mut record, if full { 0 } else { before.answer_bytes }, &answers)?;
+        let mut other = self.write_patch(&mut record, &mut drawn, &hot)?;
+        let is_written = match &drawn {
+            DocumentUpdate::Unchanged => false,
+            DocumentUpdate::Patch(_) => true,
+            DocumentUpdate::Rewrite(made) => {
+                other = record.set_blocks(&made.blocks);
+                self.write_full(&mut record.about, made, is_as_written, full)?
+            }
+        };
+        if is_written || !is_idle || looked_at > 0 || record.about != *before {
+            amendment.touch(redrawn.into_iter().chain(other));
+            if !amendments
+                .map_or(Ok(false), |amendments| state.append_delta(&amendments, &amendment, &record))?
+            {
+                state.write_record(&record)?;
+            }
+        }
+        let (listed, pruned) = match &drawn {
+            DocumentUpdate::Rewrite(made) => (made.listed, made.pruned),
+            DocumentUpdate::Unchanged | DocumentUpdate::Patch(_) => (record.entries.len(), Pruned::default()),
+        };
+        let is_partial = !full && !self.request.files.is_empty();
+        let unknown = self.unknown_paths(&record, &changes);
+        std::mem::forget(record);
+        std::mem::forget(start.answers);
+        let l1 = self.l1(start.mode, condition, listed, &changes);
+        let mut notes = start.notes;
+        let out_of_scope = |path: &String| {
+            format!("{} has no entry: no file in the map's scope has this path", single_line(path))
+        };
+        notes.extend(unknown.iter().map(out_of_scope));
+        notes.extend(condition_notes(condition));
+        Ok(MapUpdateReport { l1, changes, renamed, pruned, is_written, is_partial, unknown, notes })
+    }
+
+    /// Returns the given names that match no file.
+    fn unknown_paths(&self, record: &Record, changes: &Changes) -> Vec<String> {
+        let is_known = |path: &str| {
+            let below = format!("{path}/");
+            let is_it = |known: &str| known == path || known.starts_with(&below) || path.is_empty();
+            record.find(path).is_some()
+                || record.entries.iter().any(|entry| is_it(&entry.path))
+                || changes.removed.iter().any(|gone| is_it(gone))
+        };
+        let unknown = self.request.files.iter().filter(|path| !is_known(path));
+        let mut unknown: Vec<String> = unknown.cloned().collect();
+        unknown.sort_unstable();
+        unknown
+    }
+
+    /// Returns true if a date is in the future: the clock was set back.
+    fn has_future_dates(&self, old: &Record) -> bool {
+        old.about.incremental > self.today || old.entries.iter().any(|entry| entry.updated > self.today)
+    }
+
+    /// Updates the record. If the saved state is damaged, builds it from scratch.
+    fn update(&self, index: &Index, files: &[(FileId, u64)], start: &mut UpdatePlan) -> Updated {
+        let aliases = self.project.aliases();
+        let report = |done, all| self.bar.report(Phase::References, done, all);
+        let present = Present {
+            world: index,
+            files,
+            again: &self.request.files,
+            aliases: &aliases,
+            today: self.today,
+            progress: &report,
+        };
+        let old = std::mem::replace(&mut start.old, Record::empty(self.today));
+        let mut empty = Record::empty(self.today);
+        (empty.about.settings, empty.about.answers) = (old.about.settings, old.about.answers);
+        if let Ok(updated) = update(old, &present, &start.answers) {
+            return updated;
+        }
+        start.mode = Mode::FullGeneration;
+        start.notes.push("what was remembered of the map was damaged, so it was made anew".to_owned());
+        let anew = update(empty, &present, &Answers::none());
+        anew.expect("without answers there is nothing to be damaged")
+    }
+
+    fn renamed(&self, updated: &Updated, before: &About, condition: &Condition) -> Vec<(String, String)> {
+        renames(updated, || {
+            let repository = Repository::at(&self.project.root).ok().flatten();
+            git_renames(repository.as_ref(), &before.commit, condition.commit.as_deref())
+        })
+    }
+
+    fn set_dates(&self, about: &mut About, full: bool, is_idle: bool) {
+        if full {
+            about.full = self.today;
+        }
+        if !is_idle || full {
+            about.incremental = self.today;
+        }
+        about.full = about.full.min(self.today);
+        about.incremental = about.incremental.min(self.today);
+    }
+
+    /// Records the run if there were changes, and returns the paths that changed in each of the last runs.
+    fn record_run(
+        &self,
+        mut store: Option<Store>,
+        about: &mut About,
+        changes: &Changes,
+        renamed: &[(String, String)],
+        full: bool,
+    ) -> Result<HashSet<String>, CommandError> {
+        let is_run = !full && !changes.is_empty();
+        if is_run || full {
+            let number = std::mem::replace(&mut about.next_run, new_run_id());
+            if is_run {
+                let changed: Vec<&str> =
+                    changes.added.iter().chain(&changes.modified).map(String::as_str).collect();
+                let renamed: Vec<(&str, &str)> =
+                    renamed.iter().map(|(from, to)| (from.as_str(), to.as_str())).collect();
+                let at = clock::now().timestamp();
+                let run = MapRun { run: number, at, changed: &changed, renamed: &renamed };
+                let mut opened = store.map_or_else(|| Store::open(&self.project.state), Ok)?;
+                opened.record_map_run(&run)?;
+                store = Some(opened);
+            }
+        }
+        Ok(store.map_or_else(|| Ok(HashSet::new()), |store| store.changed_in_map_runs(RUNS))?)
+    }
+
+    /// Plans the document. Most of it is copied from the one on disk, if that is unchanged since it was
+    /// written.
+    fn plan_document(
+        &self,
+        record: &Record,
+        hot: &HashSet<String>,
+        redrawn: &HashSet<u32>,
+        is_as_written: bool,
+    ) -> DocumentUpdate {
+        if is_as_written && record.about.limit.is_none() {
+            let is_hot = |path: &str| hot.contains(path);
+            match redraw(record, &is_hot, redrawn, &document_file::former(&self.place)) {
+                Some(drawing) if drawing.is_former(record.about.written.size) => {
+                    return DocumentUpdate::Unchanged;
+                }
+                Some(drawing) => return DocumentUpdate::Patch(drawing),
+                None => {}
+            }
+        }
+        DocumentUpdate::Rewrite(render_document(record, hot))
+    }
+
+    /// Writes a patch of the former document. Returns the entries whose sizes changed. If the document on
+    /// disk is not the former one, it is built from scratch.
+    fn write_patch(
+        &self,
+        record: &mut Record,
+        drawn: &mut DocumentUpdate,
+        hot: &HashSet<String>,
+    ) -> Result<Vec<u32>, CommandError> {
+        let DocumentUpdate::Patch(drawing) = &*drawn else { return Ok(Vec::new()) };
+        let other = record.set_blocks(&drawing.blocks);
+        let patch = NewDocument::Patched(drawing, record.about.written);
+        match document_file::write(self.project, &self.place, &patch, false)? {
+            Some(written) => record.about.written = written,
+            None => *drawn = DocumentUpdate::Rewrite(render_document(record, hot)),
+        }
+        Ok(other)
+    }
+
+    /// Writes a fully rendered document if it differs. Returns true if it was written.
+    fn write_full(
+        &self,
+        about: &mut About,
+        made: &Made,
+        is_as_written: bool,
+        full: bool,
+    ) -> Result<bool, CommandError> {
+        let is_same = is_as_written && about.written.digest == digest(made.text.as_bytes());
+        if is_same && !full {
+            return Ok(false);
+        }
+        let written = document_file::write(self.project, &self.place, &NewDocument::Full(&made.text), full)?;
+        about.written = written.unwrap_or_default();
+        Ok(true)
+    }
+
+    fn l1(&self, mode: Mode, condition: &Condition, listed: usize, changes: &Changes) -> L1 {
+        let status = if condition.fresh { Status::Complete } else { Status::Partial };
+        let mut l1 = L1::new(mode, status, listed, self.place.shown.clone());
+        l1.new_entries_added = changes.added.len();
+        l1.stale_entries_removed = changes.removed.len();
+        l1.entries_updated = changes.modified.len();
+        l1
+    }
+}
+
+/// The document, made from nothing.
+fn render_document(record: &Record, hot: &HashSet<String>) -> Made {
+    View::new(record, &|path| hot.contains(path)).document(record.about.limit)
+}
+
+/// Marks hot entries; entries whose mark changed are rendered again.
+fn mark_hot_entries(record: &mut Record, hot: &HashSet<String>, redrawn: &mut HashSet<u32>) {
+    let now: HashSet<usize> = hot.iter().filter_map(|path| record.find(path)).collect();
+    for (at, entry) in record.entries.iter_mut().enumerate() {
+        let is_hot = !now.is_empty() && now.contains(&at);
+        if entry.is_hot != is_hot {
+            entry.is_hot = is_hot;
+            redrawn.extend(u32::try_from(at).ok());
+        }
+    }
+}
+
+/// Invalidates changed entries, because a file changed after the check: the next run scans them again.
+fn invalidate_entries(record: &mut Record, changes: &Changes) {
+    let read: HashSet<&str> = changes.added.iter().chain(&changes.modified).map(String::as_str).collect();
+    for entry in record.entries.iter_mut().filter(|entry| read.contains(&*entry.path)) {
+        (entry.version, entry.content) = (0, 0);
+    }
+}
+
+/// Describes the limits of the answer.
+fn condition_notes(condition: &Condition) -> Vec<String> {
+    let mut notes = Vec::new();
+    let unseen = condition.unseen.total();
+    if unseen > 0 {
+        let files = if unseen == 1 { "1 file".to_owned() } else { format!("{unseen} files") };
+        notes.push(format!("{files} could not be looked into; what is no text has no entry"));
+    }
+    if !condition.fresh {
+        notes.push("files changed meanwhile; the next update looks at them again".to_owned());
+    }
+    notes
+}
+
+/// A number that no other run has.
+fn new_run_id() -> u64 {
+    let text = format!("{} {:?}", std::process::id(), std::time::SystemTime::now());
+    let hash = blake3::hash(text.as_bytes());
+    u64::from_le_bytes(hash.as_bytes().first_chunk().copied().unwrap_or_default())
+}

@@ -1,0 +1,107 @@
+//! Compares clients' lists with the store.
+//!
+//! A list is read from the client's file. If that is missing, the last seen state is compared, and the result
+//! says so.
+
+use std::path::PathBuf;
+
+use jiff::Timestamp;
+use lockstep_store::tasks::Mirror;
+use lockstep_task::client::{Agreement, compare};
+use serde::{Deserialize, Serialize};
+
+use super::{Present, TaskError, Tasks, files};
+use crate::env_vars::client_directory;
+
+/// One list, compared with the store.
+#[derive(Debug, Serialize)]
+pub(crate) struct Compared {
+    pub(crate) session: String,
+    /// The task's id in that list.
+    pub(crate) task_id: String,
+    pub(crate) source: Source,
+    #[serde(flatten)]
+    pub(crate) outcome: Outcome,
+}
+
+/// The source of a list's content.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Source {
+    /// The client's own file, now.
+    List,
+    /// The content that the client's tools returned at this time: the file is missing.
+    LastSeen(Timestamp),
+}
+
+/// The result of the comparison.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub(crate) enum Outcome {
+    /// Both could be compared.
+    Compared(Agreement),
+    /// Only the subject was ever seen, or the client's file cannot be read.
+    Unknown {
+        /// The reason.
+        unknown: String,
+    },
+}
+
+impl Compared {
+    /// Returns true if list and store agree. An unknown list does not agree.
+    pub(crate) fn agrees(&self) -> bool {
+        matches!(&self.outcome, Outcome::Compared(Agreement::Same))
+    }
+}
+
+#[derive(Deserialize)]
+struct ListFile {
+    #[serde(default)]
+    subject: String,
+    #[serde(default)]
+    description: String,
+}
+
+impl Tasks<'_> {
+    /// Compares every list that has the task with the present version.
+    pub(crate) fn compare_lists(&self, present: &Present) -> Result<Vec<Compared>, TaskError> {
+        let mirrors = self.store.mirrors(present.record.task)?;
+        Ok(mirrors.into_iter().map(|mirror| self.compare_list(present, mirror)).collect())
+    }
+
+    fn compare_list(&self, present: &Present, mirror: Mirror) -> Compared {
+        let judge = |subject: &str, description: &str| {
+            let known = present.known(Some(&mirror.client_id));
+            Outcome::Compared(compare(known, subject, description, self.limits()))
+        };
+        let (source, outcome) = match read_list(&mirror) {
+            Some(Ok(list)) => (Source::List, judge(&list.subject, &list.description)),
+            Some(Err(why)) => (Source::List, Outcome::Unknown { unknown: why }),
+            None => {
+                let outcome = match &mirror.description {
+                    Some(description) => judge(&mirror.subject, description),
+                    None => Outcome::Unknown { unknown: "only its subject was ever seen".to_owned() },
+                };
+                (Source::LastSeen(mirror.at), outcome)
+            }
+        };
+        Compared { session: mirror.session.to_string(), task_id: mirror.client_id, source, outcome }
+    }
+}
+
+/// Returns the client's file of the task, if there is one.
+fn read_list(mirror: &Mirror) -> Option<Result<ListFile, String>> {
+    let path = list_file(mirror)?;
+    path.exists().then(|| {
+        let bytes = files::read(&path).map_err(|why| format!("{}: {why}", path.display()))?;
+        serde_json::from_slice(&bytes).map_err(|error| format!("{}: {error}", path.display()))
+    })
+}
+
+/// `~/.claude/tasks/SESSION/ID.json`. An id that could lead elsewhere names no file.
+fn list_file(mirror: &Mirror) -> Option<PathBuf> {
+    let base = client_directory()?;
+    let plain = !mirror.client_id.is_empty()
+        && mirror.client_id.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
+    plain.then(|| base.join("tasks").join(mirror.session.as_str()).join(format!("{}.json", mirror.client_id)))
+}

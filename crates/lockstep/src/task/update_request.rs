@@ -1,0 +1,83 @@
+//! A proposal for the next version, from a text: the complete document or one section.
+
+use std::path::Path;
+
+use lockstep_task::document::{Document, Limits};
+use lockstep_task::place::Place;
+use lockstep_task::pointer::Lookup;
+use lockstep_task::problem::{Findings, Problem};
+use lockstep_task::yaml;
+
+use super::Tasks;
+use super::operations::Proposed;
+use super::output::{TaskRefusalOutput, TaskWriteOutput};
+use super::writer::Writer;
+use crate::error::CommandError;
+
+/// A text that is to be the next version. JSON is YAML.
+#[derive(Debug, Clone)]
+pub(crate) struct Proposal<'a> {
+    /// The version it was made from.
+    pub(crate) base: u64,
+    /// The complete document, or a section's value.
+    pub(crate) text: &'a [u8],
+    /// The section to replace, if it is only one.
+    pub(crate) section: Option<&'a str>,
+    pub(crate) merge: bool,
+    pub(crate) drops: Vec<Place>,
+    pub(crate) title: Option<String>,
+}
+
+impl Tasks<'_> {
+    /// Judges a proposal and writes it.
+    pub(crate) fn propose(
+        &mut self,
+        writer: &Writer,
+        proposal: Proposal<'_>,
+    ) -> Result<Result<TaskWriteOutput, TaskRefusalOutput>, CommandError> {
+        let document = match proposal.section {
+            None => parse_document(proposal.text, self.limits()),
+            Some(name) => {
+                let Some(present) = self.present()? else { return Ok(Err(TaskRefusalOutput::none())) };
+                // A base that does not exist yet is a reason to refuse, reported with the others.
+                let base = match proposal.base <= present.record.version {
+                    true => self.version_or_error(&present, proposal.base)?,
+                    false => present,
+                };
+                with_section(base.document, name, proposal.text, self.limits().readable())
+            }
+        };
+        let document = match document {
+            Ok(document) => document,
+            Err(findings) => return Ok(Err(TaskRefusalOutput::unreadable(findings))),
+        };
+        let Proposal { base, merge, drops, title, .. } = proposal;
+        Ok(self.update(writer, &Proposed { base, document, merge, drops, title })?.told())
+    }
+}
+
+/// A text as a document, its shape not yet judged; else everything that keeps it from being one.
+pub(crate) fn parse_document(bytes: &[u8], limits: Limits) -> Result<Document, Findings> {
+    Document::parse(bytes, limits).map_err(|_| {
+        let nothing_exists = |_: &Path| false;
+        Document::read(bytes, limits, &Lookup::new(&nothing_exists)).findings
+    })
+}
+
+fn with_section(
+    mut document: Document,
+    name: &str,
+    bytes: &[u8],
+    limit: usize,
+) -> Result<Document, Findings> {
+    match yaml::read(bytes, limit) {
+        Ok(value) => {
+            document.set(name, value);
+            Ok(document)
+        }
+        Err(error) => Err(Findings {
+            problems: vec![Problem::of(name, error.to_string(), "nothing was stored")],
+            warnings: Vec::new(),
+        }),
+    }
+}

@@ -1,0 +1,97 @@
+//! Output of a version of the task: complete, or one section.
+
+use lockstep_task::document::SECTIONS;
+use lockstep_task::value::{Map, Value};
+use lockstep_task::yaml;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::output::TaskRefusalOutput;
+use super::writer::Writer;
+use super::{Present, Tasks};
+use crate::error::{CommandError, Kind};
+use crate::reply::Reply;
+
+/// A version of the task.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct TaskView {
+    /// The version number; a write made from this version names it as its base.
+    pub(crate) version: u64,
+    /// The title in a client's list, with the version.
+    pub(crate) subject: String,
+    /// True if the task is delivered, and therefore final.
+    pub(crate) delivered: bool,
+    /// When it was written.
+    at: String,
+    /// The agent that wrote it; absent for the Lead.
+    agent: Option<String>,
+    skill: Option<String>,
+    session: Option<String>,
+    why: Option<String>,
+    /// The document, or the requested section; `lockstep schema task` describes it.
+    #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
+    document: Map,
+}
+
+impl Tasks<'_> {
+    /// Returns the current version or another one; complete, or one section. Records the reading if the
+    /// `reader` is known.
+    pub(crate) fn show(
+        &mut self,
+        reader: Option<&Writer>,
+        number: Option<u64>,
+        section: Option<&str>,
+    ) -> Result<Result<TaskView, TaskRefusalOutput>, CommandError> {
+        let Some(mut shown) = self.present()? else { return Ok(Err(TaskRefusalOutput::none())) };
+        if let Some(number) = number {
+            shown = self.version_or_error(&shown, number)?;
+        }
+        if let Some(reader) = reader {
+            self.note_reading(reader, shown.record.task, shown.record.version)?;
+        }
+        let document = match section {
+            None => shown.document.root().clone(),
+            Some(name) => only(&shown, name)?,
+        };
+        let record = shown.record;
+        Ok(Ok(TaskView {
+            version: record.version,
+            subject: record.subject,
+            delivered: record.delivered,
+            at: record.at.to_string(),
+            agent: record.author.agent_type,
+            skill: record.author.skill,
+            session: record.author.session,
+            why: record.author.why,
+            document,
+        }))
+    }
+
+    /// A version of the present task, by its number.
+    pub(crate) fn version_or_error(&self, present: &Present, number: u64) -> Result<Present, CommandError> {
+        self.version(present.record.task, number)?.ok_or_else(|| {
+            let last = present.record.version;
+            CommandError::new(Kind::Usage, format!("there is no PT-v{number}"))
+                .hint(format!("the versions are PT-v1 to PT-v{last}; `lockstep task history` lists them"))
+        })
+    }
+}
+
+impl Reply for TaskView {
+    fn text(&self) -> String {
+        format!("# {}\n{}", self.subject, yaml::write(&Value::Map(self.document.clone())))
+    }
+}
+
+fn only(shown: &Present, name: &str) -> Result<Map, CommandError> {
+    let Some(value) = shown.document.section(name) else {
+        let there: Vec<_> = shown.document.root().keys().collect();
+        let known = SECTIONS.iter().any(|section| section.name == name);
+        let what = if known { "is not written yet" } else { "is no section of the task" };
+        return Err(CommandError::new(Kind::Usage, format!("{name} {what} in PT-v{}", shown.record.version))
+            .hint(format!("it has {}", there.join(", "))));
+    };
+    let mut map = Map::new();
+    map.set(name, value.clone());
+    Ok(map)
+}
