@@ -101,10 +101,10 @@ fn the_same_inputs_give_the_same_bytes() {
 }
 
 #[test]
-fn a_check_fails_for_ids_markers_and_the_budget_each() {
+fn a_strict_check_fails_for_ids_markers_and_the_budget_each() {
     let findings = |env: &TestEnv| {
         env.lockstep(["cache", "build"]).succeeded();
-        let output = env.lockstep(["cache", "check"]);
+        let output = env.lockstep(["cache", "check", "--strict"]);
         assert_eq!(output.code, Some(1), "{}", output.snapshot());
         String::from_utf8(output.stdout).unwrap()
     };
@@ -312,4 +312,15 @@ fn steps_that_were_begun_and_hotspots_are_told_as_they_are_now() {
     assert!(work.contains("- steps/01-01.json: IN_PROGRESS, PREPARE is in progress"), "{work}");
     env.lockstep(["step", "abandon", "01-01", "--why", "not wanted"]).succeeded();
     assert!(section("ACTIVE_WORK").contains("skipped"), "it was given up: {}", section("ACTIVE_WORK"));
+}
+
+#[test]
+fn the_exit_code_of_a_check_tells_fresh_from_stale_whatever_the_framework_lacks() {
+    let env = framework(Shape::SMALL, "[cache]\nbudget_chars = 3000\n");
+    fs::remove_dir_all(env.project().join("src/claude/skills/area-1/skill-1")).unwrap();
+    env.lockstep(["cache", "build"]).succeeded();
+    let fresh = env.lockstep(["cache", "check"]).succeeded();
+    assert!(fresh.contains("over the budget") && fresh.contains("no skill has this id"), "{fresh}");
+    env.write("docs/isdlc/constitution.md", "# Another\n");
+    assert_eq!(env.lockstep(["cache", "check"]).code, Some(1));
 }

@@ -76,7 +76,7 @@ fn all_parts_together_are_the_cache_exactly() {
     }
     assert_eq!(joined, cache);
     assert!((17..30).contains(&sent), "{sent}");
-    // With fewer entries than parts, the last one says what is missing and where it is.
+    // With fewer entries than parts, the last one names the missing parts and their location.
     let last = context(&hook_part(&env, &Event::session_start(), "5/5"));
     assert!(last.contains("5 are registered. `lockstep init` registers the others"), "{last}");
     let only = context(&env.hook(&Event::session_start()));
@@ -111,8 +111,8 @@ fn off_is_off() {
     assert!(!env.state().join("cache/receipts.jsonl").exists());
 }
 
-/// What an event is given of a cache that must be built anew for it. A machine that is busy elsewhere may have no time for that at first;
-/// then it is said.
+/// Returns the text for an event that requires a rebuild of the cache. A busy machine may have no time for
+/// that at first; the text reports that then.
 fn fresh(env: &TestEnv, event: &Event) -> String {
     let late = |text: &String| text.contains("there was no time to build it anew");
     (0..50).map(|_| context(&env.hook(event))).find(|text| !late(text)).expect("some time there is")
@@ -127,7 +127,7 @@ fn a_stale_cache_is_built_anew_and_nobody_is_blamed_for_it() {
     let text = fresh(&env, &Event::session_start().session("s2"));
     assert!(text.contains("All for one.") && !text.contains("stale"), "{text}");
     assert!(cache_text(&env).contains("All for one."));
-    // The constitution changed by a hand of nobody's; the cache by ours.
+    // The constitution was changed without an event, the cache by Lockstep.
     env.hook(&Event::bash().session("s2")).silent();
     assert!(!env.journaled("s2").contains("session-cache.md"), "{}", env.journaled("s2"));
     let is_late = |line: &String| line.contains("the cache was delivered as it was");
@@ -147,7 +147,8 @@ fn a_part_that_is_ready_is_not_sent_when_a_file_was_forged() {
     settle();
     let start = Event::subagent_start("a1", "agent-01");
     let first = context(&env.hook(&start));
-    // The second is the one that was kept: without the sources' times it could not be told from the first.
+    // The second text was cached: without the times of the sources it could not be distinguished from the
+    // first.
     assert!(fs::read_dir(env.state().join("cache/ready")).unwrap().count() >= 2);
     assert_eq!(context(&env.hook(&start)), first);
     let skill = env.project().join("src/claude/skills/area-1/skill-1/SKILL.md");
@@ -156,7 +157,7 @@ fn a_part_that_is_ready_is_not_sent_when_a_file_was_forged() {
     fs::write(&skill, text.replace("work number 1 ", "work number 9 ")).unwrap();
     File::options().append(true).open(&skill).unwrap().set_modified(modified).unwrap();
     let forged = context(&env.hook(&start));
-    // On a busy machine there may be no time to build it anew; then it says so.
+    // On a busy machine there may be no time for a rebuild; the text reports that then.
     let is_new = |text: &str| text.contains("work number 9 ") && !text.contains("work number 1 ");
     assert!(is_new(&forged) || forged.contains("It is stale"), "{forged}");
     env.lockstep(["cache", "build"]).succeeded();
@@ -218,7 +219,7 @@ fn a_cache_that_cannot_be_used_is_one_line_and_no_obstacle() {
     assert!(text.starts_with("lockstep: degraded: cannot read the session cache"), "{text}");
     assert_eq!(text.lines().count(), 1);
     assert_eq!(env.logged().len(), 1, "{:?}", env.logged());
-    // One that somebody cut short is built anew.
+    // A truncated cache is rebuilt.
     let env = framework(Shape::SMALL, "");
     env.lockstep(["cache", "build"]).succeeded();
     let whole = cache_text(&env);
@@ -248,7 +249,7 @@ fn waiting_alerts_and_the_task_are_in_it_and_come_first_after_a_compaction() {
     let after = fresh(&env, &Event::session_start().with("source", "compact"));
     assert!(at(&after, "<!-- SECTION: ACTIVE_WORK -->") < at(&after, "<!-- SECTION: TASK -->"), "{after}");
     assert!(at(&after, "<!-- SECTION: TASK -->") < at(&after, "<!-- SECTION: INSTRUCTIONS -->"), "{after}");
-    // Being told of it is not being given it: the alert still waits for the Lead.
+    // A mention is no delivery: the alert still waits for the Lead.
     assert!(context(&env.hook(&Event::prompt())).starts_with("SRC IMPACT ALERT:"));
     let later = fresh(&env, &Event::session_start().session("s2"));
     assert!(!later.contains("SRC IMPACT ALERT"), "{later}");

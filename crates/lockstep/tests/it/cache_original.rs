@@ -1,5 +1,5 @@
-//! The session cache beside what the iSDLC framework's own builder makes of the same checkout. Only where somebody has one: its path is
-//! in `LOCKSTEP_ISDLC`. Skipped, and said so, otherwise.
+//! Compares the session cache with the output of the iSDLC framework's own builder for the same checkout. The
+//! path of a checkout is in `LOCKSTEP_ISDLC`; without it, the test is skipped with a message.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,7 +30,7 @@ fn sections_are_what_the_frameworks_own_builder_writes() {
     let env = configured("[cache]\npreset = \"isdlc\"\nbudget_chars = 1000000\n");
     let (checkout, project) = (checkout.to_string_lossy(), env.project().display().to_string());
     env.shell(&format!("cp -r '{checkout}'/src '{checkout}'/docs '{project}'/"));
-    // Where its installer puts them, and where its builder looks for them.
+    // The paths that its installer writes to, and that its builder reads.
     for place in [".claude/hooks/config", "src/claude/hooks/config"] {
         env.shell(&format!(
             "mkdir -p '{project}/{place}' && cp -r '{project}'/src/isdlc/config/. '{project}/{place}'/"
@@ -45,7 +45,7 @@ fn sections_are_what_the_frameworks_own_builder_writes() {
         Command::new("node").args(["-e", &script]).env("CLAUDE_PROJECT_DIR", &project).output().unwrap();
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     let theirs = sections(&fs::read_to_string(&cache).unwrap());
-    // It has warnings about the framework, which are none of this test's.
+    // It has warnings about the framework, which are not part of this test.
     assert_eq!(env.lockstep(["cache", "build", "--quiet"]).code, Some(0));
     let ours = sections(&fs::read_to_string(&cache).unwrap());
     for name in ["CONSTITUTION", "WORKFLOW_CONFIG", "ITERATION_REQUIREMENTS", "ARTIFACT_PATHS"] {
@@ -55,7 +55,7 @@ fn sections_are_what_the_frameworks_own_builder_writes() {
     for line in theirs["SKILL_INDEX"].lines() {
         assert!(ours["SKILL_INDEX"].contains(line), "not in ours: {line}");
     }
-    // Settings that nobody made are not repeated.
+    // Missing settings are not repeated.
     let (without_settings, _) = theirs["ROUNDTABLE_CONTEXT"].split_once("\n### Roundtable Config").unwrap();
     assert!(ours["ROUNDTABLE_CONTEXT"].starts_with(without_settings.trim_end()));
     // The tables that the skill index repeats are left out of the manifest; everything else is there.

@@ -1,5 +1,5 @@
-//! The cache in whole sessions of a real Claude Code: what the client sent to the model is compared with the cache. Skipped, and
-//! said so, where the client cannot be had.
+//! The cache in complete sessions of a real Claude Code: compares the client's requests to the model with the
+//! cache. Skipped with a message if the client is not available.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::cache::cache_text;
 use crate::inactive;
 
-/// What the client says where it put a hook's text into a file instead.
+/// The client's texts when it moved a hook's text into a file.
 const PREVIEWS: [&str; 2] = ["saved to", "Output too large"];
 
 /// A project with a cache of about 170,000 characters, and a session in it that starts a subagent of the type `agent-03`.
@@ -51,14 +51,13 @@ fn arrived_whole(outcome: &Outcome, text: &str) {
     }
 }
 
-/// The subagent has its own agent's part, and nobody else has.
+/// Asserts that only the subagent has its agent's part.
 fn subagent_has_its_part(env: &TestEnv, outcome: &Outcome) {
     let parts = sent(env, &["--agent", "agent-03"]);
     assert!(parts[0].contains("## Agent: agent-03\n") && parts[0].contains("External Skill: external-3"));
     assert_eq!(outcome.transcript.who_saw(&parts[0]), [Agent::subagent("LOOKER")].into());
 }
 
-#[test]
 fn the_models_first_request_has_the_index_whole() {
     let env = inactive();
     let Some(outcome) = play(&env, "index") else { return };
@@ -67,15 +66,19 @@ fn the_models_first_request_has_the_index_whole() {
     subagent_has_its_part(&env, &outcome);
 }
 
-#[test]
 fn the_models_first_request_has_every_section_complete() {
     let env = inactive();
     let Some(outcome) = play(&env, "full") else { return };
     let parts = sent(&env, &[]);
     assert!(parts.len() > 15, "{}", parts.len());
     parts.iter().for_each(|part| arrived_whole(&outcome, part));
-    // What arrived is the cache, byte for byte: each part behind the line that says which one it is.
+    // The received text is the cache, byte for byte: each part follows the line that names it.
     let bodies: String = parts.iter().map(|part| part.split_once('\n').unwrap().1).collect();
     assert_eq!(bodies, cache_text(&env));
     subagent_has_its_part(&env, &outcome);
 }
+
+on_each_client!(
+    the_models_first_request_has_the_index_whole,
+    the_models_first_request_has_every_section_complete,
+);

@@ -14,7 +14,7 @@ fn json(env: &TestEnv, args: &[&str]) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// What an agent would do.
+/// Makes the change that an agent would make.
 fn rename(env: &TestEnv, path: &str) {
     let file = env.project().join(path);
     fs::write(&file, fs::read_to_string(&file).unwrap().replace("_old", "_new")).unwrap();
@@ -46,7 +46,7 @@ fn a_lead_goes_from_change_to_convergence() {
         assert!(prompt.contains(part), "{part} is not in\n{prompt}");
     }
     assert!(group["chars"].as_u64() <= group["budget_chars"].as_u64());
-    // Asked again, by a Lead that has lost its context, the same is handed out.
+    // A Lead that has lost its context gets the same groups again.
     assert_eq!(json(&env, &["cascade", "next"])["groups"][0]["handed_before"], true);
     rename(&env, "src/r1/m0.rs");
     let done = json(&env, &["cascade", "done", "1a", "--status", "complete"]);
@@ -164,7 +164,8 @@ fn a_report_from_elsewhere_is_taken_and_its_evidence_decides() {
     );
 }
 
-/// Every report here means no good. Nothing is started, nothing outside the project is read or written, and the reason is said.
+/// All of these reports are malicious. Nothing is started, nothing outside the project is read or written,
+/// and the reason is reported.
 #[test]
 fn hostile_reports_are_skipped_with_their_reason() {
     let env = active();

@@ -1,5 +1,5 @@
-//! Real clients as the runner: two groups of Claude Code side by side, one of which touches a file that is not its own; and Codex.
-//! Skipped, and said so, where a client cannot be had.
+//! Real clients as the runner: two groups of Claude Code in parallel, one of which changes a file that is not
+//! assigned to it; and Codex. Skipped with a message if a client is not available.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::active;
 use crate::planted::{commit, list, rust, status, tools};
 
-/// What a model does with a group: reads and edits each file, then reports.
+/// Scripts a model's work on a group: it reads and edits each file, then reports.
 fn scenario(env: &TestEnv, edits: &[(&str, &str, &str)]) -> Scenario {
     let mut scenario = Scenario::new("Update references");
     let path = |file: &str| env.project().join(file).display().to_string();
@@ -64,7 +64,6 @@ fn run_preset(env: &TestEnv, preset: &str) -> Output {
     env.run(command, b"")
 }
 
-#[test]
 fn two_real_clients_work_side_by_side_and_one_oversteps() {
     let Some(client) = Client::obtain_or_skip() else { return };
     let env = active();
@@ -118,7 +117,7 @@ fn two_real_clients_work_side_by_side_and_one_oversteps() {
         text.lines().find_map(|line| line.strip_prefix(group)).unwrap().trim().parse().unwrap()
     };
     assert!(times("starts", "1a") < times("ends", "1b") && times("starts", "1b") < times("ends", "1a"));
-    // The prompt arrived, and nothing told the agents to begin a cascade of their own.
+    // The prompt arrived, and the agents were not told to start a cascade.
     let transcript = models[0].transcript();
     assert!(transcript.lead().count("Update references in `src/a/one.rs`") > 0, "{transcript}");
     assert_eq!(transcript.lead().count("A cascade is active"), 0, "{transcript}");
@@ -163,3 +162,5 @@ fn a_real_codex_follows_a_rename() {
     assert!(asked[0].contains("Update references in `src/r1/m0.rs`"), "the prompt came by standard input");
     assert!(asked[1].contains("function_call_output"), "{}", asked[1]);
 }
+
+on_each_client!(two_real_clients_work_side_by_side_and_one_oversteps,);

@@ -1,4 +1,5 @@
-//! Runs that are killed at any point: the state is right, the next run goes on, nothing is done twice, and nobody survives.
+//! Runs that are killed at any point: the state is consistent, the next run continues, nothing is done twice,
+//! and no process survives.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -49,7 +50,7 @@ fn project() -> TestEnv {
 const FILES: [&str; 6] =
     ["src/r1/m0.rs", "src/r1/m1.rs", "src/r2/m0.rs", "src/r2/m1.rs", "src/x/mod.rs", "src/y/mod.rs"];
 
-/// How long the agent takes for a file, in seconds.
+/// The agent's time per file, in seconds.
 const PACE: &str = "0.02";
 
 fn run_paced(env: &TestEnv) -> Output {
@@ -58,7 +59,7 @@ fn run_paced(env: &TestEnv) -> Output {
     env.run(command, b"")
 }
 
-/// Points of a life, from 0 to 1, that nobody has chosen. A failure names its seed, and `LOCKSTEP_TEST_SEED` repeats it.
+/// Random points of a run, from 0 to 1. A failure prints its seed, and `LOCKSTEP_TEST_SEED` repeats it.
 struct Points {
     seed: u64,
     state: u64,
@@ -72,7 +73,7 @@ impl Points {
         Self { seed, state: seed }
     }
 
-    /// SplitMix64.
+    /// Generates the next number (SplitMix64).
     fn next(&mut self) -> f64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.state;
@@ -84,7 +85,7 @@ impl Points {
 
 #[test]
 fn a_run_that_is_killed_anywhere_goes_on_where_it_was() {
-    // How long a run lives where nobody kills it: the points are spread over that.
+    // The duration of an undisturbed run: the points are spread over it.
     let whole = project();
     let started = Instant::now();
     run_paced(&whole).succeeded();
@@ -105,11 +106,11 @@ fn a_run_that_is_killed_anywhere_goes_on_where_it_was() {
         child.kill().unwrap();
         match child.wait().unwrap().code() {
             None => killed += 1,
-            // It came to its end before: a life is shorter than that, on a machine that is less busy now.
+            // The run ended before it was killed: on a machine that is less busy now, a run takes less time.
             Some(_) => life = life.mul_f64(at.max(0.5)),
         }
         assert_nobody_survives(&mark);
-        // Whatever it shows is a state that is: each file is what it was, or done once.
+        // The reported state is consistent: each file is unchanged, or was changed once.
         let shown = env.lockstep(["cascade", "status", "--format", "json"]).succeeded();
         let before: Vec<usize> = FILES.iter().map(|file| touched(&env, file)).collect();
         assert!(before.iter().all(|times| *times <= 1), "point {point}: {before:?}\n{shown}");
@@ -142,14 +143,14 @@ fn a_run_that_is_killed_anywhere_goes_on_where_it_was() {
     }
 }
 
-/// Whether processes started here are born deaf to Ctrl-C.
+/// Returns true if child processes ignore Ctrl-C.
 fn ignores_interrupts() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 2 != 0)
 }
 
-/// What a terminal does on Ctrl-C: it interrupts every process of the foreground group.
+/// Acts like a terminal on Ctrl-C: it interrupts every process of the foreground group.
 #[test]
 fn an_interrupted_run_takes_its_agents_with_it_and_goes_on_later() {
     if ignores_interrupts() {

@@ -1,4 +1,5 @@
-//! Hooks while a cascade is active: alerts about its own files wait for its report, and sessions that begin are told of it.
+//! Hooks while a cascade is active: alerts about its own files wait for its report, and new sessions get a
+//! mention.
 
 use lockstep_testkit::{Event, TestEnv};
 
@@ -29,7 +30,7 @@ fn alerts_about_its_own_files_are_held_back_and_listed_in_its_report() {
     env.shell("sed -i s/_old/_new/g src/own.rs");
     agent_stops(&env, "a1");
     env.hook(&Event::prompt()).silent();
-    // Others' files are told as ever, without its own.
+    // Changes of other files are reported as usual, without those of the cascade.
     env.shell("echo '// more' >> src/own.rs; sed -i s/_old/_new/g src/other.rs");
     agent_stops(&env, "a2");
     let (_, alert) = env.hook(&Event::prompt()).context().expect("an alert about the other file");
@@ -38,7 +39,7 @@ fn alerts_about_its_own_files_are_held_back_and_listed_in_its_report() {
     let report = env.lockstep(["cascade", "report"]).succeeded();
     let held = report.split("## Alerts Held Back").nth(1).unwrap();
     assert!(held.contains("- `.lockstep/reports/s1/1.md`"), "{report}");
-    // It is over: its files are everybody's again.
+    // The cascade has ended: its files are reported again.
     env.shell("sed -i s/own_old/own_new/g src/behind.rs; sed -i s/own_new/own_newer/g src/own.rs");
     agent_stops(&env, "a3");
     let (_, alert) = env.hook(&Event::prompt()).context().expect("an alert");
@@ -93,4 +94,20 @@ fn a_large_cascade_and_a_full_part_of_the_cache_fit_together_into_what_the_clien
     let units = text.encode_utf16().count();
     assert!(units > 8_000 && units <= 10_000, "{units}");
     assert_eq!(text.matches("A cascade is active in this project").count(), 1, "told once:\n{text}");
+}
+
+#[test]
+fn the_former_path_of_a_renamed_cause_belongs_to_the_cascade() {
+    let env = active();
+    env.write("src/lib.rs", "pub mod old;\npub mod user;\n");
+    env.write("src/old.rs", "pub fn call() {}\n");
+    env.write("src/user.rs", "use crate::old::call;\n\npub fn user() {\n    call()\n}\n");
+    commit(&env);
+    env.lockstep(["index"]).succeeded();
+    env.hook(&Event::session_start()).silent();
+    env.shell("git mv src/old.rs src/new.rs; sed -i 's/mod old/mod new/' src/lib.rs");
+    env.lockstep(["cascade", "start"]).succeeded();
+    // The stop of the first agent is the first to see the rename.
+    agent_stops(&env, "a1");
+    env.hook(&Event::prompt()).silent();
 }

@@ -234,3 +234,183 @@ fn a_failed_group_with_a_mention_is_retried_and_skipped() {
     env.write("a.py", "def strip_tty(s):\n    return s\n");
     assert_eq!(verdict(&env, WHOLE_WORDS), "converged", "{:#}", status(&env));
 }
+
+/// A rename of `limit` to `bound` in the first file, in a project that also has `max_limit`.
+const MEMBERS: &[(&str, &[(&str, &str)])] = &[
+    (
+        "attribute in Python",
+        &[
+            ("conf.py", "class Conf:\n    limit = 3\n    max_limit = 9\n"),
+            ("app.py", "from conf import Conf\n\nprint(Conf.limit, Conf.max_limit)\n"),
+        ],
+    ),
+    (
+        "macro in C",
+        &[
+            ("conf.h", "#define limit 3\n#define max_limit 4\n"),
+            ("app.c", "#include \"conf.h\"\n\nint sum(void) { return limit + max_limit; }\n"),
+        ],
+    ),
+];
+
+#[test]
+fn a_member_renamed_too_much_does_not_converge() {
+    for (name, files) in MEMBERS {
+        for (agent, expected) in [
+            (r"for f in $LOCKSTEP_FILES; do sed -i 's/\blimit\b/bound/g' $f; done", "converged"),
+            ("for f in $LOCKSTEP_FILES; do sed -i 's/limit/bound/g' $f; done", "partial"),
+            (NOTHING, "partial"),
+        ] {
+            let env = active();
+            files.iter().for_each(|(path, text)| drop(env.write(path, text)));
+            commit(&env);
+            let (path, text) = files[0];
+            env.write(path, text.replacen("limit", "bound", 1));
+            assert_eq!(verdict(&env, agent), expected, "{name} with {agent}: {:#}", status(&env));
+        }
+    }
+}
+
+/// The users take the name from a file that only re-exports it: once that file follows, they are behind.
+#[test]
+fn users_behind_a_reexport_are_work_of_the_next_iteration() {
+    for (name, files) in [
+        (
+            "TypeScript",
+            [
+                ("src/text.ts", "export function strip_ansi() {}\nexport function should_strip_ansi() {}\n"),
+                ("src/index.ts", "export { should_strip_ansi, strip_ansi } from './text'\n"),
+                ("app/app.ts", "import { strip_ansi } from '../src/index'\n\nstrip_ansi()\n"),
+                ("package.json", "{\"name\": \"p\"}\n"),
+            ],
+        ),
+        (
+            "Rust",
+            [
+                ("src/text.rs", "pub fn strip_ansi() {}\npub fn should_strip_ansi() {}\n"),
+                ("src/lib.rs", "mod text;\npub use text::{should_strip_ansi, strip_ansi};\n"),
+                ("tests/it.rs", "use p::strip_ansi;\n\n#[test]\nfn t() {\n    strip_ansi();\n}\n"),
+                ("Cargo.toml", "[package]\nname = \"p\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
+            ],
+        ),
+        (
+            "Python",
+            [
+                ("pkg/text.py", "def strip_ansi():\n    pass\n\n\ndef should_strip_ansi():\n    pass\n"),
+                ("pkg/__init__.py", "from .text import should_strip_ansi, strip_ansi\n"),
+                ("app.py", "from pkg import strip_ansi\n\nstrip_ansi()\n"),
+                ("setup.cfg", "[metadata]\nname = p\n"),
+            ],
+        ),
+    ] {
+        for (agent, expected) in [(WHOLE_WORDS, "converged"), (TOO_MUCH, "partial"), (NOTHING, "partial")] {
+            let env = active();
+            files.iter().for_each(|(path, text)| drop(env.write(path, text)));
+            commit(&env);
+            rename_definition(&env, files[0].0);
+            assert_eq!(verdict(&env, agent), expected, "{name} with {agent}: {:#}", status(&env));
+            if expected == "converged" {
+                let user = fs::read_to_string(env.project().join(files[2].0)).unwrap();
+                assert!(!user.contains("strip_ansi"), "{name}: {user}");
+            }
+        }
+    }
+}
+
+/// The files of a project; the first defines `strip_ansi`, which the second uses.
+type Users = (&'static str, &'static [(&'static str, &'static str)]);
+
+/// Languages without imports, with imports of packages, and with members that only types resolve.
+const USERS: &[Users] = &[
+    (
+        "function in a package of Go",
+        &[
+            ("text.go", "package p\n\nfunc strip_ansi() {}\n"),
+            ("app.go", "package p\n\nfunc run() {\n\tstrip_ansi()\n}\n"),
+            ("go.mod", "module p\n"),
+        ],
+    ),
+    (
+        "static method in Java",
+        &[
+            ("src/p/Text.java", "package p;\nclass Text {\n  static void strip_ansi() {}\n}\n"),
+            ("src/p/App.java", "package p;\nclass App {\n  void run() {\n    Text.strip_ansi();\n  }\n}\n"),
+        ],
+    ),
+    (
+        "field in C",
+        &[
+            ("text.h", "struct text { int strip_ansi; };\n"),
+            ("app.c", "#include \"text.h\"\n\nint f(struct text *t) { return t->strip_ansi; }\n"),
+        ],
+    ),
+    (
+        "imported class in PHP",
+        &[
+            ("src/Text.php", "<?php\nnamespace App;\n\nclass strip_ansi {\n    public function f() {}\n}\n"),
+            (
+                "src/Use.php",
+                "<?php\nnamespace App\\Sub;\n\nuse App\\strip_ansi;\n\nfunction g(strip_ansi $x) { $x->f(); }\n",
+            ),
+        ],
+    ),
+    (
+        "method in Ruby",
+        &[
+            ("text.rb", "class Text\n  def strip_ansi\n    1\n  end\nend\n"),
+            ("app.rb", "require_relative 'text'\n\nText.new.strip_ansi\n"),
+        ],
+    ),
+    (
+        "function in Kotlin",
+        &[
+            ("text.kt", "package p\n\nfun strip_ansi() {}\n"),
+            ("app.kt", "package q\n\nimport p.strip_ansi\n\nfun run() {\n    strip_ansi()\n}\n"),
+        ],
+    ),
+    (
+        "property in TypeScript",
+        &[
+            ("text.ts", "export interface Text { strip_ansi: number; more: string }\n"),
+            ("app.ts", "import type { Text } from './text'\nexport const f = (t: Text) => t.strip_ansi\n"),
+        ],
+    ),
+];
+
+#[test]
+fn a_name_that_an_agent_made_up_does_not_converge() {
+    for (name, files) in USERS {
+        for (agent, expected) in [
+            (WHOLE_WORDS, "converged"),
+            ("for f in $LOCKSTEP_FILES; do sed -i 's/strip_ansi/wipe_words/g' $f; done", "partial"),
+            (NOTHING, "partial"),
+        ] {
+            let env = active();
+            files.iter().for_each(|(path, text)| drop(env.write(path, text)));
+            commit(&env);
+            let (path, text) = files[0];
+            env.write(path, text.replace("strip_ansi", "strip_tty"));
+            assert_eq!(verdict(&env, agent), expected, "{name} with {agent}: {:#}", status(&env));
+        }
+    }
+}
+
+/// The agent has the changed file too, because the edit broke references in it, and renames another field in both.
+#[test]
+fn a_field_renamed_too_much_but_in_every_file_converges() {
+    let env = active();
+    env.write("Cargo.toml", "[package]\nname = \"p\"\nversion = \"0.1.0\"\nedition = \"2021\"\n");
+    env.write("src/lib.rs", "pub mod app;\npub mod conf;\n");
+    let conf = "pub struct Conf {\n    pub limit: u32,\n    pub limit_max: u32,\n}\n\nimpl Conf {\n    pub fn sum(&self) -> u32 {\n        \
+                self.limit + self.limit_max\n    }\n}\n";
+    env.write("src/conf.rs", conf);
+    env.write(
+        "src/app.rs",
+        "use crate::conf::Conf;\n\npub fn f(c: &Conf) -> u32 {\n    c.limit + c.limit_max\n}\n\npub fn g() -> Conf {\n    \
+         Conf { limit: 1, limit_max: 2 }\n}\n",
+    );
+    commit(&env);
+    env.write("src/conf.rs", conf.replacen("limit", "bound", 1));
+    let agent = "for f in $LOCKSTEP_FILES; do sed -i 's/limit/bound/g' $f; done";
+    assert_eq!(verdict(&env, agent), "converged", "{:#}", status(&env));
+}

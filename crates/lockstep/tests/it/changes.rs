@@ -6,6 +6,7 @@ use std::process::Command;
 use insta::assert_snapshot;
 use jiff::SignedDuration;
 use lockstep_testkit::{Event, TestEnv};
+use lockstep_wire::claude::samples;
 
 use crate::{active, configured};
 
@@ -22,6 +23,7 @@ fn told() -> TestEnv {
     }
     env.advance(SignedDuration::from_hours(1));
     env.hook(&Event::session_start().session("s2")).silent();
+    env.hook(&Event::of(samples::PRE_TOOL_USE_BASH).session("s2").by("a3", "analyst")).silent();
     fs::remove_file(env.project().join("b.py")).unwrap();
     env.hook(&Event::bash().session("s2").by("a3", "analyst")).silent();
     env
@@ -87,6 +89,13 @@ fn for_programs() {
             "id": "a3",
             "type": null
           },
+          "attribution": "exact",
+          "agents": [
+            {
+              "id": "a3",
+              "type": null
+            }
+          ],
           "tool_use": "toolu_6bcfda05ffdc41629efe0a6e"
         }
       ]
@@ -103,6 +112,10 @@ fn for_programs() {
       path: $ROOT/a.py
       counterpart: null
       agent: null
+      attribution: exact
+      agents:
+      - id: lead
+        type: null
       tool_use: toolu_272536dcfd7d413a92575f91
     exit 0
     "#);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::{active, configured};
 
-/// Every command that does something, as the words that lead to it.
+/// Returns every command without subcommands, as its words.
 fn verbs() -> Vec<Vec<String>> {
     fn collect(command: &clap::Command, words: &[String], found: &mut Vec<Vec<String>>) {
         if !command.has_subcommands() {
@@ -210,7 +210,7 @@ fn the_configuration_in_effect() {
     assert!(line("journal.grace = \"168h\" ").ends_with(" # $ROOT/lockstep.toml:2"), "{shown}");
     assert!(line("alert.lead = \"any\" ").ends_with(" # $ROOT/lockstep.toml:5"), "{shown}");
     assert!(line("journal.dir = \"\" ").ends_with(" # default"), "{shown}");
-    // The comments stand below each other.
+    // The comments are aligned.
     let columns: BTreeSet<_> = shown.lines().map(|line| line.find("  # ")).collect();
     assert_eq!(columns.len(), 1, "{shown}");
     let json: Value =
@@ -255,4 +255,35 @@ fn a_hook_that_is_called_wrongly_does_not_block_the_client() {
         assert!(complaint.contains("error:"), "{complaint}");
     }
     assert!(env.lockstep(["hook", "--help"]).succeeded().contains("lockstep hook"));
+}
+
+#[test]
+fn a_missing_file_ends_every_command_with_the_same_code() {
+    let env = active();
+    env.write("src/a.py", "def a():\n    pass\n");
+    for arguments in [
+        &["impact", "missing.py"][..],
+        &["impact", "--patch", "missing.patch"],
+        &["refs", "src/missing.py"],
+        &["refs", "missing.py"],
+        &["refs", "missing:3"],
+        &["map", "missing.py"],
+        &["map", "update", "missing.py"],
+        &["gate", "prompt", "missing.md"],
+        &["gate", "stop", "missing"],
+        &["prompt", "check", "missing.md"],
+        &["prompt", "render", "execute_step", "--step", "missing"],
+        &["step", "show", "missing"],
+        &["step", "finish", "missing", "--status", "DONE"],
+        &["step", "abandon", "missing", "--why", "x"],
+        &["step", "phase", "start", "missing", "PREPARE"],
+        &["handoff", "check", "missing.md"],
+        &["task", "migrate", "missing.md"],
+        &["cache", "skill", "add", "missing", "missing.md"],
+    ] {
+        let output = env.lockstep(arguments);
+        assert_eq!(output.code, Some(4), "{arguments:?}: {}", output.snapshot());
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(told.starts_with("error: ") && told.contains("missing"), "{arguments:?}: {told}");
+    }
 }

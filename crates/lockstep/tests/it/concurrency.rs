@@ -14,7 +14,7 @@ use crate::{active, configured, plant_users};
 const WORKERS: usize = 8;
 const LINES: usize = 500;
 
-/// An edit that is told apart from all others by the id of its call.
+/// Returns an edit with a unique call id.
 fn edit(worker: usize, n: usize) -> (String, Event) {
     let id = format!("call-{worker}-{n}");
     let event = Event::edit(format!("{worker}.py")).by(&format!("a{worker}"), "implementer");

@@ -1,4 +1,5 @@
-//! Hooks that are killed: a client gives up on one, a machine runs out of memory. What was not told is told later.
+//! Hooks that are killed, by a client's timeout or because memory runs out. Unreported changes are reported
+//! later.
 
 use std::cell::Cell;
 use std::thread;
@@ -40,7 +41,7 @@ impl<'a> Killer<'a> {
     }
 }
 
-/// How often the file of a round is in the journal.
+/// Returns how often the file of a round is in the journal.
 fn sightings(env: &TestEnv, round: u64) -> usize {
     env.journaled("s1").matches(&format!("/{round}.py\t")).count()
 }

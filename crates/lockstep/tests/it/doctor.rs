@@ -1,4 +1,4 @@
-//! `doctor`: every check fails when it should, and says how to mend it.
+//! `doctor`: every check fails when it should, and names the fix.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -25,7 +25,7 @@ fn doctor(env: &TestEnv) -> (Option<i32>, Vec<Value>) {
     (output.code, report["checks"].as_array().unwrap().clone())
 }
 
-/// The worst check of a name must have this status, say `message`, and where something is wrong, how to mend it.
+/// Asserts that the worst check of a name has this status and `message` and, if something is wrong, a fix.
 #[track_caller]
 fn finds(env: &TestEnv, name: &str, status: &str, message: &str) {
     let (code, checks) = doctor(env);
@@ -47,7 +47,7 @@ fn a_fresh_installation_is_healthy() {
     assert!(checks.iter().all(|check| check["status"] == "ok"), "{checks:#?}");
     let before = Listing::of(&env.project());
     let text = env.lockstep(["doctor"]).succeeded();
-    assert!(text.contains("ok       registration: all 8 events are registered"), "{text}");
+    assert!(text.contains("ok       registration: all 9 events are registered"), "{text}");
     assert_eq!(Listing::of(&env.project()), before, "looking changes nothing");
 }
 
@@ -135,7 +135,7 @@ fn a_binary_that_is_gone_old_or_does_nothing() {
 fn state_that_cannot_be_used() {
     let env = installed();
     env.hook(&Event::stop()).silent();
-    // Its log alone would bring the database back.
+    // Its log alone would restore the database.
     for beside in ["state.db-wal", "state.db-shm"] {
         fs::remove_file(env.state().join(beside)).unwrap();
     }
@@ -166,4 +166,40 @@ fn without_a_client_nothing_is_proven_live() {
     let output = env.lockstep(["doctor", "--live"]);
     let text = output.succeeded();
     assert!(text.contains("skipped  live: `claude` is not on PATH"), "{text}");
+}
+
+#[test]
+fn user_settings_are_read_where_the_client_has_them() {
+    let env = installed();
+    let directory = env.root().join("client");
+    fs::create_dir(&directory).unwrap();
+    fs::write(directory.join("settings.json"), "{ \"hooks\": ").unwrap();
+    let mut command = env.command(["doctor"]);
+    command.env("CLAUDE_CONFIG_DIR", &directory);
+    let output = env.run(command, b"");
+    assert_eq!(output.code, Some(1), "{}", output.snapshot());
+    let path = directory.join("settings.json");
+    let told = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(told.contains(path.to_str().unwrap()), "{told}");
+}
+
+#[test]
+fn the_version_of_the_client_is_compared_with_the_tested_ones() {
+    let env = installed();
+    for (printed, status, words) in [
+        ("2.1.197 (Claude Code)", "ok", "Claude Code 2.1.197; tested are"),
+        ("99.0.0 (Claude Code)", "warning", "99.0.0 is newer than the newest tested version"),
+        ("no version", "warning", "does not print a version"),
+    ] {
+        let client = env.elsewhere().join("claude");
+        fs::write(&client, format!("#!/bin/sh\necho '{printed}'\n")).unwrap();
+        fs::set_permissions(&client, fs::Permissions::from_mode(0o755)).unwrap();
+        let mut command = env.command(["doctor", "--format", "json"]);
+        command.env("PATH", format!("{}:/usr/bin:/bin", env.elsewhere().display()));
+        let report: Value = serde_json::from_slice(&env.run(command, b"").stdout).unwrap();
+        let checks = report["checks"].as_array().unwrap();
+        let check = checks.iter().find(|check| check["name"] == "client").unwrap();
+        assert_eq!(check["status"], status, "{check}");
+        assert!(check["message"].as_str().unwrap().contains(words), "{check}");
+    }
 }

@@ -1,4 +1,4 @@
-//! What the documents show is run here: each `$ command` of their console blocks, with its output compared.
+//! Runs each `$ command` in the console blocks of the documents, and compares its output.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use lockstep_testkit::{Event, TestEnv};
+use lockstep_wire::claude::samples;
 
 use crate::inactive;
 
@@ -40,7 +41,7 @@ fn console(document: &str) -> Vec<Shown> {
     shown
 }
 
-/// The session that the documents tell of, event by event.
+/// Plays the session of the documents, event by event.
 fn session(env: &TestEnv) {
     let after = |seconds| env.advance(jiff::SignedDuration::from_secs(seconds));
     env.write("a.py", "def hello(): pass\n");
@@ -58,6 +59,7 @@ fn session(env: &TestEnv) {
     env.write("notes.md", "renamed\n");
     env.hook(&Event::write("notes.md")).silent();
     after(2);
+    env.hook(&Event::of(samples::PRE_TOOL_USE_BASH)).silent();
     env.write("list.txt", "greet\n");
     env.hook(&Event::bash()).silent();
     env.hook(&Event::stop()).silent();
@@ -68,7 +70,7 @@ fn session(env: &TestEnv) {
 fn steady(text: &str) -> String {
     let line = |line: &str| match (line.split_once("the slowest ("), line.split_once("revision: ")) {
         (Some((before, _)), _) => format!("{before}the slowest (…) in … ms\n"),
-        // How often the index was brought up to date depends on the moment.
+        // The number of index updates depends on timing.
         (_, Some((before, _))) => format!("{before}revision: …\n"),
         // The number of files depends on what the plugin has.
         _ if line.contains("index: the index of ") => {
@@ -215,10 +217,10 @@ fn documents() -> Vec<PathBuf> {
 fn links_between_documents_lead_somewhere() {
     for path in documents() {
         let text = fs::read_to_string(&path).unwrap();
-        // What stands in a block is shown, not linked.
+        // Text in a block is shown, not linked.
         let prose: String = text.split("```").step_by(2).collect();
         let links = prose.split("](").skip(1).filter_map(|rest| rest.split(')').next());
-        // What lies elsewhere is not looked at: a test reaches nothing outside of this machine.
+        // External links are not checked: a test accesses nothing outside this machine.
         for link in links.filter(|link| !link.starts_with("https://")) {
             let target = link.split('#').next().unwrap();
             assert!(path.parent().unwrap().join(target).exists(), "{} links to {link}", path.display());
@@ -278,7 +280,8 @@ fn every_schema_is_listed_with_its_file() {
     }
 }
 
-/// The commands of the CI page's workflow, as its runner would run them in a clone of a project that does what the page says.
+/// Runs the commands of the CI page's workflow, as its runner would in a clone of a project that follows the
+/// page.
 #[test]
 fn the_workflow_for_ci_passes_where_all_is_well_and_fails_where_something_broke() {
     let page = fs::read_to_string(repository().join("docs/guide/ci.md")).unwrap();

@@ -1,5 +1,5 @@
-//! The first stop of a project that has no index yet. Whatever way a file was changed, the alert names the dependent, or says that it
-//! was not analysed and names it at a later event.
+//! The first stop of a project that has no index yet. For every kind of change, the alert names the
+//! dependent, or says that it was not analysed and names it at a later event.
 
 use std::fs;
 use std::thread::sleep;
@@ -11,11 +11,11 @@ use serde_json::json;
 
 use crate::configured;
 
-const DEFINITION: &str =
+pub(crate) const DEFINITION: &str =
     "\"\"\"Core.\"\"\"\n\n\ndef greet(name):\n    return name\n\n\ndef other():\n    return 1\n";
-const DEPENDENT: &str = "from core import greet\n\n\ndef main():\n    return greet(\"x\")\n";
+pub(crate) const DEPENDENT: &str = "from core import greet\n\n\ndef main():\n    return greet(\"x\")\n";
 
-/// How the project is before the agent changes something.
+/// The state of the project before the agent changes something.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Git {
     /// No repository.
@@ -34,16 +34,16 @@ struct Variant {
     name: &'static str,
     git: Git,
     session_start: bool,
-    /// What the agent does. Events are those of subagent `a1`, unless the variant is about the Lead.
+    /// The agent's actions. Events are those of subagent `a1`, unless the variant is about the Lead.
     act: fn(&TestEnv),
 }
 
-fn subagent(event: Event) -> Event {
+pub(crate) fn subagent(event: Event) -> Event {
     event.by("a1", "implementer")
 }
 
 /// A shell command of the subagent, and its event.
-fn shell(env: &TestEnv, script: &str) {
+pub(crate) fn shell(env: &TestEnv, script: &str) {
     env.shell(script);
     env.hook(&subagent(Event::bash())).silent();
 }
@@ -53,7 +53,7 @@ fn rename(env: &TestEnv) {
     env.write("core.py", text.replace("greet", "salute"));
 }
 
-fn edit_event() -> Event {
+pub(crate) fn edit_event() -> Event {
     subagent(Event::edit("core.py"))
         .with(
             "tool_input",
@@ -87,12 +87,12 @@ fn project(git: Git) -> TestEnv {
 }
 
 /// The next text that reaches the Lead.
-fn delivered(env: &TestEnv, event: &Event) -> String {
+pub(crate) fn delivered(env: &TestEnv, event: &Event) -> String {
     env.hook(event).context().map(|(_, text)| text).unwrap_or_default()
 }
 
-/// The alert names the dependent, now or, where it said that it does not know, later.
-fn assert_named(env: &TestEnv, name: &str, first: String) {
+/// Asserts that an alert names the dependent: this one or, if it was not analysed yet, a later one.
+pub(crate) fn assert_named(env: &TestEnv, name: &str, first: String) {
     if first.contains("use.py") {
         return;
     }
@@ -172,7 +172,8 @@ fn uncommitted_and_untracked_files_are_compared_with_the_start_of_the_session() 
     }
 }
 
-/// A tracked file that was changed before a session whose start was not seen is compared with the commit: only an event tells more.
+/// Without the start of the session, a tracked file that was changed before is compared with the commit,
+/// unless an event has its former content.
 #[test]
 fn without_a_start_of_the_session_whole_files_count() {
     for git in [Git::None, Git::Unborn, Git::Untracked, Git::Dirty] {

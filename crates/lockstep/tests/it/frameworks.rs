@@ -1,4 +1,5 @@
-//! Beside the frameworks that Lockstep came from: steps begun elsewhere, their spellings, their caches, their hooks.
+//! Coexistence with the frameworks that Lockstep comes from: steps started elsewhere, their spellings, their
+//! caches, their hooks.
 
 use std::fs;
 
@@ -31,7 +32,7 @@ fn a_step_that_was_begun_elsewhere_is_adopted_on_the_record() {
     let entries: Vec<Value> = serde_json::from_str(&shown).unwrap();
     assert_eq!((&entries[0]["by"], &entries[0]["why"]), (&"lead".into(), &"nWave".into()));
     assert!(no(&env, "step adopt 01-01 --why again").contains("recorded here already"));
-    // What was recorded here and edited by hand since is not begun elsewhere.
+    // A step that was recorded here and then edited by hand was not started elsewhere.
     let text = fs::read_to_string(env.project().join("steps/01-01.json")).unwrap();
     env.write("steps/01-01.json", text.replace("NOT_EXECUTED", "EXECUTED"));
     assert!(no(&env, "step adopt 01-01 --why again").contains("changed by hand"));

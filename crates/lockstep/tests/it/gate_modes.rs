@@ -25,7 +25,7 @@ fn commit() -> Event {
     Event::of(samples::PRE_TOOL_USE_BASH).with("tool_input", json!({"command": "git commit -m x"}))
 }
 
-/// What the Lead is told at its next event.
+/// Returns the text that the Lead receives at its next event.
 fn told(env: &TestEnv) -> Option<String> {
     env.hook(&Event::prompt()).context().map(|(_, text)| text)
 }
@@ -159,7 +159,7 @@ fn a_prompt_in_nwaves_dialect_is_let_alone_by_default() {
         assert_eq!(denied(&env.hook(&invoke(&torn))), None);
         let orchestrator = "<!-- DES-VALIDATION : required -->\n<!-- DES-PROJECT-ID : a -->\n<!-- DES-MODE : orchestrator -->";
         assert_eq!(denied(&env.hook(&invoke(orchestrator))), None);
-        // Its end is nWave's business too.
+        // Its end is checked by nWave too.
         transcript(&env, "n1", &nwave_prompt(), 2);
         assert_eq!(asked(&env.hook(&stop(&env, "n1", false))), None);
         assert!(env.logged().is_empty(), "{:?}", env.logged());
@@ -227,4 +227,20 @@ fn a_gate_does_not_open_because_it_broke() {
     env.configure("[gates]\nprompt = 'off'\n[alert]\nlead = 'x'\n");
     assert_eq!(denied(&env.hook(&invoke(&prompt))), None, "what is off does not decide");
     assert_eq!(denied(&env.hook(&invoke("<!-- note: x --> Look around."))), None);
+}
+
+#[test]
+fn a_command_that_cannot_be_read_is_answered_as_configured() {
+    for (value, expected) in [("ask", Some("ask")), ("deny", Some("deny")), ("allow", None)] {
+        let env = with_step(&format!("[gates]\nunreadable = '{value}'\n"));
+        let command = json!({"command": "git $VERB -m x"});
+        let unreadable = Event::of(samples::PRE_TOOL_USE_BASH).with("tool_input", command);
+        env.hook(&unreadable).silent();
+        yes(&env, "step phase start 01-01 RED");
+        let reply = env.hook(&unreadable).succeeded();
+        let reply: Option<serde_json::Value> =
+            (!reply.is_empty()).then(|| serde_json::from_str(&reply).unwrap());
+        let decision = reply.as_ref().map(|reply| &reply["hookSpecificOutput"]["permissionDecision"]);
+        assert_eq!(decision.and_then(|decision| decision.as_str()), expected, "{reply:?}");
+    }
 }

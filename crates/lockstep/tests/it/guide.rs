@@ -8,12 +8,12 @@ use std::process::Command;
 
 use lockstep_testkit::TestEnv;
 
-/// How a page is played.
+/// A page that is run as a test.
 pub(crate) struct Guide<'a> {
     env: &'a TestEnv,
     path: PathBuf,
     fence: &'static str,
-    /// Whether what is told on the error stream is shown too; otherwise nothing may be.
+    /// Set if the error stream is shown too; otherwise it must be empty.
     complaints: bool,
 }
 
@@ -25,13 +25,13 @@ impl<'a> Guide<'a> {
         Self { env, path, fence: "```", complaints: false }
     }
 
-    /// Its blocks are between fences of four: they show such of three.
+    /// The blocks have fences of four backticks, because they contain fences of three.
     pub(crate) fn wide(mut self) -> Self {
         self.fence = "````";
         self
     }
 
-    /// It shows complaints.
+    /// The page shows the error stream.
     pub(crate) fn with_complaints(mut self) -> Self {
         self.complaints = true;
         self
@@ -63,7 +63,7 @@ impl<'a> Guide<'a> {
         assert_eq!(played, page, "`INSTA_UPDATE=always cargo test` writes what is printed into the guide");
     }
 
-    /// What a command prints, ending in a newline where it is anything.
+    /// Returns a command's output. It ends in a newline unless it is empty.
     fn said(&self, command: &str) -> String {
         let script = if self.complaints { format!("exec 2>&1; {command}") } else { command.to_owned() };
         let mut shell = Command::new("sh");

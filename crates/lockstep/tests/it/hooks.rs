@@ -1,4 +1,4 @@
-//! What each event does, end to end: the journal, the sweep, reports and the delivery of alerts.
+//! The effects of each event, end to end: the journal, the sweep, reports and the delivery of alerts.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use crate::{active, configured, plant_users};
 /// The documents' own form of the alert.
 const PLAIN: &str = "[alert]\nformat = \"plain\"\n";
 
-/// An active project with files, in which session `s1` has begun.
+/// Returns an active project with files, in which session `s1` has started.
 fn begun(config: &str) -> TestEnv {
     let env = configured(config);
     for file in ["a.py", "b.py", "c.py", "d.py"] {
@@ -43,8 +43,11 @@ fn every_way_of_changing_a_file_is_journaled_with_its_agent() {
     env.hook(&Event::write("e.py")).silent();
     env.hook(&Event::of(samples::POST_TOOL_USE_MULTI_EDIT).file("a.py")).silent();
     env.hook(&Event::of(samples::POST_TOOL_USE_NOTEBOOK_EDIT)).silent();
+    let command = Event::of(samples::PRE_TOOL_USE_BASH);
+    env.hook(&command).silent();
     env.shell("sed -i s/hello/salute/ b.py && mv c.py sub.py && rm d.py && echo new > f.py");
     env.hook(&Event::bash()).silent();
+    env.hook(&command.by("a1", "implementer")).silent();
     env.shell("echo more >> f.py");
     env.hook(&Event::bash().by("a1", "implementer")).silent();
     env.hook(&Event::subagent_stop("a1", "implementer")).silent();
@@ -161,7 +164,7 @@ fn a_stop_that_a_hook_continued_is_not_continued_again() {
     env.write("b.py", "changed by the lead\n");
     env.hook(&Event::edit("b.py")).silent();
     env.hook(&Event::stop().with("stop_hook_active", true)).silent();
-    // What it could not say is said at the next event.
+    // The alert that could not be delivered is delivered at the next event.
     let (event, alert) = env.hook(&Event::prompt()).context().expect("the next prompt delivers");
     assert_eq!(event, "UserPromptSubmit");
     assert!(alert.contains("Changed: b.py\n"), "{alert}");
@@ -172,7 +175,7 @@ fn a_session_that_changes_nothing_gets_no_text() {
     let env = begun("[alert]\nlead = \"any\"\n");
     for (file, sample) in samples::ALL {
         let writes = ["Edit\"", "Write\""].iter().any(|tool| sample.contains(tool));
-        // What creates the task is answered: there is one.
+        // Creating the task gets a reply: there already is one.
         let creates = sample.contains("\"TaskCreate\"");
         // A prompt with markers is judged, and there is no such step.
         let invokes = sample.contains("PreToolUse") && sample.contains("DES-VALIDATION");
@@ -238,7 +241,7 @@ fn the_written_report_names_the_dependents() {
     env.hook(&Event::subagent_stop("a1", "implementer")).silent();
     let read = |name| env.neutral(&fs::read_to_string(env.state().join(name)).unwrap());
     let l1 = read("reports/s1/1.yaml");
-    // How often the index was brought up to date depends on the moment.
+    // The number of index updates depends on timing.
     let (facts, revision) = l1.split_once("index: ").unwrap();
     assert!(revision.starts_with("{fresh: true, revision: \"none+"), "{revision}");
     assert_snapshot!(facts, @r#"
@@ -291,7 +294,7 @@ fn the_written_report_names_the_dependents() {
     ");
 }
 
-/// Where the index cannot be built, "not analysed" is said; "none" is not.
+/// If the index cannot be built, the report says "not analysed", never "none".
 #[test]
 fn without_an_index_the_report_says_what_is_not_known() {
     let env = configured("[journal]\nsweep = \"off\"\n[alert]\nformat = \"plain\"\n");
@@ -371,7 +374,7 @@ fn an_alert_that_nobody_took_waits_again() {
     let env = begun(PLAIN);
     subagent_edits(&env, "a1", "a.py");
     env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-    // A reader that is gone.
+    // A reader that has closed the pipe.
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
     let mut command = env.hook_command();

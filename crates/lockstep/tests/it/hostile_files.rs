@@ -1,5 +1,6 @@
-//! Things planted where Lockstep writes. Journals lie in a directory that everybody may write to, and a state directory may
-//! come with a cloned repository: nothing may be written or read through what lies there.
+//! Files planted in the directories that Lockstep writes to. Journals are in a directory that everybody may
+//! write to, and a state directory may come with a cloned repository: nothing may be written or read through
+//! planted files.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -23,7 +24,7 @@ fn outside(env: &TestEnv) -> Listing {
     env.listing().without("project")
 }
 
-/// What a hook could not do, as the number of new lines in its log. Before each event there is a change to be swept.
+/// Returns the number of new faults in the log. Each event follows a change for the sweep.
 fn faults(env: &TestEnv, event: &Event) -> usize {
     let logged = env.logged().len();
     env.shell("echo more >> swept.py");
@@ -62,7 +63,7 @@ fn what_is_planted_at_the_journals_path_is_neither_written_nor_followed() {
         let listed = env.lockstep(["changes"]).succeeded();
         assert!(!listed.contains("precious"), "{what}: {listed}");
         before.assert_same(&outside(&env), &format!("{what}, changes"));
-        // Once it is gone, nothing is missing: the sweep had kept what it could not journal.
+        // After its removal nothing is missing: the sweep had kept the changes that it could not journal.
         match fs::symlink_metadata(env.journal("s1")).unwrap().is_dir() {
             true => fs::remove_dir(env.journal("s1")).unwrap(),
             false => fs::remove_file(env.journal("s1")).unwrap(),
@@ -84,7 +85,7 @@ fn a_journal_directory_that_cannot_be_written() {
             before.assert_same(&outside(&env), &format!("{dir}, {}", event.name()));
             let writes = matches!(event.name(), "Stop" | "SubagentStop")
                 || ["\"Edit\"", "\"Bash\""].iter().any(|tool| event.json(Path::new("/")).contains(tool));
-            // Whoever only reads may take a place that cannot be for an empty one.
+            // A reader may treat an impossible path as an empty one.
             let reads = event.name() == "SessionEnd";
             assert!(faults == usize::from(writes) || reads, "{dir}, {}: {:?}", event.name(), env.logged());
         }
@@ -149,7 +150,7 @@ fn links_planted_inside_the_state_directory_are_not_followed() {
         env.write("a.py", "x");
         let victim = env.elsewhere().join("victim");
         fs::write(&victim, "precious\n").unwrap();
-        // What a link of the flag's directory would make a hook remove.
+        // The file that a hook would remove if the flag's directory were a link.
         fs::write(env.elsewhere().join("s1"), "precious\n").unwrap();
         let path = env.state().join(place);
         fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -191,7 +192,7 @@ fn a_store_that_is_none() {
             let faults = faults(&env, &event);
             before.assert_same(&outside(&env).without("tmp"), &format!("{what}, {}", event.name()));
             let edit = event.json(Path::new("/")).contains("\"Edit\"");
-            // The mailbox's flag is down: nothing is worth opening the store for.
+            // The mailbox has no flag, so the store is not opened.
             let delivery = event.json(Path::new("/")).contains("\"Agent\"");
             // Without a file in the store's place there is nothing to deliver.
             let none = event.name() == "UserPromptSubmit" && matches!(what, "a directory" | "a fifo");
@@ -254,4 +255,22 @@ fn a_configuration_that_cannot_be_read() {
             env.lockstep(["changes"]).failed(3);
         }
     }
+}
+
+/// A writer was killed between the temporary file and its new name.
+#[test]
+fn temporary_files_of_killed_writers_are_not_journaled_and_are_collected() {
+    let env = begun();
+    let temporary = env.write(".lockstep-a1B2c3", "half a file");
+    let own = env.write(".lockstep-notes-of-mine", "mine");
+    env.hook(&Event::bash()).silent();
+    let journal = env.journaled("s1");
+    assert!(journal.contains("/.lockstep-notes-of-mine\t") && !journal.contains("a1B2c3"), "{journal}");
+    // A fresh one may belong to a process that is still at work.
+    env.hook(&Event::session_end()).silent();
+    assert!(temporary.exists());
+    env.shell("touch -d '2026-02-10 00:00' .lockstep-a1B2c3 .lockstep-notes-of-mine");
+    env.hook(&Event::session_start()).silent();
+    env.hook(&Event::session_end()).silent();
+    assert!(!temporary.exists() && own.exists());
 }

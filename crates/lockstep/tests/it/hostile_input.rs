@@ -1,5 +1,4 @@
-//! What arrives on standard input is not what a hook expects. Whatever it is: exit 0, no output, nothing written but one line in
-//! the log.
+//! Unexpected standard input of any kind: exit 0, no output, and nothing written but one line in the log.
 
 use std::fs;
 
@@ -19,7 +18,7 @@ fn begun() -> TestEnv {
     env
 }
 
-/// Sends `stdin`; the only trace is one line in the log, which says `why`.
+/// Sends `stdin` and asserts that the only effect is one line in the log, which contains `why`.
 fn leaves_one_line(env: &TestEnv, stdin: &[u8], why: &str) {
     let (before, state) = (env.listing().without_state(), env.state());
     let (logged, files) = (env.logged().len(), names(&state));
@@ -47,8 +46,9 @@ fn bytes_that_are_no_event() {
         (b"{", "not a JSON object"),
         (b"[]", "not a JSON object"),
         (b"null", "not a JSON object"),
-        (b"{\"hook_event_name\":\"Stop\",\"session_id\":\"\xff\xfe\"}", "not a JSON object"),
-        (b"\xff\xfe\x00", "not a JSON object"),
+        (b"{\"hook_event_name\":\"Stop\",\"session_id\":\"\xff\xfe\"}", "session"),
+        (b"\xff\xfe\x00", "empty"),
+        (b"\xff\xfe\x41\x00", "not a JSON object"),
         (b"{}", "hook_event_name"),
         (b"{\"hook_event_name\":7}", "hook_event_name"),
     ] {

@@ -169,7 +169,7 @@ fn a_configuration_that_may_not_be_read() {
     assert!(complaint.contains("readable to this user"), "{complaint}");
 }
 
-/// What cannot be looked at is not gone.
+/// An unreadable file is not deleted.
 #[test]
 fn a_directory_that_may_not_be_searched_has_lost_no_file() {
     let env = begun().as_ordinary_user();

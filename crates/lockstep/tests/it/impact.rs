@@ -127,15 +127,15 @@ fn references_left_behind_in_the_changed_file_are_reported() {
 }
 
 #[test]
-fn in_any_repository_without_configuration_and_without_a_trace() {
+fn in_any_repository_without_configuration_and_without_a_trace_in_it() {
     let env = inactive();
     repository(&env);
     rename(&env);
-    let before = env.listing();
+    let before = env.listing().without("home");
     assert_eq!(impact(&env, &[]), RENAMED);
     assert_eq!(impact(&env, &["pkg/a.py"]), RENAMED);
     assert_eq!(impact(&env, &["pkg"]), RENAMED);
-    assert_eq!(env.listing(), before, "nothing is written where Lockstep is not active");
+    assert_eq!(env.listing().without("home"), before, "nothing is written into the tree");
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn who_followed_before_the_stop_is_not_told_of() {
     env.write("b.py", b.replace("greet", "welcome"));
     env.hook(&Event::edit("b.py").by("a1", "implementer").former(&b)).silent();
     env.hook(&Event::subagent_stop("a1", "implementer")).silent();
-    // What remains is who uses the function whose inside follows the new name.
+    // The remaining dependent uses the function whose body follows the new name.
     let (_, alert) = env.hook(&Event::agent_done()).context().expect("c.py uses what changed inside");
     assert!(alert.contains("Dependents: c.py:"), "{alert}");
 }
@@ -273,9 +273,10 @@ fn bad_questions_are_answered_with_a_way_out() {
         output.failed(code);
         assert!(output.snapshot().contains(says), "{args:?} {output:?}");
     };
-    fails(&["impact", "nowhere.py"], 2, "there is no file nowhere.py");
+    fails(&["impact", "nowhere.py"], 4, "there is no file nowhere.py");
     fails(&["impact", "/etc/passwd"], 2, "is not inside");
     fails(&["impact", "--rev", "nobody..HEAD"], 2, "nobody");
+    fails(&["impact", "HEAD~99"], 2, "--rev");
     fails(&["impact", "--time-limit", "-1"], 2, "");
     fails(&["impact", "--session", "s1"], 2, "lockstep.toml");
     fails(&["refs", "no_such_thing_anywhere"], 2, "nothing in this tree is called");
@@ -462,7 +463,7 @@ fn imports_of_files_that_are_gone_dangle_committed_or_not() {
         "an import that never led anywhere: {clean}"
     );
     env.git(["rm", "--quiet", "src/gone.rs", "web/gone.ts", "py/gone.py"]);
-    // What is found in another place now does not dangle.
+    // An import that resolves to another file now is not dangling.
     env.git(["rm", "--quiet", "web/moved.ts"]);
     env.write("web/moved/index.ts", "export const g = 1;\n");
     let expected = |text: &str| {
@@ -733,4 +734,38 @@ fn change_of_comments_only_is_named_as_such() {
     let text = env.lockstep(["impact"]).succeeded();
     assert!(text.starts_with("1 file changed in the working tree; only comments changed\n"), "{text}");
     assert!(text.contains("Only comments changed:\n  pkg/a.py"), "{text}");
+}
+
+#[test]
+fn a_sha256_repository_with_one_commit_is_compared_with_nothing() {
+    let env = active();
+    if env.git_output(["init", "--quiet", "--object-format=sha256"]).code != Some(0) {
+        eprintln!("skipped: this git has no SHA-256 repositories");
+        return;
+    }
+    env.write("a.py", "def a():\n    pass\n");
+    env.git(["add", "."]);
+    env.git(["commit", "--quiet", "--message", "one"]);
+    let told = env.lockstep(["impact"]).succeeded();
+    assert!(told.contains("a.py"), "{told}");
+}
+
+/// Git names a submodule or nested repository as one path. The files in it are not read.
+#[test]
+fn changed_submodules_and_nested_repositories_are_not_analysed() {
+    let env = inactive();
+    env.git_script(
+        "set -e; mkdir ../lib && cd ../lib && git init -q && printf 'def greet():\\n    return 1\\n' > core.py && git add -A && \
+         git commit -qm lib && cd ../project && git init -q && \
+         git -c protocol.file.allow=always submodule --quiet add ../lib lib && \
+         printf 'from lib.core import greet\\n' > use.py && git add use.py .gitmodules lib && git commit -qm first && \
+         sed -i s/greet/salute/ lib/core.py && git clone -q ../lib nested",
+    )
+    .succeeded();
+    let text = env.lockstep(["impact"]).succeeded();
+    let (_, listed) = text.split_once("Not analysed:\n").unwrap_or_else(|| panic!("{text}"));
+    assert!(!text.contains("No dependents"), "{text}");
+    for line in ["lib  (the content of lib is not analysed)", "(the content of nested is not analysed)"] {
+        assert!(listed.contains(line), "{line} is not in\n{text}");
+    }
 }

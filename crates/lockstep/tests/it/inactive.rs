@@ -1,4 +1,4 @@
-//! Nobody asked for Lockstep here: not a byte of output, not a file touched, for every event.
+//! An inactive project: no output and no written file, for every event.
 
 use std::fs;
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -10,14 +11,14 @@ use std::time::{Duration, Instant};
 use lockstep_index::index::{Effort, Home, Index, Settings, Unwatched, Verdict, verify};
 use lockstep_refs::world::World;
 use lockstep_store::StateDir;
-use lockstep_testkit::TestEnv;
+use lockstep_testkit::{Event, TestEnv};
 use serde_json::Value;
 
 use crate::{configured, inactive};
 
 const WORDS: [&str; 4] = ["greet", "number_7", "common", "round_3"];
 
-/// What an index says of the files in which the words stand, and what is in them.
+/// Returns an index's files and facts for each word.
 fn answers(index: &Index) -> BTreeMap<String, Vec<String>> {
     let told = |word: &str| {
         let files = index.containing(word).into_iter();
@@ -35,8 +36,8 @@ fn plant(env: &TestEnv, files: usize) {
     }
 }
 
-/// Kills builds and updates at points spread over a little more than the life of a whole one. What is left is the index as it was
-/// or as it was to be: never damaged, never stale and calling itself fresh.
+/// Kills builds and updates at points spread over a little more than the duration of a complete one. The
+/// remaining index is in its old or its new state: never damaged, and never stale while claiming to be fresh.
 #[test]
 fn a_killed_build_leaves_an_index_that_can_be_believed() {
     let env = configured("");
@@ -147,14 +148,96 @@ fn a_build_in_the_background_outlives_its_starter_and_is_not_doubled() {
     assert_eq!(told["files"], 201, "the modules and lockstep.toml");
 }
 
-#[test]
-fn an_index_is_built_only_where_lockstep_is_active() {
+/// The only directory of an index in the user's cache.
+fn cached(env: &TestEnv) -> PathBuf {
+    let trees = env.home().join(".cache/lockstep/trees");
+    let mut entries = fs::read_dir(trees).unwrap().map(|entry| entry.unwrap().path());
+    let only = entries.next().unwrap();
+    assert_eq!(entries.next(), None);
+    only
+}
+
+/// A repository without `lockstep.toml`: `b.py` uses what `a.py` renames.
+fn never_set_up() -> TestEnv {
     let env = inactive();
+    env.git(["init", "--quiet", "--initial-branch=main"]);
     env.write("a.py", "def greet(): pass\n");
+    env.write("b.py", "from a import greet\n\ngreet()\n");
+    env.git(["add", "."]);
+    env.git(["-c", "user.name=a", "-c", "user.email=a@b", "commit", "--quiet", "-m", "first"]);
+    env.write("a.py", "def salute(): pass\n");
+    env
+}
+
+#[test]
+fn without_set_up_the_index_is_kept_in_the_users_cache() {
+    let env = never_set_up();
+    let before = env.listing().without("home");
+    assert_eq!(check(&env), verdict("missing"));
+    env.lockstep(["index"]).succeeded();
+    assert_eq!(check(&env), verdict("fresh"));
+    assert_eq!(fs::read_to_string(cached(&env).join("root")).unwrap(), env.project().to_str().unwrap());
+    for directory in [".cache/lockstep", ".cache/lockstep/trees"] {
+        let mode = fs::metadata(env.home().join(directory)).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700, "{directory}");
+    }
+    let told = env.lockstep(["impact"]).succeeded();
+    assert!(told.contains("b.py:3: greet is now salute"), "{told}");
+    let stats = json(&env, &["index", "--stats", "--format", "json"]);
+    assert_eq!(stats["stats"]["facts_kept"], 2, "{stats}");
+    assert_eq!(env.listing().without("home"), before, "nothing is written into the tree");
+}
+
+#[test]
+fn a_question_without_set_up_keeps_its_index() {
+    let env = never_set_up();
+    let first = env.lockstep(["impact"]).succeeded();
+    let manifest = cached(&env).join("index/manifest");
+    assert!(manifest.exists());
+    assert_eq!(env.lockstep(["impact"]).succeeded(), first);
+    // Damage is noticed, and the index is built again.
+    for content in [&b""[..], b"{}", &[0xff; 4096]] {
+        fs::write(&manifest, content).unwrap();
+        assert_eq!(env.lockstep(["impact"]).succeeded(), first);
+    }
+    for entry in fs::read_dir(cached(&env).join("index")).unwrap() {
+        fs::write(entry.unwrap().path(), "damaged").unwrap();
+    }
+    assert_eq!(env.lockstep(["impact"]).succeeded(), first);
+    assert_eq!(check(&env), verdict("fresh"));
+}
+
+#[test]
+fn a_cache_that_is_not_private_is_not_used() {
+    let env = never_set_up();
+    let answer = env.lockstep(["impact"]).succeeded();
+    let place = cached(&env);
+    fs::remove_dir_all(&place).unwrap();
+    let trees = place.parent().unwrap();
+    let elsewhere = env.elsewhere();
+    symlink(&elsewhere, &place).unwrap();
+    assert_eq!(env.lockstep(["impact"]).succeeded(), answer);
+    assert!(env.lockstep(["index"]).failed(4).contains("not a link"));
+    assert_eq!(fs::read_dir(&elsewhere).unwrap().count(), 0);
+    fs::remove_file(&place).unwrap();
+    fs::set_permissions(trees, fs::Permissions::from_mode(0o777)).unwrap();
+    assert_eq!(env.lockstep(["impact"]).succeeded(), answer);
+    let told = env.lockstep(["index"]).failed(4);
+    assert!(told.contains("others can write it") && told.contains("lockstep init"), "{told}");
+    assert!(!place.exists());
+}
+
+#[test]
+fn a_cache_inside_the_tree_is_not_used() {
+    let env = never_set_up();
     let before = env.listing();
-    let told = env.lockstep(["index"]).failed(3);
-    assert!(told.contains("lockstep init"), "{told}");
-    env.listing().assert_same(&before, "an index was asked for where Lockstep is not active");
+    let asked = |args: &[&str]| {
+        let mut command = env.command(args);
+        command.env("XDG_CACHE_HOME", env.project().join("cache")).output().unwrap()
+    };
+    assert!(asked(&["impact"]).status.success());
+    assert!(!asked(&["index"]).status.success());
+    assert_eq!(env.listing(), before);
 }
 
 #[test]
@@ -194,4 +277,75 @@ fn stats_count_definitions_at_once_and_references_on_request() {
     let stats = json(&env, &["index", "--stats", "--references", "--format", "json"]);
     assert_eq!(stats["stats"]["references"]["import"], 1, "{stats}");
     assert_eq!(stats["stats"]["unresolved"], 0, "{stats}");
+}
+
+/// A project whose build takes far longer than the hook that starts it.
+fn slow_project() -> TestEnv {
+    let env = configured("");
+    plant(&env, 400);
+    for n in 0..300 {
+        env.write(
+            format!("s/m{n}.ts"),
+            "export class A { f(x) { return x ? [1, { b: x => x + 1 }] : `c${x}`; } }\n".repeat(120),
+        );
+    }
+    env
+}
+
+/// The process that holds the writer's lock of the index.
+fn holder(env: &TestEnv) -> Option<u32> {
+    let note = fs::read_to_string(env.state().join("index/writer.lock")).ok()?;
+    let id = note.split_whitespace().next()?.parse().ok()?;
+    let command = fs::read(format!("/proc/{id}/cmdline")).ok()?;
+    String::from_utf8_lossy(&command).contains("--detached").then_some(id)
+}
+
+#[test]
+fn a_build_that_a_killed_hook_leaves_behind_has_limits_and_a_holder() {
+    let env = slow_project();
+    let mut hook = env.start_hook(&Event::session_start());
+    let deadline = Instant::now() + Duration::from_secs(300);
+    let id = loop {
+        if let Some(id) = holder(&env) {
+            break id;
+        }
+        assert!(Instant::now() < deadline, "no build was started");
+        sleep(Duration::from_millis(2));
+    };
+    hook.kill().unwrap();
+    hook.wait().unwrap();
+    let limits = fs::read_to_string(format!("/proc/{id}/limits")).unwrap();
+    let limit = |name: &str| {
+        let line = limits.lines().find(|line| line.starts_with(name)).unwrap();
+        line[name.len()..].split_whitespace().next().unwrap().parse::<u64>().unwrap()
+    };
+    assert!(limit("Max cpu time") <= 120, "{limits}");
+    assert!(limit("Max address space") <= 8 << 30, "{limits}");
+    // A second start does not build beside it, and says who does.
+    env.command(["index", "--detached", "--quiet"]).status().unwrap();
+    let busy = env.lockstep(["index", "--rebuild"]);
+    assert!(busy.code == Some(0) || busy.snapshot().contains("is writing the index"), "{}", busy.snapshot());
+    while holder(&env).is_some_and(|id| fs::metadata(format!("/proc/{id}/fd")).is_ok()) {
+        assert!(Instant::now() < deadline, "the build does not end");
+        sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_detached_build_over_its_budget_ends_and_harms_nothing() {
+    for limit in ["-t 1", "-v 150000"] {
+        let env = slow_project();
+        let inner = env.command(["index"]);
+        let mut command = std::process::Command::new("sh");
+        let script = format!("ulimit {limit}; exec \"$0\" index --detached --quiet");
+        command.args(["-c", &script]).arg(inner.get_program());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.env_clear().envs(inner.get_envs().filter_map(|(key, value)| Some((key, value?))));
+        command.current_dir(env.project());
+        let ended = env.run(command, b"");
+        assert_ne!(ended.code, Some(0), "{limit}: the build did not reach its limit");
+        // The lock is free, and the next build is whole.
+        env.lockstep(["index", "--quiet"]).succeeded();
+        assert_eq!(env.lockstep(["index", "--check"]).code, Some(0), "{limit}");
+    }
 }

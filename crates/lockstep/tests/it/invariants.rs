@@ -50,7 +50,7 @@ fn i1_the_session_names_the_journal_and_the_stop_reads_that_one() {
     renamed(&env, "session-42");
     assert!(env.tmp().join("src-changes-session-42.log").is_file());
     assert!(env.state().join("reports/session-42/1.yaml").is_file(), "{}", env.listing());
-    // A stop of another session finds nothing in it, and nobody there is told.
+    // A stop of another session finds nothing in it, and that session's Lead gets no alert.
     env.hook(&Event::subagent_stop("a1", "implementer").session("session-43")).silent();
     env.hook(&Event::agent_done().session("session-43")).silent();
     assert!(!env.state().join("reports/session-43").exists());
@@ -84,7 +84,7 @@ fn i2_paths_are_absolute_in_hooks_and_reports_and_relative_in_alert_and_map() {
 fn i3_every_changed_file_of_a_report_was_journaled() {
     let env = active();
     renamed(&env, "s1");
-    // One more by a shell, one by the Lead, and one that nobody of this session changed.
+    // One more by a shell, one by the Lead, and one that this session did not change.
     env.write("b.py", "x = 1\n");
     assert!(env.hook(&Event::bash()).context().is_some());
     env.write("c.py", "y = 1\n");
@@ -188,7 +188,7 @@ fn i6_hooks_that_observe_never_block_whatever_is_broken() {
             let output = env.hook(&event);
             assert_eq!(output.code, Some(0), "{what}, {}: {}", event.name(), output.snapshot());
             assert!(output.stderr.is_empty(), "{what}, {}", event.name());
-            // What is told is context at most, and never keeps a subagent going.
+            // The output is context at most, and never continues a subagent.
             let told = output.context();
             assert!(told.is_none() || event.name() != "SubagentStop", "{what}: {told:?}");
         }
@@ -209,7 +209,7 @@ fn i7_every_boundary_degrades_to_less_data_and_says_so() {
     fs::remove_dir(env.journal("s1")).unwrap();
     env.hook(&Event::bash()).silent();
     assert!(env.journaled("s1").contains("\tSweep\t"), "{}", env.journaled("s1"));
-    // B2, B3: nothing changed, so there is no report, nobody is told, and nothing fails.
+    // B2, B3: nothing changed, so there is no report, no alert and no failure.
     let env = active();
     env.hook(&Event::subagent_stop("a1", "implementer")).silent();
     env.hook(&Event::agent_done()).silent();
@@ -234,7 +234,7 @@ fn i7_every_boundary_degrades_to_less_data_and_says_so() {
     let status = status(&env);
     assert_eq!((&status["status"], &status["convergence"]), (&"partial".into(), &false.into()), "{status:#}");
     assert_eq!(list(&status, "skipped"), ["src/r1/m0.rs", "src/r1/m1.rs"], "{status:#}");
-    // B6: a map that cannot be read is made anew.
+    // B6: an unreadable map is rebuilt.
     let env = rust(1, 1);
     let whole = map(&env, "build");
     fs::write(

@@ -2,12 +2,21 @@
 
 #![allow(clippy::unwrap_used)] // A helper that panics fails its test, which is its purpose.
 
+// Macros that make a test for each pinned version of the client.
+#[macro_use]
+extern crate lockstep_rehearsal;
+
+mod agents_client;
+mod attribution;
+mod bash_edits;
+mod blocking_files;
 mod cache;
 mod cache_delivery;
 mod cache_guide;
 mod cache_original;
 mod cache_real_client;
 mod cascade;
+mod cascade_agents;
 mod cascade_client;
 mod cascade_crashes;
 mod cascade_guide;
@@ -17,17 +26,24 @@ mod cascade_verdicts;
 mod changes;
 mod command_line;
 mod concurrency;
+mod conformance;
 mod crashes;
 mod doctor;
 mod documents;
 mod everyday;
 mod first_stop;
+mod first_stop_states;
 mod frameworks;
+mod fuzz;
 mod gate_modes;
+mod git_moves;
 mod guide;
 mod hooks;
+mod hostile_events;
 mod hostile_files;
 mod hostile_input;
+mod hostile_paths;
+mod hostile_sources;
 mod hostile_system;
 mod impact;
 mod inactive;
@@ -57,11 +73,13 @@ mod refs;
 mod sessions;
 mod setup;
 mod steps;
+mod steps_agent_tools;
 mod steps_at_once;
 mod steps_attacks;
 mod steps_audit;
 mod steps_client;
 mod steps_commits;
+mod steps_forgery;
 mod steps_guide;
 mod steps_hooks;
 mod system;
@@ -72,6 +90,7 @@ mod task_hooks;
 mod task_pipeline;
 mod task_shell;
 mod task_versions;
+mod terminal_output;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -96,8 +115,8 @@ fn configured(config: &str) -> TestEnv {
     env
 }
 
-/// Gives each of these Python modules a user of the `hello` that recorded edits say it had, and builds the index: a change of the
-/// module then concerns somebody.
+/// Gives each of these Python modules a user of the `hello` that recorded edits change, and builds the index:
+/// a change of the module then has a dependent.
 fn plant_users(env: &TestEnv, modules: &[&str]) {
     for module in modules {
         env.write(format!("use_{module}.py"), format!("from {module} import hello\n"));
@@ -121,7 +140,7 @@ fn observed() -> Vec<Event> {
     ]
 }
 
-/// A file that nobody named above would silently not be tested.
+/// A file that is not listed above would silently not be tested.
 #[test]
 fn no_file_is_forgotten() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it");

@@ -21,7 +21,7 @@ fn plant(env: &TestEnv, files: usize) {
     }
 }
 
-/// Whether the document is a whole one, old or new.
+/// Asserts that the document is complete, old or new.
 fn assert_whole(env: &TestEnv, files: usize) {
     let text = fs::read_to_string(env.project().join(MAP)).unwrap();
     let count =

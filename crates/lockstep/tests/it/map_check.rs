@@ -1,4 +1,4 @@
-//! `lockstep map check` names everything that is wrong with a map made by hand.
+//! `lockstep map check` names all problems of a map written by hand.
 
 use std::fs;
 use std::path::Path;
@@ -39,7 +39,7 @@ fn right() -> Vec<String> {
     ]
 }
 
-/// What the check says of a map, and its recommendation.
+/// Returns the result of the check of a map, and its recommendation.
 fn check(env: &TestEnv, map: &str, code: i32) -> (String, String) {
     env.write(".lockstep/codebase-map.md", map);
     let run = |format: &str| env.lockstep(["map", "check", "--format", format]);
@@ -198,7 +198,7 @@ fn a_map_over_its_size_is_told() {
     assert!(check(&env, &silent, 1).0.contains("missing     a.md has no entry"), "{silent}");
 }
 
-/// What CI does: the times of all files are those of the checkout, and nothing is remembered.
+/// Acts like CI: all files have the time of the checkout, and there is no saved state.
 #[test]
 fn a_map_that_came_with_a_clone_is_not_blamed_for_what_only_its_maker_knows() {
     let env = configured("[map]\npath = \"docs/map.md\"\n");
@@ -220,7 +220,7 @@ fn a_map_that_came_with_a_clone_is_not_blamed_for_what_only_its_maker_knows() {
     };
     plant(&env);
     env.git(["init", "--quiet"]);
-    // A file that changes in each of three runs is hot, whatever its references say.
+    // A file that changes in each of three runs is hot, regardless of its references.
     for round in 0..4 {
         env.write("src/hot.py", format!("ROUND = {round}\n"));
         env.lockstep(["map", "update", "--quiet"]).succeeded();
@@ -242,7 +242,7 @@ fn a_map_that_came_with_a_clone_is_not_blamed_for_what_only_its_maker_knows() {
         env.run(command, b"")
     };
     check(&clone("fresh")).succeeded();
-    // What was committed after it was mapped is stale there too.
+    // A file that was committed after it was mapped is stale there too.
     env.write("src/hot.py", "ROUND = 9\n");
     commit("more", "20");
     let said = check(&clone("stale")).snapshot();

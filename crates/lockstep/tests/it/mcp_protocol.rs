@@ -8,7 +8,7 @@ use crate::inactive;
 use crate::mcp_session::{Session, text};
 use crate::mcp_tools::workshop;
 
-/// What reaches the model of one result.
+/// The maximum size of one result that reaches the model.
 const CLIENT_LIMIT: usize = 50_000;
 
 /// A tree in which a question takes a while: nothing of it is kept, because Lockstep is not active.
@@ -116,7 +116,7 @@ fn a_thousand_mixed_requests_leave_nothing_behind() {
         }
     }
     waiting.drain(..).for_each(|(id, good)| check(&mut session, id, good));
-    // Whatever was cancelled has ended too: writes go one after another, so this one comes after them.
+    // The cancelled calls have ended too: writes are serialised, so this one comes after them.
     session.fails("task_update", json!({"base": 1, "section": "x", "value": 1, "as": "analyst"}));
     let after = (session.open_files(), session.memory());
     assert!(after.0 <= before.0 + 2, "open files: {} before, {} after", before.0, after.0);

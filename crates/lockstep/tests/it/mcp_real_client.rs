@@ -1,5 +1,5 @@
-//! `lockstep mcp` in a real Claude Code session (`--mcp-config`): what a tool says reaches the model's next request, whole. Skipped,
-//! and said so, where the client cannot be had.
+//! `lockstep mcp` in a real Claude Code session (`--mcp-config`): a tool's result reaches the model's next
+//! request completely. Skipped with a message if the client is not available.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,6 @@ fn mcp_config(env: &TestEnv) -> PathBuf {
     config
 }
 
-#[test]
 fn every_tool_answers_a_real_session_and_says_which_arguments_are_wrong() {
     let Some(client) = Client::obtain_or_skip() else { return };
     let env = workshop();
@@ -37,7 +36,7 @@ fn every_tool_answers_a_real_session_and_says_which_arguments_are_wrong() {
     }
     scenario.lead.push(Turn::text("That is all."));
     let rehearsal = Rehearsal::new(client, scenario, env.project()).limit(Duration::from_secs(240));
-    let rehearsal = rehearsal.env("TMPDIR", env.tmp()).env("LOCKSTEP_NOW", env.now());
+    let rehearsal = rehearsal.home(env.home()).env("TMPDIR", env.tmp()).env("LOCKSTEP_NOW", env.now());
     let outcome = rehearsal.arg("--mcp-config").arg(mcp_config(&env)).run().unwrap();
     assert!(outcome.success() && outcome.unplayed.is_empty(), "{outcome:?}");
     let last = outcome.transcript.lead().requests().last().unwrap().body["messages"].clone();
@@ -50,14 +49,13 @@ fn every_tool_answers_a_real_session_and_says_which_arguments_are_wrong() {
     }
 }
 
-#[test]
 fn what_tools_say_reaches_the_model() {
     let Some(client) = Client::obtain_or_skip() else { return };
     let env = active();
     env.git(["init", "--quiet"]);
     env.write("a.py", "def hello():\n    pass\n");
     env.write("b.py", "from a import hello\nhello()\n");
-    // As many references as make several pages.
+    // Enough references for several pages.
     let uses: String = (0..1_500).map(|n| format!("far()  # number {n:04}\n")).collect();
     env.write("long.py", "def far():\n    pass\n");
     env.write("use.py", format!("from long import far\n{uses}"));
@@ -79,8 +77,13 @@ fn what_tools_say_reaches_the_model() {
     // A page is given whole, never as the start of a file that the client wrote, and leads on to the next.
     assert_eq!(lead.first_with("\"next_cursor\":"), Some(5), "{transcript}");
     assert_eq!(lead.count("persisted-output"), 0, "{transcript}");
-    // The rules apply to whom the caller says it is.
+    // The rules apply to the identity that the caller gives.
     let refused = "refused, for 1 reason; nothing was written";
     assert_eq!(transcript.who_saw(refused), [Agent::subagent("WRITER")].into(), "{transcript}");
     assert!(yes(&env, "task show").contains("by the lead"));
 }
+
+on_each_client!(
+    every_tool_answers_a_real_session_and_says_which_arguments_are_wrong,
+    what_tools_say_reaches_the_model,
+);

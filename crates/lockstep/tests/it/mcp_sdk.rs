@@ -1,5 +1,5 @@
-//! `lockstep mcp` driven by the official MCP SDK, which checks every structured result against the tool's schema. Skipped, and said
-//! so, where the SDK cannot be had.
+//! `lockstep mcp` driven by the official MCP SDK, which checks every structured result against the tool's
+//! schema. Skipped with a message if the SDK is not available.
 
 use std::collections::BTreeSet;
 use std::fs;

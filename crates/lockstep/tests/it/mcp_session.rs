@@ -21,7 +21,7 @@ pub(crate) struct Session {
     messages: Receiver<Value>,
     reader: JoinHandle<()>,
     answers: BTreeMap<u64, Value>,
-    /// What the server said without being asked.
+    /// The server's notifications.
     pub(crate) notifications: Vec<Value>,
     last: u64,
 }
@@ -34,7 +34,7 @@ impl Session {
         session
     }
 
-    /// A server to which nothing was said yet.
+    /// Starts a server without sending anything.
     pub(crate) fn silent(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
         let stdout = BufReader::new(child.stdout.take().unwrap());
@@ -124,7 +124,7 @@ impl Session {
         result["structuredContent"].clone()
     }
 
-    /// Calls a tool that must fail; gives what it says.
+    /// Calls a tool that must fail. Returns its text.
     pub(crate) fn fails(&mut self, tool: &str, arguments: Value) -> String {
         let result = self.call(tool, arguments);
         assert_eq!(result["isError"], true, "{tool}: {result:#}");
@@ -132,7 +132,7 @@ impl Session {
         text(&result).to_owned()
     }
 
-    /// How many files the server has open.
+    /// Returns the number of files that the server has open.
     pub(crate) fn open_files(&self) -> usize {
         fs::read_dir(format!("/proc/{}/fd", self.child.id())).unwrap().count()
     }

@@ -89,7 +89,7 @@ fn every_tool_with_good_and_with_bad_arguments() {
     );
     for (name, good, bad) in calls() {
         let said = session.fails(name, bad);
-        // What, and how to mend it.
+        // The problem, and its fix.
         assert!(
             said.starts_with("error: ") || said.starts_with("refused, ") || said.starts_with("not ready"),
             "{name}: {said}"
@@ -198,7 +198,7 @@ fn update(base: u64, who: Option<&str>) -> Value {
 fn the_task_is_written_by_the_access_rules_and_from_the_version_it_was_made_from() {
     let env = workshop();
     let mut session = Session::start(&env);
-    // Nobody is taken for the Lead who does not say so.
+    // A caller without an identity is not treated as the Lead.
     let said = session.fails("task_update", update(1, None));
     assert!(said.contains("nobody said who writes the task") && said.contains("\"lead\""), "{said}");
     let said = session.fails("phase_complete", json!({"phase": "P1", "l2": "work/1/L2-summary.md"}));
@@ -239,7 +239,7 @@ fn a_server_for_one_agent_acts_for_no_other() {
     let env = workshop();
     let mut session = Session::silent(env.command(["mcp", "--as", "rsil-agent"]));
     session.greet();
-    // It may write phase_status only, whatever it claims.
+    // It may write phase_status only, regardless of the identity it claims.
     let said = session.fails("task_update", update(1, None));
     assert!(said.contains("rsil-agent"), "{said}");
     let said = session.fails("task_update", update(1, Some("lead")));
@@ -273,7 +273,7 @@ fn without_a_project_questions_are_answered_and_the_rest_says_what_is_missing() 
     env.git(["add", "--all"]);
     env.git(["commit", "--quiet", "--message", "first"]);
     env.write("a.py", "def greet():\n    pass\n");
-    let before = env.listing();
+    let before = env.listing().without("home");
     let mut session = Session::start(&env);
     assert_eq!(session.data("impact", json!({}))["impacts"][0]["dependents"][0]["breaks"], true);
     assert_eq!(session.data("references", json!({"name": "a.py"}))["references"][0]["file"], "b.py");
@@ -289,7 +289,7 @@ fn without_a_project_questions_are_answered_and_the_rest_says_what_is_missing() 
     let refused = session.request("resources/read", json!({"uri": "lockstep://task"}));
     assert!(refused["error"]["message"].as_str().unwrap().contains("lockstep init"), "{refused}");
     assert_eq!(session.end().0, Some(0));
-    assert_eq!(env.listing(), before, "nothing is written where nobody asked");
+    assert_eq!(env.listing().without("home"), before, "nothing is written into the tree");
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn third_columns(tsv: &[u8]) -> Vec<PathBuf> {
     lines.map(|line| JournalLine::parse(line).expect("a whole line").path).collect()
 }
 
-/// What every format says of the changes.
+/// Checks the changes in every format.
 fn check(env: &TestEnv, expected: &[PathBuf]) {
     assert_eq!(third_columns(&fs::read(env.journal("s1")).unwrap()), expected, "the journal");
     assert_eq!(third_columns(&env.lockstep(["changes", "--tsv"]).stdout), expected, "--tsv");
@@ -77,7 +77,7 @@ fn strange_names_written_by_a_tool() {
     }
     check(&env, &paths);
     assert!(env.logged().is_empty(), "{:?}", env.logged());
-    // What tools have reported is not found a second time.
+    // Changes that tools have reported are not found again.
     env.hook(&Event::stop()).silent();
     env.hook(&Event::bash()).silent();
     assert_eq!(env.journaled("s1").matches("Sweep").count(), 0);
@@ -121,7 +121,7 @@ fn a_name_cannot_forge_a_line_of_the_alert() {
     assert!(alert.lines().nth(3).unwrap().starts_with("Action: Run "), "{alert}");
 }
 
-/// Longer than any path can be: nobody can have written such a file, and nothing breaks.
+/// Longer than any path can be: such a file cannot exist, and nothing breaks.
 #[test]
 fn a_path_longer_than_the_system_allows() {
     let env = active();

@@ -1,5 +1,5 @@
-//! Every way to get the plugin into a real Claude Code, and the plugin beside entries in the settings: the hooks fire, and fire once.
-//! Skipped, and said so, where the client cannot be had.
+//! Every way to install the plugin in a real Claude Code, and the plugin together with entries in the
+//! settings: the hooks fire, and fire once. Skipped with a message if the client is not available.
 
 use std::fs;
 use std::process::Command;
@@ -59,7 +59,7 @@ impl Stage {
     }
 }
 
-/// What the doctor says of the registered hooks.
+/// Asserts the status of the registered hooks in `doctor`.
 #[track_caller]
 fn assert_registration(stage: &Stage, status: &str) {
     let doctor = stage.json("doctor");
@@ -68,7 +68,6 @@ fn assert_registration(stage: &Stage, status: &str) {
     assert_eq!(registration.unwrap()["status"], status, "{doctor:#}");
 }
 
-#[test]
 fn the_copy_that_init_makes_is_loaded_by_the_client() {
     let Some(stage) = Stage::with_plugin() else { return };
     stage.run("index --quiet").succeeded();
@@ -77,7 +76,6 @@ fn the_copy_that_init_makes_is_loaded_by_the_client() {
     stage.offers(&outcome);
 }
 
-#[test]
 fn a_plugin_directory_works() {
     let Some(stage) = Stage::bare() else { return };
     stage.env.configure("");
@@ -88,7 +86,6 @@ fn a_plugin_directory_works() {
     stage.offers(&outcome);
 }
 
-#[test]
 fn the_marketplace_file_installs_it_and_init_makes_no_second_copy() {
     let Some(stage) = Stage::bare() else { return };
     stage.install_from_marketplace();
@@ -105,7 +102,6 @@ fn the_marketplace_file_installs_it_and_init_makes_no_second_copy() {
     assert_registration(&stage, "failed");
 }
 
-#[test]
 fn beside_entries_in_the_settings_nothing_is_done_twice() {
     let Some(stage) = Stage::bare() else { return };
     stage.run("init --client claude --quiet").succeeded();
@@ -117,7 +113,6 @@ fn beside_entries_in_the_settings_nothing_is_done_twice() {
     assert_registration(&stage, "warning");
 }
 
-#[test]
 fn doctor_proves_the_plugin_live() {
     let Some(stage) = Stage::with_plugin() else { return };
     let mut doctor = stage.env.command(["doctor", "--live", "--format", "json"]);
@@ -128,3 +123,11 @@ fn doctor_proves_the_plugin_live() {
     let live = report["checks"].as_array().unwrap().iter().find(|check| check["name"] == "live").unwrap();
     assert_eq!(live["status"], "ok", "{report:#}");
 }
+
+on_each_client!(
+    the_copy_that_init_makes_is_loaded_by_the_client,
+    a_plugin_directory_works,
+    the_marketplace_file_installs_it_and_init_makes_no_second_copy,
+    beside_entries_in_the_settings_nothing_is_done_twice,
+    doctor_proves_the_plugin_live,
+);

@@ -1,5 +1,5 @@
-//! The plugin's texts against the program, the client and the access table: a command that does not parse, a field or tool that the
-//! client does not know, a row that says something else than the configuration would mislead every session.
+//! Checks the plugin's texts against the program, the client and the access table: a command that does not
+//! parse, an unknown field or tool, or a row that differs from the configuration would mislead every session.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use crate::documents::repository;
 
-/// What Claude Code 2.1.197 takes in a skill's frontmatter, as it declares it; fields that are marked as internal are left out.
+/// The fields that Claude Code 2.1.197 accepts in a skill's frontmatter; fields that it marks as internal are
+/// left out.
 const SKILL_FIELDS: &[&str] = &[
     "name",
     "description",
@@ -205,7 +206,8 @@ fn the_servers_tools_are_there() {
     }
 }
 
-/// Whoever the access table lets write the task has the tool for it; whoever it does not has been denied it by name.
+/// Agents that may write the task according to the access table have the tool for it; the others are denied
+/// it by name.
 #[test]
 fn the_agents_tools_are_what_the_access_table_needs() {
     let table = AccessTable::default();
@@ -316,7 +318,7 @@ fn whoever_is_named_exists() {
             }
         }
     }
-    // The client starts its ordinary agent, and says nothing, where a skill's agent is not named with its plugin.
+    // If a skill's agent is not named with its plugin, the client silently starts its ordinary agent.
     for skill in &skills {
         let agent =
             skill.field("agent").map(|agent| agent.strip_prefix("lockstep:").expect("with its plugin"));
@@ -331,7 +333,7 @@ fn every_skill_says_what_to_do_without_lockstep() {
         for heading in ["\n## Reads and writes\n", "\n## Do\n", "\n## Without Lockstep\n"] {
             assert_eq!(skill.body.matches(heading).count(), 1, "{}: {heading}", skill.file);
         }
-        assert!(skill.body.contains("Where `lockstep` is not found"), "{}", skill.file);
+        assert!(skill.body.contains("If `lockstep` is not found"), "{}", skill.file);
         assert!(skill.body.to_lowercase().contains("exit"), "{} does not say what outcomes mean", skill.file);
     }
 }

@@ -31,7 +31,7 @@ fn init_copies_the_plugin_and_uninstall_takes_it_out_exactly() {
     }
     let settings = fs::read_to_string(env.project().join(SETTINGS)).unwrap();
     assert!(!settings.contains("hook claude"), "the plugin brings them: {settings}");
-    // Nobody else's skills or agents are there, so nothing is put into sessions.
+    // There are no other skills or agents, so nothing is added to sessions.
     assert!(!env.state().join("session-cache.md").exists());
     let again = env.lockstep(["init"]).succeeded();
     assert!(again.contains("nothing to change"), "a project with the plugin keeps it: {again}");
@@ -81,7 +81,7 @@ fn walk(dir: &std::path::Path) -> usize {
 fn a_copy_of_an_earlier_version_is_brought_up_to_date() {
     let env = inactive();
     env.lockstep(["init", "--plugin"]).succeeded();
-    // As an earlier version left it: another text, a file that is no more, and the memory of both.
+    // The state of an earlier version: another text, a file that was since removed, and the records of both.
     let memory = env.state().join("installation.json");
     let mut installation: Value = serde_json::from_str(&fs::read_to_string(&memory).unwrap()).unwrap();
     let record = |text: &str| serde_json::json!({"original": null, "installed_digest": blake3::hash(text.as_bytes()).to_hex().to_string()});
@@ -175,7 +175,8 @@ fn a_missing_program_is_told_once_in_one_line_to_the_lead_of_an_active_project()
     assert!(reply["hookSpecificOutput"]["additionalContext"].as_str().unwrap().starts_with(text));
     assert_eq!(reply["hookSpecificOutput"]["hookEventName"], "SessionStart");
 
-    // Removed in the middle of a session: the next event of the Lead's says it, none of a subagent's or at a stop.
+    // Removed during a session: the next event of the Lead reports it, but not one of a subagent or at a
+    // stop.
     for event in [
         Event::subagent_stop("a1", "implementer"),
         Event::stop(),
@@ -217,7 +218,7 @@ fn doctor_knows_the_plugin() {
     env.git(["init", "--quiet"]);
     env.lockstep(["init", "--plugin", "--quiet"]).succeeded();
     assert!(doctor(&env).iter().all(|(_, status, _)| status == "ok"), "{:#?}", doctor(&env));
-    finds(&env, "registration", "ok", "all 8 events are registered");
+    finds(&env, "registration", "ok", "all 9 events are registered");
     finds(&env, "plugin", "ok", "brings the hooks of this version");
     // Both: nothing is done twice, and it is probably not meant.
     let settings = env.home().join(SETTINGS);
@@ -255,7 +256,7 @@ fn a_copy_delivers_all_of_a_cache_in_as_many_parts_as_it_takes() {
     assert!(starts[1]["command"].as_str().unwrap().contains("hook claude --plugin --part 2/"), "{starts:#?}");
     finds(&env, "cache", "ok", "session-cache.md is fresh");
     finds(&env, "plugin", "ok", "brings the hooks of this version");
-    finds(&env, "registration", "ok", "all 8 events are registered");
+    finds(&env, "registration", "ok", "all 9 events are registered");
     env.lockstep(["uninstall", "--quiet"]).succeeded();
     assert!(!env.project().join(COPY).exists());
 }

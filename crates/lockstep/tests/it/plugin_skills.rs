@@ -156,7 +156,7 @@ impl Walk {
         filled
     }
 
-    /// What is true before a command that is one of several ways.
+    /// The precondition of a command that is one of several alternatives.
     fn prepare(&self, command: &str) {
         let run = |args: &str| drop(self.env.lockstep(args.split(' ')).succeeded());
         if command.contains("step phase done") {
@@ -193,7 +193,7 @@ impl Walk {
             self.prepare(&command);
             let filled = self.filled(&command);
             let output = self.run(&filled);
-            // Where the skill says so, exit code 1 is an answer.
+            // If the skill says so, exit code 1 is an answer.
             let answered = output.code == Some(1) && ANSWERS.contains(&command.as_str());
             assert!(output.code == Some(0) || answered, "{skill}: {filled}\n{}", output.snapshot());
         }

@@ -1,5 +1,6 @@
-//! Whole sessions of a real Claude Code with the hooks that `lockstep init` registers, against a scripted model on loopback. What
-//! the client sent to the model is the evidence. Skipped, and said so, where the client cannot be had.
+//! Complete sessions of a real Claude Code with the hooks that `lockstep init` registers, against a scripted
+//! model on loopback. The client's requests to the model are the evidence. Skipped with a message if the
+//! client is not available.
 
 use std::fs;
 use std::path::Path;
@@ -16,7 +17,7 @@ use crate::inactive;
 /// The first words of every text of Lockstep's that a model may see.
 const ALERT: &str = "SRC IMPACT ALERT:";
 
-/// Plays a scenario in a project that `lockstep init` has set up; `None` where the client cannot be had.
+/// Plays a scenario in a project that `lockstep init` has set up; `None` if the client cannot be had.
 fn play(env: &TestEnv, scenario: &str) -> Option<Outcome> {
     let client = Client::obtain_or_skip()?;
     env.git(["init", "--quiet"]);
@@ -57,7 +58,6 @@ fn change(tool: &str, path: &str, agent: Option<&str>) -> (String, String, Optio
     (tool.to_owned(), format!("$ROOT/{path}"), agent.map(str::to_owned))
 }
 
-#[test]
 fn every_way_to_change_a_file_is_journaled_and_the_alert_reaches_the_lead_once() {
     let env = inactive();
     let Some(outcome) = play(&env, "three-ways-to-change.toml") else { return };
@@ -72,7 +72,7 @@ fn every_way_to_change_a_file_is_journaled_and_the_alert_reaches_the_lead_once()
     let transcript = &outcome.transcript;
     assert_eq!(transcript.lead().count(ALERT), 1, "{transcript}");
     assert_eq!(transcript.lead().count("Changed: a.py"), 1, "{transcript}");
-    // The alert names who really depends on what was renamed, and nobody else.
+    // The alert names exactly the files that depend on the renamed function.
     assert_eq!(transcript.lead().count("Dependents: b.py:1,3 (refs hello) [breaks]"), 1, "{transcript}");
     // The request that follows the subagent's end is the first to have it.
     assert_eq!(transcript.lead().first_with(ALERT), Some(1), "{transcript}");
@@ -80,7 +80,6 @@ fn every_way_to_change_a_file_is_journaled_and_the_alert_reaches_the_lead_once()
     assert!(env.logged().is_empty(), "{:?}", env.logged());
 }
 
-#[test]
 fn what_a_background_subagent_changed_reaches_the_lead_at_its_next_event() {
     let env = inactive();
     let Some(outcome) = play(&env, "background-subagent.toml") else { return };
@@ -91,7 +90,6 @@ fn what_a_background_subagent_changed_reaches_the_lead_at_its_next_event() {
     assert_eq!(transcript.who_saw(ALERT), [Agent::Lead].into());
 }
 
-#[test]
 fn a_session_that_changes_nothing_gets_no_text_at_all() {
     let env = inactive();
     let Some(outcome) = play(&env, "only-looking.toml") else { return };
@@ -103,7 +101,6 @@ fn a_session_that_changes_nothing_gets_no_text_at_all() {
     assert!(env.logged().is_empty(), "{:?}", env.logged());
 }
 
-#[test]
 fn registered_hooks_do_nothing_where_the_project_is_not_active() {
     let env = inactive();
     let Some(client) = Client::obtain_or_skip() else { return };
@@ -119,7 +116,6 @@ fn registered_hooks_do_nothing_where_the_project_is_not_active() {
     assert_eq!(journals.count(), 0);
 }
 
-#[test]
 fn doctor_proves_it_live() {
     let env = inactive();
     let Some(client) = Client::obtain_or_skip() else { return };
@@ -132,3 +128,11 @@ fn doctor_proves_it_live() {
     let live = report["checks"].as_array().unwrap().iter().find(|check| check["name"] == "live").unwrap();
     assert_eq!(live["status"], "ok", "{report:#}");
 }
+
+on_each_client!(
+    every_way_to_change_a_file_is_journaled_and_the_alert_reaches_the_lead_once,
+    what_a_background_subagent_changed_reaches_the_lead_at_its_next_event,
+    a_session_that_changes_nothing_gets_no_text_at_all,
+    registered_hooks_do_nothing_where_the_project_is_not_active,
+    doctor_proves_it_live,
+);

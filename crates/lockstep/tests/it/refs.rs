@@ -34,6 +34,14 @@ fn uses_in_the_defining_file_are_listed_and_marked() {
 }
 
 #[test]
+fn a_line_with_two_references_is_listed_once() {
+    let env = inactive();
+    env.write("a.py", "def greet(name):\n    pass\n\n\ndef name():\n    pass\n");
+    env.write("b.py", "from a import greet, name\n\ngreet(name())\n");
+    assert_eq!(places(&env, &["a.py"]), ["b.py:1", "b.py:3"]);
+}
+
+#[test]
 fn old_name_after_a_rename_is_still_found() {
     let env = inactive();
     env.git(["init", "--quiet"]);
@@ -185,7 +193,7 @@ fn typing_error_gets_a_suggestion() {
     env.write("settings.py", "");
     let said = env.lockstep(["refs", "prase_line"]).failed(2);
     assert!(said.contains("a similar name: `parse_line`"), "{said}");
-    let said = env.lockstep(["refs", "setings.py"]).failed(2);
+    let said = env.lockstep(["refs", "setings.py"]).failed(4);
     assert!(said.contains("`settings.py`"), "{said}");
 }
 
@@ -213,6 +221,12 @@ fn no_place_is_listed_twice() {
     let env = inactive();
     env.write("a.ts", "export const x = 1;\nexport type Y = number;\n");
     env.write("b.ts", "import { x, Y } from './a';\n\nexport const z: Y = x;\n");
+    let out: Value =
+        serde_json::from_str(&env.lockstep(["refs", "--out", "b.ts", "--format", "json"]).succeeded())
+            .unwrap();
+    let lines: Vec<u64> =
+        out["references"].as_array().unwrap().iter().map(|it| it["line"].as_u64().unwrap()).collect();
+    assert_eq!(lines, [1, 3], "each line once for the one target: {out:#}");
     let text = refs(&env, &["a.ts"]);
     assert_eq!(text.matches("b.ts:1:").count(), 1, "{text}");
     assert_eq!(text.matches("b.ts:3:").count(), 1, "{text}");
@@ -238,4 +252,33 @@ fn incomplete_answer_says_so_and_has_its_own_exit_code() {
     assert!(output.snapshot().contains("Not everything was searched"), "{}", output.snapshot());
     let json = env.lockstep(["refs", "greet", "--time-limit", "0", "--format", "json"]);
     assert!(json.snapshot().contains("\"truncated\": true"), "{}", json.snapshot());
+}
+
+#[test]
+fn outgoing_references_of_a_symbol_include_those_in_its_file() {
+    let env = inactive();
+    env.write(
+        "a.py",
+        "def one():\n    pass\n\n\ndef two():\n    return one()\n\n\ndef three():\n    one()\n",
+    );
+    let text = refs(&env, &["--out", "two"]);
+    assert!(text.contains("a.py:6:    return one()") && !text.contains("a.py:10"), "{text}");
+}
+
+#[test]
+fn call_of_a_removed_function_is_a_use_and_no_mention() {
+    let env = inactive();
+    env.write("a.py", "def other():\n    return greet(1)\n");
+    let text = refs(&env, &["greet"]);
+    assert!(text.contains("a.py (symbol)") && !text.contains("mention"), "{text}");
+}
+
+#[test]
+fn line_that_a_file_does_not_have_is_an_error() {
+    let env = inactive();
+    env.write("a.py", "def one():\n    pass\n");
+    env.write("b.py", "import a\n");
+    assert!(refs(&env, &["a.py:2"]).contains("a.py:1"));
+    let error = env.lockstep(["refs", "a.py:9"]).failed(4);
+    assert!(error.contains("a.py:9"), "{error}");
 }

@@ -34,7 +34,7 @@ fn a_journal_goes_after_its_sessions_end_and_grace_and_no_other() {
         begin(&env, session);
         edit(&env, session, "a.py");
     }
-    // Of another project, or another program: nobody here knows that session.
+    // A session of another project, or of another program.
     fs::write(env.journal("foreign"), "2026-02-14T15:30:42+09:00\tEdit\t/x\n").unwrap();
     end(&env, "ended");
     env.advance(HOUR);
@@ -66,7 +66,7 @@ fn a_resumed_session_keeps_its_journal() {
     assert_eq!(listed(&env, "s"), 2);
 }
 
-/// The new file may well get the inode of the old one, and be longer before anybody reads it.
+/// The new file may get the inode of the old one, and may be longer before it is read.
 #[test]
 fn a_session_that_goes_on_after_its_journal_was_removed_loses_nothing() {
     let env = configured("[journal]\ngrace = \"0s\"\n");

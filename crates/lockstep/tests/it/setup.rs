@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::process::{Command, Stdio};
 
 use crate::inactive;
 
@@ -29,7 +30,7 @@ fn init_twice_and_uninstall_leave_every_settings_file_as_it_was() {
         env.lockstep(["init"]).succeeded();
         let installed = fs::read_to_string(&settings).unwrap();
         assert!(serde_json::from_str::<serde_json::Value>(&installed).is_ok(), "{installed}");
-        assert_eq!(installed.matches("hook claude").count(), 8, "{installed}");
+        assert_eq!(installed.matches("hook claude").count(), 9, "{installed}");
         let again = env.lockstep(["init"]).succeeded();
         assert!(again.contains("nothing to change"), "{again}");
         assert_eq!(fs::read_to_string(&settings).unwrap(), installed);
@@ -287,4 +288,58 @@ fn without_a_client_only_the_configuration_is_written() {
     assert!(!said.contains("Restart"), "there is no hook to see: {said}");
     assert!(!env.project().join(".claude").exists());
     assert!(env.project().join("lockstep.toml").exists());
+}
+
+#[test]
+fn init_refuses_to_register_a_program_that_it_would_not_recognise() {
+    let env = inactive();
+    let renamed = env.root().join("tool-1.0");
+    fs::copy(env!("CARGO_BIN_EXE_lockstep"), &renamed).unwrap();
+    let mut command = Command::new(&renamed);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let template = env.command(["init", "--client", "claude"]);
+    command.args(template.get_args()).current_dir(env.project()).env_clear();
+    command.envs(template.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let output = env.run(command, b"");
+    assert_eq!(output.code, Some(3), "{}", output.snapshot());
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(told.contains("rename the program's file to `lockstep`"), "{told}");
+    assert!(!env.project().join(SETTINGS).exists());
+}
+
+/// Another program adds to the settings while `init` does, each time with what it has just read.
+#[test]
+fn another_writer_keeps_its_change() {
+    for by_rename in [true, false] {
+        let env = inactive();
+        let path = env.write(".claude/settings.json", "{}\n");
+        let is_over = std::sync::atomic::AtomicBool::new(false);
+        let written = std::thread::scope(|scope| {
+            let other = scope.spawn(|| {
+                let mut written = Vec::new();
+                while !is_over.load(std::sync::atomic::Ordering::SeqCst) {
+                    let text = fs::read_to_string(&path).unwrap();
+                    let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
+                    let key = format!("k{}", written.len());
+                    value[&key] = true.into();
+                    if by_rename {
+                        let temporary = path.with_extension("other");
+                        fs::write(&temporary, value.to_string()).unwrap();
+                        fs::rename(&temporary, &path).unwrap();
+                    } else {
+                        fs::write(&path, value.to_string()).unwrap();
+                    }
+                    written.push(key);
+                    std::thread::sleep(std::time::Duration::from_millis(20));
+                }
+                written
+            });
+            env.lockstep(["init", "--client", "claude", "--quiet"]).succeeded();
+            is_over.store(true, std::sync::atomic::Ordering::SeqCst);
+            other.join().unwrap()
+        });
+        let value: serde_json::Value = serde_json::from_str(&fs::read_to_string(&path).unwrap()).unwrap();
+        let lost: Vec<_> = written.iter().filter(|key| value[key.as_str()] != true).collect();
+        assert!(lost.is_empty(), "{lost:?} of {} (renamed: {by_rename})", written.len());
+    }
 }

@@ -1,4 +1,4 @@
-//! Attempts to get past the gates. Each test tells the attack, and what becomes of it.
+//! Attempts to get past the gates. Each test describes the attack and its result.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -160,7 +160,7 @@ fn a_line_of_the_audit_is_edited_deleted_or_reordered() {
     }
 }
 
-/// The file says DONE because somebody wrote so.
+/// The file says DONE because it was edited.
 #[test]
 fn the_step_file_is_changed_by_hand_to_done() {
     let env = with_step();
@@ -184,7 +184,7 @@ fn the_step_file_is_changed_by_hand_to_done() {
     assert!(no(&env, "step finish 01-01 --status DONE").contains("by hand"));
 }
 
-/// The step that stands in the way is deleted.
+/// The blocking step is deleted.
 #[test]
 fn the_step_file_is_deleted() {
     let env = with_step();
@@ -232,8 +232,8 @@ fn the_step_file_is_a_symbolic_link() {
     assert_eq!(step(&env)["state"]["status"], "TODO");
 }
 
-/// The program is gone. A client cannot be stopped by a program that is not there: it tells the user that the hook failed and goes on.
-/// git's hook refuses; `doctor` of any other copy says what is wrong.
+/// The program is missing. A missing program cannot stop a client: the client tells the user that the hook
+/// failed, and continues. git's hook refuses; `doctor` of any other copy reports the problem.
 #[test]
 fn the_binary_is_missing_from_path() {
     let env = inactive();
@@ -275,4 +275,30 @@ fn the_binary_is_missing_from_path() {
     let doctor = env.lockstep(["doctor"]);
     assert_eq!(doctor.code, Some(1), "{}", doctor.snapshot());
     assert!(doctor.snapshot().contains("`lockstep` cannot be started"), "{}", doctor.snapshot());
+}
+
+/// The words of a commit are hidden from a search: quotes, variables, substitutions, other names, other programs.
+#[test]
+fn a_commit_is_written_in_other_words() {
+    let env = with_step();
+    yes(&env, "step phase start 01-01 RED");
+    for command in [
+        "g'i't commit -m x",
+        "$'\\x67it' commit",
+        "a=(git commit -m x); \"${a[@]}\"",
+        "git${IFS}commit",
+        "f() { git \"$@\"; }; f commit",
+        "echo Z2l0IGNvbW1pdA== | base64 -d | sh",
+        "cat > x.sh <<'EOF'\ngit commit\nEOF\nbash x.sh",
+        "echo commit | xargs git",
+        "git -c alias.s='!git commit -m x' s",
+        "git hash-object -t commit -w --stdin",
+        "python3 -c \"import subprocess; subprocess.run(['git', 'commit'])\"",
+    ] {
+        assert!(denied(&env.hook(&bash(command))).is_some(), "{command}");
+    }
+    for command in ["git log", "echo \"git commit\"", "grep git commit", "python3 -c 'print(\"git commit\")'"]
+    {
+        env.hook(&bash(command)).silent();
+    }
 }

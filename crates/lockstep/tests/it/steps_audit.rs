@@ -138,3 +138,19 @@ fn a_gate_goes_on_where_its_entry_cannot_be_written_and_a_change_does_not() {
     );
     assert!(env.logged().iter().any(|line| line.contains("was not written")));
 }
+
+#[test]
+fn a_step_that_never_existed_leaves_no_trail_in_the_root() {
+    let env = active();
+    let told = env.lockstep(["gate", "stop", "NAME"]).failed(4);
+    assert!(told.contains("there is no step file NAME"), "{told}");
+    let prompt = env.write("prompt.md", "<!-- DES-VALIDATION: required -->\n<!-- DES-STEP-FILE: NAME -->\n");
+    assert_eq!(env.lockstep(["gate", "prompt", prompt.to_str().unwrap()]).code, Some(1));
+    let names: Vec<_> = fs::read_dir(env.project())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with("audit-"))
+        .collect();
+    assert!(names.is_empty(), "{names:?}");
+    assert!(env.lockstep(["audit", "show"]).succeeded().contains("NAME"), "the refusal is on record");
+}

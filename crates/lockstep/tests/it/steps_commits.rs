@@ -59,10 +59,11 @@ fn what_goes_past_the_hook_is_on_record_at_the_next_look() {
     let env = repository();
     yes(&env, "step phase start 01-01 RED");
     assert_eq!(commit(&env, &[]).0, Some(1));
-    assert_eq!(commit(&env, &["--no-verify"]).0, Some(0));
+    assert_eq!(commit(&env, &["--no-verify"]).0, Some(128), "the other hook of git is asked");
+    env.git(["-c", "core.hooksPath=/dev/null", "commit", "--quiet", "-m", "work"]);
     env.shell(
         "tree=$(git write-tree) && new=$(git -c user.name=x -c user.email=x@y commit-tree -p HEAD -m plumbing $tree) && \
-         git update-ref HEAD $new",
+         git -c core.hooksPath=/dev/null update-ref HEAD $new",
     );
     let said = yes(&env, "audit verify");
     assert!(said.contains("(work) passed no gate") && said.contains("(plumbing) passed no gate"), "{said}");
@@ -153,11 +154,22 @@ fn doctor_says_whether_the_gates_are_asked() {
     let said = |env: &TestEnv| env.lockstep(["doctor"]).snapshot();
     assert!(said(&env).contains("git does not ask it"), "{}", said(&env));
     yes(&env, "init --git-hook --quiet");
-    assert!(said(&env).contains("git asks it before every commit"), "{}", said(&env));
+    assert!(
+        said(&env).contains("git asks it before every commit and every move of a branch"),
+        "{}",
+        said(&env)
+    );
     let settings = env.project().join(".claude/settings.json");
     let text = fs::read_to_string(&settings).unwrap();
-    fs::write(&settings, text.replace("Task|Agent|Bash|", "")).unwrap();
-    assert!(said(&env).contains("not for Task, Agent, Bash: no gate is asked"), "{}", said(&env));
+    fs::write(&settings, text.replace("Task|Agent|Workflow|SendMessage|Bash|Monitor|PowerShell|", ""))
+        .unwrap();
+    assert!(
+        said(&env).contains(
+            "not for Task, Agent, Workflow, SendMessage, Bash, Monitor, PowerShell: no gate is asked"
+        ),
+        "{}",
+        said(&env)
+    );
     fs::write(&settings, text).unwrap();
     let log = env.project().join("steps/audit-2026-02-14.log");
     fs::write(&log, fs::read_to_string(&log).unwrap().replace("auth", "other")).unwrap();
@@ -182,7 +194,8 @@ fn a_project_below_the_top_of_its_repository_has_its_gate() {
         "{}",
         refused.snapshot()
     );
-    env.git(["commit", "--quiet", "-m", "elsewhere", "--no-verify"]);
+    let past = env.git_output(["commit", "--quiet", "-m", "elsewhere", "--no-verify"]);
+    assert_eq!(past.code, Some(128), "{}", past.snapshot());
 }
 
 #[test]
@@ -211,4 +224,72 @@ fn a_step_whose_boundary_was_left_is_not_committed() {
         "{said}"
     );
     ready(&env);
+}
+
+/// A repository with a step that may change `src` only, ready for its commit.
+fn bounded() -> TestEnv {
+    let env = repository();
+    env.lockstep(["step", "new", "02-01", "--project", "auth", "--phases", "tdd-3", "--allow", "src/**"])
+        .succeeded();
+    env.write("before.txt", "uncommitted before the step begins");
+    yes(&env, "step phase start 02-01 RED");
+    yes(&env, "step phase done 02-01 RED --run false");
+    yes(&env, "step phase start 02-01 GREEN");
+    yes(&env, "step phase done 02-01 GREEN --run true");
+    env.write("src/a.rs", "fine");
+    assert!(yes(&env, "gate stop 02-01").contains("PASS"));
+    env
+}
+
+#[test]
+fn a_commit_is_judged_by_its_content_since_the_step_began() {
+    let env = bounded();
+    assert_eq!(
+        commit(&env, &[]),
+        (Some(0), String::new()),
+        "files from before the step and inside its boundary"
+    );
+    for way in [
+        "echo x > outside.txt; git add outside.txt",
+        "echo x > outside.txt; touch -d '2001-01-01' outside.txt; git add outside.txt",
+        "echo x >> .gitignore; git add .gitignore; git update-index --skip-worktree .gitignore",
+        "echo x >> .gitignore; git add .gitignore; git update-index --assume-unchanged .gitignore",
+        "git rm -q --cached before.txt",
+        "git mv before.txt after.txt",
+        "echo x > \"$(printf 'out\\377side')\"; git add -A",
+        "echo x > outside.txt; git add outside.txt; git -c core.hooksPath=/dev/null commit -qnm past; git reset -q",
+        "git config core.trustctime false; git config core.fileMode false; echo x > outside.txt; git add -A",
+    ] {
+        let env = bounded();
+        commit(&env, &[]);
+        env.git_script(way).succeeded();
+        let output = env.git_output(["commit", "--quiet", "--allow-empty", "-m", "work"]);
+        assert_eq!(output.code, Some(1), "{way}: {}", output.snapshot());
+        assert!(output.snapshot().contains("outside the step's boundary"), "{way}: {}", output.snapshot());
+    }
+}
+
+#[test]
+fn gate_2_looks_at_contents_and_not_at_times_and_flags() {
+    for way in [
+        "echo x > outside.txt; touch -d '2001-01-01' outside.txt",
+        "echo x >> .gitignore; git update-index --skip-worktree .gitignore",
+        "git update-index --assume-unchanged .gitignore; echo x >> .gitignore",
+        "echo x > \"$(printf 'out\\377side')\"",
+    ] {
+        let env = bounded();
+        env.git_script(way).succeeded();
+        let said = no(&env, "gate stop 02-01");
+        assert!(said.contains("outside the step's boundary"), "{way}: {said}");
+    }
+}
+
+#[test]
+fn a_staged_name_that_is_no_text_does_not_block_a_commit() {
+    let env = repository();
+    env.git_script("mkdir -p src; echo x > \"$(printf 'src/na\\377me')\"").succeeded();
+    assert_eq!(commit(&env, &[]), (Some(0), String::new()));
+    let env = bounded();
+    env.git_script("echo x > \"$(printf 'src/na\\377me')\"").succeeded();
+    assert_eq!(commit(&env, &[]), (Some(0), String::new()), "it is inside the boundary");
 }

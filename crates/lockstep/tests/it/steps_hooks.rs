@@ -1,4 +1,5 @@
-//! The gates of steps in the client's hooks: what is denied and with which words, what is asked once, what nobody pays for.
+//! The gates of steps in the client's hooks: denials with their texts, requests that are made once, and cases
+//! without cost.
 
 use std::fs;
 use std::path::PathBuf;
@@ -32,7 +33,7 @@ pub(crate) fn invoke(prompt: &str) -> Event {
         .with("tool_input", json!({"description": "work", "prompt": prompt, "subagent_type": "implementer"}))
 }
 
-/// The reason of a denied call; `None` for one that passes, of which nothing is said.
+/// Returns the reason of a denied call. `None` for one that passes, without output.
 #[track_caller]
 pub(crate) fn denied(output: &Output) -> Option<String> {
     let stdout = output.succeeded();
@@ -44,7 +45,7 @@ pub(crate) fn denied(output: &Output) -> Option<String> {
     Some(reply["hookSpecificOutput"]["permissionDecisionReason"].as_str().unwrap().to_owned())
 }
 
-/// What a stopping agent is asked; `None` where it may end.
+/// Returns the request to a stopping agent. `None` if it may end.
 #[track_caller]
 pub(crate) fn asked(output: &Output) -> Option<String> {
     let stdout = output.succeeded();
@@ -261,7 +262,13 @@ fn the_boundary_holds_for_the_agent_of_the_step_and_for_nobody_else() {
         denied(&env.hook(&edit(&env, "a1", "src/link/new.md"))).is_some(),
         "a link does not hide where a file lies"
     );
-    assert_eq!(events(&env).iter().filter(|event| *event == "BOUNDARY_REFUSED").count(), 6);
+    // The client would create the file to which the link leads.
+    std::os::unix::fs::symlink("../docs/not-yet.md", env.project().join("src/dangling.rs")).unwrap();
+    std::os::unix::fs::symlink("dangling.rs", env.project().join("src/twice.rs")).unwrap();
+    for path in ["src/dangling.rs", "src/twice.rs"] {
+        assert!(denied(&env.hook(&edit(&env, "a1", path))).is_some(), "{path}");
+    }
+    assert_eq!(events(&env).iter().filter(|event| *event == "BOUNDARY_REFUSED").count(), 8);
 }
 
 #[test]

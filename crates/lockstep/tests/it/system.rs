@@ -1,6 +1,6 @@
-//! Whole-system scenarios: a real Claude Code with the plugin that `lockstep init --plugin` sets up, against a scripted model on
-//! loopback. Each is a file in `tests/scenarios/system-*.toml` that tells what happens; what must come of it is here. Skipped, and
-//! said so, where the client cannot be had.
+//! Whole-system scenarios: a real Claude Code with the plugin that `lockstep init --plugin` sets up, against
+//! a scripted model on loopback. Each is a file in `tests/scenarios/system-*.toml` that describes the events;
+//! the expected results are here. Skipped with a message if the client is not available.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -27,7 +27,7 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// Nothing is set up yet; `None` where the client cannot be had.
+    /// Nothing is set up yet; `None` if the client cannot be had.
     pub(crate) fn bare() -> Option<Self> {
         let client = Client::obtain_or_skip()?;
         let env = inactive();
@@ -38,7 +38,8 @@ impl Stage {
         let stage = Self { env, client };
         fs::create_dir(stage.bin()).unwrap();
         symlink(env!("CARGO_BIN_EXE_lockstep"), stage.bin().join("lockstep")).unwrap();
-        // What the client writes when its user says that the folder is to be trusted: only then it loads a project's plugins.
+        // The file that the client writes when its user trusts the folder: only then it loads a project's
+        // plugins.
         let project = stage.env.project().canonicalize().unwrap();
         let trust = json!({"projects": {project.to_str().unwrap(): {"hasTrustDialogAccepted": true}}});
         fs::write(stage.env.home().join(".claude.json"), trust.to_string()).unwrap();
@@ -124,7 +125,6 @@ pub(crate) fn change(tool: &str, file: &str, agent: Option<&str>) -> (String, St
     (tool.to_owned(), file.to_owned(), agent.map(str::to_owned))
 }
 
-#[test]
 fn e_nothing_at_all_happens_in_a_project_without_a_configuration() {
     let Some(stage) = Stage::with_plugin() else { return };
     fs::remove_file(stage.env.project().join("lockstep.toml")).unwrap();
@@ -141,13 +141,13 @@ fn e_nothing_at_all_happens_in_a_project_without_a_configuration() {
     assert!(!outcome.stderr.contains("lockstep"), "{}", outcome.stderr);
 }
 
-/// Whether a hook told this: not in the list of skills and agents, where the plugin's names stand.
+/// Returns true if a hook sent this text. The list of skills and agents, which contains the plugin's names,
+/// is ignored.
 fn told(texts: Vec<lockstep_rehearsal::transcript::Text>, words: &str) -> bool {
     let listed = |text: &str| text.contains("Available agent types") || text.contains("skills are available");
     texts.iter().any(|text| text.kind != Kind::Assistant && text.text.contains(words) && !listed(&text.text))
 }
 
-#[test]
 fn f_the_program_is_removed_in_the_middle_of_a_session() {
     let Some(stage) = Stage::with_plugin() else { return };
     let bin = stage.bin();
@@ -169,7 +169,6 @@ fn f_the_program_is_removed_in_the_middle_of_a_session() {
     assert!(stage.env.logged().is_empty(), "{:?}", stage.env.logged());
 }
 
-#[test]
 fn b_a_step_from_the_prompt_gate_to_the_commit_gate() {
     let Some(stage) = Stage::with_plugin() else { return };
     stage.env.write(".gitignore", ".lockstep/\nsteps/audit-*.log\n");
@@ -187,7 +186,11 @@ fn b_a_step_from_the_prompt_gate_to_the_commit_gate() {
     assert_eq!(transcript.who_saw(denied), [Agent::Lead].into());
     let asked = "This is said once: if it stays so, the step is set to FAILED.";
     assert_eq!(transcript.who_saw(asked), [Agent::subagent("CRAFTER")].into(), "{transcript}");
-    assert_eq!(transcript.subagents("CRAFTER")[0].count(asked), 1, "{transcript}");
+    // The newest version repeats it to the model as an error of the hook.
+    let crafter = &transcript.subagents("CRAFTER")[0];
+    let last = crafter.texts(crafter.requests().len() - 1);
+    let questions = last.iter().filter(|text| text.kind == Kind::User && text.text.contains(asked));
+    assert_eq!(questions.count(), 1, "{transcript}");
     assert!(
         transcript.lead().count("Phase GREEN is put off (DEFERRED: the Lead does it)") >= 1,
         "{transcript}"
@@ -207,7 +210,6 @@ fn b_a_step_from_the_prompt_gate_to_the_commit_gate() {
     assert!(stage.env.logged().is_empty(), "{:?}", stage.env.logged());
 }
 
-#[test]
 fn d_a_session_starts_after_a_compaction_during_an_active_cascade() {
     let Some(stage) = Stage::with_plugin() else { return };
     let first = stage.play("system-compaction-1-begins", &[]);
@@ -219,7 +221,8 @@ fn d_a_session_starts_after_a_compaction_during_an_active_cascade() {
     let last = resumed("system-compaction-3-goes-on");
     let (transcript, lead) = (&last.transcript, last.transcript.lead());
     let first = lead.requests()[0];
-    // What the conversation was is gone; what is under way is told as it is compacted, and as it is resumed.
+    // The conversation is lost; the work in progress is mentioned when it is compacted, and when it is
+    // resumed.
     assert_eq!(first.count("The user asked for a rename."), 1, "{transcript}");
     assert_eq!(first.count("==> 1a for implementer") + first.count(ALERT), 0, "{transcript}");
     let mention = "A cascade is active in this project: cascade 1, iteration 1 of at most 3, after changes in store.py. \
@@ -237,14 +240,14 @@ fn d_a_session_starts_after_a_compaction_during_an_active_cascade() {
     assert!(stage.env.logged().is_empty(), "{:?}", stage.env.logged());
 }
 
-/// This text was told to this agent, and to nobody else.
+/// Asserts that only this agent got the text.
 #[track_caller]
 fn saw(outcome: &Outcome, who: Agent, text: &str) {
     let transcript = &outcome.transcript;
     assert_eq!(transcript.who_saw(text), [who].into(), "{text}\n{transcript}");
 }
 
-/// Who wrote which version of the task; nobody is the Lead.
+/// Returns the writer of each version of the task; `None` is the Lead.
 fn writers(stage: &Stage) -> Vec<(u64, Option<String>)> {
     let history = stage.json("task history");
     let versions = history.as_array().unwrap().iter();
@@ -254,7 +257,6 @@ fn writers(stage: &Stage) -> Vec<(u64, Option<String>)> {
     versions.map(of).collect()
 }
 
-#[test]
 fn c_a_pipeline_from_the_idea_to_the_delivery() {
     let Some(stage) = Stage::with_plugin() else { return };
     for file in ["src/auth.rs", "plan/index.md", "out/index.md"] {
@@ -264,9 +266,9 @@ fn c_a_pipeline_from_the_idea_to_the_delivery() {
         stage.env.write(format!("work/{n}/L2-summary.md"), l2(&format!("P{n}-work")));
         stage.env.write(format!("work/{n}/gate-record.yaml"), gate(n));
     }
-    let outcome = stage.play("system-pipeline", &[]);
+    let outcome = stage.content(stage.rehearsal("system-pipeline", &[]).with_task_list().run().unwrap());
 
-    // Handoffs: each phase is entered through what the one before left, by whoever enters it.
+    // Handoffs: each phase is entered with the results of the previous one, by any agent that enters it.
     saw(&outcome, Agent::Lead, "not ready, for ");
     saw(&outcome, Agent::subagent("PLANNER"), "P3-work is decided");
     for before in 4..=7 {
@@ -293,10 +295,9 @@ fn c_a_pipeline_from_the_idea_to_the_delivery() {
     assert!(stage.env.logged().is_empty(), "{:?}", stage.env.logged());
 }
 
-#[test]
 fn the_rules_of_the_task_know_the_plugins_agents() {
     let Some(stage) = Stage::with_plugin() else { return };
-    let outcome = stage.play("system-task-list", &[]);
+    let outcome = stage.content(stage.rehearsal("system-task-list", &[]).with_task_list().run().unwrap());
     saw(&outcome, Agent::subagent("WORKER"), "No such tool available: TaskUpdate");
     saw(&outcome, Agent::subagent("REVIEWER"), "rsil-agent may not change user_intent");
     saw(&outcome, Agent::Lead, "the store and the client's list agree");
@@ -319,7 +320,6 @@ fn prompts_of_twin(scenario: &Scenario) -> Vec<String> {
     groups.iter().map(|group| group["prompt"].as_str().unwrap().to_owned()).collect()
 }
 
-#[test]
 fn a_a_rename_by_a_subagent_converges_through_the_skills() {
     let Some(stage) = Stage::with_plugin() else { return };
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios/system-cascade.toml");
@@ -333,8 +333,8 @@ fn a_a_rename_by_a_subagent_converges_through_the_skills() {
     saw(&outcome, Agent::Lead, ALERT);
     assert_eq!(lead.count(ALERT), 1, "{transcript}");
     assert_eq!(lead.first_with(ALERT), Some(1), "{transcript}");
-    // The skills were found by their bare names, which is what the alert says.
-    assert_eq!(lead.count("# Impact of what changed"), 1, "{transcript}");
+    // The skills were found by their bare names, which the alert uses.
+    assert_eq!(lead.count("# Impact of changes"), 1, "{transcript}");
     assert_eq!(lead.count("\n# Cascade\n"), 1, "{transcript}");
     assert_eq!(lead.count("\"next\": \"execution-impact\""), 1, "{transcript}");
     // The prompts that the agents got are those that the engine printed to the Lead, word for word.
@@ -365,7 +365,6 @@ fn a_a_rename_by_a_subagent_converges_through_the_skills() {
     assert!(stage.env.logged().is_empty(), "{:?}", stage.env.logged());
 }
 
-#[test]
 fn the_plugins_analyst_asks_its_server_and_can_change_nothing() {
     let Some(stage) = Stage::with_plugin() else { return };
     let outcome = stage.play("system-analyst", &[]);
@@ -377,3 +376,14 @@ fn the_plugins_analyst_asks_its_server_and_can_change_nothing() {
     assert!(fs::read_to_string(stage.env.project().join("report.py")).unwrap().starts_with("from store"));
     assert!(stage.changes().is_empty());
 }
+
+on_each_client!(
+    e_nothing_at_all_happens_in_a_project_without_a_configuration,
+    f_the_program_is_removed_in_the_middle_of_a_session,
+    b_a_step_from_the_prompt_gate_to_the_commit_gate,
+    d_a_session_starts_after_a_compaction_during_an_active_cascade,
+    a_a_rename_by_a_subagent_converges_through_the_skills,
+    the_plugins_analyst_asks_its_server_and_can_change_nothing,
+    c_a_pipeline_from_the_idea_to_the_delivery,
+    the_rules_of_the_task_know_the_plugins_agents,
+);

@@ -1,5 +1,5 @@
-//! The task in a real Claude Code session: who may write it, and whether the client's list and the store agree afterwards.
-//! Skipped, and said so, where the client cannot be had.
+//! The task in a real Claude Code session: access rights, and the agreement of the client's list and the
+//! store. Skipped with a message if the client is not available.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ fn play(env: &TestEnv, scenario: &str) -> Option<Outcome> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenarios").join(scenario);
     let text = std::fs::read_to_string(path).unwrap().replace("{lockstep}", env!("CARGO_BIN_EXE_lockstep"));
     let rehearsal = Rehearsal::new(client, Scenario::parse(&text).unwrap(), env.project());
-    let outcome = rehearsal.home(env.home()).env("TMPDIR", env.tmp()).run().unwrap();
+    let outcome = rehearsal.home(env.home()).env("TMPDIR", env.tmp()).with_task_list().run().unwrap();
     assert!(outcome.success(), "{outcome:?}");
     assert!(
         outcome.unplayed.is_empty(),
@@ -31,7 +31,6 @@ fn play(env: &TestEnv, scenario: &str) -> Option<Outcome> {
     Some(outcome)
 }
 
-#[test]
 fn the_table_of_access_holds_in_a_real_session_and_the_list_agrees_with_the_store() {
     let env = inactive();
     let Some(outcome) = play(&env, "task-access.toml") else { return };
@@ -85,7 +84,7 @@ fn the_table_of_access_holds_in_a_real_session_and_the_list_agrees_with_the_stor
     assert_eq!(checked["lists"][0]["agreement"], "same", "{checked}");
     assert!(env.logged().is_empty(), "{:?}", env.logged());
 
-    // A list that somebody changes behind the hooks is found.
+    // A list that was changed without a hook is detected.
     let session = checked["lists"][0]["session"].as_str().unwrap();
     let file = env.home().join(".claude/tasks").join(session).join("1.json");
     let list = std::fs::read_to_string(&file).unwrap();
@@ -95,7 +94,6 @@ fn the_table_of_access_holds_in_a_real_session_and_the_list_agrees_with_the_stor
     assert!(checked.snapshot().contains("\"Add login\" → \"Add logout\""), "{}", checked.snapshot());
 }
 
-#[test]
 fn the_lead_hears_of_agents_at_work_from_an_older_version() {
     let env = inactive();
     let Some(outcome) = play(&env, "task-readers.toml") else { return };
@@ -107,3 +105,8 @@ fn the_lead_hears_of_agents_at_work_from_an_older_version() {
     assert_eq!(transcript.lead().first_with(notice), Some(2), "{transcript}");
     assert!(env.logged().is_empty(), "{:?}", env.logged());
 }
+
+on_each_client!(
+    the_table_of_access_holds_in_a_real_session_and_the_list_agrees_with_the_store,
+    the_lead_hears_of_agents_at_work_from_an_older_version,
+);

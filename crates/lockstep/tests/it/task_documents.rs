@@ -1,8 +1,7 @@
-//! Documents that are not as they should be, access, scratch, migration, schemas: what commands answer.
+//! Invalid documents, access, scratch, migration, schemas: the answers of the commands.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::time::{Duration, Instant};
 
 use insta::assert_snapshot;
 use lockstep_testkit::{Output, TestEnv};
@@ -24,7 +23,7 @@ fn refused(output: &Output) -> String {
 }
 
 #[test]
-fn hostile_documents_are_told_within_a_second_and_nothing_is_stored() {
+fn hostile_documents_are_refused_and_nothing_is_stored() {
     let decisions: String = (1..=10_000)
         .map(|n| format!("  - {{id: AD-{n}, decision: a, rationale: b, status: ACCEPTED}}\n"))
         .collect();
@@ -51,9 +50,7 @@ fn hostile_documents_are_told_within_a_second_and_nothing_is_stored() {
     for (what, bytes, expected) in table {
         env.write("task.yaml", &bytes);
         for args in [vec!["task", "update", "task.yaml", "--base", "1"], vec!["task", "new", "task.yaml"]] {
-            let start = Instant::now();
             let told = refused(&env.lockstep(args));
-            assert!(start.elapsed() < Duration::from_secs(2), "{what}: {:?}", start.elapsed());
             assert!(told.to_lowercase().contains(&expected.to_lowercase()), "{what}: {told}");
             assert!(told.len() < 60_000, "{what}: {} bytes of reasons", told.len());
         }
@@ -145,7 +142,7 @@ fn scratch_holds_its_three_concerns_and_nothing_else() {
 /// An old context file with every section of the fate table.
 const OLD_CONTEXT: &str = include_str!("../../../lockstep-task/tests/data/global-context.md");
 
-/// A task whose sections and files hold what the old file's dropped sections said.
+/// Writes a task whose sections and files have the content of the old file's dropped sections.
 fn replaced(env: &TestEnv) {
     let mut task =
         "user_intent: Add login\nconstraints: [{id: C-1, constraint: No new service, source: user}]\n\
@@ -173,13 +170,16 @@ fn a_migration_accounts_for_every_section_and_changes_nothing_unasked() {
         (shown, env.lockstep(["scratch", "show", "--session", "s1"]).succeeded())
     };
     let before = state();
-    // Nothing holds most sections yet, and nobody knows the last one: each is told, and none is lost.
+    // Most sections have no counterpart yet, and the last one is unknown: each is reported, and none is lost.
     let args = ["task", "migrate", "global-context.md", "--session", "s1", "--write"];
     let told = refused(&env.lockstep(args));
     let refusals = told.lines().filter(|line| line.contains("refused:")).count();
     assert!(refusals > 10, "{told}");
     assert!(told.contains("My Own Notes: no fate"), "{told}");
     assert_eq!(state(), before);
+    let data = env.lockstep(args.into_iter().chain(["--format", "json"])).stdout;
+    let data: Value = serde_json::from_slice(&data).expect("one JSON value and nothing beside it");
+    assert_eq!(data["possible"], false);
 
     replaced(&env);
     let before = state();
@@ -229,6 +229,13 @@ fn without_a_task_every_question_is_answered_with_no() {
         vec!["phase", "enter", "P1"],
         vec!["phase", "complete", "P1", "--l2", "lockstep.toml"],
     ] {
-        assert!(refused(&env.lockstep(&args)).contains("`lockstep task new` creates it"), "{args:?}");
+        let told = refused(&env.lockstep(&args));
+        assert!(told.contains("`lockstep task new` creates it"), "{args:?}: {told}");
     }
+}
+
+#[test]
+fn a_question_about_a_task_that_does_not_exist_speaks_of_no_write() {
+    let told = refused(&active().lockstep(["task", "show"]));
+    assert_eq!(told, "there is no task yet; `lockstep task new` creates it\n");
 }

@@ -1,4 +1,5 @@
-//! The task in a client's own list: what the gate lets pass, what the store keeps, what the Lead is told.
+//! The task in a client's own list: the calls that the gate accepts, the versions in the store, and the
+//! notices to the Lead.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -23,13 +24,13 @@ fn after(tool: &str, input: Value, response: Value) -> Event {
         .with("tool_response", response)
 }
 
-/// Who sends an event.
+/// The sender of an event.
 type By = fn(Event) -> Event;
 const LEAD: By = |event| event;
 const MANAGER: By = |event| event.by("m1", "pt-manager");
 const WORKER: By = |event| event.by("w1", "implementer");
 
-/// The reason of a denied call; `None` for one that passes, of which nothing is said.
+/// Returns the reason of a denied call. `None` for one that passes, without output.
 #[track_caller]
 fn denied(output: &Output) -> Option<String> {
     let stdout = output.succeeded();
@@ -169,7 +170,7 @@ fn plain_lists_are_nobodys_business() {
         }
         assert!(!env.state().join("state.db").exists(), "no store is made for an ordinary list");
     }
-    // A delivered task is open to nobody's list any more.
+    // A delivered task can no longer be written through any list.
     let env = begun();
     env.lockstep("task deliver --assume P1 --assume P2 --assume P3 --assume P4 --assume P5 --assume P6 --assume P7 --assume P8".split(' '))
         .succeeded();
@@ -197,14 +198,14 @@ fn what_cannot_be_decided_is_blocked_unless_the_project_says_otherwise() {
         let reason = denied(&env.hook(&before("TaskUpdate", input.clone()))).expect("it is blocked");
         assert!(reason.contains("could not decide") && reason.contains("on_failure"), "{n}: {reason}");
         assert_eq!(env.logged().len(), 1, "{n}");
-        // What only observes stays out of the way.
+        // Observers do not interfere.
         env.hook(&after("TaskUpdate", input.clone(), json!({"success": true}))).silent();
         if n == 0 {
             env.configure("[hooks]\non_failure = 'allow'\n");
             env.hook(&before("TaskUpdate", input.clone())).silent();
         }
     }
-    // An event too large to be looked at does not slip through.
+    // An event that is too large to be parsed is refused.
     let env = begun();
     let huge =
         json!({"taskId": "1", "subject": "[PERMANENT] PT-v2 auth", "description": "x".repeat(9 << 20)});
@@ -235,13 +236,13 @@ fn the_lead_is_told_who_works_from_an_older_version() {
     reviewer w2 (PT-v2), session s1
     exit 1
     ");
-    // A bump by the Lead's own call, or on the command line, is told the same way.
+    // An update by the Lead's own call, or on the command line, is reported in the same way.
     let again = update(&env, LEAD, "[PERMANENT] PT-v3 auth", TASK).unwrap();
     assert!(again.context().unwrap().1.contains("implementer w1 (PT-v1)"));
     env.write("task.yaml", more);
     env.lockstep(["task", "update", "task.yaml", "--base", "3"]).succeeded();
     assert!(env.hook(&Event::stop()).context().unwrap().1.starts_with("The task is at PT-v4."));
-    // Whoever has stopped before the Lead can be told is not told of.
+    // Agents that have stopped before the Lead is notified are not mentioned.
     env.lockstep(["task", "restore", "3"]).succeeded();
     for agent in ["w1", "w2", "m1"] {
         env.hook(&Event::subagent_stop(agent, "x")).silent();
@@ -271,7 +272,7 @@ fn a_notice_does_not_change_the_alert() {
 fn a_list_that_goes_its_own_way_is_told_and_found() {
     let env = begun();
     env.write("task.yaml", "user_intent: from the command line\nconstraints: []\n");
-    // Between the gate and the tool somebody else writes.
+    // Another process writes between the gate and the tool.
     let input = json!({"taskId": "1", "subject": "[PERMANENT] PT-v2 auth", "description": "user_intent: mine\nconstraints: []\n"});
     env.hook(&before("TaskUpdate", input.clone())).silent();
     env.lockstep(["task", "update", "task.yaml", "--base", "1"]).succeeded();

@@ -28,7 +28,7 @@ pub(crate) fn gate(n: usize) -> String {
     )
 }
 
-/// What each phase writes into the task, by section, and the skill that does.
+/// Returns the sections that each phase writes into the task, with the skill that writes them.
 fn sections(n: usize) -> Vec<(&'static str, &'static str)> {
     match n {
         2 => vec![
@@ -137,7 +137,7 @@ fn from_an_empty_project_to_delivered() {
     assert_snapshot!(run(&env, "task show --section phase_status").snapshot());
     assert_snapshot!(run(&env, "task history").snapshot());
 
-    // It is final, until somebody says why it is not.
+    // It is final, until it is reopened with a reason.
     env.write("task.yaml", "user_intent: other\n");
     assert!(text(&run(&env, "task update task.yaml --base 17")).contains("PT-v17 is DELIVERED and final"));
     assert!(text(&run(&env, "phase enter P4")).contains("PT-v17 is DELIVERED"));
@@ -198,7 +198,10 @@ fn every_omission_stops_the_phase_with_all_reasons_at_once() {
     complete(&env, 4).succeeded();
 
     // Everything at once: a phase out of turn, without its section, its files, its gate.
-    assert_snapshot!(text(&run(&env, "phase complete P6 --l2 work/none.md --gate work/5/gate-record.yaml")));
+    let refused = run(&env, "phase complete P6 --l2 work/none.md --gate work/5/gate-record.yaml");
+    assert_eq!(refused.code, Some(4), "a missing file: {}", refused.snapshot());
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("there is no file work/none.md"));
+    assert_snapshot!(String::from_utf8_lossy(&refused.stdout));
 }
 
 #[test]
@@ -255,7 +258,7 @@ fn a_gate_that_does_not_hold_stops_its_phase() {
         let told = text(&complete(&env, 4));
         assert!(told.contains(expected), "{expected}\n{told}");
     }
-    // An old dialect is imported, and says so.
+    // An old dialect is imported, with a note.
     let old = "gate: 4\nresult: APPROVED\ndate: 2026-02-01\ncriteria:\n  - {name: scope, status: PASS}\n  - {name: tests, status: PASS}\n";
     env.write(path, old);
     assert_snapshot!(run(&env, &format!("handoff check {path}")).snapshot());

@@ -66,7 +66,7 @@ fn an_agent_without_rights_is_refused_however_it_writes_the_command() {
     let last: Value = serde_json::from_str(events.lines().last().unwrap()).unwrap();
     assert_eq!((&last["verdict"], &last["agent_type"]), (&json!("refused"), &json!("implementer")));
     assert_eq!(last["agent_id"], "w1");
-    // What only reads passes, as does what is no call at all.
+    // Commands that only read pass, as do texts that are no call.
     for command in [
         "lockstep task show --as implementer",
         "lockstep phase enter P2",

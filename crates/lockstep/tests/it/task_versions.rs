@@ -1,7 +1,9 @@
-//! Versions of the task under many writers: none lost, none skipped, none torn, whoever is killed when.
+//! Versions of the task under many writers: none lost, none skipped, none torn, regardless of killed
+//! processes.
 //!
-//! The four thousand swaps run in eight real processes of this very test binary, against the store and the rules themselves;
-//! the command line, whose processes take longer to start, is driven by eight writers at a smaller number.
+//! The four thousand swaps run in eight real processes of this test binary, against the store and the rules
+//! themselves. The command line, whose processes take longer to start, is driven by eight writers with fewer
+//! swaps.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -262,4 +264,15 @@ fn the_lossy_merge_is_refused_names_both_pointers_and_passes_when_it_says_so() {
     let drops = ["--drop", "phase_status.P2.l2_path", "--drop", "phase_status.P3.l2_path"];
     let args = ["task", "update", "task.yaml", "--base", "1", "--quiet"].into_iter().chain(drops);
     assert_eq!(env.lockstep(args).succeeded(), "[PERMANENT] PT-v2 auth\n");
+}
+
+/// The file of the task's audit cannot be written: a version without its event is not written either.
+#[test]
+fn a_task_whose_event_cannot_be_written_is_not_written() {
+    let env = active();
+    std::fs::create_dir_all(env.state().join("events.jsonl")).unwrap();
+    let output = env.lockstep(["task", "new", "--title", "auth", "--intent", "Add login"]);
+    assert_ne!(output.code, Some(0), "{}", output.snapshot());
+    let shown = env.lockstep(["task", "show"]);
+    assert!(shown.code != Some(0) && !shown.snapshot().contains("Add login"), "{}", shown.snapshot());
 }

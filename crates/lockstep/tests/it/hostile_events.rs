@@ -1,0 +1,72 @@
+//! Events that a gate could misread: it reads what is meant, or refuses with a reason. Controls show that it does not refuse all.
+
+use lockstep_testkit::attacks::{event_forms, unreadable_events};
+use lockstep_testkit::{Event, Output, TestEnv};
+use lockstep_wire::claude::samples;
+use serde_json::json;
+
+use crate::steps::{with_step, yes};
+
+/// A project whose step keeps commits from being made.
+fn begun() -> TestEnv {
+    let env = with_step();
+    yes(&env, "step phase start 01-01 RED");
+    env
+}
+
+fn bash(env: &TestEnv, command: &str) -> String {
+    Event::of(samples::PRE_TOOL_USE_BASH).with("tool_input", json!({"command": command})).json(&env.project())
+}
+
+/// Returns true if the call is refused, with a reason.
+fn is_refused(output: &Output) -> bool {
+    let denied = String::from_utf8_lossy(&output.stdout).contains("\"permissionDecision\":\"deny\"");
+    let stopped = output.code == Some(2) && output.stderr.starts_with(b"lockstep");
+    denied || stopped
+}
+
+#[test]
+fn a_commit_is_refused_in_every_form_of_its_event() {
+    let env = begun();
+    for (form, bytes) in event_forms(&bash(&env, "git commit")) {
+        let output = env.hook_bytes(&bytes);
+        assert!(is_refused(&output), "{form}: {}", output.snapshot());
+    }
+}
+
+#[test]
+fn other_commands_pass_in_every_form_that_can_be_read() {
+    let env = begun();
+    for (form, bytes) in event_forms(&bash(&env, "ls -l")) {
+        let output = env.hook_bytes(&bytes);
+        assert_eq!(is_refused(&output), form.starts_with("9 MB"), "{form}: {}", output.snapshot());
+    }
+}
+
+#[test]
+fn calls_that_cannot_be_read_are_refused_with_a_reason() {
+    let env = begun();
+    for (what, text) in unreadable_events(&bash(&env, "git commit")) {
+        let output = env.hook_bytes(text.as_bytes());
+        assert!(is_refused(&output), "{what}: {}", output.snapshot());
+    }
+}
+
+#[test]
+fn a_stop_that_cannot_be_read_is_refused_once() {
+    let env = begun();
+    let stop = Event::subagent_stop("a1", "implementer");
+    let truncated = |event: &Event| {
+        let json = event.json(&env.project());
+        json[..json.len() - 2].to_owned()
+    };
+    assert!(is_refused(&env.hook_bytes(truncated(&stop).as_bytes())));
+    env.hook_bytes(truncated(&stop.with("stop_hook_active", true)).as_bytes()).silent();
+}
+
+#[test]
+fn unreadable_calls_pass_where_no_gate_waits() {
+    let env = crate::configured("[gates]\nprompt = \"off\"\ntask = \"off\"\n");
+    let json = bash(&env, "git commit");
+    env.hook_bytes(format!("{json} x").as_bytes()).silent();
+}
