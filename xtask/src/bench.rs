@@ -13,10 +13,13 @@ mod speed;
 mod statistics;
 mod tables;
 mod truth;
+mod walk;
+
+use std::path::PathBuf;
 
 use clap::Subcommand;
 
-use crate::{Outcome, workspace};
+use crate::Outcome;
 use contestants::contestants;
 use programs::Programs;
 use race::Race;
@@ -31,28 +34,32 @@ pub(crate) enum Bench {
     Map(speed::map::MapArgs),
     Renames(renames::RenamesArgs),
     Speed(speed::SpeedArgs),
+    Walk(walk::WalkArgs),
 }
 
-/// Measure whole hook processes against a bare process and against bash with jq
+/// Measure complete hook processes against a bare process and against bash with jq
 ///
-/// Everything happens in a temporary directory; nothing of the user's is touched.
+/// Everything happens in a temporary directory; no file of the user is touched.
 #[derive(Debug, clap::Args)]
 pub(crate) struct HooksArgs {
     /// A few runs of unoptimised programs, to see that the benchmark works
     #[arg(long, conflicts_with = "write")]
     smoke: bool,
-    /// How often each process is run
+    /// The number of runs of each process
     #[arg(long, default_value_t = 300, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
-    /// Leave out the runs with empty caches, which slow down everybody on the machine
+    /// Omit the runs with empty caches, which slow down the machine
     #[arg(long)]
     no_cold: bool,
-    /// Put the results into docs/benchmarks.md
+    /// Measure this program instead of building one; the bare processes are built as tests are
+    #[arg(long, conflicts_with = "smoke")]
+    program: Option<PathBuf>,
+    /// Put the results into docs/benchmarks/hooks.md
     #[arg(long)]
     write: bool,
 }
 
-/// How much is measured.
+/// The size of a measurement.
 struct Plan {
     warm_runs: u32,
     /// Rounds of several processes at once.
@@ -62,7 +69,7 @@ struct Plan {
     files: usize,
 }
 
-/// How many processes a crowd has.
+/// The number of processes started at once.
 const CROWD: usize = 8;
 
 impl Plan {
@@ -83,12 +90,16 @@ pub(crate) fn run(bench: &Bench) -> Outcome {
         Bench::Renames(args) => renames::run(args),
         Bench::Map(args) => speed::map::run(args),
         Bench::Speed(args) => speed::run(args),
+        Bench::Walk(args) => walk::run(args),
     }
 }
 
 fn hooks(args: &HooksArgs) -> Outcome {
     let plan = Plan::of(args);
-    let programs = Programs::build(args.smoke)?;
+    let mut programs = Programs::build(args.smoke || args.program.is_some())?;
+    if let Some(program) = &args.program {
+        programs.lockstep = program.canonicalize()?;
+    }
     let temp = tempfile::Builder::new().prefix("lockstep-bench-").tempdir()?;
     let scene = Scene::new(temp.path(), &programs)?;
     let contestants = contestants(&scene, &programs, plan.files)?;
@@ -101,9 +112,7 @@ fn hooks(args: &HooksArgs) -> Outcome {
     let report = format!("{machine}\n{budgets}\n{}", tables::all(&race, &plan));
     println!("{report}");
     if args.write {
-        let page = workspace::root().join(page::PATH);
-        page::put(&page, "hooks", &report)?;
-        println!("wrote {}", page::PATH);
+        page::write("hooks", &report)?;
     }
     Ok(())
 }
@@ -115,5 +124,7 @@ fn command_line(args: &HooksArgs) -> String {
         format!(" --runs {}", args.runs)
     };
     let cold = if args.no_cold { " --no-cold" } else { "" };
-    format!("cargo xtask bench hooks{runs}{cold}")
+    let program =
+        args.program.as_ref().map(|path| format!(" --program {}", path.display())).unwrap_or_default();
+    format!("cargo xtask bench hooks{runs}{cold}{program}")
 }

@@ -1,6 +1,6 @@
-//! `cargo xtask ci`: what must pass before a change is merged, in the order in which a failure is cheapest to learn of.
+//! `cargo xtask ci`: the checks that must pass before a change is merged, cheapest first.
 //!
-//! Each step is a command anybody can repeat alone. The first that fails ends the run, with that command.
+//! Each step is a command that can be repeated alone. The first failure ends the run and prints that command.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -17,7 +17,7 @@ struct Step {
 const STEPS: &[Step] = &[
     step("formatting", "cargo fmt --all --check"),
     step("lints", "cargo clippy --workspace --all-targets --locked -- -D warnings"),
-    // To the end: one run tells of every test that fails.
+    // Without stopping: one run reports every failing test.
     step("tests", "cargo test --locked --no-fail-fast"),
     step("tests of xtask", "cargo test --locked -p xtask"),
     Step {
@@ -30,6 +30,7 @@ const STEPS: &[Step] = &[
     step("licences", "cargo xtask licences"),
     // On the programs the tests have built already: it is about whether benchmarks work, and no time is asserted.
     step("benchmarks run", "cargo xtask bench hooks --smoke"),
+    step("attacks", "cargo xtask chaos --cases 6"),
 ];
 
 const fn step(name: &'static str, line: &'static str) -> Step {

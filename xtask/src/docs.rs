@@ -6,31 +6,32 @@ use std::fs;
 use lockstep_cli::plugin::hooks_json;
 use lockstep_cli::reference::{cli_page, configuration_page, mcp_page};
 
-use crate::{Outcome, workspace};
+use crate::{Outcome, clients, workspace};
 
 /// Write the reference pages that are made from the program itself
 #[derive(Debug, clap::Args)]
 pub(crate) struct DocsArgs {
-    /// Write nothing; fail if a page is not what the program says
+    /// Write nothing; fail if a page differs from the program
     #[arg(long)]
     check: bool,
 }
 
 const REPEAT: &str = "cargo xtask docs";
 
-/// Each page with what it must say.
-fn pages() -> [(&'static str, String); 4] {
-    [
+/// Returns each page with its expected text.
+fn pages() -> Outcome<[(&'static str, String); 5]> {
+    Ok([
+        ("docs/clients.md", clients::page()?),
         ("docs/reference/cli.md", cli_page()),
         ("docs/reference/configuration.md", configuration_page()),
         ("docs/reference/mcp.md", mcp_page()),
         ("plugin/hooks/hooks.json", hooks_json()),
-    ]
+    ])
 }
 
 pub(crate) fn run(args: &DocsArgs) -> Outcome {
     let mut stale = Vec::new();
-    for (path, text) in pages() {
+    for (path, text) in pages()? {
         let file = workspace::root().join(path);
         if fs::read_to_string(&file).is_ok_and(|present| present == text) {
             continue;

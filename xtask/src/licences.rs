@@ -3,8 +3,8 @@
 use crate::Outcome;
 use crate::metadata::Metadata;
 
-/// What asks for no more than its notice to be kept. A licence with conditions on our own sources (MPL, LGPL, GPL) is a
-/// decision somebody has to take, so it is not here until a package needs it.
+/// Licences that require only their notice. A licence with conditions on our own sources (MPL, LGPL, GPL)
+/// needs a decision, so it is not listed until a package needs it.
 const ALLOWED: &[&str] = &[
     "0BSD",
     "Apache-2.0",
@@ -48,7 +48,7 @@ pub(crate) fn run() -> Outcome {
     .into())
 }
 
-/// Whether an SPDX expression leaves a choice that is allowed. What cannot be read is not.
+/// Returns true if an SPDX expression leaves an allowed choice. An unreadable expression does not.
 fn is_allowed(expression: &str) -> bool {
     // Old manifests write `MIT/Apache-2.0` for `MIT OR Apache-2.0`.
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
@@ -74,7 +74,7 @@ fn all_of(words: &mut Words<'_>) -> Option<bool> {
     Some(allowed)
 }
 
-/// `None` where the expression is none.
+/// Returns `None` if the expression is invalid.
 fn one(words: &mut Words<'_>) -> Option<bool> {
     let licence = words.next()?;
     if licence == "(" {

@@ -3,7 +3,9 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a developer's tool talks to its terminal")]
 
 mod bench;
+mod chaos;
 mod ci;
+mod clients;
 mod docs;
 mod licences;
 mod metadata;
@@ -16,10 +18,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// What went wrong, for the person at the terminal.
+/// An error for the person at the terminal.
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-/// What a contributor runs
+/// The tasks of a contributor
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask", arg_required_else_help = true)]
 struct Args {
@@ -32,23 +34,24 @@ enum Verb {
     /// Run everything that must pass before a change is merged
     Ci,
     Docs(docs::DocsArgs),
-    /// Check the house rules that no compiler knows
-    Tidy,
+    Tidy(tidy::TidyArgs),
     /// Check that every dependency has a licence that the project may ship
     Licences,
     Release(release::ReleaseArgs),
     #[command(subcommand)]
     Bench(bench::Bench),
+    Chaos(chaos::ChaosArgs),
 }
 
 fn main() -> ExitCode {
     let done = match Args::parse().verb {
         Verb::Ci => ci::run(),
         Verb::Docs(args) => docs::run(&args),
-        Verb::Tidy => tidy::run(),
+        Verb::Tidy(args) => tidy::run(&args),
         Verb::Licences => licences::run(),
         Verb::Release(args) => release::run(&args),
         Verb::Bench(bench) => bench::run(&bench),
+        Verb::Chaos(args) => chaos::run(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,4 +1,4 @@
-//! What `cargo metadata` says about packages and who depends on whom.
+//! Packages and dependencies from `cargo metadata`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -11,7 +11,6 @@ use crate::{Outcome, workspace};
 #[derive(Debug, Deserialize)]
 pub(crate) struct Metadata {
     pub(crate) packages: Vec<Package>,
-    /// Where programs are built.
     pub(crate) target_directory: PathBuf,
     workspace_members: BTreeSet<String>,
     resolve: Resolve,

@@ -1,15 +1,16 @@
-//! `cargo xtask release`: a Linux binary that needs nothing of the machine it runs on, with its checksum and its size.
+//! `cargo xtask release`: a static Linux binary, with its checksum and its size.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::metadata::Metadata;
 use crate::{Outcome, workspace};
 
-/// Build a static Linux binary into target/dist, with its checksum
+/// Build a static Linux binary into target/packages, with its checksum
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReleaseArgs {
-    /// The target, where the best that can be built here is not wanted
+    /// Build for this target instead of the best one available
     #[arg(long, value_name = "TRIPLE")]
     target: Option<String>,
 }
@@ -30,18 +31,19 @@ pub(crate) fn run(args: &ReleaseArgs) -> Outcome {
     }
     try_out(&binary)?;
     let version = output(Command::new(&binary).arg("--version"))?;
-    let number = version.split_whitespace().nth(1).ok_or("the binary does not tell its version")?;
-    let dist = workspace::root().join("target/dist");
-    fs::create_dir_all(&dist)?;
+    let number = version.split_whitespace().nth(1).ok_or("the binary prints no version")?;
+    let packages = Metadata::load()?.target_directory.join("packages");
+    fs::create_dir_all(&packages)?;
     let name = format!("lockstep-{number}-{target}");
-    fs::copy(&binary, dist.join(&name))?;
-    let sum = output(Command::new("sha256sum").arg(&name).current_dir(&dist))?;
-    fs::write(dist.join(format!("{name}.sha256")), &sum)?;
-    println!("{}\n{} bytes, static: target/dist/{name}\n{}", version.trim(), bytes.len(), sum.trim());
+    let package = packages.join(&name);
+    fs::copy(&binary, &package)?;
+    let sum = output(Command::new("sha256sum").arg(&name).current_dir(&packages))?;
+    fs::write(packages.join(format!("{name}.sha256")), &sum)?;
+    println!("{}\n{} bytes, static: {}\n{}", version.trim(), bytes.len(), package.display(), sum.trim());
     Ok(())
 }
 
-/// musl where its compiler is, since the program contains C; else glibc, linked in.
+/// Returns the musl target if its C compiler is installed (the program contains C), otherwise static glibc.
 fn best_target() -> Result<String, Box<dyn std::error::Error>> {
     let arch = std::env::consts::ARCH;
     let musl = format!("{arch}-unknown-linux-musl");
@@ -53,15 +55,15 @@ fn best_target() -> Result<String, Box<dyn std::error::Error>> {
 
 fn build(target: &str) -> Result<PathBuf, Box<dyn std::error::Error>> {
     let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--release", "--locked", "--package", "lockstep-cli", "--target", target]);
+    cargo.args(["build", "--profile", "dist", "--locked", "--package", "lockstep-cli", "--target", target]);
     cargo.env("RUSTFLAGS", "-C target-feature=+crt-static").current_dir(workspace::root());
     if !cargo.status()?.success() {
         return Err(format!("the build for {target} failed").into());
     }
-    Ok(workspace::root().join("target").join(target).join("release/lockstep"))
+    Ok(Metadata::load()?.target_directory.join(target).join("dist/lockstep"))
 }
 
-/// Sets up a project with it and has it check that: what is only in a release, no test of a debug build has seen.
+/// Runs `init`, `impact`, `doctor` and `uninstall` with the binary: no test has run this build before.
 fn try_out(binary: &Path) -> Outcome {
     let folder = tempfile::tempdir()?;
     let (bin, home, project) =
@@ -95,7 +97,7 @@ fn output(command: &mut Command) -> Result<String, Box<dyn std::error::Error>> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// The loader that a 64-bit ELF file asks for; a static one asks for none.
+/// Returns the loader requested by a 64-bit ELF file, or `None` for a static one.
 fn interpreter(elf: &[u8]) -> Option<String> {
     const PT_INTERP: u32 = 3;
     let word = |at: usize, len: usize| {
@@ -113,8 +115,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_that_needs_a_loader_is_told_from_one_that_does_not() {
-        // This test itself is linked as programs usually are.
+    fn finds_the_loader_of_a_dynamically_linked_program() {
+        // This test program is linked dynamically.
         let own = fs::read(std::env::current_exe().unwrap()).unwrap();
         assert!(interpreter(&own).is_some_and(|loader| loader.starts_with('/')), "{:?}", interpreter(&own));
         assert_eq!(interpreter(b"no program"), None);

@@ -1,4 +1,4 @@
-//! The repository on disk: where it is, and which files belong to it.
+//! The files of the repository on disk.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -24,7 +24,7 @@ pub(crate) fn cargo() -> Command {
     command(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// What a command writes to standard output, if it succeeds.
+/// Returns the standard output of a command, if it succeeds.
 pub(crate) fn output(mut command: Command) -> Outcome<Vec<u8>> {
     let shown = format!("{command:?}");
     let output = command.stderr(Stdio::inherit()).output().map_err(|error| format!("{shown}: {error}"))?;
@@ -44,7 +44,7 @@ pub(crate) struct SourceFile {
     pub(crate) text: String,
 }
 
-/// Every file of the repository. What is new counts too, so that a rule speaks before the commit and not after it.
+/// Returns every file of the repository, including new ones, so that a rule applies before the commit.
 pub(crate) fn files() -> Outcome<Vec<SourceFile>> {
     let mut git = command("git");
     git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]);

@@ -16,12 +16,12 @@ use crate::{Outcome, workspace};
 /// Everything happens in a temporary directory; nothing of the user's is touched.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CascadeArgs {
-    /// Put the results into docs/benchmarks.md
+    /// Put the results into docs/benchmarks/cascade.md
     #[arg(long)]
     write: bool,
 }
 
-/// How many iterations either way has.
+/// The number of iterations of both loops.
 const ITERATIONS: usize = 3;
 
 /// Files in each round.
@@ -49,8 +49,7 @@ pub(crate) fn run(args: &CascadeArgs) -> Outcome {
     }
     println!("{table}");
     if args.write {
-        page::put(&workspace::root().join(page::PATH), "cascade", &table)?;
-        println!("wrote {}", page::PATH);
+        page::write("cascade", &table)?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Who runs: the yardsticks, and the hook with every event that is registered for it.
+//! The measured programs: yardsticks, and the hook with every registered event.
 
 use std::cell::Cell;
 use std::fs::{self, File};
@@ -18,7 +18,7 @@ const CACHE_PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/bench/cache.mj
 pub(super) struct Contestant {
     pub(super) name: String,
     pub(super) role: Role,
-    /// Whether it is also run with empty caches.
+    /// Set if it is also run with empty caches.
     pub(super) cold: bool,
     program: PathBuf,
     arguments: &'static [&'static str],
@@ -28,7 +28,7 @@ pub(super) struct Contestant {
     turns: Cell<u64>,
 }
 
-/// What a contestant stands for, where its numbers are compared.
+/// The role of a program in comparisons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Role {
     /// The process that only reads its input.
@@ -43,6 +43,8 @@ pub(super) enum Role {
     Journal,
     /// A hook that looks through the large tree.
     LargeSweep,
+    /// A hook that journals the edits that the client lists, in the large tree.
+    Listed,
     /// A hook that delivers a part of the session cache.
     Deliver,
     /// A hook that judges a step.
@@ -60,18 +62,23 @@ pub(super) enum Role {
 }
 
 impl Role {
-    /// Whether it is the product.
+    /// Returns true for the product.
     pub(super) fn is_hook(self) -> bool {
-        matches!(self, Self::Journal | Self::LargeSweep | Self::Deliver | Self::Gate | Self::Hook)
+        matches!(
+            self,
+            Self::Journal | Self::LargeSweep | Self::Listed | Self::Deliver | Self::Gate | Self::Hook
+        )
     }
 }
 
-/// What happens, unmeasured, before each turn.
+/// The preparation before each run, not measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Before {
     Nothing,
     /// A file is changed behind the client's back.
     Change,
+    /// A shell command edits a file as its recorded event lists it.
+    Edit,
     /// The session cache, and all that is remembered of it, is removed.
     Forget,
 }
@@ -86,6 +93,7 @@ impl Contestant {
                 let text = format!("def greet(): return {}\n", self.turns.get());
                 Ok(fs::write(self.project.root.join("a.py"), text)?)
             }
+            Before::Edit => Ok(fs::write(self.project.root.join("a.py"), "def greet():\n    return 1\n")?),
             Before::Forget => self.project.forget_cache(),
         }
     }
@@ -108,7 +116,7 @@ impl Contestant {
         Ok(command)
     }
 
-    /// Lines it has journaled, where that is what it is there for.
+    /// Returns the number of journaled lines, if journaling is its purpose.
     pub(super) fn journaled(&self) -> Option<usize> {
         let journals = matches!(self.role, Role::Script | Role::KindScript | Role::Journal);
         journals.then(|| self.project.journaled())
@@ -140,6 +148,8 @@ fn event(name: &str, sample: &str) -> Event {
 
 fn events(large: usize) -> Vec<Event> {
     let by_lead = by_lead(samples::POST_TOOL_USE_EDIT_IN_SUBAGENT);
+    let listed = samples::POST_TOOL_USE_BASH_EDIT_IN_SUBAGENT;
+    let partial = listed.replace("\"moreFiles\": 0", "\"moreFiles\": 1");
     vec![
         Event {
             role: Role::Journal,
@@ -157,6 +167,23 @@ fn events(large: usize) -> Vec<Event> {
             files: large,
             ..event(&format!("Bash, sweep of {large} files, nothing changed"), samples::POST_TOOL_USE_BASH)
         },
+        Event {
+            role: Role::Listed,
+            files: large,
+            before: Before::Edit,
+            ..event(&format!("Bash, complete list of its edits, {large} files"), listed)
+        },
+        Event {
+            files: large,
+            before: Before::Edit,
+            ..event(&format!("Bash, partial list of its edits, {large} files"), &partial)
+        },
+        Event {
+            files: large,
+            before: Before::Edit,
+            ..event(&format!("Bash, no list of its edits, {large} files"), samples::POST_TOOL_USE_BASH)
+        },
+        event("Bash failed, nothing changed", samples::POST_TOOL_USE_FAILURE_BASH),
         event("Read by a subagent, nothing to do", samples::POST_TOOL_USE_READ_IN_SUBAGENT),
         event("Agent, empty mailbox", samples::POST_TOOL_USE_AGENT),
         event("before TaskUpdate", samples::PRE_TOOL_USE_TASK_UPDATE),
@@ -203,7 +230,7 @@ pub(super) fn contestants(scene: &Scene, programs: &Programs, large: usize) -> O
     Ok(all)
 }
 
-/// Those that judge a step: before its agent is started, when that wants to end, and its prompt alone.
+/// Returns the programs that judge a step: before its agent starts, when it ends, and its prompt alone.
 fn with_step(scene: &Scene, programs: &Programs) -> Outcome<Vec<Contestant>> {
     let hook: &[&str] = &["hook", "claude"];
     let mut all = Vec::new();
@@ -232,7 +259,7 @@ fn entered(
     entered_in(project, program, arguments, event)
 }
 
-/// Those that build and deliver a session cache of the usual size.
+/// Returns the programs that build and deliver a session cache of the usual size.
 fn with_cache(scene: &Scene, programs: &Programs) -> Outcome<Vec<Contestant>> {
     let subagent = samples::SUBAGENT_START.replace("implementer", "agent-03");
     let mut all = Vec::new();

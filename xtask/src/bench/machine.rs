@@ -1,4 +1,4 @@
-//! What the numbers were measured on: without it they say little.
+//! The machine of the measurement.
 
 use std::fs;
 use std::thread;

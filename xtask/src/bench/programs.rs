@@ -1,11 +1,11 @@
-//! The programs that are measured, built by cargo.
+//! Builds the measured programs with cargo.
 
 use std::path::{Path, PathBuf};
 
 use crate::metadata::Metadata;
 use crate::{Outcome, workspace};
 
-/// Where each program is.
+/// Paths of the measured programs.
 pub(super) struct Programs {
     pub(super) lockstep: PathBuf,
     pub(super) bare: PathBuf,
@@ -13,16 +13,18 @@ pub(super) struct Programs {
     pub(super) peak: PathBuf,
     pub(super) script: PathBuf,
     pub(super) kind_script: PathBuf,
-    /// Where there is one.
+    /// `None` if Node is not installed.
     pub(super) node: Option<PathBuf>,
 }
 
 impl Programs {
-    /// Builds them as the product is built; for a smoke run as the tests are, because whether the benchmark works does not
-    /// depend on the optimiser, and optimising for it would take longer than everything else that CI does.
+    /// Builds the programs with the profile of released binaries.
+    ///
+    /// A smoke run uses the profile of the tests: it checks that the benchmark works, and an optimised build would take
+    /// longer than the rest of CI.
     pub(super) fn build(smoke: bool) -> Outcome<Self> {
-        let (profile, folder) = if smoke { ("dev", "debug") } else { ("release", "release") };
-        // One after the other: together, cargo would give the product the features that the measuring programs ask for.
+        let (profile, folder) = if smoke { ("dev", "debug") } else { ("dist", "dist") };
+        // One after the other: cargo unifies features within one call, and the product must not get those of xtask.
         cargo_build(profile, &["-p", "lockstep-cli", "--bin", "lockstep"])?;
         cargo_build(profile, &["-p", "xtask", "--bin", "bare", "--bin", "bare_linked", "--bin", "peak"])?;
         let built = Metadata::load()?.target_directory.join(folder);

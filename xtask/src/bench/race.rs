@@ -1,4 +1,4 @@
-//! Running everybody: in turns, so that whatever else the machine does hits all alike.
+//! Runs all programs in turns, so that other load on the machine affects all of them.
 
 use std::fs;
 use std::sync::Barrier;
@@ -13,10 +13,10 @@ use crate::{Outcome, workspace};
 /// Runs that count for memory; the largest of them is the peak.
 const MEMORY_RUNS: usize = 3;
 
-/// What was measured, in the order of the contestants.
+/// The measurements, in the order of the programs.
 pub(super) struct Race {
     pub(super) results: Vec<Measured>,
-    /// Why nothing was measured with empty caches, where that is so.
+    /// The reason why nothing was measured with empty caches, if so.
     pub(super) not_cold: Option<String>,
 }
 
@@ -56,8 +56,8 @@ impl Race {
     }
 }
 
-/// Rounds in which everybody has a turn, in another order each time: who runs after a large one finds other caches than who
-/// runs after a small one.
+/// Runs rounds in which every program runs once, in another order each time: a program after a large one
+/// finds other caches than one after a small one.
 fn in_turns(
     contestants: &[Contestant],
     rounds: u32,
@@ -114,7 +114,7 @@ fn caches_can_be_emptied(plan: &Plan) -> Result<(), String> {
 }
 
 fn empty_caches() -> std::io::Result<()> {
-    // What is not on the disk yet stays in the cache.
+    // Data that is not on disk yet stays in the cache.
     rustix::fs::sync();
     fs::write(DROP_CACHES, "3")
 }
@@ -137,7 +137,7 @@ fn peak_of(contestant: &Contestant, peak: &std::path::Path) -> Outcome<u64> {
     Ok(largest)
 }
 
-/// Whoever is there to journal has done so in every run: a process that does nothing is fast.
+/// Checks that every journaling program did so in every run: a process that does nothing is fast.
 fn prove_journaled(contestants: &[Contestant], before: &[Option<usize>], runs: u32) -> Outcome {
     for (one, before) in contestants.iter().zip(before) {
         let lines = one.journaled().zip(*before).map(|(after, before)| after - before);

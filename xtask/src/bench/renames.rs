@@ -1,7 +1,8 @@
-//! `cargo xtask bench renames`: real renames and deletions in a public repository, and the files that had to follow.
+//! `cargo xtask bench renames`: real renames and deletions in a public repository, and the files that had to
+//! follow.
 //!
-//! For whoever has that repository: nothing is fetched. What was missed at first is known from the commits that mended it later. The control is
-//! a commit in which nobody was missed: there, all files that lost a name in it had to follow.
+//! It needs a clone of that repository: nothing is fetched. Later commits show which files were missed. The
+//! control is a commit that missed no file: all files that lost a name in it had to follow.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -12,7 +13,7 @@ use super::programs::Programs;
 use super::{machine, page};
 use crate::{Outcome, workspace};
 
-/// Replay the renames of a public repository, and count who is told that it must follow
+/// Replay the renames of a public repository, and count the reported files that had to follow
 ///
 /// The repository is cloned into a temporary directory; it is not changed.
 #[derive(Debug, clap::Args)]
@@ -23,7 +24,7 @@ pub(crate) struct RenamesArgs {
     /// Run this program instead of building one
     #[arg(long, value_name = "PROGRAM")]
     program: Option<PathBuf>,
-    /// Put the results into docs/benchmarks.md
+    /// Put the results into docs/benchmarks/renames.md
     #[arg(long)]
     write: bool,
 }
@@ -31,7 +32,7 @@ pub(crate) struct RenamesArgs {
 /// A change, and who had to follow but did not at first.
 struct Row {
     commit: &'static str,
-    /// What was renamed or deleted.
+    /// The renamed or deleted file.
     path: &'static str,
     missed: Missed,
 }
@@ -42,7 +43,7 @@ enum Missed {
     MendedIn(&'static str),
 }
 
-/// What is known to have been missed. A name without a slash is a skill's.
+/// The files that are known to have been missed. A name without a slash is a skill's.
 const ROWS: &[Row] = &[
     Row { commit: "ab407d7", path: ".claude/rules/conventions.md", missed: Missed::MendedIn("b9725bd") },
     Row {
@@ -118,10 +119,10 @@ const ROWS: &[Row] = &[
     },
 ];
 
-/// Ten skills were removed in it, and everybody followed.
+/// A commit that removed ten skills and missed no file.
 const CONTROL: &str = "b48355c";
 
-/// How many of what had to be found were, and how many were told in all.
+/// The number of expected files that were reported, and of all reported files.
 #[derive(Default, Clone, Copy)]
 struct Score {
     wanted: usize,
@@ -170,8 +171,7 @@ pub(crate) fn run(args: &RenamesArgs) -> Outcome {
     let report = format!("{}\n{out}", machine::describe("cargo xtask bench renames --repository PATH"));
     println!("{report}");
     if args.write {
-        page::put(&workspace::root().join(page::PATH), "renames", &report)?;
-        println!("wrote {}", page::PATH);
+        page::write("renames", &report)?;
     }
     Ok(())
 }
@@ -198,8 +198,8 @@ impl Replay {
         Ok(score(&wanted, &told))
     }
 
-    /// The commit before is checked out and one deletion is made at a time, so that everybody still has to follow: those too that went in
-    /// the same commit.
+    /// Checks out the commit before and makes one deletion at a time, so that all files still have to follow,
+    /// also those that went in the same commit.
     fn control(&self) -> Outcome<Score> {
         let before = format!("{CONTROL}^");
         self.check_out(&before)?;
@@ -224,7 +224,8 @@ impl Replay {
         Ok(before)
     }
 
-    /// The files of a commit that have a name as a whole word: a skill's name, or the name of a file.
+    /// Returns the files of a commit that contain a name as a complete word: a skill's name, or the name of a
+    /// file.
     fn naming(&self, path: &str, commit: &str) -> Outcome<BTreeSet<String>> {
         let mut parts = path.rsplit('/');
         let name = match (parts.next(), parts.next()) {
@@ -249,7 +250,7 @@ impl Replay {
         git(&self.root, &["checkout", "--quiet", "--force", "--detach", commit]).map(drop)
     }
 
-    /// Whom `lockstep impact` tells of, for each file that changed.
+    /// Returns the files that `lockstep impact` reports, for each changed file.
     fn impact(&self, arguments: &[&str]) -> Outcome<BTreeMap<String, BTreeSet<String>>> {
         let output = Command::new(&self.lockstep)
             .args(["impact", "--quiet", "--format", "json"])

@@ -1,4 +1,4 @@
-//! Where the measured processes play: temporary projects with their own journals, and the events they are sent.
+//! The environment of the measured processes: temporary projects with their own journals, and the events.
 
 use std::cell::RefCell;
 use std::fs::{self, File, FileTimes};
@@ -37,12 +37,12 @@ pub(super) struct Stepped {
     pub(super) project: Project,
     /// The prompt of the step.
     pub(super) prompt: String,
-    /// The end of its agent, as the client tells it.
+    /// The stop event of its agent.
     pub(super) stop: String,
 }
 
 impl Stepped {
-    /// The start of an agent with a prompt, as the client tells it.
+    /// Returns the event of an agent's start with a prompt.
     pub(super) fn invocation(&self, prompt: &str) -> String {
         invocation(prompt)
     }
@@ -82,11 +82,10 @@ impl Scene {
         Ok(Project { root, journals, home: self.dir.join("home") })
     }
 
-    /// A project in which a session has begun some time ago and the files are known.
+    /// Returns a project with a session that began some time ago and known files.
     pub(super) fn active(&self, files: usize) -> Outcome<Project> {
         let project = self.inactive(files)?;
-        let journals = project.journals.to_str().ok_or("the temporary directory has no readable name")?;
-        fs::write(project.root.join("lockstep.toml"), format!("[journal]\ndir = {journals:?}\n"))?;
+        fs::write(project.root.join("lockstep.toml"), "")?;
         age(&project.root)?;
         self.send(&project, samples::SESSION_START)?;
         // Times this fresh are not trusted; the first sweep after a pause settles them, as it would in any session.
@@ -112,7 +111,7 @@ impl Scene {
         if status.success() { Ok(project) } else { Err(format!("the cache was not built: {status}").into()) }
     }
 
-    /// An active project with a step, the boundary of which has to be looked at, and its agent at work.
+    /// Returns an active project with a step that has a boundary, and its running agent.
     pub(super) fn stepped(&self) -> Outcome<Stepped> {
         let project = self.active(SMALL)?;
         let said = |arguments: &[&str]| -> Outcome<String> {
@@ -153,7 +152,7 @@ impl Scene {
         if status.success() { Ok(()) } else { Err(format!("the hook failed: {status}").into()) }
     }
 
-    /// Hooks that observe fail silently. What was measured must have worked.
+    /// Checks that no hook failed: observing hooks fail silently.
     pub(super) fn prove_nothing_failed(&self) -> Outcome {
         for root in self.roots.borrow().iter() {
             let log = root.join(".lockstep/log/hooks.log");
@@ -179,7 +178,8 @@ impl Project {
         command.env_clear().current_dir(&self.root);
         command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
         command.env("HOME", &self.home).env("CLAUDE_PROJECT_DIR", &self.root);
-        command.env("CHANGES_DIR", &self.journals);
+        // Journals are in the temporary directory by default; another place outside the project would need approval.
+        command.env("CHANGES_DIR", &self.journals).env("TMPDIR", &self.journals);
     }
 
     /// Removes the session cache and all that is remembered of it.
@@ -219,8 +219,8 @@ fn plant(root: &Path, files: usize) -> Outcome {
     Ok(())
 }
 
-/// Makes everything an hour old, as most of a repository is: what was written within the last tick of the file system's
-/// clock is looked at more closely.
+/// Makes everything an hour old, as most of a repository is: files written within the last clock tick are
+/// checked more closely.
 fn age(directory: &Path) -> Outcome {
     let then = FileTimes::new().set_modified(SystemTime::now() - Duration::from_secs(3600));
     for entry in fs::read_dir(directory)? {

@@ -3,6 +3,7 @@
 mod forest;
 pub(super) mod map;
 mod package;
+mod real;
 mod ripgrep;
 mod scene;
 mod tables;
@@ -10,28 +11,29 @@ mod tools;
 
 use super::programs::Programs;
 use super::{machine, page};
-use crate::{Outcome, workspace};
+use crate::Outcome;
 use package::PACKAGES;
 use scene::{Measured, Scene};
 
-/// Measure the index, and questions to it, on large generated repositories
+/// Measure the index, and queries to it, on large generated repositories
 ///
-/// Everything happens in a temporary directory. Where there is no ripgrep, it is installed into a cache of the user's.
+/// Everything happens in a temporary directory. If there is no ripgrep, it is installed into a cache of the
+/// user's.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SpeedArgs {
     /// A small repository and unoptimised programs, to see that the benchmark works
     #[arg(long, conflicts_with = "write")]
     smoke: bool,
-    /// How many files the repositories have
+    /// Number of files in the repositories
     #[arg(long, value_delimiter = ',', default_value = "3000,30000,100000")]
     files: Vec<usize>,
-    /// How often each process is run
+    /// Number of runs of each process
     #[arg(long, default_value_t = 21, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
-    /// How often an index is built
+    /// Number of builds of an index
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     builds: u32,
-    /// What the repositories are made from
+    /// Seed of the repositories
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Measure the largest packages that were found in registries too; they are fetched into a cache of the user's
@@ -40,15 +42,30 @@ pub(crate) struct SpeedArgs {
     /// Measure graph tools in the smaller repositories too; they are installed into a cache of the user's
     #[arg(long)]
     tools: bool,
+    /// Ask questions about real packages instead, and compare processor time; they are fetched into a cache of the user's
+    #[arg(long, conflicts_with_all = ["packages", "tools"])]
+    real: bool,
+    /// A local repository to ask about instead of the packages
+    #[arg(long, value_name = "DIRECTORY", requires = "real")]
+    tree: Vec<std::path::PathBuf>,
+    /// The number of questions about each package
+    #[arg(long, default_value_t = 30, requires = "real")]
+    questions: usize,
+    /// Ask this program the same questions, and list the answers that differ
+    #[arg(long, value_name = "PROGRAM", requires = "real")]
+    against: Option<std::path::PathBuf>,
     /// Measure this program instead of building one
     #[arg(long, value_name = "PROGRAM", conflicts_with = "write")]
     program: Option<std::path::PathBuf>,
-    /// Put the results into docs/benchmarks.md
+    /// Put the results into docs/benchmarks/speed.md
     #[arg(long)]
     write: bool,
 }
 
 pub(crate) fn run(args: &SpeedArgs) -> Outcome {
+    if args.real {
+        return real::run(args);
+    }
     let mut programs = Programs::build(args.smoke || args.program.is_some())?;
     if let Some(program) = &args.program {
         programs.lockstep = program.canonicalize()?;
@@ -72,7 +89,7 @@ pub(crate) fn run(args: &SpeedArgs) -> Outcome {
         let temp = temporary()?;
         let scene = Scene::with(temp.path(), &programs, &ripgrep, |root| package.unpack(root))?;
         let title = format!("{} {}", package.name, package.version);
-        // What took long to measure is not given up for one that cannot be.
+        // Earlier measurements are kept even if this one fails.
         match scene.measure(runs, builds) {
             Ok(measured) => {
                 all.push(Measured { title: format!("{title}, {} files", measured.files), ..measured });
@@ -85,8 +102,7 @@ pub(crate) fn run(args: &SpeedArgs) -> Outcome {
         format!("{}\n{budgets}\n{}{beside}", machine::describe(&command_line(args)), tables::growth(&all));
     println!("{report}");
     if args.write {
-        page::put(&workspace::root().join(page::PATH), "speed", &report)?;
-        println!("wrote {}", page::PATH);
+        page::write("speed", &report)?;
     }
     Ok(())
 }

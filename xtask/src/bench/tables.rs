@@ -68,7 +68,7 @@ fn compared(race: &Race, times: impl Fn(&Measured) -> &Times) -> String {
     out
 }
 
-/// Too few runs for a p99; the slowest is told instead.
+/// Too few runs for a p99; the slowest run is shown instead.
 fn cold(race: &Race) -> String {
     let bare = race.of(Role::Bare).cold.median();
     let mut out = String::from("| process | p50 ms | slowest ms | × bare |\n|---|--:|--:|--:|\n");

@@ -1,7 +1,8 @@
-//! `cargo xtask bench impact`: our answers against the compiler's.
+//! `cargo xtask bench impact`: our answers compared with the compiler's.
 //!
-//! A package is taken from a registry, one definition of it is changed, and the compiler says which other files it now
-//! rejects: that is the truth. A language takes part by implementing [`Subject`]; everything else is the same for all.
+//! One definition of a package from a registry is changed, and the compiler reports the other files that it
+//! now rejects: that is the truth. A language takes part by implementing [`Subject`]; everything else is
+//! shared.
 
 mod applied;
 mod baselines;
@@ -27,8 +28,9 @@ use lockstep_refs::impact::{After, Before, Dependent, Edit, Question, impact};
 use lockstep_refs::world::{MemoryWorld, World};
 
 use super::{machine, page};
-use crate::{Outcome, workspace};
+use crate::Outcome;
 use cases::Case;
+pub(super) use cases::Random;
 pub(super) use checker::install;
 use graph::Tool;
 use score::{Answer, Judged};
@@ -42,16 +44,16 @@ pub(crate) struct ImpactArgs {
     /// One small package and few changes, to see that the benchmark works
     #[arg(long, conflicts_with = "write")]
     smoke: bool,
-    /// What the choice of changes starts from
+    /// Seed of the choice of changes
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How many changes of each kind in each package
+    /// Number of changes of each kind in each package
     #[arg(long, default_value_t = 15)]
     cases: usize,
     /// Only packages whose name contains this
     #[arg(long, value_name = "NAME")]
     package: Option<String>,
-    /// A package that is not in the list, which nobody looked at: NAME@VERSION, with its language
+    /// A package that is not in the list: NAME@VERSION, with its language
     #[arg(long, value_name = "NAME@VERSION", requires = "language", conflicts_with_all = ["package", "known", "smoke"])]
     other: Option<String>,
     /// Only packages that rules were made with, without those that are held out
@@ -66,7 +68,7 @@ pub(crate) struct ImpactArgs {
     /// Show every wrong answer
     #[arg(long)]
     wrong: bool,
-    /// Put the results into docs/benchmarks.md
+    /// Put the results into docs/benchmarks/impact.md
     #[arg(long)]
     write: bool,
 }
@@ -98,9 +100,7 @@ pub(crate) fn run(args: &ImpactArgs) -> Outcome {
         println!("{report}");
         if args.write {
             // Each by itself: to ask a compiler about all packages of a language takes long enough.
-            let place = format!("impact --language {}", language.to_lowercase());
-            page::put(&workspace::root().join(page::PATH), &place, &report)?;
-            println!("wrote {}", page::PATH);
+            page::write(&format!("impact --language {}", language.to_lowercase()), &report)?;
         }
     }
     Ok(())
@@ -110,7 +110,7 @@ fn packages<'s>(subject: &'s dyn Subject, args: &ImpactArgs) -> Outcome<Vec<&'s 
     if let Some(other) = &args.other {
         let (name, version) =
             other.rsplit_once('@').ok_or("--other takes a name and a version: serde_json@1.0.154")?;
-        // Those of the list live as long as the program too.
+        // The names in the list are static too.
         let package = Package {
             name: String::leak(name.to_owned()),
             version: String::leak(version.to_owned()),
@@ -129,7 +129,7 @@ fn packages<'s>(subject: &'s dyn Subject, args: &ImpactArgs) -> Outcome<Vec<&'s 
     Ok(packages)
 }
 
-/// Asks everybody about every case of a package.
+/// Gets the answers of all tools for every case of a package.
 fn measure(
     subject: &dyn Subject,
     package: &Package,
@@ -169,7 +169,7 @@ fn measure(
     Ok(judged)
 }
 
-/// The graph tools that can be asked about a package. Who cannot is told, and missing from the answers.
+/// Returns the graph tools that can be run on a package. The others are reported and left out.
 fn ready(language: &str, args: &ImpactArgs, prepared: &Prepared, cache: &Path) -> Vec<(Answer, Tool)> {
     let mut tools = Vec::new();
     for which in Answer::tools(language) {
@@ -184,7 +184,7 @@ fn ready(language: &str, args: &ImpactArgs, prepared: &Prepared, cache: &Path) -
     tools
 }
 
-/// What `lockstep impact` says breaks, and the line by which.
+/// Returns the files that `lockstep impact` reports as broken, with the line of evidence.
 fn ours(world: &dyn World, case: &Case) -> BTreeMap<String, String> {
     let edits = [Edit {
         path: case.file.clone(),
@@ -203,8 +203,8 @@ fn ours(world: &dyn World, case: &Case) -> BTreeMap<String, String> {
     breaking.map(|(_, dependent)| shown(dependent)).collect()
 }
 
-/// Where packages and what compilers said about them are kept.
-fn cache() -> Outcome<PathBuf> {
+/// Returns the cache directory of packages and compiler results.
+pub(super) fn cache() -> Outcome<PathBuf> {
     let base = std::env::var_os("XDG_CACHE_HOME")
         .map(PathBuf::from)
         .or_else(|| Some(PathBuf::from(std::env::var_os("HOME")?).join(".cache")))

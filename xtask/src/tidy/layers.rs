@@ -1,4 +1,4 @@
-//! Who may depend on whom, by what cargo resolves.
+//! Allowed dependencies between crates, as resolved by cargo.
 
 use super::purity::PURE_CRATES;
 use super::{Breach, Rule};

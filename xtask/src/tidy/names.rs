@@ -1,4 +1,4 @@
-//! Files say what they own, by their name and in their first line.
+//! Checks that files describe their content in their name and first line.
 
 use super::{Breach, Rule};
 use crate::workspace::SourceFile;

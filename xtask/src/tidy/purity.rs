@@ -11,6 +11,7 @@ pub(super) const PURE_CRATES: &[&str] = &[
     "lockstep-refs",
     "lockstep-steps",
     "lockstep-task",
+    "lockstep-text",
 ];
 
 pub(super) const PURE: Rule = Rule {
@@ -37,7 +38,7 @@ fn impure(file: &SourceFile) -> Vec<Breach> {
         .collect()
 }
 
-/// What a line reaches outside with.
+/// Returns the impure module or clock that a line uses.
 fn outside(line: &str) -> Option<String> {
     if let Some(clock) = CLOCKS.iter().find(|clock| line.contains(*clock)) {
         return Some((*clock).to_owned());

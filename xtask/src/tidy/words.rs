@@ -1,6 +1,6 @@
-//! Words that belong to somebody's machine and not into a repository.
+//! Words that belong to one machine and not into a repository.
 //!
-//! They are written in two halves here, so that this file keeps its own rules.
+//! They are written in two halves here, so that this file passes its own rules.
 
 use super::{Breach, Rule};
 use crate::workspace::SourceFile;
@@ -29,7 +29,7 @@ const REGISTRIES: &[&str] = &[
 
 const MACHINES: &[&str] = &[concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/Us", "ers/")];
 
-/// What the lock file may name: cargo writes it whichever mirror was used.
+/// The index that the lock file may name: cargo writes it for any mirror.
 const DEFAULT_INDEX: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
 fn registries(file: &SourceFile) -> Vec<Breach> {

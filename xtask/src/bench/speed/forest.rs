@@ -71,7 +71,7 @@ impl Module {
     }
 }
 
-/// Numbers from a seed: the same forest for everybody.
+/// Random numbers from a seed, so that the repository is reproducible.
 struct Dice(u64);
 
 impl Dice {
@@ -83,15 +83,14 @@ impl Dice {
     }
 }
 
-/// What was planted, as far as the questions need it.
+/// The generated repository, as far as the queries need it.
 pub(super) struct Forest {
     /// The Python file that most others import, relative to the root.
     pub(super) file: String,
     /// A function of it that others call.
     pub(super) function: String,
-    /// How many files there are.
     pub(super) files: usize,
-    /// How many bytes all files have.
+    /// The total number of bytes.
     pub(super) bytes: u64,
     /// The path and name of some modules: their first functions are the names to search for.
     pub(super) names: Vec<String>,
@@ -122,7 +121,7 @@ pub(super) fn plant(root: &Path, files: usize, seed: u64) -> Outcome<Forest> {
     Ok(Forest { file: subject.path(), function: subject.function(0), files, bytes, names })
 }
 
-/// What makes a folder a package.
+/// Writes the file that makes a folder a package.
 fn write_folder(root: &Path, folder: &[Module]) -> Outcome<u64> {
     let first = &folder[0];
     let dir = root.join(first.path());
@@ -148,7 +147,8 @@ fn write_folder(root: &Path, folder: &[Module]) -> Outcome<u64> {
     Ok(text.len() as u64)
 }
 
-/// Mostly neighbours, sometimes one from afar, now and then one that everybody uses; always of the same language.
+/// Chooses modules of the same language: mostly from the same folder, sometimes a distant one, occasionally
+/// one that is used everywhere.
 fn imports<'m>(dice: &mut Dice, modules: &'m [Module], module: &Module) -> Vec<&'m Module> {
     let mut chosen: Vec<&Module> = Vec::new();
     for _ in 0..2 + dice.roll(5) {
@@ -159,7 +159,7 @@ fn imports<'m>(dice: &mut Dice, modules: &'m [Module], module: &Module) -> Vec<&
         };
         if let Some(other) = modules.get(at)
             && other.tongue == module.tongue
-            // A crate would have to say that it depends on another.
+            // A crate would have to declare the dependency on another.
             && (module.tongue != Tongue::Rust || other.folder == module.folder)
             && other.number != module.number
             && chosen.iter().all(|known| known.number != other.number)

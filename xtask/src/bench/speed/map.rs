@@ -9,9 +9,9 @@ use super::super::programs::Programs;
 use super::super::statistics::Times;
 use super::super::{machine, page};
 use super::scene::Scene;
-use crate::{Outcome, workspace};
+use crate::Outcome;
 
-/// What an update of one file may take.
+/// The maximum duration of an update of one file.
 const UPDATE_MS: f64 = 50.0;
 
 /// The repository that the budget is about.
@@ -25,27 +25,27 @@ pub(crate) struct MapArgs {
     /// A small repository and unoptimised programs, to see that the benchmark works
     #[arg(long, conflicts_with = "write")]
     smoke: bool,
-    /// How many files the repository has
+    /// Number of files in the repository
     #[arg(long, default_value_t = FILES)]
     files: usize,
-    /// How often each update is run
+    /// Number of runs of each update
     #[arg(long, default_value_t = 21, value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
-    /// How often the map is built
+    /// Number of builds of the map
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     builds: u32,
-    /// What the repository is made from
+    /// Seed of the repository
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Measure this program instead of building one
     #[arg(long, value_name = "PROGRAM", conflicts_with = "write")]
     program: Option<std::path::PathBuf>,
-    /// Put the results into docs/benchmarks.md
+    /// Put the results into docs/benchmarks/map.md
     #[arg(long)]
     write: bool,
 }
 
-/// What was measured.
+/// The measurements.
 struct Measured {
     build: Times,
     idle: Times,
@@ -70,8 +70,7 @@ pub(crate) fn run(args: &MapArgs) -> Outcome {
     let report = format!("{}\n{}", machine::describe(&command), table(files, &measured));
     println!("{report}");
     if args.write {
-        page::put(&workspace::root().join(page::PATH), "map", &report)?;
-        println!("wrote {}", page::PATH);
+        page::write("map", &report)?;
     }
     Ok(())
 }
@@ -85,7 +84,7 @@ fn measure(scene: &Scene<'_>, runs: u32, builds: u32) -> Outcome<Measured> {
     sleep(SETTLED);
     let idle = scene.times(runs, || Ok(scene.lockstep(UPDATE)))?;
     let mut turn = 0;
-    // An edit tells the path of what it edited, for who names it.
+    // An edit returns the path of the edited file, for runs that name it.
     let mut after = |is_named: bool, edit: &dyn Fn(u32) -> Outcome<String>| {
         scene.times(runs, || {
             turn += 1;

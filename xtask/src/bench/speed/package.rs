@@ -39,10 +39,30 @@ pub(super) const PACKAGES: [Package; 2] = [
         registry: Registry::Npm,
         name: "@mui/icons-material",
         version: "9.5.0",
-        // What every icon imports.
+        // Every icon imports it.
         file: "utils/createSvgIcon.mjs",
         symbol: "default",
         others: &["createSvgIcon", "ZoomOut", "Wifi", "Unarchive", "SvgIcon"],
+    },
+];
+
+/// Packages of hand-written code with many references: queries about them are the most expensive.
+pub(super) const REAL: [Package; 2] = [
+    Package {
+        registry: Registry::Npm,
+        name: "effect",
+        version: "4.1.0",
+        file: "src/Order.ts",
+        symbol: "makeReducer",
+        others: &[],
+    },
+    Package {
+        registry: Registry::PyPi,
+        name: "sqlalchemy",
+        version: "2.1.8",
+        file: "lib/sqlalchemy/orm/query.py",
+        symbol: "Query",
+        others: &[],
     },
 ];
 

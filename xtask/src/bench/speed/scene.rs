@@ -11,7 +11,6 @@ use super::super::statistics::Times;
 use super::forest::{Forest, plant};
 use crate::Outcome;
 
-/// A repository.
 pub(super) struct Scene<'a> {
     root: PathBuf,
     home: PathBuf,
@@ -20,10 +19,10 @@ pub(super) struct Scene<'a> {
     ripgrep: &'a Path,
 }
 
-/// What was measured in one repository.
+/// The measurements of one repository.
 pub(super) struct Measured {
     pub(super) files: usize,
-    /// What the repository is called.
+    /// The name of the repository.
     pub(super) title: String,
     pub(super) bytes: u64,
     /// One pass of ripgrep over all files, for one name.
@@ -44,9 +43,9 @@ pub(super) struct Measured {
     pub(super) peak_question: u64,
     /// On disk: words, facts, the file table.
     pub(super) index_bytes: [u64; 3],
-    /// What the program itself says the question took: git, index, impact, in milliseconds.
+    /// The durations that the program itself reports: git, index, impact, in milliseconds.
     pub(super) parts: String,
-    /// How many dependents the question found.
+    /// The number of dependents that the query found.
     pub(super) dependents: usize,
 }
 
@@ -229,7 +228,7 @@ impl<'a> Scene<'a> {
         Ok(fs::write(path, text)?)
     }
 
-    /// How many bytes a file has.
+    /// Returns the size of a file in bytes.
     pub(super) fn size(&self, path: &str) -> u64 {
         fs::metadata(self.root.join(path)).map_or(0, |meta| meta.len())
     }

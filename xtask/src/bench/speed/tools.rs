@@ -1,5 +1,5 @@
-//! Graph tools from registries in the same repository: what a question costs with them. What is not installed here is said to be
-//! missing; nothing is told in its place.
+//! Measures queries with graph tools from registries in the same repository. A tool that is not installed is
+//! reported as missing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,9 +14,9 @@ const MADGE: &str = "8.0.0";
 const CODEGRAPH: (&str, &str) = ("@colbymchenry/codegraph", "1.6.1");
 const GRIMP: &str = "grimp==3.19";
 
-/// What a tool took, in milliseconds.
+/// The durations of a tool in milliseconds.
 pub(super) struct Beside {
-    /// To make what it keeps; `None` where it keeps nothing.
+    /// To make what it keeps; `None` if it keeps nothing.
     pub(super) build: Option<f64>,
     /// After one file changed.
     pub(super) update: Option<f64>,
@@ -33,7 +33,7 @@ pub(super) fn measure(scene: &Scene<'_>) -> Vec<(&'static str, Outcome<Beside>)>
     ]
 }
 
-/// How long a command takes; what it says is not read.
+/// Returns the duration of a command. Its output is ignored.
 fn timed(mut command: Command) -> Outcome<f64> {
     let start = Instant::now();
     let output = command.output()?;
@@ -49,7 +49,7 @@ fn codegraph(scene: &Scene<'_>, cache: &Path) -> Outcome<Beside> {
     let program = install(cache, name, version)?.join("npm-shim.js");
     let run = |arguments: &[&str]| {
         let mut node = scene.command(Path::new("node"), &[]);
-        // It would tell others how it is used.
+        // Disables its telemetry.
         node.arg(&program).args(arguments).env("CODEGRAPH_TELEMETRY", "0");
         timed(node)
     };

@@ -1,7 +1,8 @@
-//! A package is changed for a moment: by one run at a time, and never left changed, even by a run that was killed.
+//! Changes a package temporarily: one run at a time, and without leaving it changed, even if the run is
+//! killed.
 //!
-//! What a file was is written down beside the package before the file is changed. Whoever takes the package next finds it there
-//! and puts it back.
+//! The original content of a file is saved next to the package before the file is changed. The next run finds
+//! it there and restores it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::subject::Prepared;
 use crate::Outcome;
 
-/// What a file was before it was changed.
+/// The content of a file before it was changed.
 #[derive(Debug, Serialize, Deserialize)]
 struct Former {
     path: PathBuf,

@@ -1,4 +1,5 @@
-//! Cases: which definitions are changed, and how. Chosen at random from a seed, the same for everybody who has the seed.
+//! Cases: the definitions that are changed, and the changes. They are chosen at random from a seed, so they
+//! are reproducible.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +8,6 @@ use lockstep_refs::world::World;
 
 use super::subject::{Mutation, Prepared, Subject};
 
-/// One change.
 #[derive(Debug)]
 pub(super) struct Case {
     pub(super) file: String,
@@ -18,7 +18,7 @@ pub(super) struct Case {
 }
 
 impl Case {
-    /// For people.
+    /// Describes the case for people.
     pub(super) fn shown(&self) -> String {
         let container = self.symbol.container.as_deref().map(|path| format!("{path}.")).unwrap_or_default();
         format!(
@@ -31,8 +31,9 @@ impl Case {
     }
 }
 
-/// `each` cases of every kind of change. Definitions are taken from those that reach beyond their file and whose name stands
-/// in another one (otherwise every tool is right for free), each kind of definition in turn.
+/// Chooses `each` cases of every kind of change. Candidates are definitions that are visible outside their
+/// file and whose name occurs in another file (otherwise every tool is trivially right). The kinds of
+/// definitions take turns.
 pub(super) fn choose(
     subject: &dyn Subject,
     prepared: &Prepared,
@@ -93,10 +94,10 @@ fn in_turns(candidates: Vec<(String, Definition)>, random: &mut Random) -> Vec<(
 }
 
 /// SplitMix64: small, and the same everywhere.
-struct Random(u64);
+pub(in crate::bench) struct Random(pub(in crate::bench) u64);
 
 impl Random {
-    fn next(&mut self) -> u64 {
+    pub(in crate::bench) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,4 @@
-//! Checkers that run on Node: where they are kept, and what is new in what they say.
+//! Checkers that run on Node: their installation, and the comparison of their messages.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use super::subject::Truth;
 use crate::{Outcome, workspace};
 
-/// What a checker says about each file.
+/// A checker's messages by file.
 pub(super) type Messages = BTreeMap<String, Vec<String>>;
 
-/// Installs a checker from its registry into the cache, if it is not there. Where its package is.
+/// Installs a checker from its registry into the cache, if it is missing. Returns the path of its package.
 pub(in crate::bench) fn install(cache: &Path, name: &str, version: &str) -> Outcome<PathBuf> {
     let prefix = cache.join("node").join(format!("{name}-{version}"));
     let package = prefix.join("node_modules").join(name);
@@ -25,7 +25,7 @@ pub(in crate::bench) fn install(cache: &Path, name: &str, version: &str) -> Outc
     Ok(package)
 }
 
-/// The files about which something is said that was not said before, and the first of that.
+/// Returns the files with new messages, and the first of them.
 pub(super) fn fresh(before: &Messages, after: &Messages) -> Truth {
     let mut files = Truth::new();
     for (file, messages) in after {
@@ -40,13 +40,13 @@ pub(super) fn fresh(before: &Messages, after: &Messages) -> Truth {
     files
 }
 
-/// What a message says is wrong, and where: what stands before its text. The other files are as they were, so what was wrong at a place
-/// before is not new, even if the parts of a type are now told in another order.
+/// Returns the position and code of a message: the part before its text. The other files are unchanged, so an
+/// error at a known position is not new, even if its text lists the parts of a type in another order.
 fn place(message: &str) -> &str {
     message.split_once(": ").map_or(message, |(place, _)| place)
 }
 
-/// What was said about the package as it is, asked once.
+/// Returns the messages about the unchanged package, which are computed once.
 pub(super) fn baseline(path: &Path, ask: impl FnOnce() -> Outcome<Messages>) -> Outcome<Messages> {
     if let Ok(text) = fs::read_to_string(path) {
         return Ok(serde_json::from_str(&text)?);

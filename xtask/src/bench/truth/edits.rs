@@ -1,4 +1,4 @@
-//! Edits of a text at places that its tree tells.
+//! Edits of a text at positions of its syntax tree.
 
 use tree_sitter::{Language, Node, Parser, Tree};
 
@@ -26,7 +26,7 @@ pub(super) fn line(node: Node<'_>) -> u32 {
     u32::try_from(node.start_position().row).unwrap_or(u32::MAX - 1) + 1
 }
 
-/// The text with parts replaced: start, end, and what comes there. `None` where nothing is.
+/// The text with parts replaced: start, end, and what comes there. `None` if nothing is.
 pub(super) fn apply(text: &str, mut edits: Vec<(usize, usize, String)>) -> Option<String> {
     if edits.is_empty() {
         return None;

@@ -1,5 +1,5 @@
-//! Graph tools from registries, installed into the cache and asked the same questions. What is not there is said to be
-//! missing; nothing is answered for it.
+//! Graph tools from registries, installed into the cache and run on the same cases. A tool that is not
+//! available is reported as missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -21,9 +21,9 @@ const REVIEW_GRAPH: &str = "code-review-graph==2.3.9";
 
 /// A tool that is ready to be asked about a package.
 pub(super) enum Tool {
-    /// It knows who depends on each file.
+    /// A map from each file to its dependents.
     Files(BTreeMap<String, BTreeSet<String>>),
-    /// It is a process for each question, and what it said is kept.
+    /// A process for each query, whose answers are cached.
     Asked { by: Asked, program: PathBuf, answers: PathBuf },
 }
 
@@ -46,7 +46,7 @@ impl Asked {
 }
 
 impl Tool {
-    /// Makes a tool ready; an error says why it cannot be.
+    /// Prepares a tool. The error is the reason why it is not available.
     pub(super) fn ready(which: Answer, prepared: &Prepared, cache: &Path) -> Outcome<Self> {
         match which {
             Answer::Madge => Ok(Self::Files(madge(prepared, cache)?)),
@@ -69,7 +69,7 @@ impl Tool {
         }
     }
 
-    /// The other files that it says a case concerns.
+    /// Returns the other files that the tool reports for a case.
     pub(super) fn answer(&self, prepared: &Prepared, case: &Case) -> Outcome<BTreeSet<String>> {
         let mut files = match self {
             Self::Files(dependents) => dependents.get(&case.file).cloned().unwrap_or_default(),
@@ -96,19 +96,19 @@ impl Tool {
 
 fn codegraph(program: &Path, prepared: &Prepared, cache: &Path) -> Command {
     let mut command = workspace::command("node");
-    // It would tell others how it is used, and keep what it knows in the user's home.
+    // Disables its telemetry, and keeps its data out of the user's home.
     command.env("CODEGRAPH_TELEMETRY", "0").env("HOME", cache.join("node"));
     command.arg(program).current_dir(&prepared.root).stdin(std::process::Stdio::null());
     command
 }
 
-/// What codegraph says that a change of a definition reaches at one step.
+/// Returns the files that a change of a definition affects directly, according to codegraph.
 fn impact(program: &Path, prepared: &Prepared, case: &Case) -> Outcome<BTreeSet<String>> {
     let cache = program.ancestors().nth(7).ok_or("the program lies in the cache")?;
     let mut command = codegraph(program, prepared, cache);
     command.args(["impact", &case.symbol.name, "--file", &case.file, "--depth", "1", "--json"]);
     let output = command.output().map_err(|error| format!("codegraph: {error}"))?;
-    // What it does not know, it answers with words.
+    // For an unknown definition it prints a text instead of JSON.
     let Ok(answer) = serde_json::from_slice::<Value>(&output.stdout) else { return Ok(BTreeSet::new()) };
     let definitions: Vec<&Value> = answer["definitions"].as_array().into_iter().flatten().collect();
     let here = |it: &&&Value| it["definition"]["filePath"] == case.file.as_str();
@@ -133,7 +133,7 @@ fn review_graph(prepared: &Prepared, cache: &Path) -> Outcome<PathBuf> {
         install.args(["-m", "pip", "-q", "install", REVIEW_GRAPH]);
         workspace::output(install)?;
     }
-    // What it knows is in a folder of this name, by which it also sees that this is a project.
+    // It stores its data in a folder of this name, by which it also recognises the project.
     let graph = prepared.root.join(".code-review-graph");
     if !graph.join("graph.db").is_file() {
         fs::create_dir_all(&graph)?;
@@ -146,14 +146,14 @@ fn review_graph(prepared: &Prepared, cache: &Path) -> Outcome<PathBuf> {
 
 fn review_graph_command(program: &Path, prepared: &Prepared) -> Command {
     let mut command = workspace::command(program);
-    // It would keep a list of projects in the user's home.
+    // Keeps its list of projects out of the user's home.
     command.env("HOME", program.parent().unwrap_or(program)).current_dir(&prepared.root);
-    // It tells every step of itself there.
+    // It logs every step on stderr.
     command.stderr(std::process::Stdio::null());
     command
 }
 
-/// What code-review-graph says that a change of a file reaches at one step.
+/// Returns the files that a change of a file affects directly, according to code-review-graph.
 fn blast_radius(program: &Path, prepared: &Prepared, case: &Case) -> Outcome<BTreeSet<String>> {
     let mut command = review_graph_command(program, prepared);
     command.args(["impact", "--files", &case.file, "--depth", "1", "--max-results", "100000", "--repo"]);

@@ -1,4 +1,4 @@
-//! What compilers said is kept: the same change of the same package with the same compiler has the same truth.
+//! Caches compiler results: the same change of the same package with the same compiler has the same result.
 
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -1,8 +1,8 @@
 //! Python: source distributions from the registry, judged by pyright.
 //!
-//! All other files of a package are checked again after a change. Of a large one only those in which the changed name or the
-//! name of its class stands, which keeps it at seconds per case: a file that has neither, and is only rejected because an
-//! inferred type became another one, is then not in the truth.
+//! All other files of a package are checked again after a change. In a large package, only files that contain
+//! the changed name or the name of its class are checked, which limits a case to seconds. A file with neither
+//! that is rejected only because an inferred type changed is then not in the truth.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ const PYRIGHT: &str = "1.1.390";
 const WAY: u32 = 3;
 /// More files than this are not all checked again for every change.
 const MANY: usize = 250;
-/// What it says of a package as it is.
+/// The messages about the unchanged package.
 const BASELINE: &str = "baseline-2.json";
 
 const PACKAGES: &[Package] = &[
@@ -90,7 +90,8 @@ fn truth(prepared: &Prepared, case: &Case) -> Outcome<Truth> {
     Ok(rejected)
 }
 
-/// The other files that are checked: of a large package those in which the name stands, or that of its class.
+/// Returns the other files to check: in a large package, those that contain the name or the name of its
+/// class.
 fn candidates(prepared: &Prepared, case: &Case) -> Outcome<Vec<String>> {
     let others = prepared.files.iter().filter(|path| **path != case.file);
     if prepared.files.len() <= MANY {
@@ -122,12 +123,13 @@ fn fetch(package: &Package, folder: &Path, venv: &Path, root: &Path) -> Outcome 
     let archive = source(package, &wanted, folder, &run)?;
     fs::create_dir_all(root)?;
     run(Path::new("tar"), &["xzf", &archive, "--strip-components=1", "-C", &root.to_string_lossy()])?;
-    // What a package says to its own checker is not what is measured.
+    // The package's own settings for its checker must not affect the measurement.
     fs::write(root.join("pyrightconfig.json"), "{\"typeCheckingMode\": \"standard\"}\n")?;
     Ok(())
 }
 
-/// Downloads the source distribution of a package. Where it is: its name is written as its build wanted it.
+/// Downloads the source distribution of a package. Returns its path, which contains the name that the build
+/// chose.
 fn source(
     package: &Package,
     wanted: &str,
@@ -137,7 +139,8 @@ fn source(
     let downloaded = folder.join(format!("{}-{}.download", package.name, package.version));
     fs::create_dir_all(&downloaded)?;
     let python = folder.join("venv/bin/python");
-    // Whatever builds it must be there even to be asked for its name, and comes as it is: only the package itself is wanted as source.
+    // The build backend must be installed even to get the name, and may be a binary; only the package itself
+    // must be source.
     let to = downloaded.to_string_lossy();
     let download =
         ["-m", "pip", "-q", "download", "--no-deps", "--no-binary", package.name, "-d", &*to, wanted];
@@ -153,7 +156,7 @@ fn check(prepared: &Prepared, pyright: &Path, files: &[String]) -> Outcome<Messa
     let mut command = workspace::command("nice");
     command.args(["-n", "10", "node"]).arg(pyright.join("index.js"));
     command.arg("--outputjson").arg("--pythonpath").arg(venv).args(files).current_dir(&prepared.root);
-    // It fails whenever it finds an error.
+    // It exits with an error whenever it finds one.
     let output = command.output().map_err(|error| format!("pyright: {error}"))?;
     let answer: Value = serde_json::from_slice(&output.stdout).map_err(|error| {
         format!("pyright said no JSON: {error}: {}", String::from_utf8_lossy(&output.stderr))

@@ -1,9 +1,10 @@
 //! Rust: crates from the registry, judged by `cargo check`.
 //!
-//! The library is checked with all features and with `cfg(test)`, so that its own tests count. Two things about rustc:
-//! it stops after names that it cannot resolve, before it looks at types. A renamed function or type is such a name
-//! everywhere, so nothing is hidden. A renamed member is one where it is implemented or imported, and a question of types
-//! where it is used; then the uses are found in a second pass, in which the member keeps its name and is marked as deprecated.
+//! The library is checked with all features and with `cfg(test)`, so that its own tests are included. rustc
+//! stops after unresolved names, before it checks types. A renamed function or type is an unresolved name
+//! everywhere, so nothing is hidden. A renamed member is an unresolved name in implementations and imports,
+//! but a type error in uses. Those uses are found in a second pass, in which the member keeps its name and is
+//! marked as deprecated.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -31,12 +32,12 @@ const PACKAGES: &[Package] = &[
     Package { name: "num-bigint", version: "0.4.8", held_out: false, small: true },
     Package { name: "winnow", version: "1.0.4", held_out: false, small: true },
     Package { name: "toml_edit", version: "0.25.17+spec-1.1.0", held_out: false, small: true },
-    // Few dependencies: what takes long to build is measured by nobody.
+    // Packages with few dependencies, because builds that take long are impractical.
     Package { name: "walkdir", version: "2.5.0", held_out: true, small: true },
     Package { name: "similar", version: "3.2.1", held_out: true, small: true },
 ];
 
-/// Errors after which rustc does not look at types.
+/// Errors after which rustc does not check types.
 const UNRESOLVED: &[&str] = &[
     "E0405", "E0407", "E0412", "E0422", "E0423", "E0424", "E0425", "E0432", "E0433", "E0437", "E0438",
     "E0531", "E0532",
@@ -157,7 +158,7 @@ fn copy(from: &Path, to: &Path) -> Outcome {
     Ok(())
 }
 
-/// What `cargo check` says: its messages, and whether it was content.
+/// Runs `cargo check`. Returns its messages, and whether it succeeded.
 fn check(prepared: &Prepared, offline: bool) -> Outcome<(Vec<Value>, bool)> {
     let mut command = Command::new("nice");
     command.args(["-n", "10"]).arg(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -190,7 +191,7 @@ fn code(message: &Value) -> &str {
     message["code"]["code"].as_str().unwrap_or_default()
 }
 
-/// Keeps the files that a message points at, with what it says.
+/// Records the files that a message points to, with its text.
 fn note(message: &Value, prepared: &Prepared, rejected: &mut Truth) {
     for file in files(message, prepared) {
         let said = || message["message"].as_str().unwrap_or_default().to_owned();
@@ -198,7 +199,8 @@ fn note(message: &Value, prepared: &Prepared, rejected: &mut Truth) {
     }
 }
 
-/// The files of the package that a message points at; inside a macro of somebody else, where that is used.
+/// Returns the files of the package that a message points to. A span inside a foreign macro counts for the
+/// file that uses the macro.
 fn files(message: &Value, prepared: &Prepared) -> Vec<String> {
     let spans = message["spans"].as_array().into_iter().flatten();
     spans.filter(|span| span["is_primary"] == true).filter_map(|span| file(span, prepared)).collect()
@@ -217,7 +219,7 @@ fn file(span: &Value, prepared: &Prepared) -> Option<String> {
     }
 }
 
-/// The sources of the library, by what the compiler says it read.
+/// Returns the sources of the library, from the compiler's dependency list.
 fn seen(prepared: &Prepared, messages: &[Value]) -> Outcome<Vec<String>> {
     let artifact = messages
         .iter()
@@ -237,7 +239,7 @@ fn seen(prepared: &Prepared, messages: &[Value]) -> Outcome<Vec<String>> {
     for word in text.lines().filter_map(|line| line.strip_suffix(':')) {
         let path = Path::new(word);
         let inside = path.strip_prefix(&prepared.root).unwrap_or(path);
-        // What is reached upwards is included as text, for documentation.
+        // Paths to parent directories are texts that are included for documentation.
         let upwards = inside.components().any(|part| part == Component::ParentDir);
         if inside.is_relative() && !upwards && inside.extension().is_some_and(|it| it == "rs") {
             files.insert(inside.to_string_lossy().into_owned());

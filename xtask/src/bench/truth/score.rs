@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::cases::Case;
 use super::subject::Truth;
 
-/// Who answers.
+/// The source of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Answer {
     Ours,
@@ -18,7 +18,7 @@ pub(super) enum Answer {
 }
 
 impl Answer {
-    /// Who is asked about every language.
+    /// The tools that support every language.
     pub(super) const ALL: [Self; 5] =
         [Self::Ours, Self::Word, Self::Basename, Self::Codegraph, Self::ReviewGraph];
 
@@ -37,7 +37,7 @@ impl Answer {
         Self::ALL.into_iter().chain(tools.copied()).collect()
     }
 
-    /// Whether it is a process for every change, so that it is asked only on demand.
+    /// Returns true if it needs a process for every change, so that it runs only on request.
     pub(super) fn is_slow(self) -> bool {
         matches!(self, Self::Codegraph | Self::ReviewGraph)
     }
@@ -55,7 +55,7 @@ impl Answer {
     }
 }
 
-/// A case with the truth and everybody's answer.
+/// A case with the truth and all answers.
 #[derive(Debug)]
 pub(super) struct Judged {
     pub(super) language: &'static str,
@@ -63,13 +63,13 @@ pub(super) struct Judged {
     pub(super) held_out: bool,
     pub(super) case: Case,
     pub(super) truth: Truth,
-    /// Why we say that a file breaks.
+    /// The evidence for each file that we report as broken.
     pub(super) evidence: BTreeMap<String, String>,
     pub(super) answers: BTreeMap<Answer, BTreeSet<String>>,
 }
 
 impl Judged {
-    /// `None` where that one could not be asked.
+    /// `None` if that one could not be asked.
     pub(super) fn answer(&self, of: Answer) -> Option<&BTreeSet<String>> {
         self.answers.get(&of)
     }
@@ -122,12 +122,12 @@ impl Score {
         score
     }
 
-    /// Over all files; `None` where nothing was true.
+    /// Over all files; `None` if nothing was true.
     pub(super) fn recall(&self) -> Option<f64> {
         ratio(self.hits, self.true_files)
     }
 
-    /// Over all files; `None` where nothing was answered.
+    /// Over all files; `None` if nothing was answered.
     pub(super) fn precision(&self) -> Option<f64> {
         ratio(self.hits, self.answered)
     }

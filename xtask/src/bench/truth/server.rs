@@ -31,7 +31,7 @@ pub(super) fn ask(
     })();
     drop(stdin);
     if asked.is_err() {
-        // It may be busy with what nobody waits for any more.
+        // It may still be busy with requests that are no longer needed.
         child.kill()?;
     }
     child.wait()?;

@@ -1,4 +1,4 @@
-//! What a language brings along to be measured: packages, ways to change them, and a compiler that knows better.
+//! A language in the benchmark: its packages, its mutations, and its compiler as the source of truth.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,9 +14,9 @@ use crate::Outcome;
 pub(super) struct Package {
     pub(super) name: &'static str,
     pub(super) version: &'static str,
-    /// Whether nobody looked at its wrong answers while making the rules.
+    /// Set if its wrong answers were not inspected while the rules were made.
     pub(super) held_out: bool,
-    /// Whether its compiler answers fast enough for a smoke run.
+    /// Set if its compiler is fast enough for a smoke run.
     pub(super) small: bool,
 }
 
@@ -24,11 +24,11 @@ pub(super) struct Package {
 #[derive(Debug)]
 pub(super) struct Prepared {
     pub(super) root: PathBuf,
-    /// The files that the compiler looks at, and manifests: what it does not see, it cannot judge.
+    /// The files that the compiler reads, and manifests. Other files cannot be judged.
     pub(super) files: Vec<String>,
-    /// Where the compiler keeps what it has built.
+    /// The compiler's build directory.
     pub(super) target: PathBuf,
-    /// How the compiler is asked about this package.
+    /// The compiler's options for this package.
     pub(super) options: &'static [&'static str],
     /// Everything that the compiler's answers depend on besides the sources.
     pub(super) stamp: String,
@@ -37,7 +37,7 @@ pub(super) struct Prepared {
 }
 
 impl Prepared {
-    /// Path and text of every file; what is not UTF-8 is nobody's text here.
+    /// Returns path and text of every file that is UTF-8.
     pub(super) fn read(&self) -> Outcome<Vec<(String, String)>> {
         let mut texts = Vec::new();
         for path in &self.files {
@@ -52,16 +52,16 @@ impl Prepared {
     }
 }
 
-/// What is done to a definition.
+/// A change of a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Mutation {
-    /// It gets another name.
+    /// The definition gets another name.
     Rename,
-    /// It is deleted.
+    /// The definition is deleted.
     Remove,
-    /// It takes or is something else.
+    /// The signature or type changes.
     Resign,
-    /// Only its inside changes: nobody may be told that anything breaks.
+    /// Only the body changes: nothing may be reported as broken.
     Body,
 }
 
@@ -78,7 +78,7 @@ impl Mutation {
     }
 }
 
-/// The files that a compiler rejects, with the first thing it says about each.
+/// The files that a compiler rejects, with the first message about each.
 pub(super) type Truth = BTreeMap<String, String>;
 
 /// Takes the truth about the case at a position.
@@ -93,7 +93,7 @@ pub(super) trait Subject {
     /// Fetches a package into the cache, if it is not there, and lets the compiler accept it once.
     fn prepare(&self, package: &Package, cache: &Path) -> Outcome<Prepared>;
 
-    /// The text with one definition changed; `None` where that cannot be done to it.
+    /// The text with one definition changed; `None` if that cannot be done to it.
     fn mutate(&self, text: &str, definition: &Definition, mutation: Mutation) -> Option<String>;
 
     /// The files other than the changed one that the compiler rejects when a case is applied, for each of some cases, given

@@ -31,8 +31,9 @@ const PACKAGES: &[Package] = &[
     Package { name: "@tanstack/db", version: "0.15.2", held_out: true, small: false },
 ];
 
-/// What every package is checked with: strictly, and without types of packages that it only needs for its own tests. Its own name
-/// leads to its sources: tests import the package as others do, and what is built for those is not there.
+/// The settings for every package: strict, and without the types of packages that only its own tests need.
+/// Its own name resolves to its sources, because tests import the package by name, and no build output
+/// exists.
 const CONFIG: &str = r#"{
   "compilerOptions": {
     "noEmit": true, "strict": true, "skipLibCheck": true, "types": [],

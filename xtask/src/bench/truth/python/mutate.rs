@@ -55,7 +55,7 @@ fn remove(tree: &Tree, text: &str, definition: &Definition) -> Option<String> {
             left == &*definition.name || left == format!("self.{}", definition.name)
         })
         .count();
-    // What is defined more than once would still be there.
+    // A name with several definitions would still be defined.
     (again == 1).then(|| apply(text, vec![(node.start_byte(), node.end_byte(), "pass".to_owned())]))?
 }
 

@@ -1,4 +1,4 @@
-//! Changes to Rust definitions, as edits of bytes at the places that the tree tells.
+//! Changes of Rust definitions, as byte edits at positions of the syntax tree.
 
 use lockstep_refs::facts::{Definition, DefinitionKind};
 use tree_sitter::{Node, Parser};
@@ -20,7 +20,7 @@ pub(super) fn deprecate(text: &str, definition: &Definition) -> Option<String> {
     with_node(text, definition, |node| Some(inserted(text, node.start_byte(), "#[deprecated] ")))
 }
 
-/// Whether a definition is used through a value or type it belongs to.
+/// Returns true if a definition is accessed through a value or type.
 pub(super) fn is_member(definition: &Definition) -> bool {
     use DefinitionKind::{Field, Method, Variant};
     // A constant in a module inside the file is found by its path, as one outside of it is.
@@ -30,7 +30,7 @@ pub(super) fn is_member(definition: &Definition) -> bool {
             && owner.is_some_and(|owner| owner.starts_with(char::is_uppercase)))
 }
 
-/// Finds the definition in the tree. What a macro makes is not in it.
+/// Finds the definition in the syntax tree. Definitions that a macro creates are not in it.
 fn with_node<T>(text: &str, definition: &Definition, edit: impl FnOnce(Node<'_>) -> Option<T>) -> Option<T> {
     let mut parser = Parser::new();
     parser.set_language(&tree_sitter_rust::LANGUAGE.into()).ok()?;

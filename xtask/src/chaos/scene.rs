@@ -1,0 +1,132 @@
+//! Projects in which attacks are tried, and the answers of the program.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lockstep_testkit::{Event, Output, TestEnv};
+use lockstep_wire::claude::samples;
+use serde_json::json;
+
+/// Runs `lockstep ARGS`, words separated by spaces.
+pub(super) fn run(env: &TestEnv, args: &str) -> Output {
+    env.lockstep(args.split(' '))
+}
+
+/// Runs `lockstep ARGS`, which must succeed.
+#[track_caller]
+pub(super) fn must(env: &TestEnv, args: &str) {
+    let output = run(env, args);
+    assert!(output.code == Some(0), "`lockstep {args}` failed: {}", output.snapshot());
+}
+
+/// Runs a script of git that must succeed.
+#[track_caller]
+pub(super) fn must_git(env: &TestEnv, script: &str) -> String {
+    let output = env.git_script(script);
+    assert!(output.code == Some(0), "{script}: {}", output.snapshot());
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// An active project with the step `01-01`.
+pub(super) fn with_step(program: &Path) -> TestEnv {
+    let env = TestEnv::active(program);
+    must(&env, "step new 01-01 --project auth --phases tdd-3");
+    env
+}
+
+/// The same while gate 3 refuses a commit.
+pub(super) fn begun(program: &Path) -> TestEnv {
+    let env = with_step(program);
+    must(&env, "step phase start 01-01 RED");
+    env
+}
+
+/// Ends the phases before the commit and asks gate 2.
+pub(super) fn make_ready(env: &TestEnv, step: &str) {
+    for (phase, evidence) in [("RED", "false"), ("GREEN", "true")] {
+        must(env, &format!("step phase start {step} {phase}"));
+        must(env, &format!("step phase done {step} {phase} --run {evidence}"));
+    }
+    must(env, &format!("gate stop {step}"));
+}
+
+/// A repository with both hooks of git, a step, and the branches `main` and `topic`.
+pub(super) fn repository(program: &Path) -> TestEnv {
+    let env = with_step(program);
+    env.write(".gitignore", ".lockstep/\nsteps/audit-*.log\n.claude/\n");
+    must_git(&env, "git init -q --initial-branch=main");
+    must(&env, "init --git-hook --quiet");
+    must_git(
+        &env,
+        "git add -A && git commit -qm first && git switch -q -c topic && echo t > t && git add t && git commit -qm topic && \
+         git switch -q main && echo m > m && git add m && git commit -qm main",
+    );
+    env
+}
+
+/// The same while gate 3 refuses a commit.
+pub(super) fn refusing(program: &Path) -> TestEnv {
+    let env = repository(program);
+    must(&env, "step phase start 01-01 RED");
+    env
+}
+
+/// A call of the client's shell, before it runs.
+pub(super) fn bash(command: &str) -> Event {
+    Event::of(samples::PRE_TOOL_USE_BASH).with("tool_input", json!({"command": command}))
+}
+
+/// A prompt that passes gate 1.
+pub(super) fn prompt(env: &TestEnv) -> String {
+    let args = [
+        "prompt",
+        "render",
+        "execute_step",
+        "--step",
+        "01-01",
+        "--set",
+        "agent_name=crafter",
+        "--set",
+        "description=Work",
+    ];
+    env.lockstep(args).succeeded()
+}
+
+/// The start of an agent with a prompt.
+pub(super) fn invoke(prompt: &str) -> Event {
+    Event::of(samples::PRE_TOOL_USE_AGENT)
+        .with("tool_input", json!({"description": "work", "prompt": prompt, "subagent_type": "implementer"}))
+}
+
+/// Writes the transcript of the agent `a1`, as the client has it.
+pub(super) fn transcript(env: &TestEnv, prompt: &str) -> PathBuf {
+    let path = env.elsewhere().join("transcripts/s1/subagents/agent-a1.jsonl");
+    fs::create_dir_all(path.parent().expect("it has one")).expect("a directory");
+    let message = json!({"role": "user", "content": prompt});
+    let text = json!({"type": "user", "isSidechain": true, "message": message}).to_string() + "\n";
+    fs::write(&path, text).expect("a file");
+    path
+}
+
+/// The end of the agent `a1`.
+pub(super) fn stop(env: &TestEnv) -> Event {
+    let at = |name: &str| env.elsewhere().join("transcripts").join(name).display().to_string();
+    Event::subagent_stop("a1", "implementer")
+        .with("transcript_path", at("s1.jsonl"))
+        .with("agent_transcript_path", at("s1/subagents/agent-a1.jsonl"))
+        .with("stop_hook_active", false)
+}
+
+/// Returns true if a call is refused or left to the user, or a stop is refused.
+pub(super) fn is_refused(output: &Output) -> bool {
+    let reply = String::from_utf8_lossy(&output.stdout);
+    let decided =
+        ["\"permissionDecision\":\"deny\"", "\"permissionDecision\":\"ask\"", "\"decision\":\"block\""];
+    decided.iter().any(|decision| reply.contains(decision))
+        || (output.code == Some(2) && output.stderr.starts_with(b"lockstep"))
+}
+
+/// Returns true if a hook exited normally without output.
+pub(super) fn is_silent(output: &Output) -> bool {
+    output.code == Some(0) && output.stdout.is_empty()
+}
