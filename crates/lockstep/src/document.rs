@@ -15,14 +15,23 @@ pub(crate) enum Format {
     Yaml,
     /// Markdown, for models: where a command has a report; else as text
     Md,
+    /// `file:line:column: severity: message`, for editors: `impact` only
+    Gcc,
+    /// SARIF 2.1.0, for code scanning: `impact` only
+    Sarif,
 }
 
 impl Format {
+    /// Returns true for formats that only have a form for findings in files.
+    pub(crate) fn is_for_findings(self) -> bool {
+        matches!(self, Self::Gcc | Self::Sarif)
+    }
+
     /// `data` in this format, ending in a newline; `None` for text, which each command writes itself.
     pub(crate) fn render(self, data: &impl Serialize) -> Option<String> {
         let plain = "our own data is maps with text keys, lists and scalars";
         match self {
-            Self::Text | Self::Md => None,
+            Self::Text | Self::Md | Self::Gcc | Self::Sarif => None,
             Self::Json => Some(serde_json::to_string_pretty(data).expect(plain) + "\n"),
             Self::Yaml => {
                 let yaml = serde_saphyr::to_string(data).expect(plain);

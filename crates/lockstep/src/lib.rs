@@ -14,6 +14,7 @@ mod error;
 pub mod exit_code;
 pub mod hook;
 mod impact;
+mod installed;
 mod map;
 mod mcp;
 mod meter;

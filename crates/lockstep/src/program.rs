@@ -34,6 +34,13 @@ pub(crate) fn quoted(word: &str) -> String {
     if word.chars().all(plain) { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }
 
+/// Returns the word that [`quoted`] quoted; `None` for a text that a shell would read as more than one plain word.
+pub(crate) fn unquoted(text: &str) -> Option<String> {
+    let inner = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
+    let word = inner.map_or_else(|| text.to_owned(), |inner| inner.replace(r"'\''", "'"));
+    (quoted(&word) == text).then_some(word)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -46,6 +53,10 @@ mod tests {
                 .output()
                 .unwrap();
             assert_eq!(String::from_utf8(out.stdout).unwrap(), word);
+            assert_eq!(unquoted(&quoted(word)).as_deref(), Some(word));
+        }
+        for text in ["a; b", "a b", "$(a)", "'a' b", "'a'b'"] {
+            assert_eq!(unquoted(text), None, "{text}");
         }
     }
 

@@ -72,7 +72,7 @@ impl Terminal {
     /// Prints the command's answer. Characters from outside that could control the terminal are replaced.
     pub(crate) fn say(&self, text: &str) {
         let safe = match self.format {
-            Format::Json => escape_unprintable(text),
+            Format::Json | Format::Sarif => escape_unprintable(text),
             _ if self.color => Cow::Owned(printable_with_colors(text)),
             _ => printable(text),
         };

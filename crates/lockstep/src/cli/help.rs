@@ -11,7 +11,7 @@ const GROUPS: &[(&str, &[&str])] = &[
     ("Agents", &["changes", "cache", "mcp", "hook"]),
     ("Map and cascade", &["map", "cascade"]),
     ("Workflow framework", &["task", "phase", "handoff", "scratch", "step", "prompt", "gate", "audit"]),
-    ("Maintenance", &["doctor", "uninstall", "index", "config", "trust", "schema", "completions"]),
+    ("Maintenance", &["doctor", "uninstall", "index", "config", "trust", "schema", "completions", "self"]),
 ];
 
 /// The widest line of the command list.

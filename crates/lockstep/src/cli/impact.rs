@@ -12,6 +12,7 @@ use crate::clock;
 use crate::document::Format;
 use crate::error::{CommandError, Kind};
 use crate::impact::analysis::Analysis;
+use crate::impact::findings::{Findings, gcc, sarif};
 use crate::impact::question::{Asked, Changed, Question, shown_path};
 use crate::impact::text::{self, ImpactView};
 use crate::progress_bar::ProgressBar;
@@ -36,6 +37,8 @@ use crate::progress_bar::ProgressBar;
                                          leave it out until it or the changed file changes again
   lockstep impact --format yaml          the L1 report, for programs
   lockstep impact --format md            the L2 report, for models and people
+  lockstep impact --format gcc           breaks as a compiler prints errors, for editors
+  lockstep impact --format sarif         breaks as SARIF 2.1.0, for code scanning
 
 Sections: `breaks` no longer fits the change; `breaks?` may not fit, only types or a run can tell; `uses` still fits; `uses?` may
 use it; `mentions` names it in text; `behind` depends on one of these files.
@@ -200,6 +203,14 @@ fn show(args: &ImpactArgs, context: &Context, asked: &Asked, in_cascade: bool) -
         Format::Json => terminal.say(&report.json(in_cascade, analysis.timings)),
         Format::Yaml => terminal.say(&report.l1()),
         Format::Md => terminal.say(&report.l2()),
+        Format::Gcc => {
+            let findings = Findings::new(analysis, args.all || terminal.verbose());
+            terminal.say(&gcc::render(&findings, &context.directory));
+        }
+        Format::Sarif => {
+            let findings = Findings::new(analysis, args.all || terminal.verbose());
+            terminal.say(&sarif::render(&findings, &report.notes_on_the_whole()));
+        }
         Format::Text if analysis.impact.files.is_empty() => terminal.say(&nothing_changed(asked)),
         Format::Text => {
             let (limit, all) = (args.limit()?, args.all || terminal.verbose());

@@ -17,6 +17,7 @@ mod index;
 mod init;
 mod map;
 mod mcp;
+mod own;
 mod phase;
 mod planned;
 mod prompt;
@@ -112,6 +113,8 @@ enum Verb {
     Hook(hook::HookArgs),
     Mcp(mcp::McpArgs),
     Completions(completions::CompletionsArgs),
+    #[command(name = "self")]
+    Own(own::SelfArgs),
 }
 
 /// The common inputs of all commands.
@@ -228,6 +231,10 @@ fn run(verb: Verb, context: &Context) -> Result<Answer, CommandError> {
 }
 
 fn answer(verb: Verb, context: &Context) -> Result<Answer, CommandError> {
+    if context.format.is_for_findings() && !matches!(verb, Verb::Impact(_)) {
+        return Err(CommandError::new(Kind::Usage, "only `impact` has the formats `gcc` and `sarif`")
+            .hint("other commands have `--format json` for programs"));
+    }
     match verb {
         Verb::Init(args) => init::run(&args, context),
         Verb::Uninstall(args) => uninstall::run(&args, context),
@@ -253,6 +260,7 @@ fn answer(verb: Verb, context: &Context) -> Result<Answer, CommandError> {
         Verb::Mcp(args) => mcp::run(&args, context),
         Verb::Hook(_) => unreachable!("a hook is answered before"),
         Verb::Completions(args) => completions::run(&args, context),
+        Verb::Own(args) => own::run(&args, context),
     }
 }
 

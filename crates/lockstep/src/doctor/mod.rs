@@ -21,6 +21,7 @@ use serde::Serialize;
 use crate::project::ActiveProject;
 
 pub(crate) use live::check as check_live;
+pub(crate) use registration::registered_commands;
 
 /// The result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

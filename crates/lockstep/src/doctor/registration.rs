@@ -30,6 +30,24 @@ pub(super) fn check(project: &ActiveProject) -> (Vec<Check>, Vec<Entry>) {
     (checks, entries)
 }
 
+/// Returns the file and the program of every entry of ours that the client reads for a project, as the command names it.
+pub(crate) fn registered_commands(root: &Path) -> Vec<(PathBuf, String)> {
+    let files = settings_files(root).into_iter();
+    let files = files.chain(plugin_dirs(root).into_iter().map(|directory| directory.join(HOOKS_FILE)));
+    let mut commands = Vec::new();
+    for file in files {
+        let Ok(text) = lockstep_fs::read_to_string(&file) else { continue };
+        for finding in inspect(&text) {
+            if let FindingKind::Ours { command, .. } = finding.kind
+                && let Some(program) = command.split(" hook").next()
+            {
+                commands.push((file.clone(), program.to_owned()));
+            }
+        }
+    }
+    commands
+}
+
 pub(super) fn settings_files(root: &Path) -> Vec<PathBuf> {
     let user = client_directory().map(|dir| dir.join("settings.json"));
     [root.join(SHARED_SETTINGS), root.join(LOCAL_SETTINGS)].into_iter().chain(user).collect()

@@ -8,6 +8,7 @@ pub(crate) mod analysis;
 pub(crate) mod background;
 pub(crate) mod deadline;
 pub(crate) mod edits;
+pub(crate) mod findings;
 mod gone;
 pub(crate) mod index;
 mod lazy_join;

@@ -2,7 +2,7 @@
 
 mod changed;
 mod layout;
-mod severity;
+pub(super) mod severity;
 
 use std::fmt::Write as _;
 use std::time::Duration;

@@ -156,6 +156,18 @@ pub(crate) fn silent_git_hooks(root: &Path) -> Option<Vec<&'static str>> {
     Some(Hook::ALL.iter().filter(|hook| !asks(hook)).map(|hook| hook.name()).collect())
 }
 
+/// Returns the file and the program of each hook of git that `init --git-hook` wrote, as the script names it.
+pub(crate) fn git_hook_programs(root: &Path) -> Vec<(PathBuf, String)> {
+    let Ok(hooks) = hooks_dir(root) else { return Vec::new() };
+    let programs = Hook::ALL.iter().filter_map(|hook| {
+        let path = hooks.join(hook.name());
+        let text = lockstep_fs::read_to_string(&path).ok()?;
+        let (_, rest) = text.split_once(hook.mark())?.1.split_once("command -v ")?;
+        Some((path, rest.split(" >/dev/null").next()?.to_owned()))
+    });
+    programs.collect()
+}
+
 /// Returns git's directory of hooks: `core.hooksPath`, else the repository's own, also for a linked worktree.
 fn hooks_dir(root: &Path) -> Result<PathBuf, CommandError> {
     let asked = |arguments: &[&str]| {

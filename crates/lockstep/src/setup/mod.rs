@@ -25,7 +25,7 @@ use crate::hook::route::{REGISTRATIONS, Registration};
 use crate::program;
 
 pub(crate) use file_edit::FileEdit;
-pub(crate) use git_hook::{plan_git_hook, plan_git_hook_removal, silent_git_hooks};
+pub(crate) use git_hook::{git_hook_programs, plan_git_hook, plan_git_hook_removal, silent_git_hooks};
 pub(crate) use hook_blockers::{MANAGED_SETTINGS, hook_blockers};
 pub(crate) use installation::Installation;
 pub(crate) use own_files::OwnFiles;

@@ -27,7 +27,7 @@ pub(crate) fn run(args: &ReportArgs, context: &Context, cascades: &Cascades) -> 
     let text = match context.format {
         Format::Yaml => opened.state.l1(),
         Format::Json => serde_json::to_string_pretty(&opened.state.data()).expect("plain data") + "\n",
-        Format::Text | Format::Md => cascades.disk(&opened, None)?.l2(&opened.state)?,
+        _ => cascades.disk(&opened, None)?.l2(&opened.state)?,
     };
     context.terminal.say(&text);
     Ok(Answer::Yes)

@@ -112,7 +112,7 @@ pub(super) fn run_update(request: &MapUpdateRequest, context: &Context) -> Resul
             };
             terminal.say(&context.format.render(&data).unwrap_or_default());
         }
-        Format::Text | Format::Md => text(&done, context),
+        _ => text(&done, context),
     }
     Ok(Answer::Yes)
 }

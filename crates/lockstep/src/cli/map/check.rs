@@ -52,7 +52,7 @@ pub(super) fn run(_: &CheckArgs, context: &Context) -> Result<Answer, CommandErr
         Format::Json => {
             context.format.render(&Data { l1: &l1, findings: &checked.findings }).unwrap_or_default()
         }
-        Format::Text | Format::Md => text(&checked, &l1.map_path),
+        _ => text(&checked, &l1.map_path),
     });
     Ok(if checked.findings.is_empty() { Answer::Yes } else { Answer::No })
 }

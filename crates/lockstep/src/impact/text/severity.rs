@@ -11,7 +11,7 @@ use super::layout::count_verb;
 
 /// The severity of a place, the worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Severity {
+pub(in crate::impact) enum Severity {
     Breaks,
     MayBreak,
     Uses,
@@ -92,17 +92,21 @@ impl Severity {
 }
 
 /// A line of an affected file.
-pub(super) struct AffectedPlace<'a> {
-    severity: Severity,
-    pub(super) line: u32,
-    pub(super) text: &'a str,
+pub(in crate::impact) struct AffectedPlace<'a> {
+    pub(in crate::impact) severity: Severity,
+    pub(in crate::impact) line: u32,
+    pub(in crate::impact) text: &'a str,
+    /// The name in the line.
+    pub(in crate::impact) pattern: &'a str,
+    /// The changed file.
+    pub(in crate::impact) changed: &'a str,
     /// The reason why the line breaks, or the file through which it is affected.
-    pub(super) reason: Option<String>,
+    pub(in crate::impact) reason: Option<String>,
 }
 
 /// A file that the change affects.
-pub(super) struct AffectedFile<'a> {
-    pub(super) path: &'a str,
+pub(in crate::impact) struct AffectedFile<'a> {
+    pub(in crate::impact) path: &'a str,
     /// The severity of its worst place.
     pub(super) severity: Severity,
     /// Each line once, the worst first.
@@ -111,20 +115,20 @@ pub(super) struct AffectedFile<'a> {
 
 impl<'a> AffectedFile<'a> {
     /// The places that have the file's severity, or all places.
-    pub(super) fn places(&self, all: bool) -> impl Iterator<Item = &AffectedPlace<'a>> {
+    pub(in crate::impact) fn places(&self, all: bool) -> impl Iterator<Item = &AffectedPlace<'a>> {
         self.places.iter().filter(move |place| all || place.severity == self.severity)
     }
 }
 
 /// Returns every affected file once, the worst first, then in the order of the report.
-pub(super) fn affected_files(impact: &Impact) -> Vec<AffectedFile<'_>> {
+pub(in crate::impact) fn affected_files(impact: &Impact) -> Vec<AffectedFile<'_>> {
     let mut by_path: BTreeMap<&str, Vec<AffectedPlace<'_>>> = BTreeMap::new();
     for (file, dependent) in impact.dependents() {
         let places = dependent.evidence.iter().map(|place| affected_place(file, dependent, place));
         by_path.entry(&dependent.path).or_default().extend(places);
     }
     for (file, broken) in impact.broken_in_files() {
-        by_path.entry(&file.path).or_default().push(broken_in_file(broken));
+        by_path.entry(&file.path).or_default().push(broken_in_file(file, broken));
     }
     let mut files: Vec<AffectedFile<'_>> =
         by_path.into_iter().filter_map(|(path, places)| file(path, places)).collect();
@@ -139,23 +143,26 @@ fn file<'a>(path: &'a str, mut places: Vec<AffectedPlace<'a>>) -> Option<Affecte
     Some(AffectedFile { path, severity, places })
 }
 
-fn affected_place<'a>(file: &FileImpact, dependent: &Dependent, place: &'a Evidence) -> AffectedPlace<'a> {
+fn affected_place<'a>(file: &'a FileImpact, dependent: &Dependent, place: &'a Evidence) -> AffectedPlace<'a> {
     let severity = Severity::of(dependent, place);
     let reason = match (severity, &dependent.hop) {
         (Severity::Breaks | Severity::MayBreak, _) => Some(reason(file, place)),
         (_, Hop::Transitive { via }) => Some(format!("via {via}")),
         _ => None,
     };
-    AffectedPlace { severity, line: place.line, text: &place.text, reason }
+    let Evidence { line, text, pattern, .. } = place;
+    AffectedPlace { severity, line: *line, text, pattern, changed: &file.path, reason }
 }
 
-fn broken_in_file(broken: &BrokenReference) -> AffectedPlace<'_> {
-    let Evidence { line, text, certainty, .. } = &broken.evidence;
+fn broken_in_file<'a>(file: &'a FileImpact, broken: &'a BrokenReference) -> AffectedPlace<'a> {
+    let Evidence { line, text, certainty, pattern, .. } = &broken.evidence;
     let severity = if *certainty == Certainty::Resolved { Severity::Breaks } else { Severity::MayBreak };
     AffectedPlace {
         severity,
         line: *line,
         text,
+        pattern,
+        changed: &file.path,
         reason: Some(format!("in the same file: {}", broken.reason)),
     }
 }
