@@ -32,6 +32,6 @@ case $session in
         ;;
 esac
 
-text='lockstep: the program is not on PATH, so nothing is journaled, reported or checked in this session; install it, or put it on PATH.'
+text='lockstep: the program is not on PATH, so nothing is journaled, reported or checked in this session; install it (docs/guide/install.md: npm, pip, Debian package, installer), or put it on PATH.'
 printf '{"systemMessage":"%s","hookSpecificOutput":{"hookEventName":"%s","additionalContext":"%s"}}\n' "$text" "$event" "$text"
 exit 0

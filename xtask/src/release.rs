@@ -1,124 +1,159 @@
-//! `cargo xtask release`: a static Linux binary, with its checksum and its size.
+//! `cargo xtask release`: the binary, and every package that carries it, with checksums and a bill of materials.
+//!
+//! Packages are functions of the binary, the files of the repository and one time. Equal inputs give equal bytes.
+
+mod archive;
+mod bill_of_materials;
+mod binary;
+mod debian;
+mod homebrew;
+mod npm;
+mod payload;
+mod target;
+#[cfg(test)]
+mod tests;
+mod wheel;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use crate::metadata::Metadata;
 use crate::{Outcome, workspace};
+use archive::{Entry, sha256, tar_gz};
+use payload::Payload;
+use target::Target;
 
-/// Build a static Linux binary into target/packages, with its checksum
+/// Build a static binary and pack it: tarball, npm, wheel, Debian package, Homebrew formula, checksums and SBOM
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReleaseArgs {
     /// Build for this target instead of the best one available
-    #[arg(long, value_name = "TRIPLE")]
+    #[arg(long, value_name = "TRIPLE", conflicts_with = "binary")]
     target: Option<String>,
+    /// Pack this binary of a target instead of building one; several targets can be packed together
+    #[arg(long, value_name = "TRIPLE=FILE")]
+    binary: Vec<String>,
+    /// Directory for the packages, instead of target/packages
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// The URL of the directory that the packages will be published in, for the Homebrew formula
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+    /// Maintainer of the Debian package
+    #[arg(
+        long,
+        value_name = "NAME <ADDRESS>",
+        default_value = "The Lockstep authors <lockstep@example.org>"
+    )]
+    maintainer: String,
+}
+
+/// A file of the release.
+struct Package {
+    name: String,
+    bytes: Vec<u8>,
+}
+
+/// The inputs of all packages.
+struct Release {
+    version: String,
+    /// Seconds since 1970: the time of every entry.
+    time: u64,
+    maintainer: String,
 }
 
 pub(crate) fn run(args: &ReleaseArgs) -> Outcome {
-    let target = match &args.target {
-        Some(target) => target.clone(),
-        None => best_target()?,
+    let binaries = binaries(args)?;
+    let out = match &args.out {
+        Some(out) => std::path::absolute(out)?,
+        None => Metadata::load()?.target_directory.join("packages"),
     };
-    let binary = build(&target)?;
-    let bytes = fs::read(&binary)?;
-    if let Some(interpreter) = interpreter(&bytes) {
-        return Err(format!(
-            "{} is not static: it is started by {interpreter}. Is a static libc there (libc6-dev, or musl-tools)?",
-            binary.display()
-        )
-        .into());
-    }
-    try_out(&binary)?;
-    let version = output(Command::new(&binary).arg("--version"))?;
-    let number = version.split_whitespace().nth(1).ok_or("the binary prints no version")?;
-    let packages = Metadata::load()?.target_directory.join("packages");
-    fs::create_dir_all(&packages)?;
-    let name = format!("lockstep-{number}-{target}");
-    let package = packages.join(&name);
-    fs::copy(&binary, &package)?;
-    let sum = output(Command::new("sha256sum").arg(&name).current_dir(&packages))?;
-    fs::write(packages.join(format!("{name}.sha256")), &sum)?;
-    println!("{}\n{} bytes, static: {}\n{}", version.trim(), bytes.len(), package.display(), sum.trim());
-    Ok(())
-}
-
-/// Returns the musl target if its C compiler is installed (the program contains C), otherwise static glibc.
-fn best_target() -> Result<String, Box<dyn std::error::Error>> {
-    let arch = std::env::consts::ARCH;
-    let musl = format!("{arch}-unknown-linux-musl");
-    let installed = output(Command::new("rustc").args(["--print", "target-libdir", "--target", &musl]))?;
-    let has_compiler = Command::new("musl-gcc").arg("--version").output().is_ok();
-    let is_there = has_compiler && Path::new(installed.trim()).is_dir();
-    Ok(if is_there { musl } else { format!("{arch}-unknown-linux-gnu") })
-}
-
-fn build(target: &str) -> Result<PathBuf, Box<dyn std::error::Error>> {
-    let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--profile", "dist", "--locked", "--package", "lockstep-cli", "--target", target]);
-    cargo.env("RUSTFLAGS", "-C target-feature=+crt-static").current_dir(workspace::root());
-    if !cargo.status()?.success() {
-        return Err(format!("the build for {target} failed").into());
-    }
-    Ok(Metadata::load()?.target_directory.join(target).join("dist/lockstep"))
-}
-
-/// Runs `init`, `impact`, `doctor` and `uninstall` with the binary: no test has run this build before.
-fn try_out(binary: &Path) -> Outcome {
-    let folder = tempfile::tempdir()?;
-    let (bin, home, project) =
-        (folder.path().join("bin"), folder.path().join("home"), folder.path().join("project"));
-    [&bin, &home, &project].into_iter().try_for_each(fs::create_dir)?;
-    let program = bin.join("lockstep");
-    fs::copy(binary, &program)?;
-    output(Command::new("git").args(["init", "--quiet"]).current_dir(&project))?;
-    let path = format!("{}:{}", bin.display(), std::env::var("PATH")?);
-    for arguments in
-        [&["init", "--client", "claude"][..], &["impact"], &["doctor"], &["uninstall", "--purge"]]
-    {
-        let mut command = Command::new(&program);
-        command
-            .args(arguments)
-            .current_dir(&project)
-            .env("HOME", &home)
-            .env("PATH", &path)
-            .env("TMPDIR", &home);
-        output(&mut command)?;
-    }
-    Ok(())
-}
-
-fn output(command: &mut Command) -> Result<String, Box<dyn std::error::Error>> {
-    let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
-    if !output.status.success() {
-        let said = [output.stdout, output.stderr].concat();
-        return Err(format!("{command:?}: {}", String::from_utf8_lossy(&said)).into());
-    }
-    Ok(String::from_utf8(output.stdout)?)
-}
-
-/// Returns the loader requested by a 64-bit ELF file, or `None` for a static one.
-fn interpreter(elf: &[u8]) -> Option<String> {
-    const PT_INTERP: u32 = 3;
-    let word = |at: usize, len: usize| {
-        let bytes = elf.get(at..at + len)?;
-        Some(bytes.iter().rev().fold(0_u64, |value, byte| value << 8 | u64::from(*byte)) as usize)
+    let release = Release {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        time: source_date()?,
+        maintainer: args.maintainer.clone(),
     };
-    let (table, size, count) = (word(32, 8)?, word(54, 2)?, word(56, 2)?);
-    let header = (0..count).map(|n| table + n * size).find(|at| word(*at, 4) == Some(PT_INTERP as usize))?;
-    let (from, len) = (word(header + 8, 8)?, word(header + 32, 8)?);
-    Some(String::from_utf8_lossy(elf.get(from..from + len)?).trim_end_matches('\0').to_owned())
+    let url = args.base_url.clone().unwrap_or_else(|| format!("file://{}", out.display()));
+    let mut packages = pack(&release, &binaries, &url)?;
+    for (target, _) in &binaries {
+        let name = format!("lockstep-{}-{target}.cdx.json", release.version);
+        packages.push(Package { name, bytes: bill_of_materials::render(target.triple(), release.time)? });
+    }
+    write(&out, packages)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn finds_the_loader_of_a_dynamically_linked_program() {
-        // This test program is linked dynamically.
-        let own = fs::read(std::env::current_exe().unwrap()).unwrap();
-        assert!(interpreter(&own).is_some_and(|loader| loader.starts_with('/')), "{:?}", interpreter(&own));
-        assert_eq!(interpreter(b"no program"), None);
+/// The binaries to pack: those named, or the one built here.
+fn binaries(args: &ReleaseArgs) -> Outcome<Vec<(Target, Vec<u8>)>> {
+    if args.binary.is_empty() {
+        return Ok(vec![binary::build(args.target.as_deref())?]);
     }
+    let named = args.binary.iter().map(|named| {
+        let (triple, file) = named.split_once('=').ok_or("--binary is TRIPLE=FILE")?;
+        let bytes = fs::read(file).map_err(|error| format!("{file}: {error}"))?;
+        Ok((Target::parse(triple)?, bytes))
+    });
+    named.collect()
+}
+
+/// Returns `SOURCE_DATE_EPOCH`, or else the time of the last commit.
+fn source_date() -> Outcome<u64> {
+    if let Ok(set) = std::env::var("SOURCE_DATE_EPOCH") {
+        return Ok(set.parse().map_err(|error| format!("SOURCE_DATE_EPOCH={set}: {error}"))?);
+    }
+    let mut git = workspace::command("git");
+    git.args(["log", "-1", "--format=%ct"]);
+    Ok(String::from_utf8(workspace::output(git)?)?.trim().parse()?)
+}
+
+/// Makes every package that depends on binaries only.
+fn pack(release: &Release, binaries: &[(Target, Vec<u8>)], url: &str) -> Outcome<Vec<Package>> {
+    let payload = Payload::new()?;
+    let mut packages = Vec::new();
+    for (target, binary) in binaries {
+        packages.push(tarball(release, target, binary, &payload)?);
+        packages.push(npm::platform_package(release, target, binary)?);
+        packages.push(wheel::wheel(release, target, binary, &payload)?);
+        if let Some(architecture) = target.debian() {
+            packages.push(debian::package(release, architecture, binary, &payload)?);
+        }
+    }
+    packages.push(npm::main_package(release, &payload)?);
+    packages.push(homebrew::formula(release, &packages, url));
+    packages
+        .push(Package { name: "install.sh".to_owned(), bytes: fs::read(packaging().join("install.sh"))? });
+    Ok(packages)
+}
+
+/// The directory of the repository with the sources of packages.
+fn packaging() -> PathBuf {
+    workspace::root().join("packaging")
+}
+
+/// The tree that the installer and the Homebrew formula unpack.
+fn tarball(release: &Release, target: &Target, binary: &[u8], payload: &Payload) -> Outcome<Package> {
+    let folder = format!("lockstep-{}-{target}", release.version);
+    let mut entries = vec![Entry::program(format!("bin/{}", target.program()), binary.to_vec())];
+    entries.extend(payload.shared("share/zsh/site-functions"));
+    entries.extend(payload.licences(""));
+    for entry in &mut entries {
+        entry.path = format!("{folder}/{}", entry.path);
+    }
+    Ok(Package { name: format!("{folder}.tar.gz"), bytes: tar_gz(entries, release.time)? })
+}
+
+/// Writes the packages and their checksums, and removes files of earlier releases.
+fn write(out: &Path, mut packages: Vec<Package>) -> Outcome {
+    packages.sort_by(|a, b| a.name.cmp(&b.name));
+    fs::create_dir_all(out)?;
+    let sums: String =
+        packages.iter().map(|package| format!("{}  {}\n", sha256(&package.bytes), package.name)).collect();
+    packages.push(Package { name: "SHA256SUMS".to_owned(), bytes: sums.into_bytes() });
+    for old in fs::read_dir(out)?.filter_map(Result::ok).filter(|old| old.path().is_file()) {
+        fs::remove_file(old.path())?;
+    }
+    for Package { name, bytes } in &packages {
+        fs::write(out.join(name), bytes)?;
+        println!("{:>11}  {name}", bytes.len());
+    }
+    println!("in {}", out.display());
+    Ok(())
 }
