@@ -129,11 +129,7 @@ fn registered_version(program: &str, root: &Path) -> Option<String> {
 }
 
 fn problem_on_path(copies: &[ProgramCopy]) -> Option<String> {
-    let Some(first) = copies.first() else {
-        return Some(
-            "No `lockstep` is on PATH: the plugin's hooks and git's hooks do not find it. Add its directory to PATH.".to_owned(),
-        );
-    };
+    let first = copies.first()?;
     let other = copies.iter().find(|copy| copy.version != first.version);
     if let Some(other) = other {
         return Some(format!(
@@ -173,6 +169,9 @@ impl Reply for Installed {
         let mut out = String::new();
         let own = self.path.as_deref().map_or("an unknown file".to_owned(), printable_path);
         let _ = writeln!(out, "lockstep {VERSION}\nthis program: {own}");
+        if self.on_path.is_empty() {
+            out.push_str("not on PATH: commands and hooks need the path of the program\n");
+        }
         for (at, copy) in self.on_path.iter().enumerate() {
             let order = if at == 0 { "first on PATH" } else { "later on PATH" };
             let script = if copy.is_script { ", a script that starts the program" } else { "" };

@@ -52,6 +52,15 @@ fn one_copy_and_its_hooks_are_consistent() {
 }
 
 #[test]
+fn program_outside_path_is_consistent_if_hooks_name_its_path() {
+    let env = active();
+    env.git(["init", "--quiet"]);
+    env.lockstep(["init", "--client", "claude"]).succeeded();
+    let said = env.lockstep(["self", "version", "--check"]).succeeded();
+    assert!(said.contains("not on PATH") && said.contains("settings.json starts"), "{said}");
+}
+
+#[test]
 fn later_copy_of_another_version_is_a_problem() {
     let env = installed();
     let old = other_version(&env, "old");
