@@ -128,6 +128,8 @@ pub enum Tool {
     Message { to: String, text: String },
     /// A tool of the client's own task list.
     TaskList(ListCall),
+    /// A tool of an MCP server whose call holds texts that may be commands.
+    McpCommand { name: String, command: String },
     /// Any other tool, by name.
     Other(String),
 }
@@ -142,7 +144,15 @@ impl Tool {
             Self::Workflow(_) => "Workflow",
             Self::Message { .. } => "SendMessage",
             Self::TaskList(call) => call.operation.tool(),
-            Self::Other(name) => name,
+            Self::McpCommand { name, .. } | Self::Other(name) => name,
+        }
+    }
+
+    /// The text of the shell command that the tool runs.
+    pub fn command(&self) -> Option<&str> {
+        match self {
+            Self::Bash { command, .. } | Self::McpCommand { command, .. } => Some(command),
+            _ => None,
         }
     }
 }

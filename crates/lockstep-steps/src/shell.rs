@@ -11,6 +11,7 @@ mod decode;
 mod expand;
 mod git;
 mod invoke;
+mod mention;
 mod own;
 mod run;
 mod skip;
@@ -44,3 +45,6 @@ fn names_git(text: &str) -> bool {
 
 #[cfg(test)]
 mod tests;
+
+#[cfg(test)]
+mod mention_tests;

@@ -15,6 +15,9 @@ pub enum PathRefusal {
     /// The path is in a git directory.
     #[error("it lies in a git directory")]
     Git,
+    /// The path is a place of another program, or a name that no person types.
+    #[error("{0}")]
+    Reserved(&'static str),
     /// The path or a directory above it is a link.
     #[error("{} is a symbolic link", .0.display())]
     Link(PathBuf),
@@ -42,6 +45,30 @@ pub fn confine(root: &Path, path: &Path) -> Result<PathBuf, PathRefusal> {
         }
     }
     Ok(full)
+}
+
+/// Directories for files that Lockstep writes, among those with hidden names.
+const OWN: [&str; 4] = [".lockstep", ".isdlc", ".agent", ".claude/agent-memory"];
+
+/// The longest path, in components. Deeper trees cannot be removed by every tool.
+const MAX_COMPONENTS: usize = 32;
+
+/// Returns the reason why nothing is written at a path inside the project without approval. Programs read their settings, hooks and
+/// rules from hidden files and directories, so that a new file there may change what they do.
+pub fn reserved(root: &Path, path: &Path) -> Option<PathRefusal> {
+    let full = absolute(root, path);
+    let inside = full.strip_prefix(root).ok()?;
+    let text = inside.to_str().unwrap_or("\u{0}");
+    if text.chars().any(lockstep_text::is_unprintable) {
+        return Some(PathRefusal::Reserved("it has characters that do not show"));
+    }
+    if inside.components().count() > MAX_COMPONENTS {
+        return Some(PathRefusal::Reserved("it has too many directories"));
+    }
+    let is_own = OWN.iter().any(|own| inside.starts_with(own));
+    let is_hidden = |part: Component<'_>| part.as_os_str().as_encoded_bytes().starts_with(b".");
+    (!is_own && inside.components().any(is_hidden))
+        .then_some(PathRefusal::Reserved("it is a hidden place, from which other programs read settings"))
 }
 
 /// Returns true if the name of the git directory is only part of the project's own root.
@@ -78,6 +105,32 @@ mod tests {
         }
         for path in [".git/config", "sub/.git/hooks/post-commit", ".GIT/x", "/home/u/.git/config"] {
             assert_eq!(refused(path), PathRefusal::Git, "{path}");
+        }
+        for path in [
+            "logs",
+            "docs/a.b",
+            ".lockstep/x",
+            ".claude/agent-memory/a/map.md",
+            ".agent/teams/x.md",
+            "~root",
+            ".",
+        ] {
+            assert_eq!(reserved(&root, Path::new(path)), None, "{path}");
+        }
+        let deep = "a/".repeat(40);
+        for path in [
+            ".claude/settings.local.json",
+            ".CLAUDE/x",
+            ".claude",
+            ".github/workflows/x.yml",
+            "sub/.envrc",
+            ".g\u{200c}it/config",
+            "a\u{1b}[2J",
+            "a\nb",
+            ".lockstep\u{202e}",
+            deep.as_str(),
+        ] {
+            assert!(reserved(&root, Path::new(path)).is_some(), "{path}");
         }
         for (path, link) in [("out/x", "out"), ("in/x", "in"), ("real/dangling", "real/dangling")] {
             assert_eq!(refused(path), PathRefusal::Link(root.join(link)), "{path}");

@@ -37,7 +37,7 @@ mod user_dir;
 pub mod windows;
 
 pub use atomic::{is_temporary, replace_if_unchanged, write_atomically, write_atomically_from};
-pub use confined::{PathRefusal, confine};
+pub use confined::{PathRefusal, confine, reserved};
 pub use database::{FORMAT, Store};
 pub use private_file::{append_once, append_to_own, check_replaceable, note_holder, open_private};
 pub use state_dir::StateDir;

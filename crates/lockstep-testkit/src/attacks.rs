@@ -7,6 +7,7 @@ mod moves;
 mod names;
 mod numbers;
 mod settings;
+mod source_blocks;
 mod source_samples;
 mod source_shapes;
 mod sources;

@@ -10,7 +10,7 @@ use lockstep_config::user::allowed_paths;
 use lockstep_config::{Loaded, Origin};
 use lockstep_index::user_cache::UserCache;
 use lockstep_model::path::absolute;
-use lockstep_store::{PathRefusal, StoreError, UserDir, confine};
+use lockstep_store::{PathRefusal, StoreError, UserDir, confine, reserved};
 use serde::Serialize;
 
 use crate::env_vars::{HOME, XDG_CACHE_HOME, XDG_CONFIG_HOME, XDG_STATE_HOME};
@@ -94,8 +94,10 @@ pub(crate) fn confine_keys(loaded: &mut Loaded, root: &Path) -> Vec<IgnoredKey> 
             line,
             can_be_approved: place.is_some(),
             why: match place {
-                Some(place) => format!("it leads out of the project, to {}", place.display()),
-                None => refusal.to_string(),
+                Some(place) if !matches!(refusal, PathRefusal::Reserved(_)) => {
+                    format!("it leads out of the project, to {}", place.display())
+                }
+                _ => refusal.to_string(),
             },
         });
     }
@@ -128,14 +130,17 @@ struct RefusedKey {
 const INSIDE_ONLY: [(&str, &str); 4] =
     [("map", "path"), ("cache", "path"), ("steps", "dir"), ("task", "l2_path")];
 
+/// The keys of files that are only read.
+const READ_ONLY: [(&str, &str); 3] = [("steps", "commands"), ("steps", "sections"), ("steps", "machine")];
+
 fn refused_keys(loaded: &Loaded, root: &Path) -> Vec<RefusedKey> {
-    let is_set = |key: &&'static Key| {
-        let is_inside_only = INSIDE_ONLY.contains(&(key.section, key.name));
-        !is_inside_only && loaded.origin(key.section, key.name) != Origin::Default
-    };
+    let is_set = |key: &&'static Key| loaded.origin(key.section, key.name) != Origin::Default;
     let refused = |key: &'static Key| {
         let value = key.path(&loaded.config)?;
-        let refusal = confine(root, Path::new(&value)).err()?;
+        let named = (key.section, key.name);
+        let outside = || confine(root, Path::new(&value)).err().filter(|_| !INSIDE_ONLY.contains(&named));
+        let hidden = || reserved(root, Path::new(&value)).filter(|_| !READ_ONLY.contains(&named));
+        let refusal = outside().or_else(hidden)?;
         let place = real_place(&absolute(root, Path::new(&value)));
         if key.section == "impact" && is_temporary_report(&place) {
             return None;

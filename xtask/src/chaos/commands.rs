@@ -4,6 +4,7 @@ use std::path::Path;
 
 use lockstep_testkit::attacks::{commit_command, task_command};
 use lockstep_testkit::{Event, TestEnv};
+use serde_json::json;
 
 use super::scene::{bash, begun, is_refused, must};
 use super::trial::{Trial, Verdict};
@@ -11,9 +12,24 @@ use super::trial::{Trial, Verdict};
 pub(super) fn attack(trial: &mut Trial<'_>) {
     let env = begun(trial.program);
     for _ in 0..trial.limit * 4 {
-        let command = commit_command(&mut trial.numbers);
+        let mut command = commit_command(&mut trial.numbers);
+        if trial.numbers.one_in(8) {
+            // A shell drops it.
+            let at = trial.numbers.below(command.len());
+            let at = (0..=at).rev().find(|at| command.is_char_boundary(*at)).unwrap_or(0);
+            command.insert(at, '\0');
+        }
+        let event = match trial.numbers.below(6) {
+            0 => {
+                bash("").with("tool_name", "mcp__shell__run").with("tool_input", json!({"command": command}))
+            }
+            1 => bash("")
+                .with("tool_name", "mcp__x__y")
+                .with("tool_input", json!({"options": {"cmd": command}})),
+            _ => bash(&command),
+        };
         trial.case(&command, || {
-            let output = env.hook(&bash(&command));
+            let output = env.hook(&event);
             Verdict::held_if(is_refused(&output), || output.snapshot())
         });
     }

@@ -51,6 +51,16 @@ fn places(env: &TestEnv) -> Vec<String> {
         "sub/.git/hooks/pre-commit".to_owned(),
         env.home().join(".profile").display().to_string(),
         "~/.profile".to_owned(),
+        ".claude/settings.local.json".to_owned(),
+        ".claude/commands/new.md".to_owned(),
+        ".CLAUDE/settings.local.json".to_owned(),
+        ".github/workflows/new.yml".to_owned(),
+        ".husky/pre-commit".to_owned(),
+        "sub/.envrc".to_owned(),
+        ".g\u{200c}it/hooks/post-commit".to_owned(),
+        "new\u{1b}[2J.md".to_owned(),
+        "new\nFORGED.md".to_owned(),
+        "a/".repeat(60) + "new.md",
         "/dev/full".to_owned(),
         "/proc/self/cwd/README.md".to_owned(),
     ]);
@@ -89,6 +99,17 @@ fn precious(env: &TestEnv) -> BTreeMap<PathBuf, Vec<u8>> {
         let path = env.project().join(victim);
         found.insert(path.clone(), fs::read(path).unwrap_or_default());
     }
+    // Nothing new is made in hidden directories, which belong to other programs, or under names that do not show.
+    for entry in fs::read_dir(env.project()).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let is_strange = name.chars().any(char::is_control) || name == "a" || name == "sub";
+        if (name.starts_with('.') || is_strange) && name != ".git" {
+            contents(&entry.path(), &mut found);
+            found.entry(entry.path()).or_default();
+        }
+    }
+    found
+        .retain(|path, _| !path.ends_with(".lockstep") && !path.starts_with(env.project().join(".lockstep")));
     found
 }
 

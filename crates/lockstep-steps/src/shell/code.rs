@@ -2,7 +2,7 @@
 
 use super::decode;
 use super::expand::Field;
-use super::names_git;
+use super::{mention, names_git};
 
 /// Interpreters and the options behind which their code is. Without options, the first operand is the code.
 const INTERPRETERS: &[(&str, &[&str])] = &[
@@ -185,16 +185,25 @@ pub(super) fn arguments(name: &str, arguments: &[Field]) -> (Vec<String>, bool) 
 /// Reads the commands in a piece of code.
 pub(super) fn read(name: &str, text: &str) -> Code {
     if READ_BY_LINE.contains(&name) {
-        return read_lines(text, matches!(name, "make" | "gmake"));
+        let mut code = read_lines(text, matches!(name, "make" | "gmake"));
+        let is_stream_editor = matches!(name, "sed" | "gsed");
+        let runs = if is_stream_editor { evaluates(text) } else { runs_code(text) };
+        code.obscure |= runs && mention::mentions_commit(text);
+        return code;
     }
     let (literals, outside) = literals(text);
-    let runs = outside.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| RUNS.contains(&word))
+    let runs = words_of(&outside).any(|word| RUNS.contains(&word))
         || (matches!(name, "perl" | "ruby" | "php") && text.contains('`'))
+        || (matches!(name, "awk" | "gawk" | "mawk") && outside.replace("||", "").contains('|'))
         || text.contains("%x");
     let mut code = Code::default();
     let mentions = names_git(text) || literals.iter().any(|literal| names_git(literal));
     let module = MODULES.iter().any(|module| text.contains(module)) || outside.contains("import git");
     code.obscure = module;
+    let mentions_commit =
+        mention::mentions_commit(text) || literals.iter().any(|one| mention::mentions_commit(one));
+    let is_text = words_of(&outside).all(is_of_text);
+    code.obscure |= mentions_commit && (runs || !is_text);
     if !runs {
         return code;
     }
@@ -212,11 +221,49 @@ pub(super) fn read(name: &str, text: &str) -> Code {
     if bare {
         code.scripts.push(outside.replace(['(', ')', '{', '}', '[', ']', '/', '|', '!'], "\n"));
     }
-    let starts = |words: &Vec<String>| words.first().is_some_and(|word| names_git(word));
+    let starts = |words: &Vec<String>| words.len() > 1 && words.first().is_some_and(|word| names_git(word));
     let followed = code.scripts.iter().any(|script| names_git(script)) || code.commands.iter().any(starts);
     let decodes = DECODES.iter().any(|word| text.contains(word));
     code.obscure |= (mentions || decodes) && !followed;
     code
+}
+
+/// Returns true if code of an editor or debugger runs code of another language, or a function of the system.
+fn runs_code(text: &str) -> bool {
+    let (_, outside) = literals(text);
+    let languages =
+        ["lua", "luado", "perl", "py", "py3", "python", "python3", "ruby", "term", "terminal", "tclfile"];
+    words_of(&outside).any(|word| RUNS.contains(&word) || languages.contains(&word) || word == "shell")
+        || outside.contains("SHELL")
+}
+
+/// Returns true if a script of sed has the flag or the command that runs texts.
+pub(super) fn evaluates(script: &str) -> bool {
+    script.split([';', '\n', '{', '}']).any(|command| {
+        let command =
+            command.trim().trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, '$' | ',' | '!'));
+        let flags = command.strip_prefix('s').and_then(|rest| {
+            let delimiter = rest.chars().next()?;
+            rest.rsplit_once(delimiter).map(|(_, flags)| flags)
+        });
+        command == "e" || command.starts_with("e ") || flags.is_some_and(|flags| flags.contains('e'))
+    })
+}
+
+fn words_of(outside: &str) -> impl Iterator<Item = &str> {
+    outside.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty())
+}
+
+/// Words of code that only prints, searches or replaces texts.
+fn is_of_text(word: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "BEGIN", "END", "NR", "NF", "FNR", "argv", "by", "commit", "console", "dumps", "echo", "else",
+        "error", "f", "find", "for", "git", "gsub", "i", "if", "in", "index", "join", "json", "len",
+        "length", "line", "lines", "log", "loads", "match", "n", "next", "not", "p", "print", "printf",
+        "puts", "re", "read", "replace", "s", "say", "search", "split", "stdin", "stdout", "str", "strip",
+        "sub", "sys", "import", "write", "x",
+    ];
+    WORDS.contains(&word) || word.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// Reads code whose lines may be commands: rules of make, `e` and `!` of editors.

@@ -3,7 +3,7 @@
 use super::expand::{Field, SUSPECT, UNKNOWN};
 use super::invoke::name_of;
 use super::run::{Invocation, Shell};
-use super::{CommitReading, git, names_git, wrappers};
+use super::{CommitReading, git, mention, names_git};
 
 /// Programs to which arguments are text, names or patterns.
 const TEXT: &[&str] = &[
@@ -14,7 +14,6 @@ const TEXT: &[&str] = &[
     "awk",
     "bat",
     "brew",
-    "cargo",
     "cat",
     "chmod",
     "chown",
@@ -37,7 +36,6 @@ const TEXT: &[&str] = &[
     "fold",
     "gh",
     "glab",
-    "go",
     "grep",
     "head",
     "jq",
@@ -125,14 +123,22 @@ pub fn read_commit(command: &str) -> CommitReading {
 
 /// Reads a command at a nesting of arguments.
 pub(super) fn read_commit_at(command: &str, depth: usize) -> CommitReading {
+    // A shell drops a NUL, and a program's arguments end at one.
+    if command.contains(UNKNOWN) {
+        let readings = ["", "\n"].map(|by| read_commit_at(&command.replace(UNKNOWN, by), depth));
+        return readings.into_iter().max().unwrap_or(CommitReading::Unreadable);
+    }
     let shell = Shell::run(command);
-    let obscure = if shell.obscure { CommitReading::Unreadable } else { CommitReading::Harmless };
-    let effects = shell.found.iter().map(|invocation| effect(invocation, depth));
-    effects.max().unwrap_or(CommitReading::Harmless).max(obscure)
+    // Extended patterns are not followed.
+    let has_patterns = command.contains("extglob") && mention::mentions_commit(command);
+    let obscure =
+        if shell.obscure || has_patterns { CommitReading::Unreadable } else { CommitReading::Harmless };
+    let effects = shell.found.iter().map(|invocation| effect(&shell, invocation, depth));
+    effects.max().unwrap_or(CommitReading::Harmless).max(obscure).max(mention::effect_of_state(&shell))
 }
 
-fn effect(invocation: &Invocation, depth: usize) -> CommitReading {
-    let Invocation { program, arguments, environment } = invocation;
+fn effect(shell: &Shell, invocation: &Invocation, depth: usize) -> CommitReading {
+    let Invocation { program, arguments, environment, .. } = invocation;
     let text = &program.text;
     let name = name_of(text);
     if let Some(verb) = verb_of(name) {
@@ -153,10 +159,10 @@ fn effect(invocation: &Invocation, depth: usize) -> CommitReading {
         let mentions = arguments.iter().any(|field| names_git(&field.text));
         return if verb || mentions { CommitReading::Unreadable } else { CommitReading::Harmless };
     }
-    if treats_arguments_as_text(name) || wrappers::is_known(name) || FOLLOWED.contains(&name) {
+    if FOLLOWED.contains(&name) {
         return CommitReading::Harmless;
     }
-    effect_of_arguments(arguments, depth)
+    mention::effect(shell, invocation, depth)
 }
 
 /// Returns the verb in the name of a git program: `git` has none, `git-commit` has one. `None` for other

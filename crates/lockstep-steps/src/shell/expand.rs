@@ -172,10 +172,19 @@ impl Shell {
         let values = match index {
             Some("@" | "*") => self.lookup(name),
             index => {
+                if let Some(script) = index.filter(|index| index.contains(['$', '`'])) {
+                    let word = syntax::parse_quoted(script);
+                    self.value(&word);
+                }
                 let at = index.map_or(Some(0), |index| index.parse().ok());
                 match (name, at) {
                     ("@" | "*", _) => self.lookup(name),
-                    (_, Some(at)) => vec![self.lookup(name).get(at).cloned().unwrap_or_default()],
+                    (_, Some(at)) => {
+                        let elements = self.lookup(name);
+                        // An array may have gaps.
+                        let other = if at == 0 { String::new() } else { unknown_of(&elements.join(" ")) };
+                        vec![elements.get(at).cloned().unwrap_or(other)]
+                    }
                     (_, None) => vec![unknown_of(&self.lookup(name).join(" "))],
                 }
             }

@@ -3,6 +3,7 @@
 use super::CommitReading::{self, Commits, Harmless, Unreadable};
 use super::commit::{effect_of_arguments, matches};
 use super::expand::Field;
+use super::mention::{mentions_commit, runs_value};
 use super::{commit, names_git};
 
 /// Subcommands that make commits or move branches.
@@ -212,11 +213,6 @@ fn setting<'a>(text: &'a str, next: Option<&'a Field>) -> Option<&'a str> {
     }
 }
 
-/// Returns true if git runs the value of a variable, or reads aliases from it.
-fn runs_value(name: &str) -> bool {
-    name.starts_with("GIT_") || matches!(name, "PAGER" | "EDITOR" | "VISUAL")
-}
-
 /// Returns the effect of a text that git passes to a shell.
 fn of_script(text: &str, depth: usize) -> CommitReading {
     let text = text.trim_start_matches('!');
@@ -247,20 +243,42 @@ fn of_verb(verb: &Field, rest: &[Field], depth: usize) -> CommitReading {
         // `fetch` moves a local branch only if a destination is given.
         "fetch" if words.iter().any(|word| moves_branch(word)) => Commits,
         "push" if words.iter().find(|word| !word.starts_with('-')) == Some(&".") => Commits,
-        "submodule" | "bisect" | "for-each-repo" | "difftool" | "mergetool" | "grep" => {
+        "for-each-repo" if words.iter().any(|word| makes_commits(word)) => Commits,
+        // The transport `ext::` runs the rest of the address.
+        _ if words.iter().any(|word| word.starts_with("ext::") && mentions_commit(word)) => Unreadable,
+        "grep" | "difftool" | "mergetool" => {
+            if runs_text(&words) {
+                Unreadable
+            } else {
+                Harmless
+            }
+        }
+        "config"
+            if words.iter().any(|word| word.eq_ignore_ascii_case("core.hooksPath")) && words.len() > 1 =>
+        {
+            let reads = words.iter().any(|word| word.starts_with("--get") || *word == "get");
+            if reads { Harmless } else { Unreadable }
+        }
+        "submodule" | "bisect" => {
             let joined = Field::new(words.join(" "));
             let texts: Vec<Field> = rest.iter().cloned().chain([joined]).collect();
             let effect = effect_of_arguments(&texts, depth);
-            if effect == Harmless || matches!(text, "grep" | "difftool" | "mergetool") {
-                Harmless
-            } else {
-                Commits
-            }
+            if effect == Harmless { Harmless } else { Commits }
         }
         _ if HARMLESS.contains(&text) => Harmless,
         // An alias may be anything.
         _ => Commits,
     }
+}
+
+/// Returns true if the value of an option that names a program mentions a commit.
+fn runs_text(words: &[&str]) -> bool {
+    const OPTIONS: &[&str] = &["-O", "--open-files-in-pager", "-x", "--extcmd"];
+    words.iter().enumerate().any(|(at, word)| {
+        let before = at.checked_sub(1).map_or("", |at| words[at]);
+        let joined = OPTIONS.iter().find_map(|option| word.strip_prefix(option));
+        mentions_commit(joined.unwrap_or_default()) || (OPTIONS.contains(&before) && mentions_commit(word))
+    })
 }
 
 /// Returns true if a refspec writes a local branch.

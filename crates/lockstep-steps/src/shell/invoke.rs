@@ -6,13 +6,32 @@ use super::wrappers::{self, Wrapper};
 use super::{code, decode, names_git};
 
 pub(super) const SHELLS: &[&str] = &[
-    "sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "mksh", "yash", "rbash", "pwsh", "posh", "at", "batch",
+    "sh",
+    "bash",
+    "dash",
+    "zsh",
+    "ksh",
+    "ash",
+    "fish",
+    "mksh",
+    "yash",
+    "rbash",
+    "pwsh",
+    "posh",
+    "at",
+    "batch",
+    "powershell",
+    "csh",
+    "tcsh",
 ];
 
 /// The program's name without its directory. A directory may be unknown.
 pub(super) fn name_of(program: &str) -> &str {
-    let name = program.rsplit(['/', UNKNOWN]).find(|name| !name.is_empty()).unwrap_or(program);
-    name.strip_suffix(".exe").unwrap_or(name)
+    let name = program.rsplit(['/', '\\', UNKNOWN]).find(|name| !name.is_empty()).unwrap_or(program);
+    // zsh replaces `=git` by the path of git.
+    let name = name.strip_prefix('=').filter(|name| !name.is_empty()).unwrap_or(name);
+    let end = name.len().saturating_sub(4);
+    name.get(end..).filter(|end| end.eq_ignore_ascii_case(".exe")).map_or(name, |_| &name[..end])
 }
 
 impl Shell {
@@ -40,6 +59,7 @@ impl Shell {
             program: named,
             arguments: arguments.to_vec(),
             environment: environment.to_vec(),
+            input: self.stdin(input).concat(),
         });
         let texts: Vec<String> = arguments.iter().map(|field| field.text.clone()).collect();
         self.deeper(
@@ -100,7 +120,7 @@ impl Shell {
     fn program(&mut self, name: &str, fields: &[Field], input: &Input) -> String {
         let arguments = &fields[1..];
         if SHELLS.contains(&name) {
-            return self.shell(arguments, input);
+            return self.shell(name, arguments, input);
         }
         if let Some(text) = self.files.get(fields[0].text.trim_start_matches("./")).cloned() {
             return self.run_file(&text, arguments);
@@ -112,7 +132,9 @@ impl Shell {
             return self.interpret(name, arguments, input);
         }
         let texts: Vec<String> = arguments.iter().map(|field| field.text.clone()).collect();
-        let read: Vec<String> = texts.iter().filter_map(|text| self.files.get(text)).cloned().collect();
+        let path = |text: &String| text.strip_prefix("if=").unwrap_or(text).to_owned();
+        let read: Vec<String> =
+            texts.iter().filter_map(|text| self.files.get(&path(text))).cloned().collect();
         let stdin = if read.is_empty() { self.stdin(input).concat() } else { read.concat() };
         match decode::filter(name, &texts, &stdin) {
             Some(output) if !stdin.is_empty() && !stdin.contains([UNKNOWN, SUSPECT]) => {
@@ -145,7 +167,7 @@ impl Shell {
         let output = decode::printf(format, values);
         match variable {
             Some(name) => {
-                self.assign(name, vec![output]);
+                self.assign_text(&format!("{name}={output}"));
                 String::new()
             }
             None => output,
@@ -220,13 +242,19 @@ impl Shell {
     }
 
     /// A shell: `-c TEXT`, a file that the script wrote, or its standard input.
-    fn shell(&mut self, arguments: &[Field], input: &Input) -> String {
+    fn shell(&mut self, name: &str, arguments: &[Field], input: &Input) -> String {
         let mut rest = arguments.iter().map(|field| field.text.as_str());
         let mut is_command = false;
         let mut operand = None;
         while let Some(word) = rest.next() {
             match word {
-                "--rcfile" | "--init-file" | "-o" | "+o" | "-O" | "+O" => drop(rest.next()),
+                "--rcfile" | "--init-file" => {
+                    let script = rest.next().and_then(|path| self.files.get(path)).cloned();
+                    script.map(|text| self.run_script(&text));
+                }
+                "-o" | "+o" | "-O" | "+O" => drop(rest.next()),
+                _ if is_encoded(name, word) => self.obscure = true,
+                _ if word.starts_with('+') => {}
                 "--" | "-" => {
                     operand = rest.next();
                     break;
@@ -299,13 +327,18 @@ impl Shell {
         }
         let mut output = String::new();
         let mut environment = Vec::new();
+        if wrapper.name == "parallel" {
+            // Without a program, the lines of its input are commands.
+            output.push_str(&self.run_stdin(input));
+        }
         let at = wrapper.skip(arguments, |text| environment.extend(self.assign_text(text)));
         for text in wrapper.scripts(arguments, at) {
             output.push_str(&self.run_script(&text));
         }
         for mut fields in wrapper.commands(arguments, at) {
             if wrapper.reads_arguments {
-                let texts = self.stdin(input);
+                let mut texts = self.stdin(input);
+                texts.extend(arguments.iter().filter_map(|field| self.files.get(&field.text)).cloned());
                 let given = if texts.is_empty() { vec![UNKNOWN.to_string()] } else { texts };
                 // `-0` and `-d` name other separators.
                 let is_separator = |c: char| c.is_whitespace() || matches!(c, '\0' | ',' | ':' | ';' | '|');
@@ -326,6 +359,9 @@ impl Shell {
             .cloned()
             .collect();
         let stdin = if reads_stdin && files.is_empty() { self.stdin(input) } else { Vec::new() };
+        if matches!(name, "sed" | "gsed") && codes.iter().any(|code| code::evaluates(code)) {
+            self.run_stdin(input);
+        }
         for code in codes.iter().chain(&files).chain(&stdin) {
             self.run_code(name, code);
         }
@@ -348,6 +384,13 @@ impl Shell {
         }
         SUSPECT.to_string()
     }
+}
+
+/// Returns true for the option of PowerShell whose value is an encoded script.
+fn is_encoded(shell: &str, option: &str) -> bool {
+    let option = option.to_ascii_lowercase();
+    matches!(shell, "pwsh" | "powershell") && option.len() > 1 && "-encodedcommand".starts_with(&option)
+        || matches!(shell, "pwsh" | "powershell") && option == "-ec"
 }
 
 fn echo(arguments: &[String]) -> String {

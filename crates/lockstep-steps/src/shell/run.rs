@@ -17,6 +17,8 @@ pub(super) struct Invocation {
     pub(super) arguments: Vec<Field>,
     /// The variables that are set only for this program.
     pub(super) environment: Vec<(String, String)>,
+    /// The text that it may read from its standard input.
+    pub(super) input: String,
 }
 
 /// The input of a program.
@@ -71,7 +73,7 @@ impl Shell {
     pub(super) fn run(text: &str) -> Self {
         let mut shell = Self { budget: (1 << 20) + 16 * text.len(), ..Self::default() };
         shell.variables.insert("IFS".to_owned(), vec![vec![" \t\n".to_owned()]]);
-        let text = text.replace([UNKNOWN, SUSPECT], "\u{fffd}");
+        let text = text.replace(SUSPECT, "\u{fffd}");
         shell.run_script(&text);
         if !shell.texts.is_empty() {
             // A loop reads the text that is named behind its end.
@@ -279,7 +281,10 @@ impl Shell {
         if let [Part::Text { text, .. }, Part::Array { words }] = word.parts.as_slice() {
             let elements = self.array(words);
             let (name, _) = text.split_once('=')?;
-            self.assign(name.trim_end_matches('+'), elements);
+            match name.strip_suffix('+') {
+                Some(name) => self.append(name, elements),
+                None => self.assign(name, elements),
+            }
             return None;
         }
         let value = self.value(word);
@@ -293,9 +298,35 @@ impl Shell {
             Some(name) => (name, self.lookup(name).join(" ").replace(UNKNOWN, "") + value),
             None => (name, value.to_owned()),
         };
+        match name.split_once('[') {
+            Some((array, index)) => self.assign_element(array, index.trim_end_matches(']'), value.clone()),
+            None => self.assign(name, vec![value.clone()]),
+        }
         let name = name.split('[').next().unwrap_or(name);
-        self.assign(name, vec![value.clone()]);
         Some((name.to_owned(), value))
+    }
+
+    /// Adds elements at the end of an array.
+    fn append(&mut self, name: &str, elements: Vec<String>) {
+        let mut value =
+            self.variables.get(name).and_then(|values| values.last()).cloned().unwrap_or_default();
+        value.extend(elements);
+        self.assign(name, value);
+    }
+
+    /// Makes the assignment `array[index]=value`. The elements of an array with gaps or names are not followed.
+    fn assign_element(&mut self, array: &str, index: &str, value: String) {
+        let mut elements =
+            self.variables.get(array).and_then(|values| values.last()).cloned().unwrap_or_default();
+        match index.parse::<usize>() {
+            Ok(at) if at == elements.len() => elements.push(value),
+            Ok(at) if at < elements.len() => elements[at] = value,
+            _ => {
+                self.assign(array, vec![value]);
+                elements = vec![SUSPECT.to_string()];
+            }
+        }
+        self.assign(array, elements);
     }
 
     /// Adds a possible value of a variable.
@@ -316,6 +347,15 @@ impl Shell {
             values.clear();
         }
         values.push(value);
+    }
+
+    /// The possible values of all variables, with their names.
+    pub(super) fn values(&self) -> impl Iterator<Item = (&str, &str)> {
+        let texts = self
+            .variables
+            .iter()
+            .flat_map(|(name, values)| values.iter().flatten().map(move |text| (name, text)));
+        texts.map(|(name, text)| (name.as_str(), text.as_str()))
     }
 
     /// The value of a variable in the combination that is tried.

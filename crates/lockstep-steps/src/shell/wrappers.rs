@@ -159,6 +159,16 @@ impl Wrapper {
         scripts
     }
 
+    /// Returns true if the arguments contain nothing but programs that are followed, and their arguments.
+    pub(super) fn is_followed(&self, arguments: &[Field]) -> bool {
+        let commands = self.commands(arguments, self.skip(arguments, |_| ()));
+        let is_followed = |command: &Vec<Field>| {
+            let name = command.first().map_or("", |program| name_of(&program.text));
+            is_known(name) || commit::treats_arguments_as_text(name)
+        };
+        !commands.is_empty() && commands.iter().all(is_followed)
+    }
+
     /// The place of the program: behind options, their values, assignments and operands.
     pub(super) fn skip(&self, arguments: &[Field], mut assign: impl FnMut(&str)) -> usize {
         let (mut at, mut operands) = (0, self.operands);

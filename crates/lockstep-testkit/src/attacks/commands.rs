@@ -89,7 +89,7 @@ fn wrap(numbers: &mut Numbers, command: &str) -> String {
     let (quoted, literal) = (quoted(command), json!(command).to_string());
     let code = |program: &str, code: String| format!("{program} {}", self::quoted(&code));
     let is_line = !command.contains('\n');
-    match numbers.below(34) {
+    match numbers.below(46) {
         0 => format!("sh -c {quoted}"),
         1 => format!("bash -lc {quoted}"),
         2 => format!("eval {quoted}"),
@@ -123,6 +123,18 @@ fn wrap(numbers: &mut Numbers, command: &str) -> String {
         30 => format!("setsid nice -n 5 sh -c {quoted}"),
         31 => format!("exec bash -c {quoted}"),
         32 => format!("bash -c \"$(echo {} | base64 --decode)\"", base64(command.as_bytes())),
+        33 => format!("a=(); a+=(bash); a+=(-c); a+=({quoted}); \"${{a[@]}}\""),
+        34 => format!("Z={quoted} awk 'BEGIN{{system(ENVIRON[\"Z\"])}}'"),
+        35 => format!("printf %s {quoted} | xargs -0 -I{{}} bash -c {{}}"),
+        36 => format!("case x in x) {command}\n;; esac"),
+        37 => format!("declare -A m=([k]={quoted}); eval \"${{m[k]}}\""),
+        38 if is_line => format!("mapfile -t l <<< {quoted}; eval \"${{l[0]}}\""),
+        39 => format!("perl -e 'system($ARGV[0])' {quoted}"),
+        40 => format!("python3 -c 'import os,sys;os.system(sys.argv[1])' {quoted}"),
+        41 => format!("node -e 'require(\"child_process\").execSync(process.argv[1])' {quoted}"),
+        42 => format!("X={quoted} bash -c 'eval \"$X\"'"),
+        43 => format!("m[3]={quoted}; sh -c \"${{m[3]}}\""),
+        44 => format!("printf -v x %s {quoted}; bash -c \"$x\""),
         _ => format!("time {{ {command}\n}}"),
     }
 }
@@ -188,10 +200,11 @@ mod tests {
             // Encoded commands name absolute paths that cannot be replaced; background jobs end later.
             // Interpreters start `/bin/sh`, which cannot be replaced either.
             let has = |parts: &[&str]| parts.iter().any(|part| command.contains(part));
-            let is_of_bash = has(&["43ommit", "63ommit", "<<<", "time {"])
-                && has(&["node", "perl", "python3", "ruby"])
-                && !system_shell_is_bash;
-            let is_certain = !command.contains("base64")
+            let is_of_bash =
+                has(&["43ommit", "63ommit", "<<<", "time {", "=(", "<(", "m[3]", "mapfile", "-v x", "$'"])
+                    && has(&["awk", "node", "perl", "python3", "ruby"])
+                    && !system_shell_is_bash;
+            let is_certain = !has(&["base64", "<("])
                 && !is_of_bash
                 && !command.contains('&')
                 && !["node", "ruby", "python3"].iter().any(|tool| needs(&command, tool));

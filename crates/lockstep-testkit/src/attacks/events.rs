@@ -75,5 +75,9 @@ pub fn unreadable_events(json: &str) -> Vec<(&'static str, String)> {
         ("single quotes", json.replace('"', "'")),
         ("a list of events", format!("[{json}]")),
         ("text of an event", json!(json).to_string()),
+        ("a number for a name", json.replace("\"PreToolUse\"", "1")),
+        ("a flag for a name", json.replace("\"PreToolUse\"", "true")),
+        ("an empty tool", json.replace("\"Bash\"", "\"\"")),
+        ("a nested shell", json.replace(&command, &format!("[\"bash\",\"-c\",{command}]"))),
     ]
 }

@@ -2,6 +2,15 @@
 
 use super::Numbers;
 
+/// Repeats pieces until a text has so many bytes.
+pub(super) fn fill(bytes: usize, mut piece: impl FnMut(&mut String)) -> Vec<u8> {
+    let mut text = String::with_capacity(bytes + 256);
+    while text.len() < bytes {
+        piece(&mut text);
+    }
+    text.into_bytes()
+}
+
 pub(super) fn beginning(numbers: &mut Numbers, extension: &str) -> &'static str {
     let inside = match extension {
         "php" => "<?php\nclass A { function f() { return ",

@@ -1,19 +1,24 @@
 //! Generated source files of many shapes, in every language that is read.
 
-use super::Numbers;
-use super::source_samples::{BRACKETS, OPENERS, OPERATORS, beginning, code};
+use super::source_samples::{BRACKETS, OPENERS, OPERATORS, beginning, code, fill};
 use super::sources::{PATTERNS, source_text};
+use super::{Numbers, source_blocks};
 
 /// The extensions of [`source_file`]: every language, with documents and configuration.
-pub const SOURCE_EXTENSIONS: [&str; 26] = [
+pub const SOURCE_EXTENSIONS: [&str; 28] = [
     "rs", "ts", "tsx", "js", "jsx", "py", "go", "java", "kt", "c", "h", "cpp", "hpp", "cs", "rb", "php",
-    "swift", "sh", "md", "mdx", "yaml", "json", "toml", "html", "txt", "mk",
+    "swift", "sh", "md", "mdx", "yaml", "json", "toml", "html", "txt", "mk", "ipynb", "yml",
 ];
 
 /// A shape of file: it fills about so many bytes with what it makes of the numbers and the extension.
 type Shape = fn(&mut Numbers, &str, usize) -> Vec<u8>;
 
-const SHAPES: [(&str, Shape); 18] = [
+const SHAPES: [(&str, Shape); 23] = [
+    ("keyword blocks", source_blocks::keyword_blocks),
+    ("heredocs", source_blocks::heredocs),
+    ("arrows", source_blocks::arrows),
+    ("many definitions", source_blocks::many_definitions),
+    ("documents", source_blocks::documents),
     ("tokens", tokens),
     ("nested brackets", nested_brackets),
     ("unclosed text", unclosed_text),
@@ -40,14 +45,6 @@ pub fn source_file(numbers: &mut Numbers, extension: &str, bytes: usize) -> (&'s
     let mut file = beginning(numbers, extension).as_bytes().to_vec();
     file.extend(shape(numbers, extension, bytes));
     (name, file)
-}
-
-fn fill(bytes: usize, mut piece: impl FnMut(&mut String)) -> Vec<u8> {
-    let mut text = String::with_capacity(bytes + 256);
-    while text.len() < bytes {
-        piece(&mut text);
-    }
-    text.into_bytes()
 }
 
 fn tokens(numbers: &mut Numbers, _: &str, bytes: usize) -> Vec<u8> {

@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{edits, lenient, task_list};
+use super::{edits, lenient, mcp_command, task_list};
 use crate::WireError;
 
 /// The fields that Lockstep reads, still unparsed. Tool inputs and outputs can have megabytes, so they are
@@ -260,6 +260,9 @@ fn tool_call(fields: &Fields<'_>) -> ToolCall {
     if let Some(call) = task_list::call(&name, input, fields.tool_response) {
         return ToolCall { id, tool: Tool::TaskList(call) };
     }
+    if let Some(command) = mcp_command::command(&name, input) {
+        return ToolCall { id, tool: Tool::McpCommand { name, command } };
+    }
     let input: Option<ToolInput<'_>> = input.and_then(|raw| serde_json::from_str(raw.get()).ok());
     ToolCall { id, tool: tool(name, input.as_ref(), fields.tool_response) }
 }
@@ -272,7 +275,7 @@ fn input_in_text(input: Option<&RawValue>) -> Option<Box<RawValue>> {
 /// Refuses a call if the fields that gates evaluate are ambiguous: a repeated key, or a value that is missing or of another
 /// type.
 fn check_input(fields: &Fields<'_>) -> Result<(), WireError> {
-    let name = tool_name(fields).ok_or(WireError::NoTool)?;
+    let name = tool_name(fields).filter(|name| !name.is_empty()).ok_or(WireError::NoTool)?;
     if !DECIDED_TOOLS.contains(&name.as_str()) {
         return Ok(());
     }
@@ -298,7 +301,18 @@ fn check_input(fields: &Fields<'_>) -> Result<(), WireError> {
 
 /// Returns a shell command: a text, or a list of words.
 fn command(raw: Option<&RawValue>) -> Option<String> {
-    text(raw).or_else(|| value::<Vec<String>>(raw).map(|words| words.join(" ")))
+    text(raw).or_else(|| value::<Vec<String>>(raw).map(|words| joined(&words)))
+}
+
+/// Returns the command of a list of words. If words have blanks, they may be arguments, or parts of one text: both are given.
+pub(super) fn joined(words: &[String]) -> String {
+    let plain = words.join(" ");
+    if words.len() < 2 || !words.iter().any(|word| word.contains(char::is_whitespace)) {
+        return plain;
+    }
+    let quote = |word: &String| format!("'{}'", word.replace('\'', "'\\''"));
+    let quoted: Vec<String> = words.iter().map(quote).collect();
+    format!("{}\n{plain}", quoted.join(" "))
 }
 
 fn tool(name: String, input: Option<&ToolInput<'_>>, response: Option<&RawValue>) -> Tool {
@@ -606,6 +620,7 @@ mod tests {
             [b"\xef\xbb\xbf", COMMIT.as_bytes()].concat(),
             [&b"\xff\xfe"[..], &utf16].concat(),
             COMMIT.replace("\"git commit\"", r#"["git","commit"]"#).into_bytes(),
+            COMMIT.replace("\"git commit\"", r#"["git commit"]"#).into_bytes(),
             COMMIT.replace(r#"{"command":"git commit"}"#, r#""{\"command\":\"git commit\"}""#).into_bytes(),
         ] {
             assert_eq!(
@@ -615,6 +630,8 @@ mod tests {
                 String::from_utf8_lossy(&bytes)
             );
         }
+        let list = COMMIT.replace("\"git commit\"", r#"["sh","-c","git commit"]"#);
+        assert_eq!(command_of(list.as_bytes()).as_deref(), Some("'sh' '-c' 'git commit'\nsh -c git commit"));
         for (name, other) in
             [("Bash", "bash"), ("Bash", " Bash"), ("Bash", "Bash\\ud800"), ("PreToolUse", "pretooluse")]
         {

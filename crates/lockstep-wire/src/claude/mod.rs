@@ -3,6 +3,7 @@
 mod edits;
 mod input;
 mod lenient;
+mod mcp_command;
 mod output;
 pub mod samples;
 mod task_list;

@@ -10,7 +10,7 @@ use super::{Check, Entry};
 use crate::cache::entry::of_command;
 use crate::cache::installed_plugins;
 use crate::env_vars::client_directory;
-use crate::hook::route::{REGISTRATIONS, Registration};
+use crate::hook::route::{REGISTRATIONS, Registration, alternatives};
 use crate::plugin::{HOOKS_FILE, NAME, hooks_json_of};
 use crate::project::ActiveProject;
 use crate::setup::{LOCAL_SETTINGS, MANAGED_SETTINGS, PLUGIN_DIR, SHARED_SETTINGS, has_plugin};
@@ -133,8 +133,8 @@ fn unmatched(wanted: &Registration, entries: &[Entry]) -> Option<(&'static str, 
         // Without a matcher, it is for all tools.
         .map(|entry| entry.matcher.as_deref().filter(|matcher| !matcher.is_empty() && *matcher != "*"))
         .collect::<Option<_>>()?;
-    let matched = |tool: &&str| matchers.iter().any(|matcher| matcher.split('|').any(|one| one == *tool));
-    let tools: Vec<&str> = wanted.matcher?.split('|').filter(|tool| !matched(tool)).collect();
+    let matched = |tool: &&str| matchers.iter().any(|matcher| alternatives(matcher).any(|one| one == *tool));
+    let tools: Vec<&str> = alternatives(wanted.matcher?).filter(|tool| !matched(tool)).collect();
     (!tools.is_empty()).then_some((wanted.event, tools))
 }
 

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use lockstep_model::event::{Event, EventKind};
 use lockstep_setup::claude::{PlainEntry, Weight, inspect, plain_entries};
 
-use super::route::REGISTRATIONS;
+use super::route::{REGISTRATIONS, accepts};
 use crate::cache::entry::HookPart;
 use crate::env_vars::{CLAUDE_PROJECT_DIR, client_directory};
 use crate::program;
@@ -77,7 +77,7 @@ fn lets_through(matcher: Option<&str>, event: &Event) -> bool {
     match (matcher, &event.kind) {
         (None | Some("" | "*"), _) => true,
         (Some(matcher), EventKind::PreToolUse(call) | EventKind::PostToolUse { call, .. }) => {
-            matcher.split('|').any(|tool| tool == call.tool.name())
+            accepts(matcher, call.tool.name())
         }
         (Some(_), _) => false,
     }

@@ -111,11 +111,8 @@ pub fn routes(event: &Event) -> Vec<Action> {
             Tool::Workflow(_) => vec![Action::GateInvocation],
             Tool::File { .. } if event.actor != Actor::Lead => vec![Action::GateBoundary, Action::OpenWindow],
             Tool::File { .. } => vec![Action::OpenWindow],
-            Tool::Bash { command, .. } => {
-                let commit = (read_commit(command) != CommitReading::Harmless).then_some(Action::GateCommit);
-                let task = calls_task(command).then_some(Action::GateTaskCommand);
-                commit.into_iter().chain(task).chain([Action::OpenWindow]).collect()
-            }
+            Tool::Bash { command, .. } => gates_of(command).into_iter().chain([Action::OpenWindow]).collect(),
+            Tool::McpCommand { command, .. } => gates_of(command),
             _ => vec![],
         },
         EventKind::PostToolUse { call, .. } => match &call.tool {
@@ -123,7 +120,12 @@ pub fn routes(event: &Event) -> Vec<Action> {
             Tool::TaskList(_) => vec![Action::NoteTaskRead],
             Tool::File { .. } => vec![Action::Journal],
             Tool::Bash { command, .. } => after_command(command),
-            Tool::Agent { .. } | Tool::Workflow(_) | Tool::Message { .. } | Tool::Other(_) => vec![],
+            Tool::McpCommand { command, .. } if calls_task(command) => vec![Action::ForgetTaskCommand],
+            Tool::Agent { .. }
+            | Tool::Workflow(_)
+            | Tool::Message { .. }
+            | Tool::McpCommand { .. }
+            | Tool::Other(_) => vec![],
         },
         EventKind::PostToolUseFailure(call) => match &call.tool {
             Tool::Bash { command, .. } => after_command(command),
@@ -142,6 +144,13 @@ pub fn routes(event: &Event) -> Vec<Action> {
         actions.push(Action::Deliver);
     }
     actions
+}
+
+/// The gates that decide a shell command.
+fn gates_of(command: &str) -> Vec<Action> {
+    let commit = (read_commit(command) != CommitReading::Harmless).then_some(Action::GateCommit);
+    let task = calls_task(command).then_some(Action::GateTaskCommand);
+    commit.into_iter().chain(task).collect()
 }
 
 fn after_command(command: &str) -> Vec<Action> {
@@ -176,7 +185,19 @@ pub struct Registration {
 }
 
 /// The tools that a gate may have to do with.
-const DECIDED: &str = "Task|Agent|Workflow|SendMessage|Bash|Monitor|PowerShell|Edit|Write|MultiEdit|NotebookEdit|TaskCreate|TaskUpdate";
+const DECIDED: &str = "^(Task|Agent|Workflow|SendMessage|Bash|Monitor|PowerShell|Edit|Write|MultiEdit|NotebookEdit|TaskCreate|TaskUpdate|mcp__.*)$";
+
+/// The alternatives of a matcher: names of tools, or beginnings of names before `.*`. A list without a pattern has no anchors.
+pub(crate) fn alternatives(matcher: &str) -> impl Iterator<Item = &str> {
+    let inner = matcher.strip_prefix("^(").and_then(|rest| rest.strip_suffix(")$"));
+    inner.unwrap_or(matcher).split('|')
+}
+
+/// Returns true if a matcher of ours accepts a tool.
+pub(crate) fn accepts(matcher: &str, tool: &str) -> bool {
+    alternatives(matcher)
+        .any(|one| one == tool || one.strip_suffix(".*").is_some_and(|start| tool.starts_with(start)))
+}
 
 /// The events of Claude Code to register. Observers have no matcher: the hook selects the events itself, so
 /// that a tool with a new name is not missed. Gates match only their own tools, so that no other call has to
@@ -232,7 +253,7 @@ mod tests {
             let registration =
                 REGISTRATIONS.iter().find(|registration| registration.event == event.kind.name()).unwrap();
             if let Some(matcher) = registration.matcher {
-                let matched = matcher.split('|').any(|tool| tool == call.tool.name());
+                let matched = accepts(matcher, call.tool.name());
                 // For a matched tool, the call itself decides further.
                 assert!(matched || routes(&event).is_empty(), "{file}");
             }

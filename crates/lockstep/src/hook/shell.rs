@@ -3,7 +3,7 @@
 
 use lockstep_config::gates::GateMode;
 use lockstep_model::decision::Decision;
-use lockstep_model::event::{Actor, EventKind, Tool, ToolCall};
+use lockstep_model::event::{Actor, EventKind, ToolCall};
 use lockstep_model::ids::SessionId;
 use lockstep_steps::shell::{OwnCall, own_calls};
 use lockstep_task::access::{Access, AccessTable, Action, Principal, Refusal, Request};
@@ -21,7 +21,7 @@ impl Hook {
     /// client's list.
     pub(super) fn gate_task_command(&mut self, session: &SessionId) -> Result<Decision, Fault> {
         let EventKind::PreToolUse(call) = &self.event.kind else { return Ok(Decision::Silent) };
-        let Tool::Bash { command, .. } = &call.tool else { return Ok(Decision::Silent) };
+        let Some(command) = call.tool.command() else { return Ok(Decision::Silent) };
         let calls: Vec<OwnCall> = own_calls(command).into_iter().filter(concerns_task).collect();
         let agent = self.seen_agent();
         let principal = Principal::of(agent.agent_id.as_deref(), agent.agent_type.as_deref());
@@ -43,7 +43,11 @@ impl Hook {
 
     /// After such a command.
     pub(super) fn forget_task_command(&mut self, session: &SessionId) -> Result<Decision, Fault> {
-        if let Some(call) = self.shell_call() {
+        let call = match &self.event.kind {
+            EventKind::PostToolUse { call, .. } | EventKind::PostToolUseFailure(call) => Some(call),
+            _ => None,
+        };
+        if let Some(call) = call.filter(|call| call.tool.command().is_some()) {
             let key = tool_call_key(call, &self.seen_agent());
             Callers::of(&self.project.state, session).remove(&key);
         }
@@ -145,9 +149,9 @@ fn writes(call: &OwnCall) -> bool {
 
 /// The name of a tool call: its id, else its agent and its command.
 fn tool_call_key(call: &ToolCall, agent: &SeenAgent) -> String {
-    match (&call.id, &call.tool) {
+    match (&call.id, call.tool.command()) {
         (Some(id), _) => id.to_string(),
-        (None, Tool::Bash { command, .. }) => {
+        (None, Some(command)) => {
             format!("{}\n{command}", agent.agent_id.as_deref().unwrap_or_default())
         }
         (None, _) => String::new(),

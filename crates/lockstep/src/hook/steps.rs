@@ -11,7 +11,7 @@ use lockstep_config::gates::GateMode;
 use lockstep_config::keys::Sweep;
 use lockstep_model::change::Attribution;
 use lockstep_model::decision::Decision;
-use lockstep_model::event::{Actor, EventKind, Stop, Tool, ToolCall};
+use lockstep_model::event::{Actor, EventKind, Stop, Tool};
 use lockstep_model::ids::{AgentId, SessionId};
 use lockstep_steps::gate::Judged;
 use lockstep_steps::shell::{CommitReading, read_commit};
@@ -116,7 +116,7 @@ impl Hook {
     /// The reading of the shell command that the event is about.
     fn reading(&self) -> CommitReading {
         match &self.event.kind {
-            EventKind::PreToolUse(ToolCall { tool: Tool::Bash { command, .. }, .. }) => read_commit(command),
+            EventKind::PreToolUse(call) => call.tool.command().map_or(CommitReading::Commits, read_commit),
             _ => CommitReading::Commits,
         }
     }

@@ -54,7 +54,9 @@ impl NameScanner {
         // Without a name, the input of a tool without a result is a call that is about to be made. So may be a text that has the name of
         // such a call elsewhere than in its key: in other quotes, or as an event inside of a text.
         let may_be_call = self.mentions_call || (self.has_input && !self.has_response);
-        let is_call = is("PreToolUse") || (self.events.is_empty() && may_be_call);
+        // A value that names no event of the client is as good as none.
+        let is_named = self.events.iter().any(|event| event.starts_with(|c: char| c.is_ascii_uppercase()));
+        let is_call = is("PreToolUse") || (!is_named && may_be_call);
         let of_steps = |tool: &String| {
             matches!(
                 tool.as_str(),
@@ -142,6 +144,8 @@ mod tests {
             (COMMIT.replace("\"Bash\"", "7"), Waits::Any),
             (COMMIT.replace("\"Bash\"", "null"), Waits::Any),
             (COMMIT.replace("\"PreToolUse\"", "null"), Waits::Steps),
+            (COMMIT.replace("\"PreToolUse\"", "1"), Waits::Steps),
+            (COMMIT.replace("\"PreToolUse\"", "true"), Waits::Steps),
             (COMMIT.replace("\"tool_name\":", "\"tool_name\":\"Agent\",\"tool_name\":"), Waits::Any),
             (COMMIT.replace("PreToolUse", "PostToolUse"), Waits::Nothing),
             (COMMIT.replace('"', "'"), Waits::Any),

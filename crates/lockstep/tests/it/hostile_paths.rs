@@ -104,6 +104,36 @@ fn a_file_that_lockstep_did_not_make_is_neither_replaced_nor_appended_to() {
     }
 }
 
+/// A configured path names a file that does not exist yet, and that another program would read: settings, rules, hooks. It is made
+/// only after the user approved it.
+#[test]
+fn nothing_is_made_in_hidden_places_of_other_programs() {
+    let places = [
+        ".claude/settings.local.json",
+        ".claude/commands",
+        ".GitHub/workflows/x.yml",
+        ".husky",
+        "a\u{1b}[2J",
+    ];
+    for key in
+        ["task.events", "audit.dir", "journal.dir", "map.path", "cache.path", "impact.file", "steps.dir"]
+    {
+        let (section, name) = key.split_once('.').unwrap();
+        for place in places {
+            let env = active();
+            env.configure(&format!("[{section}]\n{name} = {}\n", serde_json::json!(place)));
+            work(&env);
+            let first = place.split('/').next().unwrap();
+            let made = env.project().join(if place.starts_with(".claude") { place } else { first });
+            assert!(!made.exists(), "{key} = {place}");
+        }
+    }
+    let env = configured("[audit]\ndir = '.audit'\n");
+    assert!(yes(&env, "trust").contains("Approved: [audit] dir"));
+    yes(&env, "step new 02-01 --project auth --phases tdd-3");
+    assert!(env.project().join(".audit").is_dir());
+}
+
 /// Tables of the steps are read from a file outside the project.
 #[test]
 fn tables_of_steps_are_not_read_from_outside() {

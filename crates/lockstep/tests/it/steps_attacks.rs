@@ -277,6 +277,35 @@ fn the_binary_is_missing_from_path() {
     assert!(doctor.snapshot().contains("`lockstep` cannot be started"), "{}", doctor.snapshot());
 }
 
+/// The shell of an MCP server commits: the client asks hooks about it as about its own shell, but names tool and fields differently.
+#[test]
+fn a_commit_is_made_by_the_tool_of_another_server() {
+    let env = with_step();
+    yes(&env, "step phase start 01-01 RED");
+    let call =
+        |tool: &str, input: serde_json::Value| bash("ls").with("tool_name", tool).with("tool_input", input);
+    for (tool, input) in [
+        ("mcp__shell__run", json!({"command": "git commit -m x"})),
+        ("mcp__desktop-commander__start_process", json!({"text": "cd x && git commit"})),
+        ("mcp__x__y", json!({"program": "git", "args": ["commit", "-m", "x"]})),
+        ("mcp__x__y", json!({"options": {"cmd": ["git", "commit"]}})),
+        ("mcp__git__git_commit", json!({"message": "x"})),
+    ] {
+        assert!(denied(&env.hook(&call(tool, input.clone()))).is_some(), "{tool} {input}");
+    }
+    let twice = call("mcp__x__y", json!({"command": "git commit"}))
+        .json(&env.project())
+        .replace("\"git commit\"", "\"git commit\",\"command\":\"ls\"");
+    assert!(denied(&env.hook_bytes(twice.as_bytes())).is_some());
+    for (tool, input) in [
+        ("mcp__shell__run", json!({"command": "git status"})),
+        ("mcp__github__create_issue", json!({"body": "Run git commit."})),
+        ("mcp__git__git_log", json!({"repo_path": "."})),
+    ] {
+        env.hook(&call(tool, input)).silent();
+    }
+}
+
 /// The words of a commit are hidden from a search: quotes, variables, substitutions, other names, other programs.
 #[test]
 fn a_commit_is_written_in_other_words() {
@@ -294,6 +323,8 @@ fn a_commit_is_written_in_other_words() {
         "git -c alias.s='!git commit -m x' s",
         "git hash-object -t commit -w --stdin",
         "python3 -c \"import subprocess; subprocess.run(['git', 'commit'])\"",
+        "git com\0mit -m x",
+        "git\0 commit",
     ] {
         assert!(denied(&env.hook(&bash(command))).is_some(), "{command}");
     }

@@ -1,0 +1,180 @@
+//! Commits that are mentioned or hidden in the arguments, variables, files and input of other programs.
+
+use super::{CommitReading, read_commit};
+
+/// Commands that run a commit, or may.
+const SUSPECTS: &[&str] = &[
+    "a=(); a+=(git); a+=(commit); \"${a[@]}\"",
+    "a[0]=git; a[1]=commit; \"${a[@]}\"",
+    "printf -v 'a[1]' %s commit; git ${a[1]}",
+    "x=(commit status); x[0]=commit; git ${x[0]}",
+    "ruby -e '`git #{\"commit\"}`'",
+    "python3 -c \"exec('import os; os.system(\\\"git commit\\\")')\"",
+    "python3 -c \"import sh; sh.git('commit')\"",
+    "python3 -c \"from git import Repo; Repo().index.commit('x') # git commit\"",
+    "python3 - commit <<'P'\nimport subprocess,sys\nsubprocess.run([\"git\",*sys.argv[1:]])\nP",
+    "php <<< '<?php pcntl_exec(\"/usr/bin/git\",[\"commit\"]);'",
+    "awk 'BEGIN { \"git commit\" | getline }'",
+    "awk 'BEGIN { print \"x\" | \"git commit\" }'",
+    "awk -v c='git commit' 'BEGIN{system(c)}'",
+    "echo 'git commit' | sed 'e'",
+    "echo x | sed 's/x/git commit/e'",
+    "vim -es -c ':call system(\"git commit\")' -c q",
+    "nvim --headless -c 'lua os.execute(\"git commit\")' -c q",
+    "echo 'git commit' | parallel",
+    "parallel < <(echo git commit)",
+    "xargs -a <(echo commit) git",
+    "make SHELL='git commit' x",
+    "npm run x --script-shell='git commit'",
+    "npm pkg set scripts.x='git commit' && npm run x",
+    "cargo --config 'alias.x=[\"git\",\"commit\"]' x",
+    "CARGO_TARGET_X86_64_UNKNOWN_LINUX_GNU_RUNNER='git commit' cargo run",
+    "RUSTC_WRAPPER='git commit' cargo build",
+    "nix run nixpkgs#git -- commit",
+    "pwsh -EncodedCommand ZwBpAHQAIABjAG8AbQBtAGkAdAA=",
+    "powershell -e ZwBpAHQAIABjAG8AbQBtAGkAdAA=",
+    "& 'C:\\Program Files\\Git\\bin\\git.exe' commit",
+    "export GIT_PAGER='git commit -m x'; git -p log",
+    "LESSOPEN='|git commit' less x",
+    "MANPAGER='git commit' man ls",
+    "PROMPT_COMMAND='git commit' bash -i",
+    "BASH_ENV=<(echo git commit) bash -c :",
+    "PS4='$(git commit)' bash -xc :",
+    "bash --rcfile <(echo git commit) -i",
+    "git clone 'ext::git commit' x",
+    "git for-each-repo --config=x commit",
+    "git difftool -x 'git commit'",
+    "git difftool --extcmd='git commit' -y",
+    "git grep -O'git commit' x",
+    "gh alias set --shell x 'git commit' && gh x",
+    "jj commit -m x",
+    "jj describe -m x",
+    "stg refresh",
+    "lazygit",
+    "npm version patch",
+    "cargo release patch --execute",
+    "standard-version",
+    "echo ${a[$(git commit)]}",
+    "x='a[$(git commit)]'; echo $((x))",
+    "dd if=<(echo git commit) | sh",
+    "zsh -c '=git commit'",
+    "bash +x -c 'git commit'",
+    "env -vS 'git commit'",
+    "wine git.exe commit",
+    "cargo watch -s 'git commit'",
+    "gdb -ex run --args git commit",
+    "gdb -batch -ex 'python import os; os.system(\"git commit\")'",
+    "socat - 'SYSTEM:git commit'",
+    "crontab <<< '* * * * * git commit'",
+    "ssh host <<E\ngit commit\nE",
+    "tar cf /dev/null x --checkpoint=1 --checkpoint-action=exec='git commit'",
+    "tar -I 'git commit' -cf x y",
+    "sort --compress-program='git commit' x",
+    "split --filter='git commit' x",
+    "man -P 'git commit' ls",
+    "rg --pre 'git commit' x",
+    "m4 <<< 'syscmd(git commit)'",
+    "dc -e '!git commit'",
+    "sqlite3 :memory: '.shell git commit'",
+    "gnuplot -e 'system(\"git commit\")'",
+    "elixir -e 'System.cmd(\"git\", [\"commit\"])'",
+    "scala -e 'sys.process.Process(\"git commit\").!'",
+    "npx tsx -e 'require(\"child_process\").execSync(\"git commit\")'",
+    "npx zx <<< 'await $`git commit`'",
+    "cmake -P <(echo 'execute_process(COMMAND git commit)')",
+    "mvn exec:exec -Dexec.executable=git -Dexec.args=commit",
+    "shopt -s extglob; /usr/bin/@(git) commit",
+    "echo abc > .git/refs/heads/main",
+    "cp x .git/refs/heads/main",
+    "rm .git/hooks/reference-transaction",
+    "chmod -x .git/hooks/pre-commit",
+    "git config core.hooksPath /dev/null",
+];
+
+/// Commands that make no commit.
+const HARMLESS: &[&str] = &[
+    "npm run build",
+    "npm test -- --grep git",
+    "docker run --rm x ls",
+    "kubectl get pods",
+    "python3 -m pytest tests/test_git.py",
+    "python3 -c \"import json; print(json.load(open('x')))\"",
+    "node -e \"console.log(require('fs').readFileSync('x','utf8'))\"",
+    "grep -rn \"git commit\" src | head",
+    "cat .git/HEAD",
+    "git config --get user.name",
+    "git config -l",
+    "git config user.email x@y",
+    "git config --get alias.x",
+    "git stash list",
+    "git stash push -m x",
+    "git branch -a",
+    "git branch x",
+    "git checkout main",
+    "git checkout -- x",
+    "git switch main",
+    "git reset HEAD x",
+    "git clone https://example.com/x.git",
+    "git log --format=%s | head -5",
+    "npm version",
+    "npm --version",
+    "ssh host ls",
+    "tar czf x.tgz src",
+    "find . -name '*.rs' -exec wc -l {} +",
+    "make -j8 test",
+    "just build",
+    "sed -n 1,20p src/git.rs",
+    "echo \"commit message\" > msg.txt",
+    "curl -s https://api.github.com/repos/x/y/commits | jq .",
+    "for f in $(git diff --name-only); do echo $f; done",
+    "while read -r l; do echo \"$l\"; done < x.txt",
+    "gh pr view 1",
+    "gh run list --commit abc",
+    "tig --version",
+    "perf stat ls",
+    "man git-commit",
+    "x=$(git rev-parse HEAD); echo $x",
+    "R --version",
+    "jj log",
+    "tar -I zstd -cf x y",
+    "sort --compress-program=gzip x",
+    "rsync -e ssh a b:",
+    "fzf --preview 'cat {}'",
+    "npx tsc --noEmit",
+    "crontab -l",
+    "sqlite3 x.db 'select 1'",
+    "git add x && git status",
+    "psql -c 'select 1'",
+    "cargo run -- --git x",
+    "go test ./...",
+];
+
+#[test]
+fn a_commit_that_another_program_may_run_is_not_harmless() {
+    let missed: Vec<_> =
+        SUSPECTS.iter().filter(|command| read_commit(command) == CommitReading::Harmless).collect();
+    assert!(missed.is_empty(), "{} of {}: {missed:#?}", missed.len(), SUSPECTS.len());
+}
+
+#[test]
+fn a_command_that_mentions_no_commit_is_harmless() {
+    let missed: Vec<_> =
+        HARMLESS.iter().filter(|command| read_commit(command) != CommitReading::Harmless).collect();
+    assert!(missed.is_empty(), "{missed:#?}");
+}
+
+/// A shell drops a NUL, and the arguments of a program end at one.
+#[test]
+fn a_nul_hides_no_commit() {
+    for command in [
+        "git com\0mit",
+        "git\0 commit",
+        "\0git commit",
+        "git commit\0; ls",
+        "ls \0; git commit",
+        "ls\0git commit",
+    ] {
+        assert_eq!(read_commit(command), CommitReading::Commits, "{command:?}");
+    }
+    assert_eq!(read_commit("git st\0atus"), CommitReading::Harmless.max(read_commit("git st\natus")));
+}
