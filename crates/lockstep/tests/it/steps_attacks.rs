@@ -282,8 +282,7 @@ fn the_binary_is_missing_from_path() {
 fn a_commit_is_made_by_the_tool_of_another_server() {
     let env = with_step();
     yes(&env, "step phase start 01-01 RED");
-    let call =
-        |tool: &str, input: serde_json::Value| bash("ls").with("tool_name", tool).with("tool_input", input);
+    let call = |tool: &str, input: Value| bash("ls").with("tool_name", tool).with("tool_input", input);
     for (tool, input) in [
         ("mcp__shell__run", json!({"command": "git commit -m x"})),
         ("mcp__desktop-commander__start_process", json!({"text": "cd x && git commit"})),
