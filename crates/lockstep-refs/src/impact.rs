@@ -23,6 +23,7 @@ mod own_file;
 mod promised;
 mod renamed_types;
 mod renamed_uses;
+mod shadows;
 mod unparsed;
 
 pub use dependents::{Dependent, Evidence, Hop};
@@ -128,7 +129,7 @@ pub struct Question<'a> {
 
 /// Computes the impact of edits on the files of `world`, which has their present state.
 pub fn impact(world: &dyn World, question: &Question<'_>) -> Impact {
-    let Question { edits, aliases, is_over } = *question;
+    let Question { edits, is_over, .. } = *question;
     // All searches in the present files share one memo.
     let world: &dyn World = &Overlay::empty(world);
     let limits_before = Limits::of_thread();
@@ -149,7 +150,7 @@ pub fn impact(world: &dyn World, question: &Question<'_>) -> Impact {
             impact.files.push(FileImpact { unanalysed: true, ..nothing_found(edit) });
             continue;
         }
-        let (file, truncated) = file_impact(&worlds, edit, aliases, is_over);
+        let (file, truncated) = file_impact(&worlds, edit, question);
         impact.truncated |= truncated;
         looked_at.insert(file.path.clone());
         looked_at.extend(file.dependents.iter().map(|dependent| dependent.path.clone()));
@@ -217,12 +218,8 @@ fn nothing_found(edit: &Edit) -> FileImpact {
     }
 }
 
-fn file_impact(
-    worlds: &Worlds<'_>,
-    edit: &Edit,
-    aliases: &Aliases,
-    is_over: &dyn Fn() -> bool,
-) -> (FileImpact, bool) {
+fn file_impact(worlds: &Worlds<'_>, edit: &Edit, question: &Question<'_>) -> (FileImpact, bool) {
+    let Question { edits, aliases, is_over } = *question;
     let mut found = nothing_found(edit);
     let world = worlds.now;
     // A file that did not exist before has no dependents.
@@ -233,6 +230,7 @@ fn file_impact(
     };
     let mut before = Overlay::empty(world);
     let file = before.add(edit.former_path(), Arc::clone(&facts), text.clone());
+    shadows::hide(&mut before, edit, edits);
     let after = edit.present_facts(worlds.after);
     found.symbols = edit.symbol_changes(&facts, after.as_deref());
     worlds.renames.settle(worlds.after, after.as_deref(), &mut found.symbols);

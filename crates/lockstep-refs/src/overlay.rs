@@ -1,7 +1,7 @@
 //! A world with replaced files: as they were when others were written against them, or as a change leaves
 //! them.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use crate::facts::Facts;
@@ -14,6 +14,8 @@ pub struct Overlay<'w> {
     layers: Vec<Layer>,
     /// The positions of the layers by their files.
     files: HashMap<FileId, usize>,
+    /// Files of the other world that do not exist here.
+    hidden: HashSet<FileId>,
     memo: Memo,
 }
 
@@ -30,7 +32,8 @@ struct Layer {
 impl<'w> Overlay<'w> {
     /// Returns `world` without replaced files.
     pub fn empty(world: &'w dyn World) -> Self {
-        Self { world, layers: Vec::new(), files: HashMap::new(), memo: Memo::above(world) }
+        let memo = Memo::above(world);
+        Self { world, layers: Vec::new(), files: HashMap::new(), hidden: HashSet::new(), memo }
     }
 
     /// Returns `world` with these facts for the file at `path`, and its text if it is known.
@@ -50,6 +53,14 @@ impl<'w> Overlay<'w> {
         self.files.insert(file, self.layers.len());
         self.layers.push(Layer { file, path: path.to_owned(), text, facts, is_new: present.is_none() });
         file
+    }
+
+    /// Removes a file of the other world.
+    pub fn hide(&mut self, path: &str) {
+        if let Some(file) = self.world.find(path) {
+            self.memo = Memo::above(self.world);
+            self.hidden.insert(file);
+        }
     }
 
     /// Returns the present text of a file, even if it is replaced here.
@@ -72,9 +83,17 @@ impl<'w> Overlay<'w> {
     }
 
     /// Adds the files that the world does not have, if they belong there.
-    fn with_new(&self, mut files: Vec<FileId>, belongs: impl Fn(&str) -> bool) -> Vec<FileId> {
+    fn with_new(&self, files: Vec<FileId>, belongs: impl Fn(&str) -> bool) -> Vec<FileId> {
+        let mut files = self.without_hidden(files);
         for layer in self.layers.iter().filter(|layer| layer.is_new) {
             self.put(&mut files, layer, belongs(&layer.path));
+        }
+        files
+    }
+
+    fn without_hidden(&self, mut files: Vec<FileId>) -> Vec<FileId> {
+        if !self.hidden.is_empty() {
+            files.retain(|file| !self.hidden.contains(file));
         }
         files
     }
@@ -95,7 +114,9 @@ impl Layer {
 impl World for Overlay<'_> {
     fn find(&self, path: &str) -> Option<FileId> {
         let layer = self.layers.iter().find(|layer| layer.path == path);
-        layer.map(|layer| layer.file).or_else(|| self.world.find(path))
+        layer
+            .map(|layer| layer.file)
+            .or_else(|| self.world.find(path).filter(|file| !self.hidden.contains(file)))
     }
 
     fn path(&self, file: FileId) -> &str {
@@ -118,7 +139,7 @@ impl World for Overlay<'_> {
     }
 
     fn containing(&self, name: &str) -> Vec<FileId> {
-        let mut files = self.world.containing(name);
+        let mut files = self.without_hidden(self.world.containing(name));
         for layer in &self.layers {
             self.put(&mut files, layer, layer.has(name));
         }

@@ -244,3 +244,28 @@ fn a_predicate_names_its_parameter() {
     let none: [&str; 0] = [];
     assert_eq!(broken(&[("a.ts", was, is), ("b.ts", user, user)]), none);
 }
+
+#[test]
+fn package_in_place_of_a_module_breaks_importers_of_what_it_lacks() {
+    let user = "from core import greet\n\ngreet()\n";
+    let now = A.replace("greet", "salute");
+    let moved =
+        |to: &str, from: &str| Edit { path: to.to_owned(), former: Some(from.to_owned()), ..edited(to, A) };
+    let created = |path: &str| Edit { before: Before::Absent, ..edited(path, "") };
+    for (from, to) in [("core.py", "core/__init__.py"), ("core/__init__.py", "core.py")] {
+        let world = MemoryWorld::new([(to, &*now), ("use.py", user)]);
+        let broken = "DIRECT breaks import use.py:1:from core import greet";
+        assert_eq!(shown(&ask(&world, &[moved(to, from)])), [broken], "moved to {to}");
+        assert_eq!(shown(&ask(&world, &[deleted(from, A), created(to)])), [broken], "replaced by {to}");
+        let world = MemoryWorld::new([(to, A), ("use.py", user)]);
+        assert!(!shown(&ask(&world, &[moved(to, from)])).contains(&broken.to_owned()), "the same names");
+    }
+    // The definition moved into a part of the new package, which does not re-export it.
+    let world = MemoryWorld::new([
+        ("core/__init__.py", "from .impl import other\n"),
+        ("core/impl.py", A),
+        ("use.py", user),
+    ]);
+    let impact = ask(&world, &[created("core/__init__.py"), moved("core/impl.py", "core.py")]);
+    assert_eq!(shown(&impact), ["DIRECT breaks import use.py:1:from core import greet"]);
+}
