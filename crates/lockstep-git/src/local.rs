@@ -8,6 +8,7 @@
 mod index;
 mod objects;
 mod pack;
+mod reflog;
 mod status;
 
 use index::TrackedList;

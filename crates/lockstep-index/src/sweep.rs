@@ -35,10 +35,13 @@ const FEW: usize = 64;
 /// known only after `report` succeeded: if the process dies before, the next sweep finds them again.
 ///
 /// Without a catalogue, `first` returns the changes, by paths relative to the root. Files that are `pending`
-/// (absolute paths) are left to the next sweep, because an event that is in progress reports them.
+/// (absolute paths) are left to the next sweep, because an event that is in progress reports them. A file that an
+/// ignore rule no longer excludes is reported if it was written after `since`, in nanoseconds since 1970, or after
+/// the last sweep; `since` is asked for such files only.
 pub fn sweep<E: From<IndexError>>(
     root: &Path,
     state: &StateDir,
+    since: impl Fn() -> i64,
     first: impl FnOnce(&Catalogue) -> Vec<(PathBuf, ChangeKind)>,
     is_pending: impl Fn(&Path) -> bool,
     report: impl FnOnce(Vec<(PathBuf, ChangeKind)>) -> Result<(), E>,
@@ -93,7 +96,7 @@ pub fn sweep<E: From<IndexError>>(
             known if is_content(&kind) && is_pending(&root.join(&path)) => {
                 new.set(&path, known.unwrap_or_default());
             }
-            _ if is_news(root, &path, &kind, old.taken_at) => {
+            _ if is_news(root, &path, &kind, || old.taken_at.min(since())) => {
                 found.push((root.join(path), absolute(root, kind)));
             }
             _ => {}
@@ -173,6 +176,13 @@ pub fn present(root: &Path, state: &StateDir) -> Result<Catalogue, IndexError> {
     Ok(catalogue)
 }
 
+/// Returns the time when a file or directory of another repository was last written, in nanoseconds since 1970.
+pub fn newest_change(root: &Path) -> Option<i64> {
+    let catalogue = build(root);
+    let directories = catalogue.directories.iter().map(|directory| directory.mtime);
+    catalogue.files().map(|file| file.mtime).chain(directories).max()
+}
+
 /// Returns the number of files that differ from the catalogue, reported or not. `None` without a catalogue.
 /// Changes nothing.
 pub fn drift(root: &Path, state: &StateDir) -> Result<Option<usize>, IndexError> {
@@ -182,11 +192,11 @@ pub fn drift(root: &Path, state: &StateDir) -> Result<Option<usize>, IndexError>
 
 /// Returns true if the file's content changed. Files that only entered or left the scope because an ignore
 /// rule changed are not reported.
-fn is_news(root: &Path, path: &Path, kind: &ChangeKind, since: i64) -> bool {
+fn is_news(root: &Path, path: &Path, kind: &ChangeKind, since: impl Fn() -> i64) -> bool {
     let meta = || symlink_metadata(root.join(path));
     match kind {
         ChangeKind::Deleted => meta().is_err(),
-        ChangeKind::Created => meta().is_ok_and(|meta| arrived_after(&meta, since)),
+        ChangeKind::Created => meta().is_ok_and(|meta| arrived_after(&meta, since())),
         _ => true,
     }
 }

@@ -49,6 +49,7 @@ impl Tree {
         sweep(
             self.root(),
             &self.state,
+            || i64::MAX,
             |_| Vec::new(),
             |_| false,
             |changes| {
@@ -151,6 +152,7 @@ fn a_failed_report_leaves_the_changes_for_the_next_sweep() {
     let failed = sweep(
         tree.root(),
         &tree.state,
+        || i64::MAX,
         |_| Vec::new(),
         |_| false,
         |_| Err(IndexError::Busy { path: "x".into(), seconds: 1 }),
@@ -169,7 +171,7 @@ fn a_file_that_a_tool_is_writing_is_left_to_its_event() {
             found = changes;
             Ok::<(), IndexError>(())
         };
-        sweep(tree.root(), &tree.state, |_| Vec::new(), is_pending, report).unwrap();
+        sweep(tree.root(), &tree.state, || i64::MAX, |_| Vec::new(), is_pending, report).unwrap();
         found
             .into_iter()
             .map(|(path, _)| path.strip_prefix(tree.root()).unwrap().to_owned())
@@ -196,7 +198,7 @@ fn without_a_baseline_nothing_is_claimed() {
     let report = |_: Vec<_>| -> Result<(), IndexError> { panic!("nothing to compare with") };
     assert_eq!(drift(tree.root(), &tree.state).unwrap(), None);
     assert_eq!(
-        sweep(tree.root(), &tree.state, |_| Vec::new(), |_| false, report).unwrap(),
+        sweep(tree.root(), &tree.state, || i64::MAX, |_| Vec::new(), |_| false, report).unwrap(),
         Swept::NoBaseline
     );
     tree.write("a", "22");
@@ -227,6 +229,7 @@ fn sweeps_at_the_same_time_report_each_change_once() {
                 sweep(
                     tree.root(),
                     &tree.state,
+                    || i64::MAX,
                     |_| Vec::new(),
                     |_| false,
                     |found| {

@@ -11,6 +11,7 @@ use std::io::{ErrorKind, Read as _, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use lockstep_model::event::Former;
 use lockstep_model::ids::{AgentId, SessionId};
@@ -148,6 +149,21 @@ impl<'a> Befores<'a> {
         self.base_file().exists()
     }
 
+    /// Returns the time when the start of the session was saved.
+    pub fn base_time(&self) -> Option<SystemTime> {
+        fs::metadata(self.base_file()).ok()?.modified().ok()
+    }
+
+    /// Returns the time up to which changes in submodules were reported, in nanoseconds since 1970.
+    pub fn submodules_checked(&self) -> Option<i64> {
+        lockstep_fs::read_to_string(self.submodules_file()).ok()?.trim_end().parse().ok()
+    }
+
+    /// Saves the time up to which changes in submodules were reported.
+    pub fn set_submodules_checked(&self, at: i64) -> Result<(), StoreError> {
+        self.replace(&self.submodules_file(), format!("{at}\n").as_bytes())
+    }
+
     /// Removes the session's.
     pub fn forget(&self) -> Result<(), StoreError> {
         let directory = self.directory();
@@ -175,6 +191,10 @@ impl<'a> Befores<'a> {
 
     fn base_file(&self) -> PathBuf {
         self.directory().join("base.json")
+    }
+
+    fn submodules_file(&self) -> PathBuf {
+        self.directory().join("submodules")
     }
 
     fn of_session(&self, path: &Path) -> PathBuf {

@@ -53,13 +53,23 @@ impl LocalRepository {
     /// Returns the files that differ from the checked-out commit, sorted by path. `files` are those on disk below `root`, the
     /// directory of this repository. Returns `None` if git's files cannot be read, or there is no commit.
     pub fn status(&self, root: &Path, files: &[DiskFile]) -> Option<Vec<(String, LocalStatus)>> {
+        self.status_since(&self.head()?, root, files)
+    }
+
+    /// Returns the files that differ from a commit, as [`Self::status`] does for the one that is checked out.
+    pub fn status_since(
+        &self,
+        commit: &str,
+        root: &Path,
+        files: &[DiskFile],
+    ) -> Option<Vec<(String, LocalStatus)>> {
         // A list in another form is of no use. Then contents are compared.
         let list = match self.list() {
             Some(list) => list,
             None if files.len() <= MAX_COMPARED_FILES => TrackedList::default(),
             None => return None,
         };
-        let commit = Oid::from_hex(&self.head()?)?;
+        let commit = Oid::from_hex(commit)?;
         let tree = self.objects.tree_of(&commit)?;
         let tracked: BTreeMap<&str, &TrackedFile> =
             list.files.iter().map(|file| (file.path.as_str(), file)).collect();

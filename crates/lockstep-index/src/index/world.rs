@@ -134,6 +134,12 @@ impl Index {
         self.texts().map(|file| (FileId(file), self.files.records[file as usize].version.number()))
     }
 
+    /// Returns the paths of the symbolic links in scope.
+    pub fn links(&self) -> impl Iterator<Item = &str> {
+        let records = self.files.records.iter().enumerate();
+        records.filter(|(_, record)| record.state == State::Link).map(|(file, _)| self.files.paths.get(file))
+    }
+
     /// Returns the files in scope whose content could not be read, with the reason. Symbolic links are left
     /// out.
     pub fn unread_files(&self) -> Vec<(String, &'static str)> {

@@ -1,5 +1,7 @@
 //! Journaling the file a tool wrote.
 
+use std::path::PathBuf;
+
 use lockstep_config::Project;
 use lockstep_index::accounts;
 use lockstep_model::change::{Attribution, JournalLine, timestamp};
@@ -18,7 +20,7 @@ impl Hook {
         };
         let Tool::File { tool, former, undo, .. } = &call.tool else { return Ok(Decision::Silent) };
         let Some(path) = written_file(&self.event, &cwd_of(&self.event)) else { return Ok(Decision::Silent) };
-        let path = self.below_root(&path).unwrap_or(path);
+        let path = self.link_target(self.below_root(&path).unwrap_or(path));
         // A path outside every active project is not journaled.
         if !path.starts_with(&self.project.root) && Project::of_file(&path)?.is_none() {
             return Ok(Decision::Silent);
@@ -35,6 +37,15 @@ impl Hook {
         accounts::note(&self.project.root, &self.project.state, &line.path)?;
         self.save_original(session, &line, former.clone(), undo)?;
         Ok(Decision::Silent)
+    }
+
+    /// Returns the file of the project that a path names through a link; another path as it is.
+    fn link_target(&self, path: PathBuf) -> PathBuf {
+        if !path.is_symlink() {
+            return path;
+        }
+        let real = path.canonicalize().ok().filter(|real| real.is_file());
+        real.and_then(|real| self.below_root(&real)).unwrap_or(path)
     }
 
     /// Saves the file's original content: from the event, or computed from the event's edits.

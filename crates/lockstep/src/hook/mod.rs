@@ -18,6 +18,7 @@ pub mod route;
 mod session;
 mod shell;
 mod steps;
+mod submodules;
 mod sweep;
 mod task;
 mod undo;

@@ -86,6 +86,7 @@ impl Hook {
         let alert = &self.project.config().alert;
         let (worth, status) = (alert.subagent, alert.status);
         let changed = self.report(&mut store, session, reader, by, worth)?;
+        self.report_submodules(&mut store, session)?;
         if status == AlertStatus::Always && !changed {
             store.put_notice(session, STATUS, NO_CHANGES, self.now.timestamp())?;
         }

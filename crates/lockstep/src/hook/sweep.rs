@@ -29,6 +29,10 @@ const MAX_NOTED_FILES: usize = 200;
 /// changed.
 const RECENT: Duration = Duration::from_secs(600);
 
+/// If the start of the session was not seen, a commit that was checked out this recently counts as checked out
+/// by the session.
+const RECENT_CHECKOUT: Duration = Duration::from_secs(120);
+
 impl Hook {
     pub(super) fn sweep_after_bash(&mut self, session: &SessionId) -> Result<Decision, Fault> {
         if !self.project.config().journal.sweep.after_bash() {
@@ -61,7 +65,7 @@ impl Hook {
         let (is_first, is_compared, opened) = (Cell::new(false), Cell::new(true), Cell::new(None));
         let first = |catalogue: &Catalogue| {
             is_first.set(true);
-            self.first_changes(catalogue, &is_compared)
+            self.first_changes(session, catalogue, &is_compared)
         };
         // An edit may start or be journaled while the disk is read.
         let pending_edits = || self.windows(session).edits_of_others(self.event.actor.agent_id());
@@ -69,7 +73,8 @@ impl Hook {
         let is_pending = |path: &Path| {
             edits_before.contains(path) || edits_after.get_or_init(pending_edits).contains(path)
         };
-        let swept = sweep(&project.root, &project.state, first, is_pending, |found| {
+        let since = || self.session_start(session);
+        let swept = sweep(&project.root, &project.state, since, first, is_pending, |found| {
             let originals = Originals::new(project, session, Since::Report(self.event.actor.agent_id()));
             let mut found = moves::of_changes(found, |path| originals.content(path));
             if is_first.get() || found.iter().any(|(path, _)| path.file_name().is_some_and(is_rule_file)) {
@@ -118,12 +123,19 @@ impl Hook {
         }
     }
 
-    /// Finds changes without a catalogue, as differences from the checked-out commit. Outside a repository,
-    /// these are the files that the client lists, otherwise those written recently; then `is_compared`
-    /// becomes false.
-    fn first_changes(&self, catalogue: &Catalogue, is_compared: &Cell<bool>) -> Vec<(PathBuf, ChangeKind)> {
+    /// Finds changes without a catalogue, as differences from the commit that the session is based on. Outside a
+    /// repository, these are the files that the client lists, otherwise those written recently; then
+    /// `is_compared` becomes false.
+    fn first_changes(
+        &self,
+        session: &SessionId,
+        catalogue: &Catalogue,
+        is_compared: &Cell<bool>,
+    ) -> Vec<(PathBuf, ChangeKind)> {
         let root = &self.project.root;
-        let mut found: Vec<(PathBuf, ChangeKind)> = match self.project.changes_since_commit(catalogue) {
+        let commit = Befores::of(&self.project.state, session).base().and_then(|base| base.commit);
+        let changes = commit.and_then(|commit| self.project.changes_since_commit(&commit, catalogue));
+        let mut found: Vec<(PathBuf, ChangeKind)> = match changes {
             Some(status) => {
                 let kind = |status: LocalStatus| match status {
                     LocalStatus::Modified => ChangeKind::Written,
@@ -175,11 +187,25 @@ impl Hook {
         edits.files.iter().map(|file| (path(file), file)).collect()
     }
 
-    /// Records the checked-out commit, if the start of the session was not seen.
+    /// Returns the time from which on a written file counts as changed by the session, in nanoseconds since 1970.
+    pub(super) fn session_start(&self, session: &SessionId) -> i64 {
+        let befores = Befores::of(&self.project.state, session);
+        let is_seen = befores.base().is_some_and(|base| base.is_complete);
+        let begun = befores.base_time().unwrap_or_else(SystemTime::now);
+        let start = if is_seen { begun } else { begun - RECENT };
+        let start = start.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        i64::try_from(start.as_nanos()).unwrap_or(i64::MAX)
+    }
+
+    /// Records the checked-out commit, if the start of the session was not seen. If the command of this event may
+    /// have checked out another one, records the commit before it.
     pub(super) fn note_base(&self, session: &SessionId) -> Result<(), Fault> {
         let befores = Befores::of(&self.project.state, session);
         if !befores.has_base() {
-            let commit = LocalRepository::discover(&self.project.root).and_then(|it| it.head());
+            let since = (SystemTime::now() - RECENT_CHECKOUT).duration_since(SystemTime::UNIX_EPOCH);
+            let since = since.map_or(0, |since| since.as_secs().cast_signed());
+            let repository = LocalRepository::discover(&self.project.root);
+            let commit = repository.and_then(|it| it.commit_at(since).or_else(|| it.head()));
             befores.begin_once(&SessionBase { commit, ..SessionBase::default() })?;
         }
         Ok(())

@@ -19,6 +19,7 @@ use lockstep_store::{Store, StoreError};
 use rustix::fs::OFlags;
 
 use super::index::basis;
+use super::links::LinkEdits;
 use super::question::shown_path;
 
 /// Fewer common commits are chance.
@@ -99,7 +100,10 @@ impl Analysis {
     ) -> Self {
         let started = Instant::now();
         let edits: Vec<Edit> = edits.iter().map(|edit| as_it_is(root, index, edit)).collect();
-        let mut impact = impact(index, &Question { edits: &edits, aliases, is_over });
+        let links = LinkEdits::new(root, index, &edits);
+        let all = [&edits[..], &links.edits].concat();
+        let mut impact = impact(index, &Question { edits: &all, aliases, is_over });
+        links.join(&mut impact);
         if index.has_expired() {
             mark_incomplete(&mut impact, &edits);
         }

@@ -12,6 +12,7 @@ pub(crate) mod findings;
 mod gone;
 pub(crate) mod index;
 mod lazy_join;
+mod links;
 pub(crate) mod lookup;
 pub(crate) mod lookup_text;
 pub(crate) mod moves;

@@ -211,9 +211,14 @@ impl ActiveProject {
         base
     }
 
-    /// Returns the differences of the files from the checked-out commit. `None` if git cannot determine them.
-    pub(crate) fn changes_since_commit(&self, catalogue: &Catalogue) -> Option<Vec<(PathBuf, LocalStatus)>> {
-        let status = LocalRepository::discover(&self.root)?.status(&self.root, &disk_files(catalogue))?;
+    /// Returns the differences of the files from a commit. `None` if git cannot determine them.
+    pub(crate) fn changes_since_commit(
+        &self,
+        commit: &str,
+        catalogue: &Catalogue,
+    ) -> Option<Vec<(PathBuf, LocalStatus)>> {
+        let repository = LocalRepository::discover(&self.root)?;
+        let status = repository.status_since(commit, &self.root, &disk_files(catalogue))?;
         Some(status.into_iter().map(|(path, status)| (PathBuf::from(path), status)).collect())
     }
 }

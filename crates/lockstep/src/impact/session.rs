@@ -79,8 +79,10 @@ pub(crate) fn edits_of_changes(
     let mut renamed: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
     let mut created = BTreeSet::new();
     let mut paths = BTreeSet::new();
+    let mut seen = BTreeSet::new();
     for change in changes {
         let path = &change.line.path;
+        let is_first = seen.insert(path);
         match &change.kind {
             ChangeKind::RenamedTo(_) => continue,
             ChangeKind::RenamedFrom(from) => {
@@ -89,8 +91,9 @@ pub(crate) fn edits_of_changes(
                 paths.remove(from);
                 renamed.insert(path.clone(), origin);
             }
-            ChangeKind::Created => drop(created.insert(path.clone())),
-            ChangeKind::Written | ChangeKind::Deleted => {}
+            // A file that is created after its deletion had a content before.
+            ChangeKind::Created if is_first => drop(created.insert(path.clone())),
+            ChangeKind::Created | ChangeKind::Written | ChangeKind::Deleted => {}
         }
         paths.insert(path.clone());
     }
