@@ -30,9 +30,11 @@ pub(super) fn of_cascade(disk: &Disk<'_>, cascade: &Cascade) -> Result<Findings,
     let index = disk.tree.open_index(&Unwatched)?;
     let analysis = analyse(disk, &index, &cascade.changed())?;
     let mut dependents = dependents(&analysis.impact);
+    let total = analyse(disk, &index, &cascade.all_changed())?.impact;
+    settle(&mut dependents, &total);
     let key = |it: &Dependent| (it.path.clone(), it.cause.clone(), it.pattern.clone());
     let known: BTreeSet<_> = dependents.iter().map(key).collect();
-    let broken = still_broken(&analyse(disk, &index, &cascade.all_changed())?.impact);
+    let broken = still_broken(&total);
     dependents.extend(broken.into_iter().filter(|it| !known.contains(&key(it))));
     let direct =
         dependents.iter().filter(|dependent| dependent.direct).map(|dependent| dependent.path.clone());
@@ -44,6 +46,23 @@ pub(super) fn of_cascade(disk: &Disk<'_>, cascade: &Cascade) -> Result<Findings,
         })
         .collect();
     Ok(Findings { dependents, oracle: None, terrain, warnings })
+}
+
+/// Marks dependents as fitting if everything that changed since the cascade began does not break them, although
+/// the last iteration alone seems to. A signature may only have followed a type that was renamed before.
+fn settle(dependents: &mut [Dependent], total: &Impact) {
+    let known: BTreeSet<&str> =
+        total.files.iter().filter(|file| !file.whole_file).map(|file| &*file.path).collect();
+    let broken: BTreeSet<(&str, &str)> = total
+        .dependents()
+        .filter(|(_, dependent)| dependent.breaks)
+        .map(|(file, dependent)| (&*file.path, &*dependent.path))
+        .collect();
+    let claimed = dependents.iter_mut().filter(|it| it.breaks == Some(true) && !it.is_own());
+    for dependent in claimed.filter(|it| known.contains(&*it.cause)) {
+        let fits = !broken.contains(&(&*dependent.cause, &*dependent.path));
+        dependent.breaks = Some(!fits);
+    }
 }
 
 /// The direct dependents that certainly do not fit. Those that only types could judge were judged with their group.

@@ -414,3 +414,31 @@ fn a_field_renamed_too_much_but_in_every_file_converges() {
     let agent = "for f in $LOCKSTEP_FILES; do sed -i 's/limit/bound/g' $f; done";
     assert_eq!(verdict(&env, agent), "converged", "{:#}", status(&env));
 }
+
+/// The second iteration sees that a signature names another type, and not that the type was renamed before it.
+#[test]
+fn signatures_that_follow_a_renamed_type_need_no_further_change() {
+    for (definition, text, user, uses) in [
+        (
+            "walk.go",
+            "package p\n\ntype WalkFunc func(n int) error\n\ntype Router struct{}\n\n\
+             func (r *Router) Walk(f WalkFunc) error {\n\treturn f(1)\n}\n",
+            "walk_test.go",
+            "package p\n\nfunc run() error {\n\tr := &Router{}\n\treturn r.Walk(func(n int) error { return nil })\n}\n",
+        ),
+        (
+            "walk.ts",
+            "export type WalkFunc = (n: number) => void\n\nexport class Router {\n  walk(f: WalkFunc) {\n    f(1)\n  }\n}\n",
+            "use.ts",
+            "import { Router } from './walk'\n\nnew Router().walk((n) => {})\n",
+        ),
+    ] {
+        let env = active();
+        env.write(definition, text);
+        env.write(user, uses);
+        commit(&env);
+        env.write(definition, text.replacen("WalkFunc", "VisitFunc", 1));
+        let agent = "for f in $LOCKSTEP_FILES; do sed -i 's/WalkFunc/VisitFunc/g' $f; done";
+        assert_eq!(verdict(&env, agent), "converged", "{definition}");
+    }
+}
