@@ -1,7 +1,8 @@
 //! Composes drafts into the cache's text, within the budget.
 //!
-//! Over budget, in this order and no further than needed: external skills are cut, the skills manifest is
-//! omitted (the skill index has the same content), topics are cut. If that is not enough, the sections are
+//! Over budget, in this order and no further than needed: sections are omitted that cannot be shortened and do not
+//! fit even alone, external skills are cut, the skills manifest is omitted (the skill index has the same
+//! content), topics are cut. If that is not enough, the sections are
 //! packed by priority: each keeps its longest form that fits (personas and topics can become titles, then
 //! names), and is omitted if none fits. An oversized section therefore never displaces the others. JSON is
 //! never cut inside.
@@ -132,6 +133,10 @@ impl<'a> Work<'a> {
         if let Some(text) = fitting(self) {
             return text;
         }
+        self.drop_oversized(budget);
+        if let Some(text) = fitting(self) {
+            return text;
+        }
         self.cap(Caps { external: EXTERNAL_CAP, ..self.caps }, Mitigation::ExternalCut(EXTERNAL_CAP));
         if let Some(text) = fitting(self) {
             return text;
@@ -259,6 +264,15 @@ impl<'a> Work<'a> {
         }
     }
 
+    /// Leaves out the sections that no other mitigation could keep.
+    fn drop_oversized(&mut self, budget: usize) {
+        for at in 0..self.drafts.len() {
+            if matches!(&self.drafts[at].body, Ok(Body::Whole(text)) if chars(text) > budget) {
+                self.drop_section(at);
+            }
+        }
+    }
+
     /// Of sections that matter equally, the later one is less important.
     fn least_important_first(&self) -> Vec<usize> {
         let mut order: Vec<usize> = (0..self.drafts.len()).rev().collect();
@@ -314,6 +328,14 @@ mod tests {
             draft("EXTERNAL_SKILLS", 6, external("e".repeat(6_000))),
             draft("ROUNDTABLE_CONTEXT", 8, topic("t".repeat(5_000))),
         ]
+    }
+
+    #[test]
+    fn section_that_fits_nowhere_costs_the_others_nothing() {
+        let mut drafts = drafts();
+        drafts[0].body = Ok(Body::Whole("c".repeat(50_000)));
+        let composed = compose(&header(), &drafts, 40_000);
+        assert_eq!(composed.mitigations, [Mitigation::Dropped("CONSTITUTION".to_owned())]);
     }
 
     #[test]
