@@ -1,6 +1,7 @@
 //! Cascades of the walk's renames with four agents: a cascade must converge exactly if the checker reports no
 //! error.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -21,7 +22,7 @@ enum Agent {
 }
 
 impl Agent {
-    const ALL: [Self; 4] = [Self::WholeWords, Self::TooMuch, Self::Nothing, Self::AnotherFile];
+    const ALL: [Self; 4] = [Self::Nothing, Self::WholeWords, Self::TooMuch, Self::AnotherFile];
 
     fn as_str(self) -> &'static str {
         match self {
@@ -56,7 +57,8 @@ pub(super) struct Verdict {
     is_content: bool,
 }
 
-/// Gives a rename to each agent.
+/// Gives a rename to each agent. Returns nothing if the checker does not reject the rename alone: it may not check
+/// the file, so it cannot judge the agents.
 pub(super) fn run(
     program: &Path,
     checkout: &Checkout,
@@ -74,6 +76,10 @@ pub(super) fn run(
         let output = command.current_dir(&checkout.root).stdin(Stdio::null()).output()?;
         let answer: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
         let problems = judge.new_problems()?;
+        if agent == Agent::Nothing && problems.is_empty() {
+            checkout.reset()?;
+            return Ok(Vec::new());
+        }
         let says_converged = answer["status"] == "converged";
         let verdict = Verdict {
             repository: checkout.name.clone(),
@@ -118,21 +124,33 @@ impl Drop for Settings<'_> {
     }
 }
 
-/// The right verdicts by agent.
+/// The right verdicts by repository and by agent.
 pub(super) fn table(verdicts: &[Verdict]) -> String {
     if verdicts.is_empty() {
         return String::new();
     }
-    let mut shown = "\n| agent | cascades | right | converged, and something is left | not converged, and nothing is left |\n|---|---|---|---|---|\n".to_owned();
-    for agent in Agent::ALL {
-        let of_agent: Vec<&Verdict> = verdicts.iter().filter(|verdict| verdict.agent == agent).collect();
-        let early = of_agent.iter().filter(|it| it.says_converged && !it.is_content).count();
-        let late = of_agent.iter().filter(|it| !it.says_converged && it.is_content).count();
-        let right = of_agent.len() - early - late;
-        let _ = writeln!(shown, "| {} | {} | {right} | {early} | {late} |", agent.as_str(), of_agent.len());
-    }
-    let repositories: std::collections::BTreeSet<&str> =
-        verdicts.iter().map(|it| it.repository.as_str()).collect();
-    let _ = writeln!(shown, "\nRepositories: {}.", repositories.into_iter().collect::<Vec<_>>().join(", "));
+    let mut shown = String::new();
+    let repositories: BTreeSet<&str> = verdicts.iter().map(|it| it.repository.as_str()).collect();
+    let by_repository = repositories.iter().map(|name| (*name, of(verdicts, |it| it.repository == *name)));
+    add_rows(&mut shown, "repository", by_repository);
+    let by_agent = Agent::ALL.iter().map(|agent| (agent.as_str(), of(verdicts, |it| it.agent == *agent)));
+    add_rows(&mut shown, "agent", by_agent);
     shown
+}
+
+fn of(verdicts: &[Verdict], is_wanted: impl Fn(&Verdict) -> bool) -> Vec<&Verdict> {
+    verdicts.iter().filter(|verdict| is_wanted(verdict)).collect()
+}
+
+fn add_rows<'v>(shown: &mut String, of_what: &str, rows: impl Iterator<Item = (&'v str, Vec<&'v Verdict>)>) {
+    let _ = writeln!(
+        shown,
+        "\n| {of_what} | cascades | right | converged, and something is left | not converged, and nothing is left |\n|---|--:|--:|--:|--:|"
+    );
+    for (name, verdicts) in rows {
+        let early = verdicts.iter().filter(|it| it.says_converged && !it.is_content).count();
+        let late = verdicts.iter().filter(|it| !it.says_converged && it.is_content).count();
+        let right = verdicts.len() - early - late;
+        let _ = writeln!(shown, "| {name} | {} | {right} | {early} | {late} |", verdicts.len());
+    }
 }

@@ -133,6 +133,12 @@ fn check_go(checkout: &Checkout, _scratch: &Path) -> Outcome<Vec<Problem>> {
     for arguments in [&["build", "-gcflags=-e", "./..."][..], &["test", "-gcflags=-e", "-run", "^$", "./..."]]
     {
         let (out, err) = run(checkout, Command::new("go").args(arguments))?;
+        // A missing dependency or an unknown package of the standard library: nothing was checked.
+        if let Some(failure) =
+            err.lines().find(|line| line.starts_with("go: ") && !line.contains("downloading"))
+        {
+            return Err(format!("go {} checks nothing: {failure}", arguments[0]).into());
+        }
         problems.extend(out.lines().chain(err.lines()).filter_map(|line| read_line(checkout, line.trim())));
     }
     Ok(problems)
