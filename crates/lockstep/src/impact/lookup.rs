@@ -206,7 +206,10 @@ fn search(
     };
     undefined::sort(&mut found);
     match found.is_empty() {
-        true => Search::Unknown(similar_names(index, name, &tree.aliases(), is_over)),
+        true => {
+            let former = tree.names_before_edits();
+            Search::Unknown(similar_names(index, name, &former, &tree.aliases(), is_over))
+        }
         false => Search::Undefined(found, is_over()),
     }
 }

@@ -9,6 +9,7 @@ use lockstep_text::single_line;
 
 use super::lookup::{Direction, References};
 use super::references::Found;
+use super::text::HINT_PARTIAL;
 use crate::terminal::Terminal;
 
 /// Places that are listed without `--all`.
@@ -105,10 +106,7 @@ fn summary(out: &mut String, answer: &References, certain: &[&Found], uncertain:
         _ => writeln!(out, "{sought}: {number}"),
     };
     if answer.truncated {
-        out.push_str(
-            "Not everything was searched: the time limit was reached.\nhint: `lockstep index` builds the index once, and the next \
-             run is fast; a project without `lockstep.toml` needs `lockstep init` first. `--time-limit SECONDS` waits longer.\n",
-        );
+        let _ = write!(out, "Not everything was searched: the time limit was reached.\n{HINT_PARTIAL}");
     }
     if answer.definitions.len() == 1 || answer.direction == Direction::Out {
         for at in &answer.defined {

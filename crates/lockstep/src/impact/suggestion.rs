@@ -9,10 +9,12 @@ use lockstep_refs::world::{World as _, base};
 /// Names that are suggested at most.
 const MAX_NAMES: usize = 3;
 
-/// Names of definitions and files that differ from `name` by a few characters, the closest first.
+/// Names of definitions and files that differ from `name` by a few characters, the closest first. `former` are
+/// names that the project no longer defines.
 pub(super) fn similar_names(
     index: &Index,
     name: &str,
+    former: &[String],
     aliases: &Aliases,
     is_over: &dyn Fn() -> bool,
 ) -> Vec<String> {
@@ -39,6 +41,7 @@ pub(super) fn similar_names(
         consider(file_name, path);
         consider(file_name.split('.').next().unwrap_or_default(), path);
     }
+    former.iter().for_each(|known| consider(known, known));
     Names::of(index, aliases).all().for_each(|known| consider(known, known));
     for file in index.files() {
         if is_over() {

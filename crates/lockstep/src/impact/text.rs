@@ -16,8 +16,8 @@ use layout::{Columns, Row, count, count_verb};
 use severity::{AffectedFile, Severity, affected_files};
 
 /// The hint for an incomplete answer.
-const HINT_PARTIAL: &str = "\nhint: `lockstep index` builds the index once, and the next run is fast; a project without \
-                            `lockstep.toml` needs `lockstep init` first. `--time-limit SECONDS` waits longer.\n";
+pub(super) const HINT_PARTIAL: &str = "hint: `lockstep index` builds the index once, and the next run is fast. \
+                                       `--time-limit SECONDS` waits longer.\n";
 
 /// An answer and the options of its rendering.
 pub(crate) struct ImpactView<'a> {
@@ -45,7 +45,7 @@ impl ImpactView<'_> {
         }
         is_cut |= changed::render(&mut out, &self.analysis.impact, self.all, terminal);
         if self.analysis.impact.truncated {
-            out.push_str(HINT_PARTIAL);
+            let _ = write!(out, "\n{HINT_PARTIAL}");
         }
         if is_cut {
             out.push_str("\n`--all` lists everything.\n");

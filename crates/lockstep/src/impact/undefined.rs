@@ -109,6 +109,23 @@ impl Tree {
         None
     }
 
+    /// Returns the names that uncommitted files defined in the last commit.
+    pub(super) fn names_before_edits(&self) -> Vec<String> {
+        let Some(repository) = &self.repository else { return Vec::new() };
+        let changed = repository.changed(&Between::HeadAndFiles).unwrap_or_default();
+        let former = changed.into_iter().filter_map(|change| match change.status {
+            Status::Added => None,
+            Status::Renamed { from } => Some(from),
+            Status::Deleted | Status::Modified => Some(change.path),
+        });
+        let mut names = Vec::new();
+        for path in former.take(MAX_FILES) {
+            let facts = committed_facts(repository, "HEAD", &path);
+            names.extend(facts.iter().flat_map(|facts| &facts.definitions).map(|it| it.name.to_string()));
+        }
+        names
+    }
+
     fn defined_before(&self, repository: &Repository, last: &str) -> Option<String> {
         let commits = repository.commits_touching(last, MAX_COMMITS).ok()?;
         let files = commits.iter().flat_map(|(commit, paths)| paths.iter().map(move |path| (commit, path)));
@@ -121,12 +138,13 @@ impl Tree {
 }
 
 fn defines(repository: &Repository, state: &str, path: &str, name: &str) -> bool {
-    let content =
-        repository.contents(state, &[path.to_owned()]).ok().and_then(|mut them| them.pop().flatten());
-    content.is_some_and(|bytes| {
-        let facts: Facts = language::facts(path, &String::from_utf8_lossy(&bytes));
-        facts.definitions.iter().any(|definition| *definition.name == *name)
-    })
+    let facts = committed_facts(repository, state, path);
+    facts.is_some_and(|facts| facts.definitions.iter().any(|definition| *definition.name == *name))
+}
+
+fn committed_facts(repository: &Repository, state: &str, path: &str) -> Option<Facts> {
+    let content = repository.contents(state, &[path.to_owned()]).ok()?.pop().flatten()?;
+    Some(language::facts(path, &String::from_utf8_lossy(&content)))
 }
 
 fn removed_file(repository: &Repository, name: &str) -> Option<String> {

@@ -176,7 +176,8 @@ fn an_entry_is_stale_after_seven_days_in_which_its_file_changed() {
     assert_eq!(check(&env, &built, 1).1, "full-regeneration", "two of four are more than 30 %");
     assert_eq!(check(&env, "# something else\n", 1).1, "full-regeneration");
     fs::remove_file(&path).unwrap();
-    assert!(env.lockstep(["map", "check"]).stdout_of(1).contains("there is no map"));
+    let said = env.lockstep(["map", "check"]).stdout_of(1);
+    assert_eq!(said, ".lockstep/codebase-map.md: there is no map; `lockstep map build` builds it.\n");
     env.lockstep(["map"]).succeeded();
     env.lockstep(["map", "check"]).succeeded();
 }

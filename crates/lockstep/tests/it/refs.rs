@@ -198,6 +198,16 @@ fn typing_error_gets_a_suggestion() {
 }
 
 #[test]
+fn mistyped_former_name_of_a_renamed_definition_gets_a_suggestion() {
+    let env = inactive();
+    env.write("core.py", "def greet():\n    return 1\n");
+    env.git_script("git init -q && git add -A && git commit -qm first").succeeded();
+    env.write("core.py", "def salute():\n    return 1\n");
+    let said = env.lockstep(["refs", "gret"]).failed(2);
+    assert!(said.contains("a similar name: `greet`"), "{said}");
+}
+
+#[test]
 fn uncertain_places_are_behind_a_count_and_long_lists_are_cut() {
     let env = inactive();
     env.write("a.py", "class Door:\n    def unbolt(self):\n        pass\n");

@@ -40,9 +40,9 @@ pub(super) fn run(_: &CheckArgs, context: &Context) -> Result<Answer, CommandErr
     drop(ActiveProject::of_command(&context.directory)?);
     let tree = Tree::of_command(&context.directory)?;
     let current = CurrentMap::of(&tree, &ProgressBar::new(&context.terminal))?;
-    let checked = match current.check(&tree.root)? {
-        Some(checked) => checked,
-        None => missing(&current),
+    let (checked, is_missing) = match current.check(&tree.root)? {
+        Some(checked) => (checked, false),
+        None => (missing(&current), true),
     };
     let entries = checked.report.total_entries;
     let mut l1 = L1::new(Mode::StalenessCheck, Status::Complete, entries, current.shown().to_owned());
@@ -52,6 +52,8 @@ pub(super) fn run(_: &CheckArgs, context: &Context) -> Result<Answer, CommandErr
         Format::Json => {
             context.format.render(&Data { l1: &l1, findings: &checked.findings }).unwrap_or_default()
         }
+        _ if is_missing => format!("{}: there is no map; `lockstep map build` builds it.
+", l1.map_path),
         _ => text(&checked, &l1.map_path),
     });
     Ok(if checked.findings.is_empty() { Answer::Yes } else { Answer::No })
