@@ -33,6 +33,7 @@ mod doctor;
 mod documents;
 mod everyday;
 mod first_stop;
+mod first_stop_commands;
 mod first_stop_states;
 mod frameworks;
 mod fuzz;

@@ -52,8 +52,11 @@ pub(super) fn run(_: &CheckArgs, context: &Context) -> Result<Answer, CommandErr
         Format::Json => {
             context.format.render(&Data { l1: &l1, findings: &checked.findings }).unwrap_or_default()
         }
-        _ if is_missing => format!("{}: there is no map; `lockstep map build` builds it.
-", l1.map_path),
+        _ if is_missing => format!(
+            "{}: there is no map; `lockstep map build` builds it.
+",
+            l1.map_path
+        ),
         _ => text(&checked, &l1.map_path),
     });
     Ok(if checked.findings.is_empty() { Answer::Yes } else { Answer::No })
