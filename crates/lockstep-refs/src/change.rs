@@ -171,6 +171,20 @@ impl SymbolChange {
         }
     }
 
+    /// Returns true if a call fits but for the result.
+    pub(crate) fn fits_besides_result(&self, reference: &Reference, keywords: &[Box<str>]) -> bool {
+        let What::Resigned { arity, effect: Some(effect), unfounded: false, .. } = &self.what else {
+            return false;
+        };
+        let takes = match (reference.arguments, arity) {
+            (Some(arguments), Some(arity)) => arity.takes(arguments),
+            _ => self.was.arity == *arity,
+        };
+        matches!(reference.role, Role::Call | Role::Covered)
+            && takes
+            && effect.fits_besides_result(reference.arguments, keywords)
+    }
+
     /// Marks a changed signature as compatible if every call fits it, and no other use is affected.
     pub(crate) fn settle(&mut self) {
         let What::Resigned { arity, effect: Some(effect), unfounded: false, .. } = &self.what else { return };
@@ -247,6 +261,7 @@ pub(crate) fn compare_reaching(old: &Facts, new: &Facts, least: Reach) -> Vec<Sy
                     }
                 }
                 None if was.container.is_none() && offered.contains(&*was.name) => {}
+                None if is_defined_under_another_condition(was, new) => {}
                 None => missing.push(was),
             }
         }
@@ -265,6 +280,15 @@ pub(crate) fn compare_reaching(old: &Facts, new: &Facts, least: Reach) -> Vec<Sy
     settle_sections(&mut changes, new);
     changes.sort_by_key(|change| change.was.line);
     changes
+}
+
+/// Returns true if a header of C still defines the name in another branch of the preprocessor.
+fn is_defined_under_another_condition(was: &Definition, new: &Facts) -> bool {
+    use DefinitionKind::{Macro, Type, Value};
+    let is_same = |it: &Definition| it.name == was.name && it.container == was.container;
+    matches!(new.language, Language::C | Language::Cpp)
+        && matches!(was.kind, Macro | Type | Value)
+        && new.definitions.iter().any(|it| it.kind == was.kind && is_same(it))
 }
 
 /// A definition with another name.
@@ -502,6 +526,10 @@ fn beside(what: What, was: &Definition, is: &Definition, old: &Facts, new: &Fact
     let asks_more = was.arity.is_some_and(|was| arity.least > was.least);
     let mut may_fail = asks_more && !gives_nothing(was);
     for (other, taken) in others.filter_map(|it| Some((it, it.arity?))) {
+        // With a gap between them, the number of arguments shows which one a call means.
+        if is_apart(arity, taken) {
+            continue;
+        }
         any = true;
         may_fail &= gives_nothing(other);
         arity.least = arity.least.min(taken.least);
@@ -510,6 +538,12 @@ fn beside(what: What, was: &Definition, is: &Definition, old: &Facts, new: &Fact
     // A call may fit another overload, regardless of this one.
     let effect = effect.filter(|_| !any);
     What::Resigned { arity: Some(arity), deeper: (deeper && !any) || (any && may_fail), unfounded, effect }
+}
+
+/// Returns true if a number between two arities fits neither.
+fn is_apart(one: Arity, other: Arity) -> bool {
+    let is_below = |low: Arity, high: Arity| low.most.is_some_and(|most| most.saturating_add(1) < high.least);
+    is_below(one, other) || is_below(other, one)
 }
 
 /// Returns true if a Python function may return `None`.

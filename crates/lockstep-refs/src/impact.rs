@@ -19,11 +19,14 @@ mod loose;
 mod missing_paths;
 mod no_module;
 mod obligations;
+mod overloads;
 mod own_file;
 mod promised;
 mod renamed_types;
 mod renamed_uses;
+mod results;
 mod shadows;
+mod tree;
 mod unparsed;
 
 pub use dependents::{Dependent, Evidence, Hop};
@@ -54,6 +57,7 @@ use kept::Kept;
 use obligations::Obligations;
 use promised::Promised;
 use renamed_types::TypeRenames;
+use tree::Trees;
 use unparsed::Unparsed;
 
 /// The effect of a set of edits on other files.
@@ -369,6 +373,7 @@ fn collect_direct(
         own_types: OwnTypes::new(former, edit),
         hidden: changes.iter().map(|change| hides(former, change)).collect(),
         declared: Declared::new(before, file, &symbols, &references),
+        trees: Trees::new(before),
     };
     for mut reference in references {
         let change = if moved { None } else { reference.symbol.and_then(|at| changes.get(at)) };
@@ -401,6 +406,7 @@ struct ReferenceJudge<'j, 'k> {
     /// For each change: true if callers do not see the function's parameters.
     hidden: Vec<bool>,
     declared: Declared,
+    trees: Trees<'j>,
 }
 
 impl ReferenceJudge<'_, '_> {
@@ -437,6 +443,8 @@ impl ReferenceJudge<'_, '_> {
         (is_misfit && !passes_by_place(before, change, reference)
             || loose::misses(before, change, after, reference))
             && !is_hidden
+            && !overloads::mean_another(&self.trees, change, after, reference)
+            && !results::is_indifferent(&self.trees, change, after, reference, &named)
             && !self.around.edited.follows(change, after, reference)
             && !self.declared.shields(change, reference)
             && !self.kept.finds(change, reference)

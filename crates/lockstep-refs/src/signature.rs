@@ -33,6 +33,8 @@ pub struct Effect {
     pub parameters: Vec<ParameterEffect>,
     /// For every call, whatever it passes: result, modifiers. For a type: for every construction.
     pub every_call: Fit,
+    /// For every call that does not depend on the result.
+    pub besides_result: Fit,
     /// For overrides, redefinitions and implementations. For a type: for subtypes.
     pub overrides: Fit,
     /// For the definition passed or read as a value.
@@ -63,6 +65,7 @@ impl Effect {
         Self {
             parameters,
             every_call: fits,
+            besides_result: fits,
             overrides: fits,
             values: fits,
             forbids_overrides: false,
@@ -72,6 +75,12 @@ impl Effect {
 
     /// Raises the results that affect every use.
     fn raise(&mut self, (calls, overrides, values): Fits) {
+        self.besides_result = self.besides_result.max(calls);
+        self.raise_by_result((calls, overrides, values));
+    }
+
+    /// Raises the results that affect every use of the result.
+    fn raise_by_result(&mut self, (calls, overrides, values): Fits) {
         self.every_call = self.every_call.max(calls);
         self.overrides = self.overrides.max(overrides);
         self.values = self.values.max(values);
@@ -97,6 +106,16 @@ impl Effect {
     ///
     /// `arguments` is `None` if some of them are unpacked, so that their number is unknown.
     pub fn call(&self, arguments: Option<u16>, keywords: &[Box<str>]) -> Fit {
+        self.passes(arguments, keywords).max(self.every_call)
+    }
+
+    /// Returns true if the result changed, and a call fits that does not depend on it.
+    pub(crate) fn fits_besides_result(&self, arguments: Option<u16>, keywords: &[Box<str>]) -> bool {
+        self.every_call > self.besides_result
+            && self.passes(arguments, keywords).max(self.besides_result) == Fit::Fits
+    }
+
+    pub(crate) fn passes(&self, arguments: Option<u16>, keywords: &[Box<str>]) -> Fit {
         let positional = arguments.map(|all| usize::from(all).saturating_sub(keywords.len()));
         let places = self.parameters.iter().filter_map(|it| it.by_place);
         let by_place = match positional {
@@ -105,7 +124,7 @@ impl Effect {
         };
         let named = |name: &str| self.parameters.iter().find(|it| *it.name == *name);
         let by_name = keywords.iter().filter_map(|name| named(name)).map(|it| it.by_name).max();
-        [by_place, by_name].into_iter().flatten().max().unwrap_or(Fit::Fits).max(self.every_call)
+        [by_place, by_name].into_iter().flatten().max().unwrap_or(Fit::Fits)
     }
 }
 
@@ -160,6 +179,13 @@ pub(crate) fn agreement(language: Language, one: &Definition, other: &Definition
         true => Agreement::Number,
         false => Agreement::None,
     })
+}
+
+/// Returns the tokens of a function's result, separated by spaces; `None` if its parts are unknown.
+pub(crate) fn result_type(language: Language, function: &Definition) -> Option<String> {
+    let tokens = header::tokens(&function.header);
+    let is_bound = function.kind == DefinitionKind::Method && language == Language::Python;
+    header::Header::parse(language, &tokens, is_bound).map(|it| it.result.join(" "))
 }
 
 /// Returns the type of a parameter, if it is a plain name or path, or a pointer to one.

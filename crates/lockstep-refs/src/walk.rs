@@ -354,8 +354,9 @@ impl<'t> Walk<'t> {
         };
         let parent =
             self.collector.facts.definitions.iter().rfind(is_around).and_then(|it| it.extends.first());
-        if let Some(parent) = parent.cloned() {
-            let (before, name) = parent.rsplit_once('.').map_or((None, &*parent), |(of, it)| (Some(of), it));
+        if let Some(parent) = parent.and_then(|it| it.split('<').next()).map(str::to_owned) {
+            let (before, name) =
+                parent.rsplit_once('.').map_or((None, parent.as_str()), |(of, it)| (Some(of), it));
             self.used(node, name, Role::Call, before.map(|of| Shape::Name(of.into())), count);
         }
         if let Some(arguments) = arguments {

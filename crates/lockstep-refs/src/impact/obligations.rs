@@ -4,10 +4,10 @@
 //! Places are searched in the files as they are after all edits: a place that already meets the obligation is not reported.
 
 mod expected;
+mod function_types;
 mod implementers;
 mod literals;
 mod matches;
-mod tree;
 mod unions;
 
 use std::collections::BTreeSet;
@@ -16,6 +16,7 @@ use super::FileImpact;
 use super::dependents::{Collector, Evidence, Place};
 use super::edit::{Before, Edit};
 use super::own_file::{self, BrokenReference};
+use super::tree::Trees;
 use crate::change::{SymbolChange, What};
 use crate::facts::{ABSTRACT, Definition, DefinitionKind, Facts, OPTIONAL, Role, STATIC};
 use crate::language::Language;
@@ -24,7 +25,6 @@ use crate::reference::{Certainty, Kind, Reference, Target};
 use crate::resolve::path_of;
 use crate::syntax::{TOKEN_END, is_nothing};
 use crate::world::{FileId, World};
-use tree::Trees;
 
 /// The action that an obligation asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -147,6 +147,7 @@ impl Obligations {
         if let (Some(former), Some(now)) = (former, world.text(file)) {
             let grown = unions::grown((old, former), (new, &now));
             grown.iter().for_each(|it| matches::find(&search, it, &mut found.unmet));
+            function_types::find(&search, (old, former), new, &mut found.unmet);
         }
         let key = |it: &Unmet| (it.file, it.line, it.pattern.clone());
         found.unmet.sort_by_key(key);

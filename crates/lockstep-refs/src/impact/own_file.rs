@@ -7,6 +7,7 @@
 
 mod declarations;
 mod overrides;
+mod requirements;
 mod unbound;
 
 use std::cell::LazyCell;
@@ -18,7 +19,8 @@ use super::edit::{Before, Edit};
 use super::edited::{Edited, keywords};
 use super::kept::Kept;
 use super::loose;
-use super::passes_by_place;
+use super::tree::Trees;
+use super::{overloads, passes_by_place, results};
 use crate::change::{SymbolChange, What, compare_reaching, renamed_path, renamed_types};
 use crate::facts::{Arity, Definition, DefinitionKind, Facts, Import, Reach, Role, Use};
 use crate::language::{self, Language};
@@ -27,8 +29,8 @@ use crate::overlay::Overlay;
 use crate::parses::Parses;
 use crate::reference::{Certainty, Kind, Reference, Target};
 use crate::signature::Fit;
-use crate::syntax::is_nothing;
-use crate::world::{FileId, World};
+use crate::syntax::{TOKEN_END, is_nothing};
+use crate::world::{FileId, World, base};
 use unbound::Versions;
 
 /// The line of a definition that the file no longer has.
@@ -76,6 +78,7 @@ pub(super) fn broken(
         let references = rules.outgoing(world, file).references;
         references.into_iter().map(|(_, place)| (place.line, place.pattern)).collect()
     });
+    let trees = Trees::new(world);
     let mut broken = Broken { lines: text.lines().collect(), found: BTreeMap::new() };
     for reference in left_behind(world, file, &suspects, (&edit.path, &text, present)) {
         let Some(change) = reference.symbol.and_then(|at| suspects.changes.get(at)) else { continue };
@@ -86,6 +89,8 @@ pub(super) fn broken(
                 && loose::misses(world, change, Some(present), &reference))
             && !elsewhere.contains(&(reference.line, reference.pattern.clone()))
             && !is_imported(change, present, &reference)
+            && !overloads::mean_another(&trees, change, Some(present), &reference)
+            && !results::is_indifferent(&trees, change, Some(present), &reference, &named)
             && !kept.finds(change, &reference)
             && !edited.follows(change, Some(present), &reference);
         if is_broken {
@@ -96,6 +101,15 @@ pub(super) fn broken(
                 found.new_name = change.what.new_name().map(str::to_owned);
             }
         }
+    }
+    for name in present.promised.iter().filter(|it| !contents.facts.promised.contains(it)) {
+        let line = line_of_text(&text, name);
+        broken
+            .add(line, Kind::Symbol, Certainty::Resolved, name, || format!("{name} is not defined any more"));
+    }
+    if let Some(class) = misnamed_class(edit, present) {
+        let reason = || format!("the public type {} must be in {}.java", class.name, class.name);
+        broken.add(class.line, Kind::Symbol, Certainty::Resolved, &class.name, reason);
     }
     if let Some(former) = contents.text {
         let versions = Versions { former: (edit.former_path(), former), present: (&edit.path, &text) };
@@ -108,10 +122,31 @@ pub(super) fn broken(
     for it in overrides::unmatched_overrides(world, (&text, present), &suspects.changed) {
         broken.add(it.line, Kind::Symbol, Certainty::Resolved, &it.name, || it.reason);
     }
+    if broken.found.is_empty() {
+        for it in requirements::unmet_requirements(world, present, &suspects.changed) {
+            broken.add(it.line, Kind::Symbol, Certainty::Resolved, &it.name, || it.reason);
+        }
+    }
     for it in declarations::conflicting_definitions(world, present, &suspects.changed) {
         broken.add(it.line, Kind::Symbol, Certainty::Resolved, &it.name, || it.reason);
     }
     broken.found.into_values().collect()
+}
+
+/// Returns the public type of a moved file of Java that has the name of the former file.
+fn misnamed_class<'f>(edit: &Edit, present: &'f Facts) -> Option<&'f Definition> {
+    let is_named = |path: &str, name: &str| base(path).strip_suffix(".java") == Some(name);
+    let former = edit.former.as_deref().filter(|_| present.language == Language::Java)?;
+    let is_public = |it: &Definition| it.header.split(TOKEN_END).any(|word| word == "public");
+    let mut types = present.definitions.iter().filter(|it| it.container.is_none() && is_public(it));
+    types.find(|it| is_named(former, &it.name) && !is_named(&edit.path, &it.name))
+}
+
+/// Returns the line on which a name is given as a text.
+fn line_of_text(text: &str, name: &str) -> u32 {
+    let is_given = |line: &str| line.contains(&format!("\"{name}\"")) || line.contains(&format!("'{name}'"));
+    let at = text.lines().position(is_given).unwrap_or_default();
+    u32::try_from(at + 1).unwrap_or(u32::MAX)
 }
 
 /// Adds references that are not listed yet, in the order of the text.
@@ -185,7 +220,11 @@ fn misfits(language: Language, change: &SymbolChange, reference: &Reference, key
     // The expected type of a value is unknown here.
     let decides = effect.as_ref().is_some_and(|it| it.is_decisive) && reference.role != Role::Value;
     let fit = change.fit(reference, keywords);
-    if decides && reference.certainty <= Certainty::Possible && fit == Some(Fit::Breaks) {
+    // An argument for a parameter of another type is visible without a checker.
+    let is_misplaced = reference.role == Role::Call
+        && reference.arguments.is_some()
+        && effect.as_ref().is_some_and(|it| it.passes(reference.arguments, keywords) == Fit::Breaks);
+    if (decides || is_misplaced) && reference.certainty <= Certainty::Possible && fit == Some(Fit::Breaks) {
         return true;
     }
     let misses = effect.as_ref().is_some_and(|it| keywords.iter().any(|name| it.misses(name)));

@@ -241,6 +241,10 @@ fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
         }
         "call_expression" => {
             let callee = field("function");
+            if let Some(made) = callee.and_then(|callee| made_type(walk, callee)) {
+                walk.creation(made, field("arguments"));
+                return true;
+            }
             let Some((of, name)) = callee.and_then(member) else { return false };
             walk.visit(of);
             let of = pointed(walk, of, 0);
@@ -279,6 +283,18 @@ fn member(node: Node<'_>) -> Option<(Node<'_>, Node<'_>)> {
 
 fn pointed(walk: &Walk<'_>, of: Node<'_>, depth: usize) -> Shape {
     scope::member(walk.shape_within(of, depth), POINTED)
+}
+
+/// Returns the type of which a function of the standard library makes an object: `std::make_unique<T>`.
+fn made_type<'n>(walk: &Walk<'_>, callee: Node<'n>) -> Option<Node<'n>> {
+    let last = match callee.kind() {
+        "qualified_identifier" => callee.child_by_field_name("name")?,
+        _ => callee,
+    };
+    let name = last.child_by_field_name("name").filter(|_| last.kind() == "template_function")?;
+    matches!(walk.text(name), "make_unique" | "make_shared").then_some(())?;
+    let held = last.child_by_field_name("arguments")?.named_child(0)?;
+    held.child_by_field_name("type").or(Some(held))
 }
 
 /// Returns true if the last part of a path is a type.
@@ -435,7 +451,9 @@ impl<'n> Declared<'n> {
                 "array_declarator" => list = true,
                 _ => {}
             }
-            node = node.child_by_field_name("declarator").or_else(|| node.named_child(0))?;
+            // A macro before the name, as in `(CALL *name)`, is read as an error.
+            let inner = || children(node).into_iter().find(|it| !it.is_error());
+            node = node.child_by_field_name("declarator").or_else(inner)?;
         }
         None
     }

@@ -73,7 +73,7 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             let is_parent = field("constructor").is_some_and(|it| it.kind() == "super");
             match is_parent {
                 true => walk.parent_made(node, field("arguments")),
-                false => field("arguments").into_iter().for_each(|arguments| walk.visit(arguments)),
+                false => walk.own_creation(node, field("arguments")),
             }
         }
         "switch_expression" => {
@@ -101,7 +101,15 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             });
             field("arguments").into_iter().for_each(|arguments| walk.visit(arguments));
         }
-        "element_value_pair" => field("value").into_iter().for_each(|value| walk.visit(value)),
+        "element_value_pair" => {
+            let annotation = node.parent().and_then(|list| list.parent());
+            let name = annotation.and_then(|it| it.child_by_field_name("name"));
+            if let Some((key, name)) = field("key").zip(name) {
+                let of = Shape::Of(dotted(walk.text(name)).into());
+                walk.collector.use_name(key, Role::Value, Some(of), None);
+            }
+            field("value").into_iter().for_each(|value| walk.visit(value));
+        }
         "labeled_statement" | "break_statement" | "continue_statement" => {
             children(node)
                 .into_iter()

@@ -57,12 +57,14 @@ fn special(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             }
         }
         "type_alias" => {
-            let (Some(name), Some(type_)) = (node.child_by_field_name("type"), child(node, "user_type"))
+            let named = child(node, "user_type");
+            let (Some(name), Some(type_)) =
+                (node.child_by_field_name("type"), named.or_else(|| child(node, "function_type")))
             else {
                 return false;
             };
             let mut definition = walk.collector.definition(walk.text(name), DefinitionKind::Type, node);
-            definition.gives = Some(walk.type_shape(type_));
+            definition.gives = named.map(|named| walk.type_shape(named));
             definition.signature = digest([type_], walk.collector.text, |_| false);
             walk.collector.define(definition);
             walk.visit_type(type_);
@@ -117,6 +119,11 @@ fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
             }
         }
         "call_expression" => call(walk, node),
+        "infix_expression" => infix_call(walk, node),
+        "object_literal" => {
+            overrides(walk, node);
+            return false;
+        }
         "constructor_invocation" => {
             let arguments = child(node, "value_arguments");
             if let Some(made) = child(node, "user_type") {
@@ -166,6 +173,37 @@ fn call(walk: &mut Walk<'_>, node: Node<'_>) {
         }
         walk.visit(lambda);
     }
+}
+
+/// Records the members that an anonymous object overrides.
+fn overrides(walk: &mut Walk<'_>, node: Node<'_>) {
+    let specifiers = child(node, "delegation_specifiers").map(children).unwrap_or_default();
+    let bases: Vec<Shape> = specifiers
+        .into_iter()
+        .filter_map(|it| it.named_child(0))
+        .filter_map(|it| if it.kind() == "user_type" { Some(it) } else { child(it, "user_type") })
+        .map(|it| walk.type_shape(it))
+        .collect();
+    for member in child(node, "class_body").map(children).unwrap_or_default() {
+        let words = child(member, "modifiers").map(|it| walk.text(it)).unwrap_or_default();
+        let name = member
+            .child_by_field_name("name")
+            .or_else(|| child(member, "variable_declaration").and_then(|it| child(it, "identifier")));
+        let Some(name) = name.filter(|_| words.split_whitespace().any(|word| word == "override")) else {
+            continue;
+        };
+        for base in &bases {
+            walk.collector.use_name(name, Role::Override, Some(base.clone()), None);
+        }
+    }
+}
+
+/// `left name right`: a call of a member with one argument.
+fn infix_call(walk: &mut Walk<'_>, node: Node<'_>) {
+    let parts = children(node);
+    let [left, name, right] = parts.as_slice() else { return walk.children(node) };
+    walk.member(*left, *name, Role::Call, Some(1));
+    walk.visit(*right);
 }
 
 fn reach(walk: &Walk<'_>, node: Node<'_>) -> Reach {
@@ -342,9 +380,14 @@ fn property(walk: &mut Walk<'_>, node: Node<'_>) {
     let reach = reach(walk, node);
     let gives =
         type_.map(|type_| walk.type_shape(type_)).or_else(|| initial.map(|initial| walk.shape(initial)));
+    let receiver = child(node, "user_type").map(|receiver| head_of(&walk.type_shape(receiver)));
     let mut first = None;
     for name in names {
         let at = walk.value(node, name, kind, reach, gives.clone(), initial);
+        let defined = at.and_then(|at| walk.collector.facts.definitions.get_mut(at as usize));
+        if let Some((defined, receiver)) = defined.zip(receiver.as_ref()) {
+            defined.extends = vec![receiver.clone()];
+        }
         first = first.or(at);
     }
     parts.into_iter().for_each(|part| walk.inside(first, part));

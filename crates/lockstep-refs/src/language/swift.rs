@@ -204,7 +204,14 @@ fn inside(walk: &mut Walk<'_>, node: Node<'_>) -> bool {
                 walk.collector.scopes.bind(walk.text(name), Shape::Unknown);
                 walk.leave_out(name);
             }
-            return false;
+            let is_case = |it: &Node<'_>| {
+                it.kind() == "simple_identifier" && it.prev_sibling().is_some_and(|dot| dot.kind() == ".")
+            };
+            let case = children(node).into_iter().find(is_case);
+            let Some(case) = case else { return false };
+            let of = child(node, "user_type").map_or(Shape::Unknown, |type_| walk.type_shape(type_));
+            walk.collector.use_name(case, Role::Pattern, Some(of), None);
+            walk.children_but(node, Some(case));
         }
         "parameter" => type_of(node).into_iter().for_each(|type_| walk.visit_type(type_)),
         "type_parameter" | "value_argument_label" | "value_binding_pattern" => {}
@@ -231,6 +238,9 @@ fn reach(walk: &Walk<'_>, node: Node<'_>) -> Reach {
 
 fn type_(walk: &mut Walk<'_>, node: Node<'_>) {
     let Some(name) = node.child_by_field_name("name") else { return };
+    // `extension [T]`: arrays have no name, so its members are found by theirs.
+    let name =
+        Some(name).filter(|it| it.kind() == "array_type").and_then(|it| it.named_child(0)).unwrap_or(name);
     let specifiers = children(node).into_iter().filter(|it| it.kind() == "inheritance_specifier");
     let extends = specifiers.filter_map(|it| it.child_by_field_name("inherits_from")).collect();
     let body = node.child_by_field_name("body");

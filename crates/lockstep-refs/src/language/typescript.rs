@@ -103,6 +103,8 @@ struct Walk<'t> {
     found: Collector<'t>,
     /// The return values of the open functions: declared and found.
     returns: Vec<Returns>,
+    /// The expected result of the next function, which declares none.
+    wanted: Option<Shape>,
     /// The shapes of `this`, innermost last.
     this: Vec<Shape>,
     /// Type parameters in scope, with their constraints.
@@ -121,7 +123,14 @@ struct Returns {
 
 impl<'t> Walk<'t> {
     fn new(found: Collector<'t>) -> Self {
-        Self { found, returns: Vec::new(), this: Vec::new(), generics: Vec::new(), namespaces: 0 }
+        Self {
+            found,
+            returns: Vec::new(),
+            wanted: None,
+            this: Vec::new(),
+            generics: Vec::new(),
+            namespaces: 0,
+        }
     }
 
     /// Completes the facts after the module was walked: a definition may be exported in a list, before or

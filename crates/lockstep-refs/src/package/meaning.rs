@@ -196,10 +196,36 @@ impl Wanted<'_, '_> {
         match class {
             Some(class) if self.is_heir(class) => self.held_by(class, used),
             class => {
-                let mixed_in = self.mixed_in_elsewhere(view, place, used, class);
+                let outer = self.held_by_outer_type(view, place, used, class);
+                let mixed_in = outer.or_else(|| self.mixed_in_elsewhere(view, place, used, class));
                 mixed_in.or_else(|| self.called_on_receiver(view, place, used))
             }
         }
+    }
+
+    /// Checks a bare name inside a nested type: it may be a member of a type around that.
+    fn held_by_outer_type(
+        &self,
+        view: &View,
+        place: Place<'_>,
+        used: &Use,
+        inner: Option<Symbol>,
+    ) -> Option<Certainty> {
+        use crate::language::Language::{CSharp, Java, Kotlin};
+        let sees_outer = matches!(view.facts.language, CSharp | Java | Kotlin);
+        let mut inner = inner.filter(|_| sees_outer)?;
+        let mut path = place.container?;
+        while let Some((outer, _)) = path.rsplit_once('.') {
+            if !self.query.members(inner, &used.name).is_empty() {
+                return None;
+            }
+            inner = self.query.itself(Place { file: place.file, container: Some(outer) })?;
+            if self.is_heir(inner) {
+                return self.held_by(inner, used);
+            }
+            path = outer;
+        }
+        None
     }
 
     /// The type itself, for a name that is used in a type without members.

@@ -255,6 +255,9 @@ impl Query<'_> {
     pub(crate) fn itself(&self, place: Place<'_>) -> Option<Symbol> {
         let mut container = place.container?;
         loop {
+            if let Some(symbol) = self.anonymous(place.file, container) {
+                return Some(symbol);
+            }
             if let Some(symbol) = self.type_of(place.file, Some(container), container) {
                 return Some(symbol);
             }
@@ -285,6 +288,15 @@ impl Query<'_> {
             );
         }
         parents
+    }
+
+    /// Returns the type of a path that no text contains: that of an anonymous class.
+    pub(super) fn anonymous(&self, file: FileId, path: &str) -> Option<Symbol> {
+        let last = path.rsplit('.').next()?.strip_prefix('_')?;
+        let is_number = !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit());
+        let view = self.view(file).filter(|_| is_number)?;
+        let at = view.facts.definitions.iter().position(|it| is_type(it) && path_of(it) == path)?;
+        Some(Symbol { file, at })
     }
 
     /// Everything that a type extends, itself first.

@@ -9,7 +9,7 @@ use crate::facts::{Definition, DefinitionKind, Import, Reach, Role, Use};
 use crate::language::Language;
 use crate::limits::Limit;
 use crate::reference::{Certainty, Kind, Reference};
-use crate::syntax::is_nothing;
+use crate::syntax::{TOKEN_END, is_nothing};
 use crate::world::{FileId, words};
 
 /// Of the files that contain a name, so many are looked into.
@@ -358,6 +358,14 @@ impl<'q, 'w> Wanted<'q, 'w> {
         others.into_iter().any(|it| !self.query.own_members(it, name).is_empty())
     }
 
+    /// Returns true if a method of Java does not say that it overrides a method that has a body: it is a method of its own
+    /// without that.
+    fn is_unmarked(&self, definition: &Definition, view: &View) -> bool {
+        view.facts.language == Language::Java
+            && !is_nothing(self.definition.body)
+            && !definition.header.split(TOKEN_END).any(|it| it == "Override" || it == "@Override")
+    }
+
     /// Returns definitions that override the member in subtypes of its owner.
     fn overrides(&self, file: FileId, view: &View) -> Vec<Reference> {
         let mut found = Vec::new();
@@ -369,12 +377,15 @@ impl<'q, 'w> Wanted<'q, 'w> {
         for (at, definition) in view.facts.definitions.iter().enumerate() {
             let again = definition.name == self.definition.name && definition.kind == self.definition.kind;
             let Some(container) = definition.container.as_deref().filter(|_| again) else { continue };
-            let Some(class) = self.query.type_of(file, Some(container), container) else { continue };
+            let class = self.query.anonymous(file, container);
+            let class = class.or_else(|| self.query.type_of(file, Some(container), container));
+            let Some(class) = class else { continue };
             let own = class == self.owner.unwrap_or(class)
                 || self.query.full(class) == self.owner.and_then(|it| self.query.full(it));
             if !own && self.is_heir(class) && self.is_inside(definition, file, class) {
                 // A member that the type still inherits is compared with the signature. It is not missing.
-                let role = if self.is_had_otherwise(class) { Role::Redefine } else { Role::Override };
+                let is_apart = self.is_had_otherwise(class) || self.is_unmarked(definition, view);
+                let role = if is_apart { Role::Redefine } else { Role::Override };
                 let mut place = reference(file, definition.line, Kind::Symbol, role, &definition.name);
                 place.within = u32::try_from(at).ok();
                 found.push(place);

@@ -19,7 +19,7 @@ pub(super) fn of_functions(language: Language, old: &Header<'_>, new: &Header<'_
     effect.raise(modifiers::suffix(language, &old.suffix, &new.suffix));
     effect.raise(receiver(language, &old.receiver, &new.receiver));
     effect.raise(generics(&free));
-    effect.raise(result(language, &in_new_names(old, new), &new.result, &free));
+    effect.raise_by_result(result(language, &in_new_names(old, new), &new.result, &free));
     let (overrides, values) = count(language, &old.parameters, &new.parameters);
     effect.raise((Fit_, overrides, values));
     for (at, parameter) in old.parameters.iter().enumerate().filter(|(_, it)| it.takes != Takes::Block) {

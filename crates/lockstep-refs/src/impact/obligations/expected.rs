@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::tree::Source;
+use super::super::tree::Source;
 use crate::facts::Definition;
 use crate::syntax::TOKEN_END;
 use crate::world::{World, words};

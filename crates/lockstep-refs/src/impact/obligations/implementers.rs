@@ -2,7 +2,7 @@
 
 use tree_sitter::Node;
 
-use super::tree::{Source, ancestors, descendants};
+use super::super::tree::{Source, ancestors, descendants};
 use super::{Obligation, Search, Unmet};
 use crate::facts::{Definition, DefinitionKind, Role};
 use crate::language::Language;

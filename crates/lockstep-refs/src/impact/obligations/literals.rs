@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tree_sitter::Node;
 
-use super::tree::{Source, ancestors};
+use super::super::tree::{Source, ancestors};
 use super::{Obligation, Search, Unmet, expected};
 use crate::facts::Definition;
 use crate::language::Language;

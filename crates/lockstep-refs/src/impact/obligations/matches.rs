@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use tree_sitter::Node;
 
-use super::tree::{Source, ancestors, descendants};
+use super::super::tree::{Source, ancestors, descendants};
 use super::{Obligation, Search, Unmet};
 use crate::facts::DefinitionKind;
 use crate::language::Language;

@@ -112,7 +112,7 @@ fn bases<'f>(facts: &'f Facts, is: &Definition) -> Vec<&'f str> {
 }
 
 /// The last name of a path, without type arguments.
-fn last_part(path: &str) -> &str {
+pub(super) fn last_part(path: &str) -> &str {
     let head = path.split(['<', '[', '(']).next().unwrap_or(path);
     head.rsplit(['.', ':', '\\']).next().unwrap_or(head).trim()
 }

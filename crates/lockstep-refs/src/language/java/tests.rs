@@ -149,10 +149,22 @@ fn members_follow_the_types_of_their_values() {
             "shop/app/Wild.java:9 Redefine",
         ]
     );
-    assert_eq!(to(BASE, "Base.get"), ["shop/app/Wild.java:9 Redefine", "shop/store/Store.java:12 Override",]);
+    assert_eq!(
+        to(BASE, "Base.get"),
+        [
+            "shop/app/Anonymous.java:9 Override",
+            "shop/app/Wild.java:9 Redefine",
+            "shop/store/Store.java:12 Override"
+        ]
+    );
     assert_eq!(
         to(BASE, "Base.tag"),
-        ["other/User.java:5 Call(0)", "shop/app/Main.java:16 Call(0)", "shop/app/Wild.java:11 Call(0)"]
+        [
+            "other/User.java:5 Call(0)",
+            "shop/app/Anonymous.java:9 Call(0)",
+            "shop/app/Main.java:16 Call(0)",
+            "shop/app/Wild.java:11 Call(0)",
+        ]
     );
     assert_eq!(
         to(ITEM, "Item.cost"),

@@ -186,6 +186,20 @@ impl Project<'_> {
         items.into_iter().find(is_type)
     }
 
+    /// Returns a function that a type of ours has from a trait outside, as `Options::parse`: its result is mostly the type, or a
+    /// result of it.
+    pub(super) fn derived(&self, module: &Module, path: &str) -> Option<Ty> {
+        let (owner, name) = path.rsplit_once("::")?;
+        let found = self.resolve(module, owner);
+        let is_function = name.starts_with(|c: char| c.is_ascii_lowercase());
+        found.iter().filter(|_| is_function).find_map(|found| match &found.entity {
+            Entity::Item(file, index) if self.kind(*file, *index) == Some(DefinitionKind::Type) => {
+                Some(Ty::Function(Box::new(Ty::Own(*file, *index, Vec::new()))))
+            }
+            _ => None,
+        })
+    }
+
     pub(super) fn kind(&self, file: FileId, index: u32) -> Option<DefinitionKind> {
         Some(self.sheet(file)?.facts.definitions.get(index as usize)?.kind)
     }

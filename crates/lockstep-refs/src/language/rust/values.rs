@@ -171,7 +171,10 @@ impl Project<'_> {
             }
         }
         let outside = found.iter().any(|found| found.entity == Entity::Outside);
-        if outside || found.is_empty() { standard::outside(path, outside) } else { Ty::Unknown }
+        match outside || found.is_empty() {
+            true => self.derived(module, path).unwrap_or_else(|| standard::outside(path, outside)),
+            false => Ty::Unknown,
+        }
     }
 
     /// Returns the type of a definition as a value, accessed through a value of type `of` if it is a member.

@@ -40,7 +40,7 @@ impl<'t> Walk<'t> {
             "super" => Shape::Parent,
             "member_expression" => self.member_access(node, Role::Value, None),
             "subscript_expression" => self.subscript(node),
-            "call_expression" => self.call(node),
+            "call_expression" => self.call(node, expected),
             "new_expression" => self.construct(node),
             "await_expression" => awaited(self.first(node, None)),
             "parenthesized_expression" | "sequence_expression" => {
@@ -235,7 +235,7 @@ impl<'t> Walk<'t> {
         member(of, "@item")
     }
 
-    fn call(&mut self, node: Node<'t>) -> Shape {
+    fn call(&mut self, node: Node<'t>, expected: Option<Shape>) -> Shape {
         let Some(function) = node.child_by_field_name("function") else { return Shape::Unknown };
         let list = node.child_by_field_name("arguments");
         let count = list.and_then(count);
@@ -244,6 +244,10 @@ impl<'t> Walk<'t> {
             let Some(module) = module else { return Shape::Unknown };
             let loaded = Shape::Name(self.inline(module, node, ImportForm::Dynamic).into());
             return if function.kind() == "import" { promise(loaded) } else { loaded };
+        }
+        if matches!(self.found.text(function), "vi.mock" | "vi.doMock" | "jest.mock" | "jest.doMock") {
+            let module = list.and_then(|it| it.named_child(0)).filter(|it| it.kind() == "string");
+            module.into_iter().for_each(|module| drop(self.inline(module, node, ImportForm::Dynamic)));
         }
         if self.found.text(function) == "Promise.all" {
             let items = list.and_then(|it| it.named_child(0)).filter(|it| it.kind() == "array");
@@ -274,9 +278,24 @@ impl<'t> Walk<'t> {
             self.type_arguments(arguments);
         }
         if let Some(list) = list {
+            self.wanted = self.wanted_of_callback(function, list, expected);
             self.arguments(list, &callee);
+            self.wanted = None;
         }
         call(callee)
+    }
+
+    /// Returns the expected result of a function that makes the elements of a list: `list.map(…)`.
+    fn wanted_of_callback(
+        &self,
+        function: Node<'t>,
+        list: Node<'t>,
+        expected: Option<Shape>,
+    ) -> Option<Shape> {
+        let name = function.child_by_field_name("property").map(|it| self.found.text(it));
+        let is_function = list.named_child(0).is_some_and(|it| it.kind() == "arrow_function");
+        let is_known = |it: &Shape| !matches!(it, Shape::Unknown | Shape::Untyped | Shape::Parameter(..));
+        expected.filter(|it| name == Some("map") && is_function && is_known(it)).map(crate::scope::element)
     }
 
     /// Records a called name. A destructured name is called as a member of its source.

@@ -42,6 +42,7 @@ impl<'t> Walk<'t> {
     /// Walks a function of any kind. Returns its parameters and result. `expected` is the type of its
     /// context.
     pub(super) fn callable(&mut self, node: Node<'t>, expected: Option<&Shape>) -> Shape {
+        let wanted = self.wanted.take();
         self.found.scopes.open();
         self.generics.push(Default::default());
         if let Some(parameters) = node.child_by_field_name("type_parameters") {
@@ -62,7 +63,8 @@ impl<'t> Walk<'t> {
             || node.children(&mut node.walk()).any(|it| it.kind() == "async");
         let inside = match (&declared, is_async) {
             (Some(declared), true) => Some(awaited(declared.clone())),
-            (declared, _) => declared.clone(),
+            (Some(declared), false) => Some(declared.clone()),
+            (None, _) => wanted,
         };
         self.returns.push(Returns { declared: inside.clone(), ..Returns::default() });
         let is_own =

@@ -4,7 +4,7 @@ use tree_sitter::Node;
 
 use super::Walk;
 use super::statement::reach;
-use crate::facts::{DefinitionKind, Shape};
+use crate::facts::{DefinitionKind, Role, Shape};
 use crate::syntax::children;
 
 impl<'t> Walk<'t> {
@@ -85,6 +85,7 @@ impl<'t> Walk<'t> {
         let shape = match value {
             Some(value) => match self.frozen(unwrapped(value)) {
                 object if object.kind() == "object" && declared.is_none() => {
+                    self.satisfied(value, object);
                     self.object_value(name, object, at);
                     None
                 }
@@ -101,6 +102,23 @@ impl<'t> Walk<'t> {
             && let Some(shape) = declared.or(shape)
         {
             self.give(at, shape);
+        }
+    }
+
+    /// Records the keys of an object as those of the type that it satisfies: `{ … } satisfies T`.
+    fn satisfied(&mut self, value: Node<'t>, object: Node<'t>) {
+        if value.kind() != "satisfies_expression" || value.named_child(0) != Some(object) {
+            return;
+        }
+        let Some(wanted) = value.named_child(1).map(|it| self.annotation(it)) else { return };
+        for property in children(object) {
+            let key = match property.kind() {
+                "shorthand_property_identifier" => Some(property),
+                _ => property.child_by_field_name("key").or_else(|| property.child_by_field_name("name")),
+            };
+            if let Some(key) = key.filter(|it| it.kind() != "computed_property_name") {
+                self.found.use_name(key, Role::Construct, Some(wanted.clone()), None);
+            }
         }
     }
 

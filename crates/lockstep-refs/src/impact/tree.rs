@@ -8,6 +8,7 @@ use std::sync::Arc;
 use tree_sitter::{Node, Tree};
 
 use crate::language::{Language, grammar};
+use crate::limits::Limit;
 use crate::syntax::{end_line_of, line_of, parse, text_of};
 use crate::world::{FileId, World};
 
@@ -37,6 +38,9 @@ impl<'w> Trees<'w> {
             return known.clone();
         }
         let has_room = self.parsed.borrow().len() < MAX_FILES;
+        if !has_room {
+            Limit::Files.reach();
+        }
         let source = has_room.then(|| self.parse(file)).flatten().map(Rc::new);
         self.parsed.borrow_mut().insert(file, source.clone());
         source
@@ -45,12 +49,16 @@ impl<'w> Trees<'w> {
     fn parse(&self, file: FileId) -> Option<Source> {
         let language = Language::of(self.world.path(file));
         let text = self.world.text(file)?;
-        let tree = parse(&grammar(language)?, &text)?;
-        Some(Source { text, language, tree })
+        Source::new(language, text)
     }
 }
 
 impl Source {
+    pub(super) fn new(language: Language, text: Arc<str>) -> Option<Self> {
+        let tree = parse(&grammar(language)?, &text)?;
+        Some(Self { text, language, tree })
+    }
+
     pub(super) fn root(&self) -> Node<'_> {
         self.tree.root_node()
     }

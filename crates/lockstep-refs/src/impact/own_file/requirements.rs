@@ -1,0 +1,124 @@
+//! Members that an interface or an abstract class of the project requires of a type, and that the edit removed from the type or gave
+//! other parameters.
+
+use super::overrides::{UnmatchedOverride, last_part};
+use crate::change::{SymbolChange, What};
+use crate::facts::{ABSTRACT, Arity, Definition, DefinitionKind, Facts, OPTIONAL};
+use crate::language::Language;
+use crate::package::is_type;
+use crate::resolve::path_of;
+use crate::signature::{Agreement, agreement};
+use crate::syntax::{TOKEN_END, is_nothing};
+use crate::world::World;
+
+/// Types that extend one another are followed so far.
+const MAX_DEPTH: usize = 3;
+/// A name that more files contain is looked up in the first ones only.
+const MAX_FILES: usize = 60;
+
+/// Returns the changed members that a base of their type requires as they were. `world` has the file after the edit.
+pub(super) fn unmet_requirements(
+    world: &dyn World,
+    facts: &Facts,
+    changes: &[SymbolChange],
+) -> Vec<UnmatchedOverride> {
+    use Language::{CSharp, Java, Kotlin, Php, Python, Swift, Tsx, TypeScript};
+    let is_nominal =
+        matches!(facts.language, CSharp | Java | Kotlin | Php | Python | Swift | Tsx | TypeScript);
+    if !is_nominal {
+        return Vec::new();
+    }
+    changes.iter().filter_map(|change| unmet(world, facts, change)).collect()
+}
+
+fn unmet(world: &dyn World, facts: &Facts, change: &SymbolChange) -> Option<UnmatchedOverride> {
+    let was = &change.was;
+    let is_concerned = matches!(change.what, What::Removed | What::Renamed(_) | What::Resigned { .. });
+    let container =
+        was.container.as_deref().filter(|_| is_concerned && was.kind == DefinitionKind::Method)?;
+    let owner = facts.definitions.iter().find(|it| is_type(it) && path_of(it) == container)?;
+    if is_abstract(owner) || owner.extends.is_empty() {
+        return None;
+    }
+    let bases = bases(world, owner);
+    let files = world.containing(&was.name).into_iter().take(MAX_FILES);
+    let others: Vec<_> = files.filter_map(|file| world.facts(file)).collect();
+    let inherited = others.iter().flat_map(|it| &it.definitions).filter(|it| {
+        let holder = it.container.as_deref().map(last_part);
+        it.name == was.name
+            && it.kind == DefinitionKind::Method
+            && it.container != was.container
+            && holder.is_some_and(|holder| bases.iter().any(|base| **base == *holder))
+    });
+    let (required, provided): (Vec<&Definition>, Vec<&Definition>) =
+        inherited.partition(|it| is_nothing(it.body) || is_marked(it, ABSTRACT));
+    let required = required.into_iter().find(|it| !is_marked(it, OPTIONAL))?;
+    let own = facts.definitions.iter().filter(|it| {
+        it.name == was.name && it.kind == was.kind && it.container.as_deref() == Some(container)
+    });
+    let mut left = own.chain(provided);
+    let language = facts.language;
+    let is_unmet = agrees(language, required, was) && !left.any(|it| agrees(language, required, it));
+    // A class of Python without the member fails where an object of it is made.
+    let is_reported = language != Language::Python || matches!(change.what, What::Resigned { .. });
+    (is_unmet && is_reported).then(|| UnmatchedOverride {
+        line: owner.line,
+        name: owner.name.clone(),
+        reason: format!(
+            "{} is required by {}",
+            was.name,
+            last_part(required.container.as_deref().unwrap_or(""))
+        ),
+    })
+}
+
+/// The names of the types that a type extends, with those behind them.
+fn bases(world: &dyn World, owner: &Definition) -> Vec<Box<str>> {
+    let mut found: Vec<Box<str>> = owner.extends.iter().map(|it| last_part(it).into()).collect();
+    let mut at = 0;
+    for _ in 0..MAX_DEPTH {
+        let more: Vec<Box<str>> = found[at..].iter().flat_map(|name| extended_by(world, name)).collect();
+        at = found.len();
+        found.extend(more);
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// The names of the types that the types of a name extend.
+fn extended_by(world: &dyn World, name: &str) -> Vec<Box<str>> {
+    let files = world.containing(name).into_iter().take(MAX_FILES);
+    let mut found = Vec::new();
+    for facts in files.filter_map(|file| world.facts(file)) {
+        let types = facts.definitions.iter().filter(|it| is_type(it) && *it.name == *name);
+        found.extend(types.flat_map(|it| &it.extends).map(|it| Box::from(last_part(it))));
+    }
+    found
+}
+
+fn is_abstract(owner: &Definition) -> bool {
+    owner.kind == DefinitionKind::Interface
+        || owner.header.split(TOKEN_END).any(|it| matches!(it, "abstract" | "sealed"))
+        || owner.extends.iter().any(|it| matches!(last_part(it), "ABC" | "Protocol"))
+}
+
+fn is_marked(definition: &Definition, mark: &str) -> bool {
+    definition.extends.iter().any(|it| &**it == mark)
+        || mark == ABSTRACT && definition.header.split(TOKEN_END).any(|it| it == "abstractmethod")
+}
+
+/// Returns true if a member meets what a base requires.
+fn agrees(language: Language, required: &Definition, member: &Definition) -> bool {
+    use Language::{Php, Python, Tsx, TypeScript};
+    let (Some(wanted), Some(given)) = (required.arity, member.arity) else { return true };
+    let most = |it: Arity| it.most.unwrap_or(u16::MAX);
+    match language {
+        TypeScript | Tsx => given.least <= most(wanted),
+        Php | Python => given.least <= wanted.least && most(given) >= most(wanted),
+        _ => {
+            wanted == given
+                && !matches!(agreement(language, required, member), Some(Agreement::Number | Agreement::None))
+        }
+    }
+}

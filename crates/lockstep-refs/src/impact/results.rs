@@ -1,0 +1,201 @@
+//! Calls that do not depend on the type of the result: nothing uses it, or it goes where every value fits.
+
+use tree_sitter::Node;
+
+use super::tree::{Source, Trees, ancestors};
+use crate::change::SymbolChange;
+use crate::facts::{Definition, Facts};
+use crate::language::Language;
+use crate::reference::Reference;
+use crate::signature;
+
+/// Functions of the languages that accept a value of any type.
+const CONSUMERS: &[&str] = &[
+    "Console.Write",
+    "Console.WriteLine",
+    "JSON.stringify",
+    "Objects.toString",
+    "String",
+    "String.valueOf",
+    "System.err.println",
+    "System.out.print",
+    "System.out.println",
+    "console.debug",
+    "console.error",
+    "console.info",
+    "console.log",
+    "console.warn",
+    "debugPrint",
+    "fmt.Fprint",
+    "fmt.Fprintf",
+    "fmt.Fprintln",
+    "fmt.Print",
+    "fmt.Printf",
+    "fmt.Println",
+    "fmt.Sprint",
+    "fmt.Sprintf",
+    "fmt.Sprintln",
+    "log.Print",
+    "log.Printf",
+    "log.Println",
+    "print",
+    "println",
+    "repr",
+    "str",
+];
+/// Macros of Rust that print every type that can be displayed.
+const FORMATS: &[&str] = &[
+    "debug", "eprint", "eprintln", "error", "format", "info", "panic", "print", "println", "trace", "warn",
+    "write", "writeln",
+];
+/// Types of Rust that can be displayed.
+const DISPLAYED: &[&str] = &[
+    "String", "bool", "char", "f32", "f64", "i128", "i16", "i32", "i64", "i8", "isize", "str", "u128", "u16",
+    "u32", "u64", "u8", "usize",
+];
+
+/// Returns true if only the result of a function changed, and no call on the line of the reference depends on it. `after` has the
+/// present function.
+pub(super) fn is_indifferent(
+    trees: &Trees<'_>,
+    change: &SymbolChange,
+    after: Option<&Facts>,
+    reference: &Reference,
+    keywords: &[Box<str>],
+) -> bool {
+    if !change.fits_besides_result(reference, keywords) {
+        return false;
+    }
+    let was = &change.was;
+    let same = |it: &&Definition| it.name == was.name && it.kind == was.kind && it.container == was.container;
+    let Some(after) = after else { return false };
+    let mut present = after.definitions.iter().filter(same);
+    let (Some(now), None) = (present.next(), present.next()) else { return false };
+    let Some(result) = signature::result_type(after.language, now) else { return false };
+    let Some(source) = trees.get(reference.file) else { return false };
+    let leaves = source.leaves(reference.line, &reference.pattern);
+    !leaves.is_empty() && leaves.into_iter().all(|leaf| is_unused_or_consumed(&source, leaf, &result))
+}
+
+fn is_unused_or_consumed(source: &Source, leaf: Node<'_>, result: &str) -> bool {
+    if source.language == Language::Rust && ancestors(leaf).any(|it| it.kind() == "token_tree") {
+        return is_formatted(source, leaf) && words_of(result).all(|word| DISPLAYED.contains(&word));
+    }
+    let Some(call) = call_of(leaf) else { return false };
+    is_unused(source, call)
+        || !matches!(result, "" | "void" | "Void" | "()") && is_consumed(source, call, result)
+}
+
+fn words_of(result: &str) -> impl Iterator<Item = &str> {
+    result.split([' ', '&', '\'']).filter(|word| !word.is_empty() && *word != "static")
+}
+
+/// The call of the function that a leaf names.
+pub(super) fn call_of(leaf: Node<'_>) -> Option<Node<'_>> {
+    let mut inner = leaf;
+    for node in ancestors(leaf) {
+        let kind = node.kind();
+        if kind.contains("argument") || kind == "call_suffix" {
+            return None;
+        }
+        if kind.contains("call") && kind != "call_suffix" || kind.contains("invocation") {
+            return Some(node);
+        }
+        let is_path = kind.contains("member")
+            || kind.contains("selector")
+            || kind.contains("attribute")
+            || kind.contains("navigation")
+            || kind.contains("field_expression")
+            || kind.contains("qualified")
+            || kind.contains("scoped");
+        // The name is the last part of the path.
+        if !is_path || node.end_byte() != inner.end_byte() {
+            return None;
+        }
+        inner = node;
+    }
+    None
+}
+
+/// Returns true if a call is a statement of its own.
+fn is_unused(source: &Source, call: Node<'_>) -> bool {
+    let mut inner = call;
+    for node in ancestors(call) {
+        match node.kind() {
+            "await_expression" | "await" | "parenthesized_expression" => {}
+            "go_statement" | "defer_statement" => return true,
+            // The last expression of a block of Rust is its value.
+            "expression_statement" => {
+                return source.language != Language::Rust || source.text(node).ends_with(';');
+            }
+            "block" if source.language == Language::Kotlin => return is_dropped(inner, node),
+            "statements" if source.language == Language::Swift => return is_dropped(inner, node),
+            _ => return false,
+        }
+        inner = node;
+    }
+    false
+}
+
+/// Returns true if a statement of Kotlin or Swift is not the value of its block: the last one may be.
+fn is_dropped(statement: Node<'_>, block: Node<'_>) -> bool {
+    let is_last = statement.next_named_sibling().is_none();
+    let is_body = block.parent().is_some_and(|it| it.kind() == "function_body");
+    !is_last || is_body && block.named_child_count() > 1
+}
+
+/// Returns true if the result is passed to something that accepts every value.
+fn is_consumed(source: &Source, call: Node<'_>, result: &str) -> bool {
+    let mut inner = call;
+    for node in ancestors(call).take(4) {
+        match node.kind() {
+            "template_substitution" | "interpolation" | "interpolated_expression" => return true,
+            "binary_expression" | "additive_expression" => return is_joined(source, node),
+            "argument" | "value_argument" | "value_arguments" | "parenthesized_expression" => inner = node,
+            // Several results of Go can only be all arguments of a call.
+            "arguments" | "argument_list" if result.starts_with('(') && node.named_child_count() > 1 => {
+                return false;
+            }
+            "arguments" | "argument_list" | "call_suffix" => inner = node,
+            kind if kind.contains("call") || kind.contains("invocation") => {
+                let end = inner.start_byte();
+                let text = source.text.get(node.start_byte()..end).unwrap_or_default();
+                let name: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+                return CONSUMERS.contains(&name.trim_end_matches('('));
+            }
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Returns true if a value is joined with a text before it.
+fn is_joined(source: &Source, sum: Node<'_>) -> bool {
+    use Language::{CSharp, Java, JavaScript, Kotlin, Tsx, TypeScript};
+    if !matches!(source.language, CSharp | Java | JavaScript | Kotlin | Tsx | TypeScript) {
+        return false;
+    }
+    let is_sum = sum.children(&mut sum.walk()).any(|it| it.kind() == "+");
+    let mut first = sum;
+    while let Some(left) = first.named_child(0).filter(|_| first.kind() == sum.kind()) {
+        first = left;
+    }
+    is_sum && first.kind().contains("string")
+}
+
+/// Returns true if a call inside a macro of Rust is one of the values that the macro prints.
+fn is_formatted(source: &Source, leaf: Node<'_>) -> bool {
+    let Some(tokens) = leaf.parent().filter(|it| it.kind() == "token_tree") else { return false };
+    let name = tokens.parent().filter(|it| it.kind() == "macro_invocation");
+    let name = name.and_then(|it| it.child_by_field_name("macro")).map(|it| source.text(it));
+    let is_format = name.and_then(|it| it.rsplit("::").next()).is_some_and(|it| FORMATS.contains(&it));
+    let passed = leaf.next_sibling().filter(|it| it.kind() == "token_tree");
+    let ends = passed.and_then(|it| it.next_sibling()).is_some_and(|it| matches!(it.kind(), "," | ")"));
+    let mut before = leaf.prev_sibling();
+    while let Some(node) =
+        before.filter(|it| matches!(it.kind(), "::" | "identifier" | "crate" | "self" | "super"))
+    {
+        before = node.prev_sibling();
+    }
+    is_format && ends && before.is_some_and(|it| it.kind() == ",")
+}
