@@ -41,7 +41,7 @@ pub(super) fn broken(checkout: &Checkout, edit: &Edit) -> BTreeMap<String, Strin
         }
         // A call of Ruby needs no parentheses.
         let is_paren_call = is_call && checkout.language != Language::Ruby;
-        places.retain(|at| !is_paren_call || code[at + definition.name.len()..].starts_with('('));
+        places.retain(|at| !is_paren_call || code[at + definition.name.len()..].starts_with(['(', '<']));
         // A property of PHP is declared as a variable, which is left out above.
         let line = text.lines().nth(definition.line.saturating_sub(1) as usize).unwrap_or_default();
         let is_variable =

@@ -262,7 +262,12 @@ fn change_parameters(kind: Kind, text: &str, definition: &Definition, language: 
     let mut own = parameters.own.clone();
     match kind {
         Kind::AddParameter => own.insert(0, source::required_parameter(language)?.to_owned()),
-        Kind::AddOptionalParameter => own.push(source::optional_parameter(language)?.to_owned()),
+        Kind::AddOptionalParameter => {
+            // It would no longer be an override.
+            let lines = text.get(source::lines_of(text, definition))?;
+            (!lines.trim_start().starts_with("override")).then_some(())?;
+            own.push(source::optional_parameter(language)?.to_owned());
+        }
         Kind::RemoveParameter => {
             let name = source::parameter_name(&own.pop()?, language)?;
             let lines = text.get(source::lines_of(text, definition))?;
@@ -283,6 +288,12 @@ fn change_parameters(kind: Kind, text: &str, definition: &Definition, language: 
         }
         Kind::RenameParameter => {
             let name = source::parameter_name(own.last()?, language)?;
+            // The function would get the new name too.
+            (name != *definition.name).then_some(())?;
+            // A parameter of Swift with one name is known to callers by it.
+            let is_label =
+                language == Language::Swift && !own.last()?.split(':').next()?.trim().contains(' ');
+            (!is_label).then_some(())?;
             let range = source::lines_of(text, definition);
             let lines = source::replace_words(text.get(range.clone())?, &name, &new_name(&name));
             return Some(format!("{}{lines}{}", &text[..range.start], &text[range.end..]));
