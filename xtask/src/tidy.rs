@@ -44,6 +44,7 @@ const RULES: &[Rule] = &[
     names::NO_DRAWERS,
     purity::PURE,
     layers::RUNTIME_APART,
+    layers::SYSTEM_APART,
     words::NO_REGISTRIES,
     words::NO_MACHINES,
 ];

@@ -6,15 +6,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs::File;
 use std::path::Path;
 
 use blake3::Hash;
-use rustix::fs::{AtFlags, FileType, Stat};
-use rustix::io::Errno;
+use lockstep_fs::{Dir, FileKind, FileStamp, Links, is_absent};
 
 use crate::inputs::{Inputs, State};
-use lockstep_store::stamp::Stamp;
 
 /// First and last line of the file. Another digit is another format, which is read as "no record".
 const FIRST: &str = "lockstep session cache inputs 1";
@@ -36,9 +33,9 @@ pub(crate) struct BuildRecord {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TrackedInput {
     /// A file, and its content's digest.
-    File(Hash, Stamp),
+    File(Hash, FileStamp),
     /// A directory that was listed.
-    Directory(Stamp),
+    Directory(FileStamp),
     /// A place where nothing was.
     Absent,
     /// A path that could not be used; it is always checked again.
@@ -49,19 +46,16 @@ pub(crate) enum TrackedInput {
 
 impl TrackedInput {
     /// Returns true if `path`, relative to the directory `root`, is certainly unchanged.
-    fn still(&self, root: &File, path: &str) -> bool {
-        let stat = || rustix::fs::statat(root, path, AtFlags::empty());
-        let is = |stat: &Stat, kind| FileType::from_raw_mode(stat.st_mode) == kind;
+    fn still(&self, root: &Dir, path: &str) -> bool {
+        let is_still = |kind, stamp: &FileStamp| {
+            root.entry(path, Links::Follow)
+                .is_ok_and(|entry| entry.kind == kind && stamp.is_still(entry.stamp))
+        };
         match self {
-            Self::File(_, stamp) => {
-                stat().is_ok_and(|stat| is(&stat, FileType::RegularFile) && stamp.still_stat(&stat))
-            }
-            Self::Directory(stamp) => {
-                stat().is_ok_and(|stat| is(&stat, FileType::Directory) && stamp.still_stat(&stat))
-            }
+            Self::File(_, stamp) => is_still(FileKind::Regular, stamp),
+            Self::Directory(stamp) => is_still(FileKind::Directory, stamp),
             // Not followed: a dangling link is not found when it is, but it is something.
-            Self::Absent => rustix::fs::statat(root, path, AtFlags::SYMLINK_NOFOLLOW)
-                .is_err_and(|errno| matches!(errno, Errno::NOENT | Errno::NOTDIR)),
+            Self::Absent => root.entry(path, Links::Refuse).is_err_and(|error| is_absent(&error)),
             Self::Unusable(_) => false,
             Self::Value(_) => true,
         }
@@ -78,7 +72,7 @@ pub(crate) fn all_unchanged(
     values: &BTreeMap<String, TrackedInput>,
     written: Hash,
 ) -> bool {
-    let Ok(root) = File::open(root) else { return false };
+    let Ok(root) = Dir::open(root, Links::Follow) else { return false };
     let Some(lines) = body(text) else { return false };
     let (mut same, mut seen) = (false, 0);
     for line in lines.lines() {
@@ -173,12 +167,12 @@ fn parsed(line: &str) -> Option<Line<'_>> {
     Some(Line::TrackedInput(path, look))
 }
 
-fn numbers(stamp: &Stamp) -> String {
+fn numbers(stamp: &FileStamp) -> String {
     format!("{}\t{}\t{}\t{}", stamp.size, stamp.mtime, stamp.ctime, stamp.inode)
 }
 
-fn stamp<'a>(fields: &mut impl Iterator<Item = &'a str>) -> Option<Stamp> {
-    Some(Stamp {
+fn stamp<'a>(fields: &mut impl Iterator<Item = &'a str>) -> Option<FileStamp> {
+    Some(FileStamp {
         size: fields.next()?.parse().ok()?,
         mtime: fields.next()?.parse().ok()?,
         ctime: fields.next()?.parse().ok()?,
@@ -193,7 +187,7 @@ mod tests {
     #[test]
     fn it_comes_back_and_damage_is_noticed() {
         let digest = blake3::hash(b"x");
-        let stamp = Stamp { size: 1, mtime: -2, ctime: 3, inode: 4 };
+        let stamp = FileStamp { size: 1, mtime: -2, ctime: 3, inode: 4 };
         let looks = [
             ("a b.md", TrackedInput::File(digest, stamp)),
             ("dir", TrackedInput::Directory(stamp)),

@@ -2,13 +2,13 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use blake3::Hash;
 use jiff::Timestamp;
-use lockstep_store::{StateDir, write_atomically};
+use lockstep_fs::{FileLock, FileStamp};
+use lockstep_store::{StateDir, StoreError};
 
 use crate::build_record::{BuildRecord, TrackedInput, all_unchanged};
 use crate::build_report::{BuildOptions, Built, Checked, Freshness};
@@ -24,7 +24,6 @@ use crate::section::Strategy;
 use crate::settings::Settings;
 use crate::skill_facts_cache::SkillFactsCache;
 use crate::{cache_file, state_files, watch_list};
-use lockstep_store::stamp::Stamp;
 
 /// The cache of one project.
 #[derive(Debug)]
@@ -41,7 +40,7 @@ pub struct Cache {
 pub struct Snapshot {
     pub text: String,
     /// From before it was read.
-    stamp: Stamp,
+    stamp: FileStamp,
 }
 
 impl Cache {
@@ -132,7 +131,7 @@ impl Cache {
         let text = current.unwrap_or_else(|| composed.text.clone());
         if written {
             cache_file::claim(&self.root, self.settings.target(), &self.state)?;
-            write_atomically(&self.path(), text.as_bytes(), 0o600)?;
+            lockstep_fs::write_atomically(&self.path(), text.as_bytes(), 0o600).map_err(StoreError::from)?;
         }
         let record = BuildRecord { written: Some(digest(&text)), ..gathered.record.clone() };
         if record != known {
@@ -273,7 +272,7 @@ impl Cache {
         &self,
         deadline: Option<Instant>,
         warnings: &mut Vec<String>,
-    ) -> Result<Option<File>, CacheError> {
+    ) -> Result<Option<FileLock>, CacheError> {
         let locked = state_files::lock_file(&self.state)
             .map_err(CacheError::from)
             .and_then(|path| lock(path, deadline));

@@ -4,18 +4,18 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read as _};
 use std::path::Path;
 
+use lockstep_fs::FileStamp;
 use lockstep_store::{PathRefusal, StateDir, confine};
 
 use crate::document::BEGINNING;
 use crate::error::CacheError;
 use crate::source_reader::open;
-use lockstep_store::stamp::{self, Stamp};
 
 /// A larger file is no cache.
 const MAX_BYTES: u64 = 64 << 20;
 
 /// Returns the file's text with its stamp from before the read, or `None` if there is no file.
-pub(crate) fn read(path: &Path) -> Result<Option<(String, Stamp)>, CacheError> {
+pub(crate) fn read(path: &Path) -> Result<Option<(String, FileStamp)>, CacheError> {
     match open(path).and_then(whole) {
         Ok(found) => Ok(Some(found)),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
@@ -23,13 +23,13 @@ pub(crate) fn read(path: &Path) -> Result<Option<(String, Stamp)>, CacheError> {
     }
 }
 
-fn whole(file: File) -> io::Result<(String, Stamp)> {
-    let now = stamp::now();
+fn whole(file: File) -> io::Result<(String, FileStamp)> {
+    let now = lockstep_fs::now();
     let meta = file.metadata()?;
     let size = usize::try_from(meta.len().min(MAX_BYTES)).unwrap_or_default();
     let mut text = String::with_capacity(size + 1);
     file.take(MAX_BYTES).read_to_string(&mut text)?;
-    Ok((text, Stamp::of(&meta, now)))
+    Ok((text, FileStamp::settled(&meta, now)))
 }
 
 /// Makes sure that the file at `target` below `root` may be written: nothing but a cache is ever overwritten, and nothing is

@@ -33,7 +33,6 @@ pub mod layout;
 pub mod listing;
 mod lock;
 pub mod measure;
-mod parallelism;
 mod part_cache;
 pub mod roundtable;
 pub mod schema;

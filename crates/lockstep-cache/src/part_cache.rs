@@ -10,12 +10,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use blake3::{Hash, Hasher};
+use lockstep_fs::FileStamp;
 use lockstep_store::{StateDir, StoreError};
 
 use crate::build_record::TrackedInput;
 use crate::settings::Settings;
 use crate::state_files;
-use lockstep_store::stamp::Stamp;
 
 /// The directory, the list in it, and the digests of provided values.
 const DIR: &str = "cache/ready";
@@ -102,7 +102,7 @@ impl PartKeys {
     /// Returns `None` if the program cannot be identified.
     pub(crate) fn of(settings: &Settings) -> Option<Self> {
         let mut fields = Fields(Hasher::new());
-        fields.add(&program()?.bytes());
+        fields.add(&program()?.to_bytes());
         fields.add(settings.fingerprint().as_bytes());
         fields.add(settings.target().as_bytes());
         Some(Self(fields))
@@ -140,8 +140,8 @@ impl Fields {
 }
 
 /// Another program may put another part together.
-fn program() -> Option<Stamp> {
-    Some(Stamp::plain(&fs::metadata(std::env::current_exe().ok()?).ok()?))
+fn program() -> Option<FileStamp> {
+    Some(FileStamp::from(&fs::metadata(std::env::current_exe().ok()?).ok()?))
 }
 
 fn dir(state: &StateDir) -> PathBuf {

@@ -9,7 +9,6 @@ use std::path::PathBuf;
 use std::thread;
 
 use crate::finding::FindingKind;
-use crate::parallelism;
 use crate::skill::{Skill, SkillFacts};
 use crate::skill_facts_cache::SkillFactsCache;
 use crate::source_reader::{Base, Late, Sort, SourceReader, SourceState};
@@ -88,7 +87,7 @@ impl SkillScanner<'_, '_> {
             let why = format!("{} names in it cannot be written on a line", listing.odd);
             self.findings.push(FindingKind::Unusable { path: at.base.label(&path), why });
         }
-        if listing.entries.len() < PARALLEL_THRESHOLD || parallelism::is_single_core() {
+        if listing.entries.len() < PARALLEL_THRESHOLD || lockstep_fs::process::is_single_core() {
             self.entries(at, &listing.entries, walked)
         } else {
             self.halves(at, &listing.entries, walked)
@@ -198,8 +197,8 @@ fn below(dir: &str, name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use lockstep_fs::symlink;
     use std::fs;
-    use std::os::unix::fs::symlink;
 
     use super::*;
     use crate::build_record::BuildRecord;

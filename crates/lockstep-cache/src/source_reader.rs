@@ -4,19 +4,17 @@
 //! files are opened; a file is read once for all sections.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs::{self, File};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 use blake3::Hash;
-use rustix::fs::{Dir, FileType, OFlags};
+use lockstep_fs::{FileKind, FileStamp, is_absent, no_follow, non_blocking};
 
 use crate::build_record::{BuildRecord, TrackedInput};
 use crate::measure::one_line;
-use lockstep_store::stamp::{self, Stamp};
 
 /// The number of bytes of a file's text that are stored. It exceeds any budget; the rest is only digested.
 const KEPT_BYTES: usize = 4 << 20;
@@ -121,7 +119,7 @@ impl<'a> SourceReader<'a> {
             root: root.to_path_buf(),
             known,
             deadline,
-            now: stamp::now(),
+            now: lockstep_fs::now(),
             seen: BTreeMap::new(),
             real: BTreeMap::new(),
             looks: BTreeMap::new(),
@@ -171,7 +169,7 @@ impl<'a> SourceReader<'a> {
     pub(crate) fn plain(&mut self, base: &Base, path: &str) -> Result<SourceState, Late> {
         let label = base.label(path);
         self.in_time()?;
-        match self.beside(base, &label, OFlags::empty()) {
+        match self.beside(base, &label) {
             Some((_, file, meta)) if meta.is_file() => Ok(self.read(&label, &meta, || Ok(file))),
             _ => self.file(base, path),
         }
@@ -183,7 +181,7 @@ impl<'a> SourceReader<'a> {
         let look = self.known.looks.get(&label)?;
         let TrackedInput::File(digest, stamp) = look else { return None };
         let (_, meta) = self.located(base, path).ok()??;
-        if !(meta.is_file() && stamp.still(&meta)) {
+        if !(meta.is_file() && stamp.is_still(&meta)) {
             return None;
         }
         self.looks.insert(label, look.clone());
@@ -226,7 +224,7 @@ impl<'a> SourceReader<'a> {
             }
         };
         // Stamped before it was listed, so that later changes change the stamp.
-        self.looks.insert(label.clone(), TrackedInput::Directory(Stamp::of(&meta, self.now)));
+        self.looks.insert(label.clone(), TrackedInput::Directory(FileStamp::settled(&meta, self.now)));
         self.real.insert(label, at);
         Ok(Some(listing))
     }
@@ -256,14 +254,14 @@ impl<'a> SourceReader<'a> {
         path: &str,
         label: &str,
     ) -> Result<Option<(PathBuf, File, fs::Metadata)>, String> {
-        if let Some(found) = self.beside(base, label, OFlags::DIRECTORY) {
+        if let Some(found) = self.beside(base, label).filter(|(_, _, meta)| meta.is_dir()) {
             return Ok(Some(found));
         }
         match self.located(base, path)? {
             None => Ok(None),
             Some((_, meta)) if !meta.is_dir() => Err("it is no directory".into()),
             Some((at, _)) => {
-                let dir = opened(&at, OFlags::DIRECTORY).map_err(|error| error.to_string())?;
+                let dir = non_blocking().read(true).open(&at).map_err(|error| error.to_string())?;
                 let meta = dir.metadata().map_err(|error| error.to_string())?;
                 Ok(Some((at, dir, meta)))
             }
@@ -271,10 +269,10 @@ impl<'a> SourceReader<'a> {
     }
 
     /// Opens an entry of a listed directory, unless it is a link: then it is inside, and need not be located.
-    fn beside(&self, base: &Base, label: &str, flags: OFlags) -> Option<(PathBuf, File, fs::Metadata)> {
+    fn beside(&self, base: &Base, label: &str) -> Option<(PathBuf, File, fs::Metadata)> {
         let (dir, name) = label.rsplit_once('/')?;
         let at = self.real.get(dir).filter(|dir| dir.starts_with(&base.canonical))?.join(name);
-        let file = opened(&at, flags | OFlags::NOFOLLOW).ok()?;
+        let file = no_follow().read(true).open(&at).ok()?;
         let meta = file.metadata().ok()?;
         Some((at, file, meta))
     }
@@ -298,7 +296,7 @@ impl<'a> SourceReader<'a> {
                 let meta = fs::metadata(&real).map_err(|error| error.to_string())?;
                 Ok(Some((real, meta)))
             }
-            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+            Err(error) if is_absent(&error) => {
                 if fs::symlink_metadata(&at).is_ok() {
                     Err("it is a link that leads nowhere".into())
                 } else {
@@ -333,7 +331,8 @@ impl<'a> SourceReader<'a> {
         self.opened += 1;
         match open().and_then(|file| content(file, meta.len())) {
             Ok((kept, digest, longer)) => {
-                self.looks.insert(label.to_owned(), TrackedInput::File(digest, Stamp::of(meta, self.now)));
+                self.looks
+                    .insert(label.to_owned(), TrackedInput::File(digest, FileStamp::settled(meta, self.now)));
                 SourceState::File(Arc::new(text(kept, longer)))
             }
             Err(error) => self.unusable(label, &error.to_string()),
@@ -381,14 +380,8 @@ fn content(mut file: File, size: u64) -> io::Result<(Vec<u8>, Hash, bool)> {
 
 /// Opens a plain file.
 pub(crate) fn open(path: &Path) -> io::Result<File> {
-    let file = opened(path, OFlags::empty())?;
+    let file = non_blocking().read(true).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("it is no plain file")) }
-}
-
-/// Without `NONBLOCK`, a pipe put in its place since would hold us.
-fn opened(path: &Path, flags: OFlags) -> io::Result<File> {
-    let flags = (flags | OFlags::NONBLOCK | OFlags::CLOEXEC).bits().cast_signed();
-    OpenOptions::new().read(true).custom_flags(flags).open(path)
 }
 
 fn text(bytes: Vec<u8>, longer: bool) -> Text {
@@ -408,16 +401,14 @@ fn text(bytes: Vec<u8>, longer: bool) -> Text {
 
 fn listed(dir: File) -> io::Result<Listing> {
     let mut listing = Listing { entries: Vec::new(), odd: 0 };
-    for entry in Dir::new(dir)? {
-        let entry = entry?;
-        let sort = match entry.file_type() {
-            FileType::Directory => Sort::Directory,
-            FileType::RegularFile => Sort::Plain,
-            FileType::Symlink | FileType::Unknown => Sort::Perhaps,
-            _ => Sort::Other,
+    for (name, kind) in lockstep_fs::list(dir)? {
+        let sort = match kind {
+            FileKind::Directory => Sort::Directory,
+            FileKind::Regular => Sort::Plain,
+            FileKind::Link | FileKind::Unknown => Sort::Perhaps,
+            FileKind::Special => Sort::Other,
         };
-        match entry.file_name().to_str() {
-            Ok("." | "..") => {}
+        match name.to_str() {
             Ok(name) if !name.chars().any(char::is_control) => listing.entries.push((name.to_owned(), sort)),
             _ => listing.odd += 1,
         }

@@ -1,7 +1,6 @@
 //! State of a cache between processes, in `.lockstep/cache/`: the record of the last build and the memo of
 //! skills. Losing it costs only time.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use lockstep_store::{StateDir, StoreError};
@@ -45,10 +44,5 @@ fn kept(state: &StateDir, file: &str) -> String {
 
 /// Replaces a file atomically. It is not synced: a damaged one is treated as missing.
 pub(crate) fn replace(dir: &Path, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
-    let path = dir.join(name);
-    let io = |source| StoreError::Io { what: "write", path: path.clone(), source };
-    let mut file = tempfile::NamedTempFile::new_in(dir).map_err(io)?;
-    file.write_all(bytes).map_err(io)?;
-    file.persist(&path).map_err(|error| io(error.error))?;
-    Ok(())
+    Ok(lockstep_fs::replace_unsynced(&dir.join(name), bytes)?)
 }

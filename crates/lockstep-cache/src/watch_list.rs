@@ -7,14 +7,11 @@
 
 use std::collections::BTreeMap;
 use std::ffi::CStr;
-use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, openat, statat};
-use rustix::io::Errno;
+use lockstep_fs::{Dir, FileKind, FileStamp, Links, is_absent};
 
 use crate::build_record::{BuildRecord, TrackedInput};
-use lockstep_store::stamp::Stamp;
 
 /// The beginning of the list. Another digit is another format, which is ignored.
 const FIRST: &[u8] = b"lockstep session cache watch 2\n";
@@ -53,13 +50,13 @@ impl Kind {
 
 /// Returns the list for a build's record and the file `target` that it wrote. `None` if a stamp is not
 /// reliable: the path could not be used, or its time is racy.
-pub(crate) fn list(record: &BuildRecord, target: &str, written: &Stamp) -> Option<Vec<u8>> {
-    let mut groups: BTreeMap<&str, Vec<(Kind, &str, Stamp)>> = BTreeMap::new();
+pub(crate) fn list(record: &BuildRecord, target: &str, written: &FileStamp) -> Option<Vec<u8>> {
+    let mut groups: BTreeMap<&str, Vec<(Kind, &str, FileStamp)>> = BTreeMap::new();
     for (path, look) in &record.looks {
         let (kind, stamp) = match look {
             TrackedInput::File(_, stamp) => (Kind::File, *stamp),
             TrackedInput::Directory(stamp) => (Kind::Directory, *stamp),
-            TrackedInput::Absent => (Kind::Absent, Stamp::default()),
+            TrackedInput::Absent => (Kind::Absent, FileStamp::default()),
             TrackedInput::Unusable(_) => return None,
             // Not on disk; the caller compares it.
             TrackedInput::Value(_) => continue,
@@ -73,10 +70,10 @@ pub(crate) fn list(record: &BuildRecord, target: &str, written: &Stamp) -> Optio
     let mut list = FIRST.to_vec();
     for (dir, looks) in std::iter::once(("", alone)).chain(groups) {
         if !dir.is_empty() {
-            push(&mut list, Kind::From, &Stamp::default(), dir);
+            push(&mut list, Kind::From, &FileStamp::default(), dir);
         }
         for (kind, path, stamp) in looks {
-            if kind != Kind::Absent && stamp == Stamp::default() {
+            if kind != Kind::Absent && stamp == FileStamp::default() {
                 return None;
             }
             let below = path.strip_prefix(dir).unwrap_or(path);
@@ -87,9 +84,9 @@ pub(crate) fn list(record: &BuildRecord, target: &str, written: &Stamp) -> Optio
     Some(list)
 }
 
-fn push(list: &mut Vec<u8>, kind: Kind, stamp: &Stamp, path: &str) {
+fn push(list: &mut Vec<u8>, kind: Kind, stamp: &FileStamp, path: &str) {
     list.push(kind.byte());
-    list.extend_from_slice(&stamp.bytes());
+    list.extend_from_slice(&stamp.to_bytes());
     list.extend_from_slice(path.as_bytes());
     list.push(0);
 }
@@ -108,15 +105,13 @@ fn directory_of(path: &str, kind: Kind) -> &str {
 
 /// Returns true if every entry, below `root`, is certainly unchanged.
 pub(crate) fn holds(list: &[u8], root: &Path) -> bool {
-    let root = openat(CWD, root, DIRECTORY, Mode::empty());
+    let root = Dir::open(root, Links::Follow);
     list.strip_prefix(FIRST).zip(root.ok()).is_some_and(|(entries, root)| all_hold(entries, &root).is_some())
 }
 
-const DIRECTORY: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::CLOEXEC);
-
 /// Returns `None` as soon as an entry has changed, or the list is invalid.
-fn all_hold(mut entries: &[u8], root: &OwnedFd) -> Option<()> {
-    let mut inner: Option<OwnedFd> = None;
+fn all_hold(mut entries: &[u8], root: &Dir) -> Option<()> {
+    let mut inner: Option<Dir> = None;
     while let Some((kind, rest)) = entries.split_first() {
         let (stamp, rest) = rest.split_first_chunk::<STAMP>()?;
         let path = CStr::from_bytes_until_nul(rest).ok()?;
@@ -124,28 +119,21 @@ fn all_hold(mut entries: &[u8], root: &OwnedFd) -> Option<()> {
         let from = inner.as_ref().unwrap_or(root);
         let holds = match Kind::of_byte(*kind)? {
             Kind::From => {
-                inner = Some(openat(root, path, DIRECTORY, Mode::empty()).ok()?);
+                inner = Some(root.open_below(path, Links::Follow).ok()?);
                 true
             }
-            Kind::File => is_stamped(from, path, FileType::RegularFile, stamp),
-            Kind::Directory => is_stamped(from, path, FileType::Directory, stamp),
-            Kind::Absent => is_absent(from, path),
+            Kind::File => is_stamped(from, path, FileKind::Regular, stamp),
+            Kind::Directory => is_stamped(from, path, FileKind::Directory, stamp),
+            // A dangling link is not found either when it is followed, but it is something.
+            Kind::Absent => from.entry(path, Links::Refuse).is_err_and(|error| is_absent(&error)),
         };
         holds.then_some(())?;
     }
     Some(())
 }
 
-fn is_stamped(from: impl AsFd, path: &CStr, kind: FileType, stamp: &[u8; STAMP]) -> bool {
-    statat(from, path, AtFlags::empty()).is_ok_and(|stat| {
-        FileType::from_raw_mode(stat.st_mode) == kind && Stamp::of_stat(&stat).bytes() == *stamp
-    })
-}
-
-/// A dangling link is not found either when it is followed, but it is something.
-fn is_absent(from: impl AsFd, path: &CStr) -> bool {
-    statat(from, path, AtFlags::SYMLINK_NOFOLLOW)
-        .is_err_and(|errno| matches!(errno, Errno::NOENT | Errno::NOTDIR))
+fn is_stamped(from: &Dir, path: &CStr, kind: FileKind, stamp: &[u8; STAMP]) -> bool {
+    from.entry(path, Links::Follow).is_ok_and(|entry| entry.kind == kind && entry.stamp.to_bytes() == *stamp)
 }
 
 #[cfg(test)]
@@ -160,7 +148,7 @@ mod tests {
         let root = dir.path();
         fs::create_dir_all(root.join("skills")).unwrap();
         let mut record = BuildRecord::default();
-        let look = |path: &str| Stamp::plain(&fs::metadata(root.join(path)).unwrap());
+        let look = |path: &str| FileStamp::from(&fs::metadata(root.join(path)).unwrap());
         for number in 0..2 * WORTH_OPENING {
             let path = format!("skills/s{number}/SKILL.md");
             fs::create_dir(root.join(format!("skills/s{number}"))).unwrap();

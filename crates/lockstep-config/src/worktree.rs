@@ -3,10 +3,10 @@
 //! A linked worktree has a `.git` *file*, `gitdir: MAIN/.git/worktrees/NAME`, and that directory has a file
 //! `commondir` that names `MAIN/.git`. Submodules have a `.git` file too, but no such directory.
 
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use lockstep_model::path::absolute;
@@ -25,12 +25,12 @@ pub(crate) fn main_of(directory: &Path) -> Result<Option<PathBuf>, (PathBuf, io:
     }
     let Some(content) = read(&dot_git)? else { return Ok(None) };
     let Some(git_dir) = content.strip_prefix(b"gitdir:") else { return Ok(None) };
-    let git_dir = absolute(directory, path(git_dir));
+    let git_dir = absolute(directory, &path(git_dir));
     if git_dir.parent().and_then(Path::file_name) != Some(OsStr::new("worktrees")) {
         return Ok(None);
     }
     let Some(content) = read(&git_dir.join("commondir"))? else { return Ok(None) };
-    let common = absolute(&git_dir, path(&content));
+    let common = absolute(&git_dir, &path(&content));
     let has_worktree = common.file_name() == Some(OsStr::new(".git"));
     Ok(common.parent().filter(|_| has_worktree).map(Path::to_path_buf))
 }
@@ -44,8 +44,8 @@ fn read(path: &Path) -> Result<Option<Vec<u8>>, (PathBuf, io::Error)> {
 }
 
 /// A line of a git file as a path: blanks before it and the newline after it are not part of it.
-fn path(line: &[u8]) -> &Path {
+fn path(line: &[u8]) -> Cow<'_, Path> {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    Path::new(OsStr::from_bytes(line.trim_ascii_start()))
+    lockstep_text::path_in_bytes(line.trim_ascii_start())
 }

@@ -70,13 +70,12 @@ impl Repository {
     }
 
     fn top(&self) -> Result<Option<PathBuf>, GitError> {
-        use std::os::unix::ffi::OsStringExt as _;
         let answer = self.ask(&["rev-parse", "--show-toplevel"])?;
         let mut path = answer.output;
         if !answer.status.success() || path.is_empty() {
             return Ok(None);
         }
         path.pop();
-        Ok(Some(PathBuf::from(std::ffi::OsString::from_vec(path))))
+        Ok(Some(lockstep_text::path_of_bytes(path)))
     }
 }

@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(accounts[0].stamp, Stamp::of(&fs::metadata(&file).unwrap()));
         assert_eq!(read(&state, end).unwrap(), (Vec::new(), end));
         let alias = tempfile::tempdir().unwrap();
-        std::os::unix::fs::symlink(root.path(), alias.path().join("link")).unwrap();
+        lockstep_fs::symlink(root.path(), alias.path().join("link")).unwrap();
         note(root.path(), &state, &alias.path().join("link/a\tb\n")).unwrap();
         assert_eq!(read(&state, end).unwrap().0[0].path, Path::new("a\tb\n"));
         clear(&state).unwrap();

@@ -3,8 +3,7 @@
 //! Kept outside the database because a sweep reads all of it and must fit into a hook's budget.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{ErrorKind, Read as _, Write as _};
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::io::{ErrorKind, Read as _};
 use std::path::{Path, PathBuf};
 
 use lockstep_store::StateDir;
@@ -90,13 +89,8 @@ impl Catalogue {
     /// Saves the catalogue atomically. It is not synced: a file damaged by a power failure fails its checksum
     /// and is rebuilt.
     pub(crate) fn save(&self, state: &StateDir) -> Result<(), IndexError> {
-        let dir = state.ensure("index")?;
-        let path = Self::file(state);
-        let mut file =
-            tempfile::NamedTempFile::new_in(&dir).map_err(IndexError::io("create a file in", &dir))?;
-        file.write_all(&encode(self)).map_err(IndexError::io("write", &path))?;
-        file.persist(&path).map_err(|error| IndexError::io("replace", &path)(error.error))?;
-        Ok(())
+        state.ensure("index")?;
+        Ok(lockstep_fs::replace_unsynced(&Self::file(state), &encode(self))?)
     }
 
     pub(crate) fn directory(&self, path: &Path) -> Option<&Directory> {
@@ -179,7 +173,7 @@ fn put(out: &mut Vec<u8>, number: u64) {
 
 fn put_name(out: &mut Vec<u8>, name: &OsStr) {
     put(out, name.len() as u64);
-    out.extend_from_slice(name.as_bytes());
+    out.extend_from_slice(name.as_encoded_bytes());
 }
 
 /// The bytes that remain to be read. Every step is checked: a damaged file yields `None`, never a panic.
@@ -198,7 +192,7 @@ impl<'a> Reader<'a> {
 
     fn name(&mut self) -> Option<OsString> {
         let length = usize::try_from(self.number()?).ok()?;
-        Some(OsString::from_vec(self.take(length)?.to_vec()))
+        Some(lockstep_text::path_of_bytes(self.take(length)?.to_vec()).into())
     }
 
     /// Reads a count of items of at least `each` bytes. Returns `None` if the remaining bytes are too few for
@@ -253,7 +247,7 @@ mod tests {
     }
 
     fn name() -> impl Strategy<Value = OsString> {
-        proptest::collection::vec(1_u8.., 1..20).prop_map(OsString::from_vec)
+        proptest::collection::vec(1_u8.., 1..20).prop_map(|bytes| lockstep_text::path_of_bytes(bytes).into())
     }
 
     fn catalogue() -> impl Strategy<Value = Catalogue> {

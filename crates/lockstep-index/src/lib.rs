@@ -21,22 +21,15 @@ pub mod user_cache;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use lockstep_fs::FsError;
 use lockstep_store::StoreError;
 
 /// The error for a disk that could not be read, or a catalogue that could not be saved.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
     /// A file or directory could not be used.
-    #[error("cannot {what} {}", path.display())]
-    Io {
-        /// The attempted action, as a verb.
-        what: &'static str,
-        /// The file or directory.
-        path: PathBuf,
-        /// The system's error.
-        #[source]
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Io(#[from] FsError),
     /// The state directory could not be used.
     #[error(transparent)]
     State(#[from] StoreError),
@@ -55,6 +48,7 @@ pub enum IndexError {
 
 impl IndexError {
     fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
-        move |source| Self::Io { what, path: path.to_owned(), source }
+        let at = FsError::at(what, path);
+        move |source| Self::Io(at(source))
     }
 }

@@ -5,14 +5,13 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::SystemTime;
 
 use ignore::{DirEntry, WalkState};
-use rustix::fs::{AtFlags, Mode, OFlags};
+use lockstep_fs::{Dir, Links, now};
 
 use crate::catalogue::{Catalogue, Directory};
 use crate::scope::{is_rule_file, walk};
-use crate::stamp::{Stamp, digest, nanos};
+use crate::stamp::{Stamp, digest};
 use crate::threads;
 
 /// Directories by path, while a catalogue is being built.
@@ -83,12 +82,6 @@ pub(crate) fn refresh(root: &Path, old: &Catalogue) -> Refreshed {
     Refreshed::Otherwise(Catalogue { taken_at, accounts_read: 0, directories })
 }
 
-/// Returns the current time in the unit of file stamps.
-pub(crate) fn now() -> i64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    nanos(since.as_secs().cast_signed(), i64::from(since.subsec_nanos()))
-}
-
 /// The differences of a known directory.
 struct Look {
     now: Now,
@@ -138,10 +131,9 @@ fn look<'a>(root: &Path, old: &'a Catalogue, taken_at: i64) -> Vec<(&'a Director
 fn look_at(root: &Path, known: &Directory, taken_at: i64) -> Option<Look> {
     let gone = Look { now: Now::Gone, rules_changed: has_rules(known) };
     let path = root.join(&known.path);
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let Ok(fd) = rustix::fs::open(&path, flags, Mode::empty()) else { return Some(gone) };
-    let Ok(stat) = rustix::fs::fstat(&fd) else { return Some(gone) };
-    let touched = Stamp::of_stat(&stat).mtime != known.mtime;
+    let Ok(dir) = Dir::open(&path, Links::Refuse) else { return Some(gone) };
+    let Ok(own) = dir.own_entry() else { return Some(gone) };
+    let touched = own.stamp.mtime != known.mtime;
     let mut rules_changed = false;
     let mut fresh = None;
     for (at, (name, before)) in known.files.iter().enumerate() {
@@ -149,9 +141,8 @@ fn look_at(root: &Path, known: &Directory, taken_at: i64) -> Option<Look> {
         if touched && !is_rule_file(name) {
             continue;
         }
-        let now =
-            rustix::fs::statat(&fd, name, AtFlags::SYMLINK_NOFOLLOW).ok().map(|stat| Stamp::of_stat(&stat));
-        let now = now.map(|now| carried(&path, name, before, now, taken_at));
+        let now = dir.entry(name, Links::Refuse).ok();
+        let now = now.map(|now| carried(&path, name, before, now.stamp.into(), taken_at));
         rules_changed |= is_rule_file(name) && now.is_none_or(|now| !before.same(&now));
         if fresh.is_none() && now != Some(*before) {
             fresh = Some(known.files[..at].to_vec());
@@ -364,7 +355,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("a");
         fs::write(&path, "x").unwrap();
-        let long_ago = SystemTime::now() - std::time::Duration::from_secs(3600);
+        let long_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
         for aged in [&path, root.path()] {
             fs::File::open(aged).unwrap().set_modified(long_ago).unwrap();
         }
@@ -406,7 +397,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "x").unwrap();
         }
-        std::os::unix::fs::symlink("/", root.path().join("loop")).unwrap();
+        lockstep_fs::symlink("/", root.path().join("loop")).unwrap();
         let paths: Vec<_> = essence(&build(root.path())).into_iter().map(|(path, _)| path).collect();
         assert_eq!(paths, ["d", "loop", ".claude/c"].map(PathBuf::from));
     }

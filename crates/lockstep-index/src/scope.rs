@@ -7,8 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ignore::{DirEntry, WalkBuilder};
+use lockstep_fs::is_temporary;
+use lockstep_store::StateDir;
 use lockstep_store::journal::is_journal;
-use lockstep_store::{StateDir, is_temporary};
 
 /// The project's own ignore rules, in the syntax of `.gitignore`.
 pub const IGNORE_FILE: &str = ".lockstepignore";

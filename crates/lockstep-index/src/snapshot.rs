@@ -4,16 +4,15 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Read as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
 use ignore::{DirEntry, WalkState};
+use lockstep_fs::{FileStamp, now};
 use serde::{Deserialize, Serialize};
 
-use crate::refresh::now;
 use crate::scope::walk;
-use crate::stamp::{Stamp, nanos};
+use crate::stamp::Stamp;
 
 /// Larger files are compared by size and time instead of content.
 pub const MAX_DIGESTED_BYTES: u64 = 8 << 20;
@@ -84,8 +83,8 @@ fn look(root: &Path, entry: &DirEntry, older: Option<&Snapshot>) -> Option<(Stri
     }
     let path = entry.path().strip_prefix(root).ok()?.to_str()?.to_owned();
     let meta = entry.path().symlink_metadata().ok()?;
-    let stamp = Stamp::of(&meta);
-    let ctime = nanos(meta.ctime(), meta.ctime_nsec());
+    let file = FileStamp::from(&meta);
+    let (stamp, ctime) = (Stamp::from(file), file.ctime);
     let known = older.and_then(|older| {
         let known = older.files.get(&path)?;
         let same = (known.size, known.mtime, known.ctime, known.inode)
@@ -120,8 +119,8 @@ pub fn digest(content: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use lockstep_fs::symlink;
     use std::fs::File;
-    use std::os::unix::fs::symlink;
     use std::time::{Duration, SystemTime};
 
     use super::*;

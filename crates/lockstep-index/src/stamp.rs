@@ -2,14 +2,9 @@
 
 use std::fs::Metadata;
 use std::io::Read as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use rustix::fs::Stat;
-
-/// A file that was written this shortly before it was stamped may be written again within the same tick of
-/// the file system's clock (up to 10 ms), without a different time.
-const RACY_NANOS: i64 = 20_000_000;
+use lockstep_fs::{FileStamp, RACY_NANOS};
 
 /// Larger files are not digested, even if their time is racy.
 const MAX_DIGESTED_BYTES: u64 = 1 << 20;
@@ -24,18 +19,15 @@ pub(crate) struct Stamp {
     pub(crate) digest: u64,
 }
 
+impl From<FileStamp> for Stamp {
+    fn from(FileStamp { size, mtime, inode, .. }: FileStamp) -> Self {
+        Self { size, mtime, inode, digest: 0 }
+    }
+}
+
 impl Stamp {
     pub(crate) fn of(meta: &Metadata) -> Self {
-        Self { size: meta.len(), mtime: nanos(meta.mtime(), meta.mtime_nsec()), inode: meta.ino(), digest: 0 }
-    }
-
-    pub(crate) fn of_stat(stat: &Stat) -> Self {
-        Self {
-            size: stat.st_size.cast_unsigned(),
-            mtime: nanos(stat.st_mtime, stat.st_mtime_nsec.cast_signed()),
-            inode: stat.st_ino,
-            digest: 0,
-        }
+        FileStamp::from(meta).into()
     }
 
     /// The same stamp, with the content's digest if the file was written so shortly before `taken_at` that its time
@@ -69,11 +61,7 @@ pub(crate) fn arrived_after(meta: &Metadata, taken_at: i64) -> bool {
 
 /// Returns the time at which a file was last written or renamed, in nanoseconds since 1970.
 pub(crate) fn status_time(meta: &Metadata) -> i64 {
-    nanos(meta.ctime(), meta.ctime_nsec())
-}
-
-pub(crate) fn nanos(seconds: i64, nanos: i64) -> i64 {
-    seconds.saturating_mul(1_000_000_000).saturating_add(nanos)
+    FileStamp::from(meta).ctime
 }
 
 pub(crate) fn digest(path: &Path, size: u64) -> u64 {

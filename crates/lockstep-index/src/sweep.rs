@@ -1,12 +1,12 @@
 //! The sweep: finds changes on disk that no tool event reported.
 
-use std::fs::{File, TryLockError, symlink_metadata};
-use std::io::{self, ErrorKind};
+use std::fs::symlink_metadata;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use lockstep_fs::{FileLock, is_absent};
 use lockstep_model::change::ChangeKind;
-use lockstep_store::{StateDir, open_private};
+use lockstep_store::StateDir;
 
 use crate::accounts::Account;
 use crate::catalogue::{Catalogue, Directory};
@@ -203,10 +203,9 @@ fn is_news(root: &Path, path: &Path, kind: &ChangeKind, since: impl Fn() -> i64)
 
 /// Returns true if it cannot be determined whether the file exists.
 fn is_hidden(root: &Path, path: &Path) -> bool {
-    let gone = |error: &io::Error| matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory);
     let closed = |directory: &Path| directory != Path::new("") && has_blocked_rules(&root.join(directory));
     symlink_metadata(root.join(path))
-        .map_or_else(|error| !gone(&error), |_| path.ancestors().skip(1).any(closed))
+        .map_or_else(|error| !is_absent(&error), |_| path.ancestors().skip(1).any(closed))
 }
 
 fn absolute(root: &Path, kind: ChangeKind) -> ChangeKind {
@@ -218,20 +217,8 @@ fn absolute(root: &Path, kind: ChangeKind) -> ChangeKind {
 }
 
 /// Locks out other sweeps, because two would report the same change. The lock ends with its process.
-fn lock(state: &StateDir) -> Result<File, IndexError> {
+fn lock(state: &StateDir) -> Result<FileLock, IndexError> {
     let path = state.ensure("index")?.join("catalogue.lock");
-    let file = open_private(&path).map_err(IndexError::io("open", &path))?;
-    let start = Instant::now();
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => {
-                std::thread::sleep(Duration::from_millis(2));
-            }
-            Err(TryLockError::WouldBlock) => {
-                return Err(IndexError::Busy { path, seconds: PATIENCE.as_secs() });
-            }
-            Err(TryLockError::Error(error)) => return Err(IndexError::io("lock", &path)(error)),
-        }
-    }
+    let lock = FileLock::acquire(&path, PATIENCE).map_err(IndexError::io("lock", &path))?;
+    lock.ok_or(IndexError::Busy { path, seconds: PATIENCE.as_secs() })
 }

@@ -1,15 +1,13 @@
 //! Indexes of trees without set-up. They are kept in the user's cache directory, one directory for each tree: private, bounded in
 //! size, the least recently used removed first.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::fs;
 use std::io::{self, Write as _};
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use lockstep_fs::{ensure_private_dir, is_own, mode_of, no_follow, set_mode};
 use lockstep_store::{StateDir, StoreError};
-use rustix::fs::OFlags;
 
 use crate::IndexError;
 use crate::index::wait_for_writer;
@@ -55,7 +53,7 @@ impl UserCache {
             return Err(refused(&self.path, "it is inside the tree that is indexed"));
         }
         let trees = self.path.join(TREES);
-        let own = trees.join(&blake3::hash(root.as_os_str().as_bytes()).to_hex()[..32]);
+        let own = trees.join(&blake3::hash(root.as_os_str().as_encoded_bytes()).to_hex()[..32]);
         for directory in [&self.path, &trees, &own] {
             make_private(directory)?;
         }
@@ -78,34 +76,28 @@ fn refused(path: &Path, why: &'static str) -> IndexError {
 
 /// Creates a private directory, or checks one that exists.
 fn make_private(path: &Path) -> Result<(), IndexError> {
-    let create = || DirBuilder::new().recursive(true).mode(0o700).create(path);
     // A link is refused below, wherever it points.
-    if fs::symlink_metadata(path).is_err() {
-        create().map_err(IndexError::io("create", path))?;
-    }
+    ensure_private_dir(path, true).map_err(IndexError::io("create", path))?;
     let meta = fs::symlink_metadata(path).map_err(IndexError::io("look at", path))?;
     if !meta.is_dir() {
         return Err(refused(path, "it must be a directory, not a link or a file"));
     }
-    if meta.uid() != rustix::process::geteuid().as_raw() {
+    if !is_own(&meta) {
         return Err(refused(path, "it belongs to someone else"));
     }
-    if meta.mode() & 0o022 != 0 {
+    if mode_of(&meta) & 0o022 != 0 {
         return Err(refused(path, "others can write it"));
     }
-    if meta.mode() & 0o055 != 0 {
-        let private = Permissions::from_mode(0o700);
-        fs::set_permissions(path, private).map_err(IndexError::io("make private", path))?;
+    if mode_of(&meta) & 0o055 != 0 {
+        set_mode(path, 0o700).map_err(IndexError::io("make private", path))?;
     }
     Ok(())
 }
 
 fn note_use(path: &Path, root: &Path) -> io::Result<()> {
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let mut file: File =
-        OpenOptions::new().append(true).create(true).mode(0o600).custom_flags(flags).open(path)?;
+    let mut file = no_follow().append(true).create(true).open(path)?;
     if file.metadata()?.len() == 0 {
-        file.write_all(root.as_os_str().as_bytes())?;
+        file.write_all(root.as_os_str().as_encoded_bytes())?;
     }
     file.set_modified(SystemTime::now())
 }
@@ -123,7 +115,7 @@ fn remove_unused(trees: &Path, own: &Path, bounds: Bounds) {
     let mut kept = Vec::new();
     for entry in fs::read_dir(trees).into_iter().flatten().flatten() {
         let path = entry.path();
-        if entry.file_name().as_bytes().starts_with(REMOVED.as_bytes()) {
+        if entry.file_name().as_encoded_bytes().starts_with(REMOVED.as_bytes()) {
             let _ = fs::remove_dir_all(&path);
         } else if path != own && entry.file_type().is_ok_and(|it| it.is_dir()) {
             let used = fs::metadata(path.join(ROOT)).and_then(|meta| meta.modified());
@@ -162,7 +154,7 @@ fn remove(trees: &Path, tree: &Path) {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use lockstep_fs::symlink;
 
     use super::*;
 
@@ -175,7 +167,7 @@ mod tests {
     }
 
     fn mode(path: &Path) -> u32 {
-        fs::symlink_metadata(path).unwrap().mode() & 0o777
+        mode_of(&fs::symlink_metadata(path).unwrap())
     }
 
     #[test]
@@ -194,7 +186,7 @@ mod tests {
             assert_eq!(mode(&path), 0o700);
         }
         assert_eq!(mode(&state.path().join(ROOT)), 0o600);
-        fs::set_permissions(state.path(), Permissions::from_mode(0o755)).unwrap();
+        set_mode(state.path(), 0o755).unwrap();
         cache.directory_of(&root, FEW).unwrap();
         assert_eq!(mode(state.path()), 0o700);
     }
@@ -207,12 +199,12 @@ mod tests {
         let cache = UserCache::new(&path);
         let state = cache.directory_of(&root, FEW).unwrap();
         for open in [state.path(), &path.join(TREES), &path] {
-            fs::set_permissions(open, Permissions::from_mode(0o777)).unwrap();
+            set_mode(open, 0o777).unwrap();
             assert!(
                 matches!(cache.directory_of(&root, FEW), Err(IndexError::State(StoreError::Unsafe { .. }))),
                 "{open:?}"
             );
-            fs::set_permissions(open, Permissions::from_mode(0o700)).unwrap();
+            set_mode(open, 0o700).unwrap();
         }
         let elsewhere = tree(base.path(), "elsewhere");
         fs::rename(state.path(), base.path().join("moved")).unwrap();
@@ -243,7 +235,7 @@ mod tests {
         let keep = |name: &str, bytes: usize, age: u64| {
             let state = cache.directory_of(&tree(base.path(), name), Bounds::default()).unwrap();
             fs::write(state.ensure("index").unwrap().join("1.words"), vec![0; bytes]).unwrap();
-            let file = File::options().append(true).open(state.path().join(ROOT)).unwrap();
+            let file = fs::File::options().append(true).open(state.path().join(ROOT)).unwrap();
             file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
             state
         };
@@ -260,7 +252,7 @@ mod tests {
             !fs::read_dir(base.path().join("lockstep/trees"))
                 .unwrap()
                 .flatten()
-                .any(|entry| { entry.file_name().as_bytes().starts_with(REMOVED.as_bytes()) })
+                .any(|entry| { entry.file_name().as_encoded_bytes().starts_with(REMOVED.as_bytes()) })
         );
     }
 }

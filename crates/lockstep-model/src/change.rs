@@ -225,8 +225,6 @@ fn text(column: &[u8]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsString;
-    use std::os::unix::ffi::OsStringExt;
     use std::path::Path;
 
     use proptest::prelude::*;
@@ -291,7 +289,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_path_survives_the_journal(raw in proptest::collection::vec(1_u8.., 1..4_100)) {
-            let written = line(&PathBuf::from(OsString::from_vec(raw)));
+            let written = line(&lockstep_text::path_of_bytes(raw));
             let text = bytes(&written);
             prop_assert_eq!(text.iter().filter(|b| **b == b'\n').count(), 1);
             prop_assert_eq!(JournalLine::parse(&text[..text.len() - 1]), Some(written));

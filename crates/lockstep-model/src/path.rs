@@ -2,13 +2,11 @@
 //!
 //! Paths are bytes here, as the system has them; a name need not be UTF-8.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 
 /// Writes `path` with tab, newline, carriage return and backslash escaped (`\t \n \r \\`).
 pub fn escape_into(out: &mut Vec<u8>, path: &Path) {
-    for &byte in path.as_os_str().as_bytes() {
+    for &byte in path.as_os_str().as_encoded_bytes() {
         match byte {
             b'\t' => out.extend_from_slice(b"\\t"),
             b'\n' => out.extend_from_slice(b"\\n"),
@@ -37,7 +35,7 @@ pub fn unescape(bytes: &[u8]) -> PathBuf {
         }
         out.push(restored.unwrap_or(byte));
     }
-    PathBuf::from(OsString::from_vec(out))
+    lockstep_text::path_of_bytes(out)
 }
 
 /// Makes `path` absolute below `base`. `.` and `..` are resolved by name alone, because the file may no
@@ -93,7 +91,7 @@ mod tests {
     proptest! {
         #[test]
         fn every_path_round_trips(bytes in proptest::collection::vec(1_u8.., 0..300)) {
-            let path = PathBuf::from(OsString::from_vec(bytes));
+            let path = lockstep_text::path_of_bytes(bytes);
             let text = escaped(&path);
             prop_assert!(!text.iter().any(|b| matches!(b, b'\t' | b'\n' | b'\r')));
             prop_assert_eq!(unescape(&text), path);

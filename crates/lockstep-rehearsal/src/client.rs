@@ -9,7 +9,6 @@ use std::env;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Mutex, PoisonError};
@@ -100,7 +99,7 @@ impl Client {
     /// [`Client::obtain_version`] with the environment as a function.
     pub fn obtain_in(version: &str, var: impl Fn(&str) -> Option<OsString>) -> Result<Self, ClientError> {
         if let Some(program) = var(CLIENT_VAR).map(PathBuf::from) {
-            return if is_executable(&program) {
+            return if is_program(&program) {
                 Ok(Self::at(program))
             } else {
                 Err(ClientError::BadOverride(program))
@@ -176,12 +175,11 @@ fn platform_package() -> String {
 fn binary_in(home: &Path) -> Option<PathBuf> {
     let packages = fs::read_dir(home.join("node_modules/@anthropic-ai")).ok()?;
     let programs = packages.filter_map(|package| Some(package.ok()?.path().join("claude")));
-    programs.into_iter().find(|program| is_executable(program))
+    programs.into_iter().find(|program| is_program(program))
 }
 
-fn is_executable(path: &Path) -> bool {
-    fs::metadata(path)
-        .is_ok_and(|found| found.is_file() && found.len() > 0 && found.permissions().mode() & 0o111 != 0)
+fn is_program(path: &Path) -> bool {
+    lockstep_fs::is_executable(path) && fs::metadata(path).is_ok_and(|found| found.len() > 0)
 }
 
 /// Installs next to the final path and renames, so that a partial installation is never found. The lock only
@@ -294,7 +292,7 @@ mod tests {
     fn program(path: &Path, script: &str) {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, script).unwrap();
-        fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+        lockstep_fs::set_mode(path, 0o755).unwrap();
     }
 
     /// Creates an npm that installs a client whose binary is a shell script.

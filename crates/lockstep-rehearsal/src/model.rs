@@ -13,11 +13,10 @@ mod responses;
 use std::collections::BTreeMap;
 use std::io::{self, BufReader, Write as _};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use rustix::event::{PollFd, PollFlags, poll};
+use lockstep_fs::process::{Closed, Closer};
 use serde_json::{Value, json};
 
 use self::cast::Cast;
@@ -35,7 +34,7 @@ pub struct Model {
     stage: Arc<Stage>,
     /// The other end is polled together with the listener: closing this end ends the accept loop. Connecting
     /// to ourselves would not work, because the listener may be in another network namespace.
-    closer: Option<UnixStream>,
+    closer: Option<Closer>,
     acceptor: Option<JoinHandle<()>>,
 }
 
@@ -58,7 +57,7 @@ impl Model {
         let address = listener.local_addr()?;
         // Between poll and accept the peer may disconnect; accept must not block then.
         listener.set_nonblocking(true)?;
-        let (closer, closed) = UnixStream::pair()?;
+        let (closer, closed) = Closer::pair()?;
         let stage = Arc::new(Stage {
             cast: Mutex::new(Cast::new(scenario)),
             requests: Mutex::default(),
@@ -97,7 +96,7 @@ impl Drop for Model {
     }
 }
 
-fn accept_until_closed(listener: &TcpListener, closed: &UnixStream, stage: &Stage) {
+fn accept_until_closed(listener: &TcpListener, closed: &Closed, stage: &Stage) {
     thread::scope(|scope| {
         for number in 0.. {
             let Ok(stream) = next_connection(listener, closed) else { break };
@@ -116,14 +115,10 @@ fn accept_until_closed(listener: &TcpListener, closed: &UnixStream, stage: &Stag
 }
 
 /// Waits for a connection. An error means that the model was closed or can accept no more.
-fn next_connection(listener: &TcpListener, closed: &UnixStream) -> io::Result<TcpStream> {
+fn next_connection(listener: &TcpListener, closed: &Closed) -> io::Result<TcpStream> {
     loop {
-        let mut ready = [PollFd::new(listener, PollFlags::IN), PollFd::new(closed, PollFlags::IN)];
-        match poll(&mut ready, None) {
-            Ok(_) if !ready[1].revents().is_empty() => return Err(io::ErrorKind::ConnectionAborted.into()),
-            Ok(_) => {}
-            Err(rustix::io::Errno::INTR) => continue,
-            Err(error) => return Err(error.into()),
+        if !closed.wait_for_connection(listener)? {
+            return Err(io::ErrorKind::ConnectionAborted.into());
         }
         match listener.accept() {
             Ok((stream, _)) => return Ok(stream),

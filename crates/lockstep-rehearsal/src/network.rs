@@ -79,11 +79,10 @@ mod linux {
     //! Namespaces through `unshare` and `ip`: creating one here would need unsafe code.
 
     use std::fs::File;
-    use std::io::{self, Read as _};
-    use std::os::fd::AsFd as _;
+    use std::io::Read as _;
     use std::process::{Command, Stdio};
 
-    use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
+    pub(super) use lockstep_fs::process::enter_network as enter;
 
     /// A namespace with loopback up, and whether a thread of ours may enter it.
     pub(super) fn new_namespace() -> Result<File, String> {
@@ -113,11 +112,6 @@ mod linux {
             Ok(Err(error)) => Err(format!("its network namespace cannot be entered: {error}")),
             Err(_) => Err("its network namespace cannot be entered".into()),
         }
-    }
-
-    /// Moves only the calling thread into the namespace.
-    pub(super) fn enter(namespace: &File) -> io::Result<()> {
-        Ok(move_into_link_name_space(namespace.as_fd(), Some(LinkNameSpaceType::Network))?)
     }
 }
 

@@ -6,13 +6,12 @@
 //! namespace would prevent that.
 
 use std::io;
-use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use lockstep_fs::process::{has_exited, in_own_group, kill_group};
 
 /// The variable that marks a group's descendants.
 const MARK_VAR: &str = "LOCKSTEP_REHEARSAL";
@@ -38,14 +37,15 @@ pub(crate) struct Group {
 impl Group {
     pub(crate) fn spawn(mut command: Command) -> io::Result<Self> {
         let mark = new_mark();
-        let child = command.env(MARK_VAR, &mark).process_group(0).spawn()?;
+        let child = in_own_group(command.env(MARK_VAR, &mark)).spawn()?;
         Ok(Self { child, mark, ended: false })
     }
 
     /// Waits for the process itself; descendants that are still running are killed then.
     pub(crate) fn wait(mut self, limit: Duration) -> io::Result<Ended> {
         let start = Instant::now();
-        while !self.has_exited()? {
+        // Not reaped yet: signalling the group of a reaped process could hit another one.
+        while !has_exited(&self.child)? {
             if start.elapsed() >= limit {
                 self.end()?;
                 return Ok(Ended::TimeLimit);
@@ -55,17 +55,9 @@ impl Group {
         self.end().map(Ended::Exited)
     }
 
-    /// Checks without reaping: while the process is a zombie, its number is not reused, so signalling its
-    /// group cannot hit another process.
-    fn has_exited(&self) -> io::Result<bool> {
-        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        Ok(waitid(WaitId::Pid(Pid::from_child(&self.child)), options)?.is_some())
-    }
-
     fn end(&mut self) -> io::Result<ExitStatus> {
         self.ended = true;
-        // An error means that no process is left.
-        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        kill_group(&self.child);
         kill_marked(&self.mark);
         self.child.wait()
     }
@@ -97,7 +89,9 @@ fn kill_marked(mark: &str) {
         if marked.is_empty() {
             return;
         }
-        marked.into_iter().for_each(|pid| linux::kill_if_carrying(pid, &entry));
+        for pid in marked {
+            lockstep_fs::process::kill_if(pid, || linux::carries(pid, &entry));
+        }
         thread::sleep(POLL);
     }
 }
@@ -111,25 +105,15 @@ mod linux {
 
     use std::fs;
 
-    use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
-
-    pub(super) fn processes() -> impl Iterator<Item = Pid> {
+    pub(super) fn processes() -> impl Iterator<Item = i32> {
         let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-        entries.filter_map(|entry| Pid::from_raw(entry.file_name().to_str()?.parse().ok()?))
+        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
     }
 
     /// Returns true if the process was started with this entry in its environment. A zombie has none.
-    pub(super) fn carries(pid: Pid, entry: &str) -> bool {
-        let environment = fs::read(format!("/proc/{}/environ", pid.as_raw_pid())).unwrap_or_default();
+    pub(super) fn carries(pid: i32, entry: &str) -> bool {
+        let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         environment.split(|byte| *byte == 0).any(|found| found == entry.as_bytes())
-    }
-
-    /// Holds the process before looking again, so that a number reused meanwhile is never hit.
-    pub(super) fn kill_if_carrying(pid: Pid, entry: &str) {
-        let Ok(held) = pidfd_open(pid, PidfdFlags::empty()) else { return };
-        if carries(pid, entry) {
-            let _ = pidfd_send_signal(held, Signal::KILL);
-        }
     }
 }
 

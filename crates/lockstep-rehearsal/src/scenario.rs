@@ -298,7 +298,7 @@ mod tests {
     #[test]
     fn laying_out_neither_overwrites_nor_leaves_the_project() {
         let (project, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        std::os::unix::fs::symlink(elsewhere.path(), project.path().join("out")).unwrap();
+        lockstep_fs::symlink(elsewhere.path(), project.path().join("out")).unwrap();
         fs::write(project.path().join("mine"), "kept").unwrap();
         for name in ["out/x", "out/deep/x", "mine"] {
             let mut scenario = Scenario::new("x");

@@ -5,10 +5,10 @@
 
 use std::fs;
 use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
+use lockstep_fs::PositionedIo as _;
 use lockstep_steps::audit::{
     ACCEPTED, Broken, Entry, GENESIS, KnownEnd, Record, TrailFile, link_of, verify, verify_to,
 };

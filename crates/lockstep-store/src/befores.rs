@@ -6,16 +6,13 @@
 //! files. A missing or damaged one is unknown, never guessed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::{ErrorKind, Read as _, Write as _};
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use lockstep_model::event::Former;
 use lockstep_model::ids::{AgentId, SessionId};
-use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use crate::{StateDir, StoreError};
@@ -177,12 +174,8 @@ impl<'a> Befores<'a> {
 
     /// Replaces a file atomically. It is not synced: a content damaged by a power failure is unknown.
     fn replace(&self, path: &Path, content: &[u8]) -> Result<(), StoreError> {
-        let directory = self.state.ensure(&format!("befores/{}", self.session))?;
-        let mut file = tempfile::NamedTempFile::new_in(&directory)
-            .map_err(StoreError::io("create a file in", &directory))?;
-        file.write_all(content).map_err(StoreError::io("write", path))?;
-        file.persist(path).map_err(|error| StoreError::io("replace", path)(error.error))?;
-        Ok(())
+        self.state.ensure(&format!("befores/{}", self.session))?;
+        Ok(lockstep_fs::replace_unsynced(path, content)?)
     }
 
     fn directory(&self) -> PathBuf {
@@ -212,10 +205,7 @@ impl<'a> Befores<'a> {
 }
 
 fn remove(file: &Path) -> Result<(), StoreError> {
-    match fs::remove_file(file) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(StoreError::io("remove", file)(error)),
-        _ => Ok(()),
-    }
+    lockstep_fs::remove_if_present(file).map(drop).map_err(StoreError::io("remove", file))
 }
 
 /// Marks an unknown content.
@@ -231,19 +221,12 @@ fn encoded(content: Option<&str>) -> String {
 
 /// A name for a name from outside.
 fn digest(name: &Path) -> String {
-    blake3::hash(name.as_os_str().as_bytes()).to_hex()[..24].to_owned()
+    blake3::hash(name.as_os_str().as_encoded_bytes()).to_hex()[..24].to_owned()
 }
 
 /// Writes a file that must not exist. False where it does.
 fn write_new(state: &StateDir, session: &SessionId, path: &Path, content: &str) -> Result<bool, StoreError> {
-    let open = || {
-        OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(0o600)
-            .custom_flags((OFlags::NOFOLLOW | OFlags::CLOEXEC).bits().cast_signed())
-            .open(path)
-    };
+    let open = || lockstep_fs::no_follow().write(true).create_new(true).open(path);
     let mut opened = open();
     // Another process that ends the session may remove the directory again.
     for _ in 0..3 {

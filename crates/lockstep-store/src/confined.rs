@@ -83,7 +83,7 @@ fn is_git(name: &OsStr) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use lockstep_fs::symlink;
 
     use super::*;
 

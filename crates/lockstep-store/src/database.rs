@@ -1,15 +1,14 @@
 //! `state.db`: opening, format and migrations. The modules named after the tables define their contents.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use lockstep_fs::FileStamp;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Transaction, TransactionBehavior};
 
-use crate::stamp::{self, Stamp};
 use crate::{StateDir, StoreError};
 
 /// The newest format this program reads and writes, kept in SQLite's `user_version`.
@@ -77,7 +76,7 @@ impl Store {
     /// Returns a stamp that stays the same as long as nothing is written to the store. Does not open it.
     /// `None` if something was written too recently to be sure.
     pub fn stamp(state: &StateDir) -> Option<[u8; 64]> {
-        let now = stamp::now();
+        let now = lockstep_fs::now();
         let log = log_of(state);
         let mut bytes = [0; 64];
         // Every commit is in the write-ahead log, or was moved from it to the database.
@@ -85,8 +84,8 @@ impl Store {
             match fs::symlink_metadata(&path) {
                 Ok(meta) => {
                     // SQLite sets the owner of its log whenever root opens it, which is no write.
-                    let stamp = Stamp { ctime: 0, ..Stamp::plain(&meta) };
-                    to.copy_from_slice(&Some(stamp).filter(|stamp| !stamp.is_young(now))?.bytes());
+                    let stamp = FileStamp { ctime: 0, ..FileStamp::from(&meta) };
+                    to.copy_from_slice(&Some(stamp).filter(|stamp| !stamp.is_racy(now))?.to_bytes());
                 }
                 Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(_) => return None,
@@ -189,15 +188,11 @@ fn write_ahead(db: &Connection) -> rusqlite::Result<()> {
 
 /// Makes the file before SQLite would, so that it and the files beside it are private from the start.
 fn private(path: &Path) -> Result<(), StoreError> {
-    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(StoreError::io("create", path)(error)),
-        _ => Ok(()),
-    }
+    lockstep_fs::create_if_absent(path).map_err(StoreError::io("create", path))
 }
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
 
     use lockstep_model::ids::SessionId;
 
@@ -215,7 +210,7 @@ mod tests {
         assert!(!state.exists(), "asking makes nothing");
         assert_eq!(Store::open(&state).unwrap().format().unwrap(), FORMAT);
         for (path, mode) in [(state.path(), 0o700), (&state.database(), 0o600)] {
-            assert_eq!(fs::metadata(path).unwrap().permissions().mode() & 0o777, mode);
+            assert_eq!(lockstep_fs::mode_of(&fs::metadata(path).unwrap()), mode);
         }
         assert!(Store::open_existing(&state).unwrap().is_some());
     }

@@ -1,6 +1,5 @@
 //! Dismissals: findings that need nothing, with the reason, until either of their files changes again.
 
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -23,8 +22,8 @@ impl Store {
             db.execute(
                 "INSERT OR REPLACE INTO dismissed VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                 (
-                    changed.as_os_str().as_bytes(),
-                    dependent.as_os_str().as_bytes(),
+                    changed.as_os_str().as_encoded_bytes(),
+                    dependent.as_os_str().as_encoded_bytes(),
                     &states.0,
                     &states.1,
                     why,
@@ -40,7 +39,7 @@ impl Store {
         let row: Option<(String, String, String)> = self.on(|db| {
             db.query_row(
                 "SELECT changed_state, dependent_state, why FROM dismissed WHERE changed = ?1 AND dependent = ?2",
-                (changed.as_os_str().as_bytes(), dependent.as_os_str().as_bytes()),
+                (changed.as_os_str().as_encoded_bytes(), dependent.as_os_str().as_encoded_bytes()),
                 |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
             )
             .optional()

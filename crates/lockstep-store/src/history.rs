@@ -4,9 +4,7 @@
 //! read, so each line enters the history once.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
 use std::io::ErrorKind;
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 use lockstep_model::change::{Attribution, ChangeKind, ChangeTool, JournalLine};
@@ -272,7 +270,7 @@ fn insert(db: &Transaction<'_>, session: &SessionId, line: &JournalLine) -> rusq
         session.as_str(),
         line.at,
         line.tool,
-        line.path.as_os_str().as_bytes(),
+        line.path.as_os_str().as_encoded_bytes(),
         ChangeKind::Written.word(),
         line.agent.as_ref().map(AgentId::as_str),
         line.tool_use.as_ref().map(ToolUseId::as_str),
@@ -293,9 +291,9 @@ fn set_kinds(
              WHERE id = (SELECT max(id) FROM change WHERE session = ?3 AND path = ?4 AND tool = ?5)",
             params![
                 kind.word(),
-                kind.counterpart().map(|path| path.as_os_str().as_bytes()),
+                kind.counterpart().map(|path| path.as_os_str().as_encoded_bytes()),
                 session.as_str(),
-                line.path.as_os_str().as_bytes(),
+                line.path.as_os_str().as_encoded_bytes(),
                 ChangeTool::Sweep.as_str(),
             ],
         )?;
@@ -349,7 +347,7 @@ fn name_agents(db: &Connection, changes: &mut [Change]) -> rusqlite::Result<()> 
 }
 
 fn path(bytes: Vec<u8>) -> PathBuf {
-    PathBuf::from(OsString::from_vec(bytes))
+    lockstep_text::path_of_bytes(bytes)
 }
 
 #[cfg(test)]

@@ -5,9 +5,9 @@
 use std::ffi::OsStr;
 use std::fs::{self, File, Metadata};
 use std::io::{ErrorKind, Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use lockstep_fs::FileStamp;
 use lockstep_model::change::JournalLine;
 use lockstep_model::ids::SessionId;
 
@@ -76,7 +76,7 @@ impl JournalDir {
         }
         let path = self.file(session);
         match append_once(&path, &bytes) {
-            Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::NotFound => {
+            Err(StoreError::Io(error)) if error.source.kind() == ErrorKind::NotFound => {
                 // The directory of a relocated journal is missing. Another hook may create it at the same
                 // time, so an existing directory is no error.
                 fs::create_dir_all(&self.path).map_err(StoreError::io("create", &self.path))?;
@@ -88,7 +88,10 @@ impl JournalDir {
 
     /// Returns the end of a session's journal. `None` if there is none.
     pub(crate) fn end(&self, session: &SessionId) -> Result<Option<Position>, StoreError> {
-        let end = |(_, meta): (File, Metadata)| Position { inode: meta.ino(), offset: meta.len() };
+        let end = |(_, meta): (File, Metadata)| Position {
+            inode: FileStamp::from(&meta).inode,
+            offset: meta.len(),
+        };
         Ok(self.open(session)?.map(end))
     }
 
@@ -106,7 +109,7 @@ impl JournalDir {
             return Ok(Stretch { lines: Vec::new(), malformed: 0, end });
         };
         let start = from
-            .filter(|from| from.inode == meta.ino() && from.offset <= meta.len())
+            .filter(|from| from.inode == FileStamp::from(&meta).inode && from.offset <= meta.len())
             .map_or(0, |from| from.offset);
         let until = to.unwrap_or(meta.len()).max(start);
         let mut bytes = Vec::new();
@@ -117,7 +120,7 @@ impl JournalDir {
         let mut stretch = Stretch {
             lines: Vec::new(),
             malformed: 0,
-            end: Position { inode: meta.ino(), offset: start + whole as u64 },
+            end: Position { inode: FileStamp::from(&meta).inode, offset: start + whole as u64 },
         };
         for line in bytes[..whole].split(|b| *b == b'\n').filter(|line| !line.is_empty()) {
             match JournalLine::parse(line) {
@@ -177,7 +180,7 @@ fn open_own(path: &Path) -> Result<Option<(File, Metadata)>, StoreError> {
         Ok(meta) if !meta.is_file() => {
             return Err(StoreError::Unsafe { path: path.to_owned(), why: "it is not a plain file" });
         }
-        Ok(meta) if meta.uid() != rustix::process::geteuid().as_raw() => {
+        Ok(meta) if !lockstep_fs::is_own(&meta) => {
             return Err(StoreError::Unsafe { path: path.to_owned(), why: "it belongs to someone else" });
         }
         Ok(_) => {}

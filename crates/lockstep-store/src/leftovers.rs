@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use crate::{StateDir, StoreError};
 
 /// The prefixes of temporary file names: those of `write_atomically`, and those of writers that do not sync.
-const PREFIXES: [&str; 2] = [crate::atomic::PREFIX, ".tmp"];
+const PREFIXES: [&str; 2] = [lockstep_fs::TEMPORARY_PREFIX, ".tmp"];
 
 /// A younger one may still be written.
 const AGE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -27,7 +27,7 @@ impl StateDir {
 pub fn collect_beside(dir: &Path, now: SystemTime) {
     let old = |entry: &fs::DirEntry| {
         entry.file_type().is_ok_and(|kind| kind.is_file())
-            && crate::is_temporary(&entry.file_name())
+            && lockstep_fs::is_temporary(&entry.file_name())
             && is_old(entry, now)
     };
     for entry in fs::read_dir(dir).into_iter().flatten().flatten().filter(old) {
@@ -74,7 +74,7 @@ fn is_old(entry: &fs::DirEntry, now: SystemTime) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use lockstep_fs::symlink;
 
     use super::*;
 

@@ -8,7 +8,6 @@
 //!
 //! This crate does not know clients, and does not decide what is reported.
 
-mod atomic;
 pub mod audit;
 pub mod befores;
 pub mod cascades;
@@ -29,37 +28,29 @@ pub mod readings;
 pub mod reports;
 pub mod scratch;
 pub mod sessions;
-pub mod stamp;
 mod state_dir;
 pub mod step_lock;
 pub mod tasks;
 mod user_dir;
 pub mod windows;
 
-pub use atomic::{is_temporary, replace_if_unchanged, write_atomically, write_atomically_from};
 pub use confined::{PathRefusal, confine, reserved};
 pub use database::{FORMAT, Store};
-pub use private_file::{append_once, append_to_own, check_replaceable, note_holder, open_private};
+pub use private_file::{append_once, append_to_own, check_replaceable};
 pub use state_dir::StateDir;
 pub use user_dir::UserDir;
 
 use std::io;
 use std::path::{Path, PathBuf};
 
+use lockstep_fs::FsError;
+
 /// The error for state that could not be read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// A file operation failed.
-    #[error("cannot {what} {}", path.display())]
-    Io {
-        /// The attempted action, as a verb: `read`, `append to`.
-        what: &'static str,
-        /// The file or directory.
-        path: PathBuf,
-        /// The system's answer.
-        #[source]
-        source: io::Error,
-    },
+    #[error(transparent)]
+    Io(#[from] FsError),
     /// A file cannot be written safely.
     #[error("{} is not written: {why}", path.display())]
     Unsafe {
@@ -111,6 +102,7 @@ impl StoreError {
     }
 
     pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
-        move |source| Self::Io { what, path: path.to_owned(), source }
+        let at = FsError::at(what, path);
+        move |source| Self::Io(at(source))
     }
 }

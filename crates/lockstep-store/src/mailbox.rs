@@ -5,9 +5,6 @@
 //! optimisation: it is set and cleared under the store's write lock, and events that open the store anyway
 //! ignore it.
 
-use std::fs::{self, OpenOptions};
-use std::io::ErrorKind;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
@@ -81,11 +78,7 @@ pub(crate) fn put(
 pub(crate) fn raise_flag(state: &StateDir, session: &SessionId) -> Result<(), StoreError> {
     state.ensure("mailbox")?;
     let flag = flag(state, session);
-    // Never follows a planted link.
-    match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&flag) {
-        Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(StoreError::io("write", &flag)(error)),
-        _ => Ok(()),
-    }
+    lockstep_fs::create_if_absent(&flag).map_err(StoreError::io("write", &flag))
 }
 
 fn lower_flag(state: &StateDir, session: &SessionId) -> Result<(), StoreError> {
@@ -94,10 +87,7 @@ fn lower_flag(state: &StateDir, session: &SessionId) -> Result<(), StoreError> {
     }
     state.ensure("mailbox")?;
     let flag = flag(state, session);
-    match fs::remove_file(&flag) {
-        Err(error) if error.kind() != ErrorKind::NotFound => Err(StoreError::io("remove", &flag)(error)),
-        _ => Ok(()),
-    }
+    lockstep_fs::remove_if_present(&flag).map(drop).map_err(StoreError::io("remove", &flag))
 }
 
 impl Store {

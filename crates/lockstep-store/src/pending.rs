@@ -5,13 +5,12 @@
 
 use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::PathBuf;
 
 use lockstep_model::ids::{AgentId, SessionId};
 use rusqlite::{Row, Transaction};
 
-use crate::{StateDir, Store, StoreError, open_private};
+use crate::{StateDir, Store, StoreError};
 
 /// A changed file whose dependents are to be analysed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +45,7 @@ impl Store {
 
 fn pending(row: &Row<'_>) -> rusqlite::Result<Pending> {
     Ok(Pending {
-        path: PathBuf::from(std::ffi::OsString::from_vec(row.get(0)?)),
+        path: lockstep_text::path_of_bytes(row.get(0)?),
         agent: row.get::<_, Option<String>>(1)?.and_then(|id| AgentId::new(&id)),
         after: row.get(2)?,
     })
@@ -64,7 +63,7 @@ pub(crate) fn add(
          ON CONFLICT (session, path) DO UPDATE SET agent = ?3, after = min(after, ?4), state = ?5",
         (
             session.as_str(),
-            file.path.as_os_str().as_bytes(),
+            file.path.as_os_str().as_encoded_bytes(),
             file.agent.as_ref().map(AgentId::as_str),
             file.after,
             state,
@@ -81,7 +80,7 @@ pub(crate) fn remove(
 ) -> rusqlite::Result<()> {
     db.execute(
         "DELETE FROM pending WHERE session = ?1 AND path = ?2",
-        (session.as_str(), path.as_os_str().as_bytes()),
+        (session.as_str(), path.as_os_str().as_encoded_bytes()),
     )
     .map(drop)
 }
@@ -92,7 +91,10 @@ pub(crate) fn set_flag(db: &Transaction<'_>, state: &StateDir, session: &Session
     let path = flag(state, session);
     // Without the flag, a later stop still checks.
     let _ = if any {
-        state.ensure("pending").map_err(std::io::Error::other).and_then(|_| open_private(&path).map(drop))
+        state
+            .ensure("pending")
+            .map_err(std::io::Error::other)
+            .and_then(|_| lockstep_fs::create_if_absent(&path))
     } else {
         match fs::remove_file(&path) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),

@@ -1,56 +1,32 @@
 //! Opens private files that many processes share, in directories where others may plant files, and appends to
 //! them.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read as _, Seek as _, Write as _};
-use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rustix::fs::OFlags;
+use lockstep_fs::{PositionedIo as _, has_other_links, is_own, no_follow};
 
 use crate::StoreError;
 
 /// The time after which a line without a newline counts as torn. A running writer finishes long before.
 const UNFINISHED: Duration = Duration::from_millis(250);
 
-/// Opens `path` for reading and writing as it is, created 0600: a lock, or a note that is written in place. Anything but a
-/// regular file, which may have come with a cloned repository, is refused.
-pub fn open_private(path: &Path) -> std::io::Result<File> {
-    lockstep_fs::open_to_write(path)
-}
-
-/// Writes the holder into a lock file, for people; errors are ignored. Overwrites in place, because
-/// truncating a file takes ten times as long as writing a line.
-pub fn note_holder(lock: &File, note: &str) {
-    let is_longer = lock.metadata().is_ok_and(|meta| meta.len() > note.len() as u64);
-    let written = lock.write_all_at(note.as_bytes(), 0);
-    if is_longer && written.is_ok() {
-        let _ = lock.set_len(note.len() as u64);
-    }
-}
-
 /// Opens `path` for appending, created 0600. Refuses a symbolic link, anything but a regular file, a file
 /// with a second link, and a file of another user.
 pub(crate) fn open_append(path: &Path) -> Result<File, StoreError> {
-    let file = OpenOptions::new()
-        .read(true)
-        .append(true)
-        .create(true)
-        .mode(0o600)
-        // Without NONBLOCK, opening a planted FIFO would wait for its other end.
-        .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC).bits().cast_signed())
-        .open(path)
-        .map_err(StoreError::io("open", path))?;
+    let file =
+        no_follow().read(true).append(true).create(true).open(path).map_err(StoreError::io("open", path))?;
     let meta = file.metadata().map_err(StoreError::io("look at", path))?;
     let refused = |why| Err(StoreError::Unsafe { path: path.to_owned(), why });
     if !meta.is_file() {
         return refused("it is not a plain file");
     }
-    if meta.uid() != rustix::process::geteuid().as_raw() {
+    if !is_own(&meta) {
         return refused("it belongs to someone else");
     }
-    if meta.nlink() > 1 {
+    if has_other_links(&meta) {
         return refused("it has a second name (a hard link)");
     }
     Ok(file)
@@ -70,11 +46,7 @@ pub fn append_to_own(path: &Path, lines: &[u8], is_own: fn(&str) -> bool) -> Res
 /// Checks that a generated file may replace `path`: there is no file, an empty one, or one whose first line
 /// `is_own` recognises. Nothing else is ever replaced.
 pub fn check_replaceable(path: &Path, is_own: fn(&str) -> bool) -> Result<(), StoreError> {
-    let opened = OpenOptions::new()
-        .read(true)
-        .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC).bits().cast_signed())
-        .open(path);
-    let file = match opened {
+    let file = match no_follow().read(true).open(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         opened => opened.map_err(StoreError::io("open", path))?,
     };
@@ -109,7 +81,7 @@ pub fn append_once(path: &Path, lines: &[u8]) -> Result<u64, StoreError> {
 
 fn append_to(mut file: File, path: &Path, lines: &[u8]) -> Result<u64, StoreError> {
     let io = |what| StoreError::io(what, path);
-    let size = file.metadata().map_err(io("look at"))?.size();
+    let size = file.metadata().map_err(io("look at"))?.len();
     // A writer killed inside its write can leave a line without an end. It must not swallow ours.
     let torn = ends_torn(&file, size).map_err(io("read"))?;
     let owned;
@@ -146,7 +118,7 @@ fn ends_torn(file: &File, mut size: u64) -> std::io::Result<bool> {
             return Ok(true);
         }
         std::thread::sleep(Duration::from_millis(5));
-        let now = file.metadata()?.size();
+        let now = file.metadata()?.len();
         if now != size {
             (size, since) = (now, Instant::now());
         }
@@ -159,9 +131,7 @@ fn ends_torn(file: &File, mut size: u64) -> std::io::Result<bool> {
 /// Only our own bytes are overwritten, even if others have appended since. If this fails too, the next writer
 /// at least ends the line.
 fn blank(file: &File, end: u64, written: usize) {
-    let overwriting = rustix::fs::fcntl_getfl(file)
-        .and_then(|flags| rustix::fs::fcntl_setfl(file, flags.difference(OFlags::APPEND)));
-    if overwriting.is_ok() {
+    if lockstep_fs::clear_append(file).is_ok() {
         let _ = file.write_all_at(&vec![b'\n'; written], end - written as u64);
     }
 }
@@ -169,20 +139,10 @@ fn blank(file: &File, end: u64, written: usize) {
 #[cfg(test)]
 mod tests {
     use std::fs;
-    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    use lockstep_fs::{mode_of, symlink};
 
     use super::*;
-
-    #[test]
-    fn a_lock_says_who_has_it_now() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("lock");
-        let lock = open_private(&path).unwrap();
-        for note in ["process 12\n", "process 12345 (update)\n", "process 9\n", ""] {
-            note_holder(&lock, note);
-            assert_eq!(fs::read_to_string(&path).unwrap(), note);
-        }
-    }
 
     #[test]
     fn lines_follow_each_other_in_a_private_file() {
@@ -191,7 +151,7 @@ mod tests {
         assert_eq!(append_once(&path, b"a\n").unwrap(), 2);
         assert_eq!(append_once(&path, b"bc\n").unwrap(), 5);
         assert_eq!(fs::read(&path).unwrap(), b"a\nbc\n");
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+        assert_eq!(mode_of(&fs::metadata(&path).unwrap()), 0o600);
     }
 
     #[test]
@@ -227,7 +187,7 @@ mod tests {
         let link = dir.path().join("link");
         symlink(&victim, &link).unwrap();
         assert!(append_once(&link, b"x\n").is_err());
-        assert!(open_private(&link).is_err());
+        assert!(lockstep_fs::open_to_write(&link).is_err());
 
         let hard = dir.path().join("hard");
         fs::hard_link(&victim, &hard).unwrap();

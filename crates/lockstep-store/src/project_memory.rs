@@ -6,14 +6,13 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::Read as _;
-use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
+use lockstep_fs::{FileLock, FileStamp, PositionedIo as _};
 use lockstep_steps::audit::Head;
-use rustix::fs::FlockOperation;
 use serde::{Deserialize, Serialize};
 
-use crate::{StateDir, StoreError, UserDir, open_private};
+use crate::{StateDir, StoreError, UserDir};
 
 /// The directory of all memories below the user's.
 const PROJECTS: &str = "projects";
@@ -89,15 +88,15 @@ pub enum Identity {
 /// The lock of a memory, which ends with the value.
 #[derive(Debug)]
 pub(crate) struct MemoryLock {
-    file: Option<File>,
+    lock: Option<FileLock>,
 }
 
 impl MemoryLock {
     /// The hash of the last line that was appended. A line that is remembered and not appended has another one.
     pub(crate) fn appended(&self) -> String {
         let mut bytes = [0; 64];
-        match &self.file {
-            Some(file) if file.read_exact_at(&mut bytes, 0).is_ok() => {
+        match &self.lock {
+            Some(lock) if lock.file().read_exact_at(&mut bytes, 0).is_ok() => {
                 String::from_utf8_lossy(&bytes).into_owned()
             }
             _ => String::new(),
@@ -106,7 +105,7 @@ impl MemoryLock {
 
     /// Notes that the line with this hash was appended.
     pub(crate) fn note_appended(&self, hash: &str) -> std::io::Result<()> {
-        self.file.as_ref().map_or(Ok(()), |file| file.write_all_at(hash.as_bytes(), 0))
+        self.lock.as_ref().map_or(Ok(()), |lock| lock.file().write_all_at(hash.as_bytes(), 0))
     }
 }
 
@@ -173,7 +172,7 @@ impl ProjectMemory {
         let user = self.needed()?;
         if self.marker().as_deref() != Some(&known.id) {
             let dir = self.state.ensure("")?;
-            crate::write_atomically(&dir.join(MARKER), format!("{}\n", known.id).as_bytes(), 0o600)?;
+            lockstep_fs::write_atomically(&dir.join(MARKER), format!("{}\n", known.id).as_bytes(), 0o600)?;
         }
         let text = serde_json::to_string(known).expect("a memory has only text keys");
         user.write(&self.file(), &text)
@@ -184,20 +183,17 @@ impl ProjectMemory {
         let user = self.needed()?;
         user.ensure(PROJECTS)?;
         let path = user.path().join(self.lock_file());
-        let file = open_private(&path).map_err(StoreError::io("open", &path))?;
-        rustix::fs::flock(&file, FlockOperation::LockExclusive)
-            .map_err(|error| StoreError::io("lock", &path)(error.into()))?;
-        Ok(MemoryLock { file: Some(file) })
+        let lock = FileLock::wait(&path).map_err(StoreError::io("lock", &path))?;
+        Ok(MemoryLock { lock: Some(lock) })
     }
 
     /// Keeps other processes from changing the memory and its trails while they are read. Before the first change there is no lock.
     pub(crate) fn lock_to_read(&self) -> Result<MemoryLock, StoreError> {
-        let Some(user) = &self.user else { return Ok(MemoryLock { file: None }) };
+        let Some(user) = &self.user else { return Ok(MemoryLock { lock: None }) };
         let path = user.path().join(self.lock_file());
-        let Ok(file) = lockstep_fs::open(&path) else { return Ok(MemoryLock { file: None }) };
-        rustix::fs::flock(&file, FlockOperation::LockShared)
-            .map_err(|error| StoreError::io("lock", &path)(error.into()))?;
-        Ok(MemoryLock { file: Some(file) })
+        let Ok(file) = lockstep_fs::open(&path) else { return Ok(MemoryLock { lock: None }) };
+        let lock = FileLock::wait_shared(file).map_err(StoreError::io("lock", &path))?;
+        Ok(MemoryLock { lock: Some(lock) })
     }
 
     /// Changes the record, if there is one.
@@ -228,7 +224,7 @@ impl ProjectMemory {
     }
 
     fn inode(&self) -> u64 {
-        fs::metadata(&self.root).map_or(0, |meta| meta.ino())
+        fs::metadata(&self.root).map_or(0, |meta| FileStamp::from(&meta).inode)
     }
 
     fn marker(&self) -> Option<String> {

@@ -1,16 +1,14 @@
 //! Reports: numbering, the written files, and which file was reported in which state.
 
 use std::io::{ErrorKind, Read as _};
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use lockstep_fs::{FileStamp, StagedFile, sync_dir};
 use lockstep_model::alert::Alert;
 use lockstep_model::ids::{AgentId, SessionId};
 use rusqlite::{Connection, Transaction};
 
-use crate::atomic::{Prepared, sync};
 use crate::pending::{self, Pending};
 use crate::{StateDir, Store, StoreError, mailbox};
 
@@ -49,7 +47,7 @@ impl Store {
         // Written and synced before the write lock is held; under it they only get their names.
         let mut texts = Vec::new();
         for (extension, text) in draft.texts {
-            texts.push((*extension, Prepared::new(&dir, text.as_bytes(), 0o600)?));
+            texts.push((*extension, StagedFile::new(&dir, text.as_bytes(), 0o600)?));
         }
         let number = self.write(|db| {
             if any_reported(db, draft)? {
@@ -64,7 +62,7 @@ impl Store {
             pending::set_flag(db, &state, draft.session)?;
             Ok(Ok(Some(number)))
         })??;
-        sync(&dir)?;
+        sync_dir(&dir)?;
         Ok(number)
     }
 }
@@ -117,7 +115,7 @@ fn exists(
     state: &str,
 ) -> rusqlite::Result<bool> {
     db.prepare_cached(&format!("SELECT 1 FROM {table} WHERE session = ?1 AND path = ?2 AND state = ?3"))?
-        .exists((session.as_str(), path.as_os_str().as_bytes(), state))
+        .exists((session.as_str(), path.as_os_str().as_encoded_bytes(), state))
 }
 
 fn next_number(db: &Transaction<'_>, session: &SessionId) -> rusqlite::Result<u32> {
@@ -133,7 +131,7 @@ fn put_files(
     draft: &Draft<'_>,
     dir: &Path,
     number: u32,
-    texts: Vec<(&str, Prepared)>,
+    texts: Vec<(&str, StagedFile)>,
 ) -> Result<(), StoreError> {
     for (extension, text) in texts {
         text.put(&dir.join(format!("{number}.{extension}")))?;
@@ -151,7 +149,7 @@ fn insert(db: &Transaction<'_>, draft: &Draft<'_>, number: u32) -> rusqlite::Res
         db.execute(
             "INSERT INTO reported VALUES (?1, ?2, ?3)
              ON CONFLICT (session, path) DO UPDATE SET state = ?3",
-            (session, path.as_os_str().as_bytes(), state),
+            (session, path.as_os_str().as_encoded_bytes(), state),
         )?;
         pending::remove(db, draft.session, path)?;
     }
@@ -172,9 +170,11 @@ pub(crate) fn state_of(path: &Path) -> String {
         Err(error) if error.kind() == ErrorKind::NotFound => return "absent".to_owned(),
         Err(error) => return format!("unreadable: {error}"),
     };
-    let by_stat = || format!("stat:{}:{}:{}", meta.len(), meta.mtime(), meta.mtime_nsec());
-    let special = meta.file_type().is_fifo() || meta.file_type().is_socket() || !meta.is_file();
-    if special || meta.len() > MAX_DIGESTED_BYTES {
+    let by_stat = || {
+        let FileStamp { size, mtime, .. } = FileStamp::from(&meta);
+        format!("stat:{size}:{}:{}", mtime.div_euclid(1_000_000_000), mtime.rem_euclid(1_000_000_000))
+    };
+    if !meta.is_file() || meta.len() > MAX_DIGESTED_BYTES {
         return by_stat();
     }
     let mut content = Vec::new();

@@ -1,13 +1,11 @@
 //! `.lockstep/` beside `lockstep.toml`: where everything is, and the promise that it is ours.
 
 use std::fs;
-use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use lockstep_model::ids::SessionId;
 
-use crate::{StoreError, write_atomically};
+use crate::StoreError;
 
 /// The state directory of one project.
 #[derive(Debug, Clone)]
@@ -47,7 +45,7 @@ impl StateDir {
         let ignore = self.path.join(".gitignore");
         match fs::symlink_metadata(&ignore) {
             Ok(meta) if meta.len() > 0 => Ok(()),
-            _ => write_atomically(&ignore, b"*\n", 0o600),
+            _ => Ok(lockstep_fs::write_atomically(&ignore, b"*\n", 0o600)?),
         }
     }
 
@@ -83,27 +81,15 @@ impl StateDir {
 
 /// Makes one private directory.
 fn private_dir(path: &Path) -> Result<(), StoreError> {
-    match fs::symlink_metadata(path) {
-        Ok(meta) if meta.is_dir() => return Ok(()),
-        Ok(_) => {
-            return Err(StoreError::Unsafe {
-                path: path.to_owned(),
-                why: "it must be a directory, not a link or a file",
-            });
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(StoreError::io("look at", path)(error)),
-    }
-    match fs::DirBuilder::new().mode(0o700).create(path) {
-        // Another hook was first.
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        result => result.map_err(StoreError::io("create", path)),
-    }
+    let why = "it must be a directory, not a link or a file";
+    let is_directory =
+        lockstep_fs::ensure_private_dir(path, false).map_err(StoreError::io("create", path))?;
+    if is_directory { Ok(()) } else { Err(StoreError::Unsafe { path: path.to_owned(), why }) }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt, symlink};
+    use lockstep_fs::{mode_of, symlink};
 
     use super::*;
 
@@ -119,7 +105,7 @@ mod tests {
         state.ensure("").unwrap();
         assert_eq!(fs::read_to_string(&ignore).unwrap(), "*\n", "one that was cut short is mended");
         for dir in [state.path(), &state.path().join("log")] {
-            assert_eq!(fs::metadata(dir).unwrap().permissions().mode() & 0o777, 0o700);
+            assert_eq!(mode_of(&fs::metadata(dir).unwrap()), 0o700);
         }
     }
 

@@ -3,18 +3,14 @@
 //! A writer takes the system's lock on a small file, which ends with its process. A hold is a note in that
 //! file with the holder's name and an end time, so a holder that dies blocks the step no longer than that.
 
-use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
-use std::thread::sleep;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jiff::Timestamp;
-use rustix::fs::FlockOperation;
+use lockstep_fs::{FileLock, PositionedIo as _};
 use serde::{Deserialize, Serialize};
 
-use crate::{StateDir, StoreError, open_private};
+use crate::{StateDir, StoreError};
 
 /// The maximum wait for another writer, which needs a few milliseconds.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -51,7 +47,7 @@ struct Note {
 /// Leave to write a step; it ends with the value.
 #[derive(Debug)]
 pub struct StepLock {
-    file: File,
+    lock: FileLock,
     path: PathBuf,
     note: Note,
 }
@@ -86,19 +82,11 @@ impl StepLock {
         now: Timestamp,
     ) -> Result<Self, StepLockError> {
         let path = path(state, step)?;
-        let file = open(&path)?;
-        let start = Instant::now();
-        while let Err(error) = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            if error != rustix::io::Errno::WOULDBLOCK {
-                return Err(StoreError::io("lock", &path)(error.into()).into());
-            }
-            if start.elapsed() > PATIENCE {
-                let unknown = Holder { name: "another process".to_owned(), since: now, until: None };
-                return Err(StepLockError::Held(read(&file).writer.unwrap_or(unknown)));
-            }
-            sleep(Duration::from_millis(2));
-        }
-        let mut lock = Self { note: read(&file), file, path };
+        let Some(lock) = FileLock::acquire(&path, PATIENCE).map_err(StoreError::io("lock", &path))? else {
+            let unknown = Holder { name: "another process".to_owned(), since: now, until: None };
+            return Err(StepLockError::Held(read(&path).writer.unwrap_or(unknown)));
+        };
+        let mut lock = Self { note: read(&path), lock, path };
         lock.note.writer = Some(Holder { name: name.to_owned(), since: now, until: None });
         lock.write()?;
         Ok(lock)
@@ -106,9 +94,9 @@ impl StepLock {
 
     /// Returns the holder of the step, if there is one, without taking the lock.
     pub fn held(state: &StateDir, step: &Path, now: Timestamp) -> Option<Holder> {
-        let path = state.path().join("steps").join("locks").join(key(step));
-        let note = read(&lockstep_fs::open(path).ok()?);
-        note.holder.filter(|holder| holder.until.is_none_or(|until| until > now))
+        read(&state.path().join("steps").join("locks").join(key(step)))
+            .holder
+            .filter(|holder| holder.until.is_none_or(|until| until > now))
     }
 
     /// Returns the present holder.
@@ -130,7 +118,8 @@ impl StepLock {
 
     fn write(&self) -> Result<(), StoreError> {
         let text = serde_json::to_string(&self.note).expect("a note is plain text");
-        let written = self.file.set_len(0).and_then(|()| self.file.write_all_at(text.as_bytes(), 0));
+        let file = self.lock.file();
+        let written = file.set_len(0).and_then(|()| file.write_all_at(text.as_bytes(), 0));
         written.map_err(StoreError::io("write", &self.path))
     }
 }
@@ -145,15 +134,9 @@ fn path(state: &StateDir, step: &Path) -> Result<PathBuf, StoreError> {
     Ok(state.path().join("steps").join("locks").join(key(step)))
 }
 
-fn open(path: &Path) -> Result<File, StoreError> {
-    open_private(path).map_err(StoreError::io("open", path))
-}
-
 /// Reads the note. A truncated note is empty.
-fn read(mut file: &File) -> Note {
-    let mut text = String::new();
-    let read = file.seek(SeekFrom::Start(0)).and_then(|_| file.take(4096).read_to_string(&mut text));
-    read.ok().and_then(|_| serde_json::from_str(&text).ok()).unwrap_or_default()
+fn read(lock: &Path) -> Note {
+    serde_json::from_str(&FileLock::note(lock)).unwrap_or_default()
 }
 
 #[cfg(test)]

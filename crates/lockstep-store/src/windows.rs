@@ -11,11 +11,10 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use lockstep_fs::FileStamp;
 use lockstep_model::ids::{AgentId, SessionId};
 
 use crate::{StateDir, StoreError};
@@ -201,11 +200,9 @@ impl<'a> Windows<'a> {
             if end.starts_with(EDIT) {
                 return None;
             }
-            let meta = entry.metadata().ok()?;
-            let nanos = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
-            let start = nanos(meta.mtime(), meta.mtime_nsec());
-            let end = (end == CLOSED).then(|| nanos(meta.ctime(), meta.ctime_nsec()));
-            Some((entry.path(), Window { agent, start, end }))
+            let stamp = FileStamp::from(&entry.metadata().ok()?);
+            let end = (end == CLOSED).then_some(stamp.ctime);
+            Some((entry.path(), Window { agent, start: stamp.mtime, end }))
         })
     }
 
@@ -225,7 +222,7 @@ impl<'a> Windows<'a> {
 }
 
 fn digest_of_path(path: &Path) -> String {
-    blake3::hash(path.as_os_str().as_bytes()).to_hex()[..16].to_owned()
+    blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex()[..16].to_owned()
 }
 
 fn digest(id: &str) -> String {
@@ -325,8 +322,7 @@ mod tests {
             windows.open(&call.to_string(), None).unwrap();
             let file = root.path().join("f");
             fs::write(&file, "x").unwrap();
-            let meta = fs::metadata(&file).unwrap();
-            let written = meta.ctime() * 1_000_000_000 + meta.ctime_nsec();
+            let written = FileStamp::from(&fs::metadata(&file).unwrap()).ctime;
             assert!(windows.list().iter().all(|window| window.start <= written));
         }
     }

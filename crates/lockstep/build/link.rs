@@ -11,7 +11,6 @@
 use std::env;
 use std::fs;
 use std::io;
-use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -61,7 +60,7 @@ fn link_statically() -> io::Result<()> {
     }
     fs::create_dir(&folder)?;
     for (name, archive) in ARCHIVES.iter().zip(archives) {
-        symlink(archive, folder.join(name))?;
+        fs::copy(archive, folder.join(name))?;
     }
     fs::write(folder.join(EMPTY.0), EMPTY.1)?;
     for argument in [

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 
 use lockstep_cache::CacheError;
 use lockstep_config::{Fault, Problem};
+use lockstep_fs::FsError;
 use lockstep_index::IndexError;
 use lockstep_store::StoreError;
 use lockstep_text::single_line;
@@ -103,6 +104,12 @@ fn chain(error: &dyn Error) -> String {
         cause = error.source();
     }
     text
+}
+
+impl From<FsError> for CommandError {
+    fn from(error: FsError) -> Self {
+        Self::from_error(Kind::Store, error)
+    }
 }
 
 impl From<StoreError> for CommandError {

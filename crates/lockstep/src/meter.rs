@@ -1,11 +1,9 @@
 //! The resources of this process, for the budgets of parsers.
 
-use std::fs;
 use std::time::Duration;
 
+use lockstep_fs::process;
 use lockstep_refs::budget::{Meter, install_meter};
-use rustix::param::page_size;
-use rustix::time::{ClockId, clock_gettime};
 
 struct ProcessMeter;
 
@@ -16,15 +14,11 @@ pub(crate) fn install() {
 
 impl Meter for ProcessMeter {
     fn thread_time(&self) -> Duration {
-        let time = clock_gettime(ClockId::ThreadCPUTime);
-        let part = |number: i64| u64::try_from(number).unwrap_or_default();
-        Duration::from_secs(part(time.tv_sec)) + Duration::from_nanos(part(time.tv_nsec))
+        process::thread_time()
     }
 
     fn memory(&self) -> Option<u64> {
-        let text = fs::read_to_string("/proc/self/statm").ok()?;
-        let pages: u64 = text.split_whitespace().nth(1)?.parse().ok()?;
-        Some(pages * page_size() as u64)
+        process::resident_bytes()
     }
 }
 

@@ -1,9 +1,9 @@
 //! Programs on this machine, by the name a shell would use.
 
 use std::env;
-use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+
+use lockstep_fs::is_executable;
 
 use crate::env_vars::PATH;
 
@@ -13,10 +13,6 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
         return Some(PathBuf::from(name)).filter(|path| is_executable(path));
     }
     env::split_paths(&PATH.get()?).map(|dir| dir.join(name)).find(|path| is_executable(path))
-}
-
-fn is_executable(path: &Path) -> bool {
-    fs::metadata(path).is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
 /// Returns the name of this program for a shell command: its name if PATH finds it, otherwise its path.

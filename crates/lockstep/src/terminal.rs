@@ -60,8 +60,7 @@ impl Terminal {
 
     /// Returns the number of columns, if the output goes to a terminal.
     pub(crate) fn width(&self) -> Option<usize> {
-        let size = rustix::termios::tcgetwinsize(io::stdout()).ok()?;
-        Some(usize::from(size.ws_col)).filter(|columns| *columns > 0)
+        lockstep_fs::terminal::columns()
     }
 
     /// Returns `text` in a style, if colour is enabled.

@@ -32,6 +32,28 @@ fn runtime_names(file: &SourceFile) -> Vec<Breach> {
         .collect()
 }
 
+pub(super) const SYSTEM_APART: Rule = Rule {
+    asks: "Only lockstep-fs calls the operating system directly.",
+    why: "another platform is then the work of one crate. Call a function of lockstep-fs, or add one there.",
+    breaches: system_names,
+};
+
+/// The crates that may name the system's own interfaces: the one for them, and the one of the tests.
+const SYSTEM: [&str; 2] = ["crates/lockstep-fs/", "crates/lockstep-testkit/"];
+
+fn system_names(file: &SourceFile) -> Vec<Breach> {
+    let in_source =
+        file.path.starts_with("crates/") && file.path.contains("/src/") && file.path.ends_with(".rs");
+    if !in_source || SYSTEM.iter().any(|crate_path| file.path.starts_with(crate_path)) {
+        return Vec::new();
+    }
+    let used = |line: &str| ["os::unix", "rustix::"].into_iter().find(|name| line.contains(name));
+    let lines = file.text.lines().enumerate();
+    lines
+        .filter_map(|(index, line)| Some(Breach::on_line(file, index, format!("uses {}", used(line)?))))
+        .collect()
+}
+
 pub(super) const PURE_BELOW: &str = "A pure crate depends on no crate of ours that is not pure.";
 pub(super) const PURE_BELOW_WHY: &str =
     "a crate is as pure as what it calls. Move what both need into a pure crate, or take it as an argument.";
@@ -103,6 +125,19 @@ mod tests {
         assert!(runtime_names(&at("crates/lockstep/src/mcp/server.rs")).is_empty());
         let found = runtime_names(&at("crates/lockstep/src/hook/mod.rs"));
         assert_eq!(found, [Breach::new("crates/lockstep/src/hook/mod.rs:1", "uses tokio::")]);
+    }
+
+    #[test]
+    fn only_one_crate_calls_the_system() {
+        let at = |path: &str| SourceFile {
+            path: path.to_owned(),
+            text: "use std::os::unix::fs::symlink;\n".to_owned(),
+        };
+        for path in ["crates/lockstep-fs/src/dir.rs", "crates/lockstep/tests/it/paths.rs", "xtask/src/ci.rs"]
+        {
+            assert!(system_names(&at(path)).is_empty(), "{path}");
+        }
+        assert_eq!(system_names(&at("crates/lockstep/src/hook/mod.rs")).len(), 1);
     }
 
     #[test]

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use lockstep_fs::FileStamp;
+
 use super::objects::Oid;
 
 /// A tracked file with its stamp from git's index.
@@ -58,10 +60,7 @@ impl TrackedList {
 /// Reads the list at `path`, with the files below `prefix`; `None` if it is missing, damaged or split into two files.
 pub(super) fn read(path: &Path, oid: usize, prefix: &str) -> Option<TrackedList> {
     let bytes = lockstep_fs::read_up_to(path, lockstep_fs::MAX_STATE_BYTES).ok()?;
-    let written = fs::metadata(path).ok().map(|meta| {
-        use std::os::unix::fs::MetadataExt as _;
-        nanos(meta.mtime(), meta.mtime_nsec())
-    })?;
+    let written = FileStamp::from(&fs::metadata(path).ok()?).mtime;
     let body = bytes.get(..bytes.len().checked_sub(oid)?)?;
     let mut reader = Reader { bytes: body, at: 0 };
     if reader.take(4)? != b"DIRC" {

@@ -1,9 +1,9 @@
 //! Packs: many objects in one file, found by the index beside it, some stored as the difference from another.
 
 use std::fs::File;
-use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 
+use lockstep_fs::PositionedIo as _;
 use miniz_oxide::inflate::decompress_to_vec_zlib_with_limit;
 
 use super::objects::{MAX_BYTES, Object, Objects, Oid, Type};

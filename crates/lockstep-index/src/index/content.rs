@@ -1,15 +1,14 @@
 //! Reads one file: its version, and its text if it is a text file. Reading never fails, blocks or follows a
 //! link.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{ErrorKind, Read as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs::{self, File};
+use std::io::Read as _;
 use std::path::Path;
 
-use rustix::fs::OFlags;
+use lockstep_fs::{is_absent, no_follow, now};
 use serde::{Deserialize, Serialize};
 
-use super::version::{Version, now};
+use super::version::Version;
 
 /// The kind of content that the index has of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -86,11 +85,9 @@ pub(crate) fn read<'a>(path: &Path, limit: u64, buffer: &'a mut Vec<u8>) -> Opti
     // Taken before the file is read: a change from now on may not show in its time.
     let at = now();
     let without = |version: Version, state| Some(Content { version: version.unread(at), text: Err(state) });
-    // Non-blocking: opening a pipe that replaced the file would hang.
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
+    let file = match no_follow().read(true).open(path) {
         Ok(file) => file,
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => return None,
+        Err(error) if is_absent(&error) => return None,
         Err(_) => {
             let meta = fs::symlink_metadata(path).ok()?;
             let state = if meta.is_symlink() { State::Link } else { State::Unreadable };
@@ -137,7 +134,7 @@ fn has_zero(content: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::{PermissionsExt as _, symlink};
+    use lockstep_fs::{make_pipe, set_mode, symlink};
 
     use super::*;
 
@@ -154,14 +151,7 @@ mod tests {
         symlink("text", at("link")).unwrap();
         symlink("loop", at("loop")).unwrap();
         fs::create_dir(at("directory")).unwrap();
-        rustix::fs::mknodat(
-            rustix::fs::CWD,
-            at("pipe"),
-            rustix::fs::FileType::Fifo,
-            rustix::fs::Mode::from_raw_mode(0o600),
-            0,
-        )
-        .unwrap();
+        make_pipe(&at("pipe")).unwrap();
         let state = |name: &str| {
             read(&at(name), 100, &mut Vec::new()).map(|content| content.text.err().unwrap_or(State::Text))
         };
@@ -181,7 +171,7 @@ mod tests {
         ] {
             assert_eq!(state(name), expected, "{name}");
         }
-        fs::set_permissions(at("text"), fs::Permissions::from_mode(0o000)).unwrap();
+        set_mode(&at("text"), 0o000).unwrap();
         if File::open(at("text")).is_err() {
             assert_eq!(state("text"), Some(State::Unreadable));
         }

@@ -8,8 +8,8 @@ use super::manifest::Manifest;
 use super::merge;
 use super::storage::{Part, Writer};
 use super::table::{Source, Table};
-use super::version::now;
 use crate::IndexError;
+use lockstep_fs::now;
 
 /// Smaller tables stay in memory, which is faster than opening their files.
 const IN_MEMORY: usize = 1 << 16;

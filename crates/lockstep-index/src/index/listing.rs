@@ -10,8 +10,9 @@ use ignore::{DirEntry, WalkState};
 use super::files::Directory;
 use super::rules;
 use super::settings::Filter;
-use super::version::{Version, now};
+use super::version::Version;
 use crate::scope::walk;
+use lockstep_fs::now;
 
 /// The entries in scope below a directory.
 #[derive(Debug, Default)]

@@ -2,18 +2,16 @@
 //! new and deleted ones by the times of known directories.
 
 use std::collections::{BTreeSet, HashSet};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use rustix::fs::{AtFlags, FileType, Mode, OFlags};
-
+use lockstep_fs::{Dir, FileKind, Links, now};
 use lockstep_refs::world::{base, parent};
 
 use super::content;
 use super::files::{ByDirectory, Files};
 use super::rules;
-use super::version::{Version, now};
+use super::version::Version;
 use crate::threads;
 
 /// The differences from the table.
@@ -72,7 +70,7 @@ pub(crate) fn look(root: &Path, files: &Files, limit: u64, outdated: &AtomicBool
     let helpers = threads::besides(files.len() / FILES_PER_THREAD);
     let next = AtomicUsize::new(0);
     let opened = open_root(root);
-    let eye = Eye { root, base: opened.as_ref().map(AsFd::as_fd), files, limit };
+    let eye = Eye { root, base: opened.as_ref(), files, limit };
     let work = || {
         let mut look = Look::default();
         loop {
@@ -105,7 +103,7 @@ pub(crate) fn look(root: &Path, files: &Files, limit: u64, outdated: &AtomicBool
 /// The table keeps its state for all other paths, so the next full check finds their changes.
 pub(crate) fn look_only(root: &Path, files: &Files, limit: u64, paths: &HashSet<String>) -> Look {
     let opened = open_root(root);
-    let eye = Eye { root, base: opened.as_ref().map(AsFd::as_fd), files, limit };
+    let eye = Eye { root, base: opened.as_ref(), files, limit };
     let mut look = Look::default();
     let names = &files.directory_paths;
     let given: Vec<&str> =
@@ -149,15 +147,14 @@ fn nearest(files: &Files, path: &str) -> Option<usize> {
 }
 
 /// Opens the root, because relative paths are shorter. If it cannot be opened, no file exists.
-fn open_root(root: &Path) -> Option<OwnedFd> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    rustix::fs::open(root, flags, Mode::empty()).ok()
+fn open_root(root: &Path) -> Option<Dir> {
+    Dir::open(root, Links::Follow).ok()
 }
 
 struct Eye<'a> {
     root: &'a Path,
     /// The opened root.
-    base: Option<BorrowedFd<'a>>,
+    base: Option<&'a Dir>,
     files: &'a Files,
     limit: u64,
 }
@@ -173,7 +170,7 @@ impl Eye<'_> {
     }
 
     /// Checks a directory, and opens it if enough files in it are checked next. `None` if it was deleted.
-    fn look_at_directory(&self, directory: usize, files: usize, look: &mut Look) -> Option<Option<OwnedFd>> {
+    fn look_at_directory(&self, directory: usize, files: usize, look: &mut Look) -> Option<Option<Dir>> {
         let number = u32::try_from(directory).expect("directories are numbered with 32 bits");
         let known = self.files.directories[directory];
         let relative = self.files.directory_paths.get(directory);
@@ -197,33 +194,30 @@ impl Eye<'_> {
     }
 
     /// Checks a file, relative to its directory if that is open.
-    fn look_at_file(&self, file: u32, directory: Option<&OwnedFd>, look: &mut Look) {
+    fn look_at_file(&self, file: u32, directory: Option<&Dir>, look: &mut Look) {
         let path = self.files.paths.get(file as usize);
-        let flags = AtFlags::SYMLINK_NOFOLLOW;
-        let stat = match directory {
-            Some(fd) => rustix::fs::statat(fd, base(path), flags).ok(),
-            None => self.base.and_then(|base| rustix::fs::statat(base, path, flags).ok()),
+        let entry = match directory {
+            Some(dir) => dir.entry(base(path), Links::Refuse).ok(),
+            None => self.base.and_then(|root| root.entry(path, Links::Refuse).ok()),
         };
-        match stat {
-            Some(stat) => self.compare(file, &Version::of_stat(&stat), look),
+        match entry {
+            Some(entry) => self.compare(file, &entry.stamp.into(), look),
             None => look.vanished.push(file),
         }
     }
 
     /// Returns a directory's version, and opens the directory if that is cheaper for this many files. `None`
     /// if it was deleted or is no longer a directory.
-    fn directory(&self, relative: &str, files: usize) -> Option<(Option<OwnedFd>, Version)> {
+    fn directory(&self, relative: &str, files: usize) -> Option<(Option<Dir>, Version)> {
         let base = self.base?;
         let path = if relative.is_empty() { "." } else { relative };
         if files < WORTH_OPENING {
-            let stat = rustix::fs::statat(base, path, AtFlags::SYMLINK_NOFOLLOW).ok()?;
-            let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
-            return is_directory.then(|| (None, Version::of_stat(&stat)));
+            let entry = base.entry(path, Links::Refuse).ok()?;
+            return (entry.kind == FileKind::Directory).then(|| (None, entry.stamp.into()));
         }
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let fd = rustix::fs::openat(base, path, flags, Mode::empty()).ok()?;
-        let stat = rustix::fs::fstat(&fd).ok()?;
-        Some((Some(fd), Version::of_stat(&stat)))
+        let dir = base.open_below(path, Links::Refuse).ok()?;
+        let entry = dir.own_entry().ok()?;
+        Some((Some(dir), entry.stamp.into()))
     }
 
     fn compare(&self, file: u32, present: &Version, look: &mut Look) {

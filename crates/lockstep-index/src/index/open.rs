@@ -22,9 +22,9 @@ use super::settings::Settings;
 use super::storage::{Part, Storage, Writer};
 use super::table::{Source, Table};
 use super::update::Plan;
-use super::version::now;
 use super::{Index, rules};
 use crate::IndexError;
+use lockstep_fs::now;
 
 /// The location of an index.
 #[derive(Debug, Clone, Copy)]

@@ -1,13 +1,13 @@
 //! The directory of an index: numbered files that never change, a manifest that is replaced, and the writer's
 //! lock.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::fs;
+use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use lockstep_store::{StateDir, note_holder, open_private};
-use rustix::fs::OFlags;
+use lockstep_fs::FileLock;
+use lockstep_store::StateDir;
 
 use super::files::Files;
 use super::manifest::Manifest;
@@ -76,19 +76,12 @@ impl Storage {
     /// Acquires the writer's lock, or returns its holder. The lock ends with its process.
     pub(crate) fn lock(&self, what: &str) -> Result<Result<Writer, Holder>, IndexError> {
         let path = self.state.ensure("index")?.join(LOCK);
-        let file = open_private(&path).map_err(IndexError::io("open", &path))?;
-        match file.try_lock() {
-            Ok(()) => {
-                let note = format!("{} {what}\n", std::process::id());
-                note_holder(&file, &note);
-                Ok(Ok(Writer { storage: self.clone(), lock: file }))
+        match FileLock::acquire(&path, Duration::ZERO).map_err(IndexError::io("lock", &path))? {
+            Some(lock) => {
+                lock.set_note(&format!("{} {what}\n", std::process::id()));
+                Ok(Ok(Writer { storage: self.clone(), _lock: lock }))
             }
-            Err(TryLockError::WouldBlock) => {
-                let mut note = String::new();
-                let _ = file.take(200).read_to_string(&mut note);
-                Ok(Err(Holder::read(&note)))
-            }
-            Err(TryLockError::Error(error)) => Err(IndexError::io("lock", &path)(error)),
+            None => Ok(Err(Holder::read(&FileLock::note(&path)))),
         }
     }
 }
@@ -125,16 +118,7 @@ impl WriterLock {
 #[derive(Debug)]
 pub(crate) struct Writer {
     storage: Storage,
-    lock: File,
-}
-
-impl Drop for Writer {
-    /// Releases the lock explicitly. Closing the file would not be enough: a child process that another
-    /// thread is just starting has a copy of the file until it executes its program, and others would see the
-    /// lock as taken.
-    fn drop(&mut self) {
-        let _ = self.lock.unlock();
-    }
+    _lock: FileLock,
 }
 
 impl Writer {
@@ -151,16 +135,8 @@ impl Writer {
     /// Writes a numbered file. It is not read until a manifest names it.
     pub(crate) fn put(&self, part: Part, number: u32, bytes: &[u8]) -> Result<(), IndexError> {
         let path = self.storage.path(part, number);
-        let write = || {
-            let mut file = OpenOptions::new()
-                .create_new(true)
-                .write(true)
-                .mode(0o600)
-                .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
-                .open(&path)?;
-            file.write_all(bytes)
-        };
-        write().map_err(IndexError::io("write", &path))
+        let created = lockstep_fs::no_follow().create_new(true).write(true).open(&path);
+        created.and_then(|mut file| file.write_all(bytes)).map_err(IndexError::io("write", &path))
     }
 
     /// Returns the first number above all existing files, including unnamed ones, which may still be read.
@@ -174,11 +150,7 @@ impl Writer {
     /// files damaged by a power failure fail their checksums and are rebuilt.
     pub(crate) fn replace(&self, manifest: &Manifest) -> Result<(), IndexError> {
         let dir = self.storage.state.index();
-        let path = dir.join(MANIFEST);
-        let mut file =
-            tempfile::NamedTempFile::new_in(&dir).map_err(IndexError::io("create a file in", &dir))?;
-        file.write_all(&manifest.encode()).map_err(IndexError::io("write", &path))?;
-        file.persist(&path).map_err(|error| IndexError::io("replace", &path)(error.error))?;
+        lockstep_fs::replace_unsynced(&dir.join(MANIFEST), &manifest.encode())?;
         self.clean(&dir, manifest);
         Ok(())
     }
@@ -186,10 +158,7 @@ impl Writer {
     /// Removes the manifest, so that the next reader finds no index.
     pub(crate) fn discard(&self) -> Result<(), IndexError> {
         let path = self.storage.state.index().join(MANIFEST);
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => Err(IndexError::io("remove", &path)(error)),
-            _ => Ok(()),
-        }
+        lockstep_fs::remove_if_present(&path).map(drop).map_err(IndexError::io("remove", &path))
     }
 
     /// Removes numbered files that no manifest names: those of older manifests, and of writers that were
@@ -228,7 +197,7 @@ mod tests {
         let writer = storage.lock("build").unwrap().unwrap();
         assert_eq!(storage.lock("update").unwrap().unwrap_err().what, "build");
         // A child process that is being started has such a copy.
-        let copy = writer.lock.try_clone().unwrap();
+        let copy = writer._lock.file().try_clone().unwrap();
         drop(writer);
         assert!(storage.lock("update").unwrap().is_ok());
         drop(copy);

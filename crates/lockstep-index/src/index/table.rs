@@ -12,8 +12,9 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::FileExt as _;
 use std::sync::OnceLock;
+
+use lockstep_fs::PositionedIo as _;
 
 use super::codec::{Bytes, check, put_varint};
 

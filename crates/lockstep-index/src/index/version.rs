@@ -4,18 +4,11 @@
 //! set. A file that was rewritten and got its old modification time back has another version.
 
 use std::fs::Metadata;
-use std::os::unix::fs::MetadataExt as _;
-use std::time::SystemTime;
 
-use rustix::fs::Stat;
+use lockstep_fs::{FileStamp, RACY_NANOS};
 use serde::{Deserialize, Serialize};
 
 use super::codec::check;
-use crate::stamp::nanos;
-
-/// A file that changed this shortly before it was read may change again within the same tick of the file
-/// system's clock (up to 10 ms), without a different time.
-const RACY_NANOS: i64 = 20_000_000;
 
 /// Size, change time and inode, and a digest of the content if the time cannot be trusted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -28,23 +21,15 @@ pub(crate) struct Version {
     pub(crate) digest: u64,
 }
 
+impl From<FileStamp> for Version {
+    fn from(FileStamp { size, ctime: changed, inode, .. }: FileStamp) -> Self {
+        Self { size, changed, inode, digest: 0 }
+    }
+}
+
 impl Version {
     pub(crate) fn of(meta: &Metadata) -> Self {
-        Self {
-            size: meta.len(),
-            changed: nanos(meta.ctime(), meta.ctime_nsec()),
-            inode: meta.ino(),
-            digest: 0,
-        }
-    }
-
-    pub(crate) fn of_stat(stat: &Stat) -> Self {
-        Self {
-            size: stat.st_size.cast_unsigned(),
-            changed: nanos(stat.st_ctime, stat.st_ctime_nsec.cast_signed()),
-            inode: stat.st_ino,
-            digest: 0,
-        }
+        FileStamp::from(meta).into()
     }
 
     /// Returns the version for a content that was read at time `at`. If the time is racy, it includes a
@@ -87,10 +72,4 @@ impl Version {
 fn digest(content: &[u8]) -> u64 {
     // Zero stands for "not digested".
     check(content).max(1)
-}
-
-/// Returns the current time in the unit of file times.
-pub(crate) fn now() -> i64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    nanos(since.as_secs().cast_signed(), i64::from(since.subsec_nanos()))
 }

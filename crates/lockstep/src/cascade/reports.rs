@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use lockstep_cascade::Cascade;
 use lockstep_cascade::report::Held;
-use lockstep_store::{StoreError, write_atomically};
+use lockstep_fs::write_atomically;
+use lockstep_store::StoreError;
 
 use super::disk::Disk;
 use crate::error::CommandError;

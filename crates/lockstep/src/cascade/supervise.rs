@@ -8,14 +8,14 @@ use std::collections::VecDeque;
 use std::fs;
 use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, ExitStatus};
+use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rustix::fs::FlockOperation;
-use rustix::process::{Pid, Signal, getpid, getppid, kill_process};
+use lockstep_fs::FileLock;
+use lockstep_fs::process::{adopt_orphans, exit_code, kill, parent};
 
 use crate::terminal::complain;
 
@@ -69,9 +69,8 @@ pub(crate) fn main(args: &SuperviseArgs) -> ExitCode {
 
 fn supervise(args: &SuperviseArgs) -> io::Result<u8> {
     // Held until this process ends: the next run waits for it.
-    let lock = lockstep_fs::open_to_write(&args.lock)?;
-    rustix::fs::flock(&lock, FlockOperation::LockShared)?;
-    if getppid().map(Pid::as_raw_pid) != Some(args.run) {
+    let _lock = FileLock::wait_shared(lockstep_fs::open_to_write(&args.lock)?)?;
+    if parent() != Some(args.run) {
         return Ok(CUT);
     }
     adopt_orphans()?;
@@ -89,7 +88,7 @@ fn supervise(args: &SuperviseArgs) -> io::Result<u8> {
             break CUT;
         }
         if let Some(status) = agent.try_wait()? {
-            break code(status);
+            break exit_code(status);
         }
         if is_stopped(i32::try_from(agent.id()).unwrap_or_default()) {
             break STOPPED;
@@ -97,7 +96,7 @@ fn supervise(args: &SuperviseArgs) -> io::Result<u8> {
         thread::sleep(PAUSE);
     };
     // A process that the agent left in the background is no longer watched.
-    kill_descendants(getpid().as_raw_pid());
+    kill_descendants(own_id());
     // Closed by the end of the last process; one that cannot be killed is not waited for.
     let _ = copied.recv_timeout(KILLING);
     Ok(code)
@@ -130,20 +129,8 @@ fn copy_output(mut from: io::PipeReader) -> mpsc::Receiver<()> {
     copied
 }
 
-fn code(status: ExitStatus) -> u8 {
-    use std::os::unix::process::ExitStatusExt as _;
-    let code = status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0));
-    u8::try_from(code).unwrap_or(u8::MAX)
-}
-
-#[cfg(target_os = "linux")]
-pub(super) fn adopt_orphans() -> io::Result<()> {
-    Ok(rustix::process::set_child_subreaper(Some(getpid()))?)
-}
-
-#[cfg(not(target_os = "linux"))]
-pub(super) fn adopt_orphans() -> io::Result<()> {
-    Ok(())
+fn own_id() -> i32 {
+    i32::try_from(std::process::id()).unwrap_or_default()
 }
 
 /// Tells when the run has let go.
@@ -166,17 +153,14 @@ pub(super) fn kill_descendants(of: i32) {
         if living.is_empty() {
             return;
         }
-        for pid in living.into_iter().filter_map(Pid::from_raw) {
-            // A process that has already ended need not be killed.
-            let _ = kill_process(pid, Signal::KILL);
-        }
+        living.into_iter().for_each(kill);
         thread::sleep(PAUSE);
     }
 }
 
 /// Kills the orphaned children of this process that are not in `known`, and everything below them.
 pub(super) fn kill_orphans(known: &[i32]) {
-    let own = getpid().as_raw_pid();
+    let own = own_id();
     let start = Instant::now();
     while start.elapsed() < KILLING {
         let mut kept = vec![own];
@@ -187,9 +171,7 @@ pub(super) fn kill_orphans(known: &[i32]) {
         if living.is_empty() {
             return;
         }
-        for pid in living.into_iter().filter_map(Pid::from_raw) {
-            let _ = kill_process(pid, Signal::KILL);
-        }
+        living.into_iter().for_each(kill);
         thread::sleep(PAUSE);
     }
 }
@@ -207,7 +189,7 @@ fn descendants(proc: &Path, of: i32) -> Vec<i32> {
     for entry in fs::read_dir(proc).into_iter().flatten().flatten() {
         let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
         let Ok(stat) = fs::read_to_string(entry.path().join("stat")) else { continue };
-        parents.extend(parent(&stat).map(|parent| (pid, parent)));
+        parents.extend(parent_of(&stat).map(|parent| (pid, parent)));
     }
     let mut found = vec![of];
     let mut at = 0;
@@ -220,7 +202,7 @@ fn descendants(proc: &Path, of: i32) -> Vec<i32> {
 }
 
 /// The parent in `/proc/PID/stat`; `None` for one that is dead and only waits to be noticed.
-fn parent(stat: &str) -> Option<i32> {
+fn parent_of(stat: &str) -> Option<i32> {
     // The name in parentheses may hold anything.
     let mut fields = stat.rsplit_once(')')?.1.split_ascii_whitespace();
     let state = fields.next()?;
@@ -234,10 +216,10 @@ mod tests {
 
     #[test]
     fn parents_are_read_whatever_a_process_is_called() {
-        assert_eq!(parent("12 (sh) S 7 12 7 0"), Some(7));
-        assert_eq!(parent("12 (a) Z (b) R 9 1"), Some(9));
-        assert_eq!(parent("12 (sh) Z 7 12"), None);
-        assert_eq!(parent("nonsense"), None);
+        assert_eq!(parent_of("12 (sh) S 7 12 7 0"), Some(7));
+        assert_eq!(parent_of("12 (a) Z (b) R 9 1"), Some(9));
+        assert_eq!(parent_of("12 (sh) Z 7 12"), None);
+        assert_eq!(parent_of("nonsense"), None);
     }
 
     #[test]
@@ -252,7 +234,7 @@ mod tests {
         let below = descendants(Path::new("/proc"), pid);
         assert_eq!(below.len(), 1);
         assert!(descendants(Path::new("/proc"), own).contains(&below[0]));
-        let _ = kill_process(Pid::from_raw(below[0]).unwrap(), Signal::KILL);
+        kill(below[0]);
         child.kill().unwrap();
         child.wait().unwrap();
     }

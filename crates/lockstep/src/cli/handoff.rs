@@ -4,7 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use lockstep_store::{confine, write_atomically};
+use lockstep_fs::write_atomically;
+use lockstep_store::confine;
 use lockstep_task::gate;
 use lockstep_task::handoff::{l1, l2, scaffold};
 use lockstep_task::phase::Phase;

@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use lockstep_fs::process;
 use lockstep_index::index::{
     Built, Condition, Effort, Holder, Home, Index, Order, Phase, Progress, Stats, Unwatched, Verdict, build,
     verify,
 };
 use lockstep_store::StateDir;
-use rustix::process::{Resource, Rlimit, Signal, getpid, getrlimit, kill_process, setrlimit};
 use serde::Serialize;
 
 use super::{Answer, Context};
@@ -61,7 +61,7 @@ const TIME_TO_PARSE: Duration = Duration::from_secs(5);
 const DETACHED_TIME_TO_PARSE: Duration = Duration::from_secs(20);
 
 /// Processor seconds and bytes of address space after which the system ends a detached build.
-const DETACHED_LIMITS: [(Resource, u64); 2] = [(Resource::Cpu, 120), (Resource::As, 8 << 30)];
+const DETACHED_LIMITS: (u64, u64) = (120, 8 << 30);
 
 /// The time after which a detached build ends itself, whether it computes or waits.
 const DETACHED_TIME: Duration = Duration::from_secs(180);
@@ -71,14 +71,10 @@ fn limit_resources() {
     std::thread::spawn(|| {
         std::thread::sleep(DETACHED_TIME);
         // Files are written whole or not at all, and the lock ends with the process.
-        let _ = kill_process(getpid(), Signal::TERM);
+        process::terminate_self();
     });
-    for (resource, most) in DETACHED_LIMITS {
-        let limit = |present: Option<u64>| Some(present.map_or(most, |present| present.min(most)));
-        let Rlimit { current, maximum } = getrlimit(resource);
-        // A limit that cannot be set leaves the one of parsing.
-        let _ = setrlimit(resource, Rlimit { current: limit(current), maximum: limit(maximum) });
-    }
+    // A limit that cannot be set leaves the one of parsing.
+    process::limit_resources(DETACHED_LIMITS.0, DETACHED_LIMITS.1);
 }
 
 /// A deadline for parsing only: reading is always completed, because an index that lacks files is not stored.
@@ -105,7 +101,7 @@ pub(crate) fn run(args: &IndexArgs, context: &Context) -> Result<Answer, Command
     }
     if args.detached {
         // Fails where it leads a session already: then it is as detached as it can be.
-        let _ = rustix::process::setsid();
+        let _ = process::start_session();
         limit_resources();
     }
     let order = Order { anew: args.rebuild, facts: !args.words_only };

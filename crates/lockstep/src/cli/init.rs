@@ -77,7 +77,7 @@ pub(crate) fn run(args: &InitArgs, context: &Context) -> Result<Answer, CommandE
     // Two processes that set the project up take turns.
     let directory = std::fs::File::open(&root).ok();
     if let Some(directory) = directory.as_ref().filter(|_| !args.dry_run) {
-        let _ = rustix::fs::flock(directory, rustix::fs::FlockOperation::LockExclusive);
+        let _ = directory.lock();
     }
     let former = Installation::load(&state)?;
     let mut plan = make_plan(args, &root, &clients, plugin, former.clone())?;

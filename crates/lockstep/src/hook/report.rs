@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use lockstep_config::keys::{AlertStatus, Worth};
+use lockstep_fs::write_atomically;
 use lockstep_index::index::{Effort, Home, Index, Unwatched, is_stored};
 use lockstep_model::alert::Alert;
 use lockstep_model::change::Attribution;
@@ -17,7 +18,7 @@ use lockstep_store::befores::Befores;
 use lockstep_store::history::{By, Change, Filter};
 use lockstep_store::pending::{Pending, may_be_pending};
 use lockstep_store::reports::Draft;
-use lockstep_store::{Store, check_replaceable, write_atomically};
+use lockstep_store::{Store, check_replaceable};
 use lockstep_text::printable_path;
 
 use super::Hook;
@@ -268,7 +269,7 @@ impl Hook {
         let text = texts.iter().find(|(extension, _)| *extension == "md");
         if let (Some(file), Some((_, text))) = (file, text) {
             let written = check_replaceable(&file, |line| line == report::TITLE)
-                .and_then(|()| write_atomically(&file, text.as_bytes(), 0o600));
+                .and_then(|()| Ok(write_atomically(&file, text.as_bytes(), 0o600)?));
             self.faults.extend(written.err().map(Fault::from));
         }
     }

@@ -1,9 +1,7 @@
 //! An analysis: computes an impact, with everything that a report contains, from edits and a world.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::OpenOptions;
 use std::io::Read as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -16,7 +14,6 @@ use lockstep_refs::report::{Basis, Report, Timings, Together};
 use lockstep_refs::world::World as _;
 
 use lockstep_store::{Store, StoreError};
-use rustix::fs::OFlags;
 
 use super::index::basis;
 use super::links::LinkEdits;
@@ -49,8 +46,7 @@ fn as_it_is(root: &Path, index: &Index, edit: &Edit) -> Edit {
 }
 
 fn plain_text(path: &Path) -> Option<String> {
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
+    let file = lockstep_fs::no_follow().read(true).open(path).ok()?;
     let meta = file.metadata().ok()?;
     if !meta.is_file() || meta.len() > MAX_TEXT_BYTES {
         return None;

@@ -3,23 +3,19 @@
 use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind};
 use std::ops::Range;
-use std::os::unix::fs::{FileExt as _, MetadataExt as _};
 use std::path::Path;
-use std::time::{SystemTime, UNIX_EPOCH};
 
+use lockstep_fs::{FileStamp, PositionedIo as _, RACY_NANOS, write_atomically_from};
 use lockstep_map::digest::{Digester, digest};
 use lockstep_map::document::is_generated;
 use lockstep_map::record::Written;
 use lockstep_map::redraw::Drawing;
-use lockstep_store::{confine, write_atomically_from};
+use lockstep_store::confine;
 
 use super::patch_writer::{self, CHUNK};
 use super::settings::MapSettings;
 use crate::error::{CommandError, Kind};
 use crate::project::ActiveProject;
-
-/// A file that was changed this recently may change again within the same tick of the file system's clock.
-const RACY_NANOS: u64 = 20_000_000;
 
 /// The name of the former document in `.lockstep/map` while a new one is written.
 const BACKUP: &str = "codebase-map.md.bak";
@@ -74,12 +70,8 @@ fn unreadable(place: &MapSettings, why: &str) -> CommandError {
 }
 
 pub(super) fn stamp(meta: &Metadata) -> Written {
-    let changed = meta
-        .ctime()
-        .cast_unsigned()
-        .wrapping_mul(1_000_000_000)
-        .wrapping_add(meta.ctime_nsec().cast_unsigned());
-    Written { size: meta.len(), changed, inode: meta.ino(), digest: 0 }
+    let FileStamp { size, ctime, inode, .. } = FileStamp::from(meta);
+    Written { size, changed: ctime.cast_unsigned(), inode, digest: 0 }
 }
 
 /// Returns true if a file with this stamp is the written one, without reading it.
@@ -89,7 +81,7 @@ pub(super) fn is_stamp_of(stamp: &Written, written: &Written) -> bool {
 
 /// A stamp by which another content will be noticed: a time that is too young is left out.
 fn without_racy_time(stamp: Written) -> Written {
-    let is_young = stamp.changed.saturating_add(RACY_NANOS) >= now();
+    let is_young = stamp.changed.cast_signed() >= lockstep_fs::now() - RACY_NANOS;
     Written { changed: if is_young { 0 } else { stamp.changed }, ..stamp }
 }
 
@@ -168,11 +160,6 @@ pub(super) fn write(
     let _ = fs::remove_file(&backup);
     let meta = fs::symlink_metadata(&place.path).map_err(|error| failed("look at", &place.path, error))?;
     Ok(Some(Written { digest, ..without_racy_time(stamp(&meta)) }))
-}
-
-fn now() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Copies a file, or creates a hard link if the disk supports it.

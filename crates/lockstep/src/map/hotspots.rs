@@ -2,7 +2,7 @@
 
 use lockstep_map::document::Document;
 use lockstep_map::hotspot::Hotspot;
-use lockstep_store::stamp::{self, Stamp};
+use lockstep_fs::FileStamp;
 
 use crate::project::ActiveProject;
 
@@ -41,8 +41,9 @@ pub(crate) fn hotspots(project: &ActiveProject) -> Result<Option<String>, String
 pub(crate) fn hotspots_stamp(project: &ActiveProject) -> Option<[u8; 32]> {
     let Ok(place) = project.map_settings() else { return Some([0; 32]) };
     let stamp = match place.path.symlink_metadata() {
-        Ok(meta) => Some(Stamp::of(&meta, stamp::now())).filter(|stamp| *stamp != Stamp::default())?,
-        Err(_) => Stamp::default(),
+        Ok(meta) => Some(FileStamp::settled(&meta, lockstep_fs::now()))
+            .filter(|stamp| *stamp != FileStamp::default())?,
+        Err(_) => FileStamp::default(),
     };
-    Some(stamp.bytes())
+    Some(stamp.to_bytes())
 }

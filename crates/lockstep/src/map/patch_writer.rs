@@ -1,11 +1,11 @@
 //! Writes a document that mostly equals the former one: copied in chunks that fit the processor's caches, and
 //! verified on the way.
 
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use lockstep_fs::{mode_of, permissions};
 use lockstep_map::digest::Digester;
 use lockstep_map::record::Written;
 use lockstep_map::redraw::{Drawing, Piece};
@@ -29,9 +29,8 @@ pub(super) fn draw(
     let source = lockstep_fs::open(path)?;
     let meta = source.metadata()?;
     let is_trusted = is_stamp_of(&stamp(&meta), former);
-    let mode = meta.permissions().mode() & 0o7777;
-    let mut temporary =
-        tempfile::Builder::new().permissions(Permissions::from_mode(mode)).tempfile_in(staging)?;
+    let mode = mode_of(&meta);
+    let mut temporary = tempfile::Builder::new().permissions(permissions(mode)).tempfile_in(staging)?;
     let mut source = Source::new(source, !is_trusted);
     let mut target = Target::new(temporary.as_file_mut());
     for piece in &drawing.pieces {
@@ -53,7 +52,7 @@ pub(super) fn draw(
         return Ok(None);
     }
     // The umask restricted the requested mode.
-    temporary.as_file().set_permissions(Permissions::from_mode(mode))?;
+    temporary.as_file().set_permissions(permissions(mode))?;
     match temporary.persist(path) {
         Ok(_) => Ok(Some(digest)),
         Err(error) if error.error.kind() == ErrorKind::CrossesDevices => Ok(None),

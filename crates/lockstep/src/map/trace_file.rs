@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::ops::Range;
-use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use lockstep_fs::PositionedIo as _;
 use lockstep_map::update::AnswersFile;
 
 /// After this many reads, the complete file is read.

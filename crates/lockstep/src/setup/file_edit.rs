@@ -1,11 +1,10 @@
 //! One file as it is and as it will be.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use lockstep_fs::replace_if_unchanged;
 use lockstep_setup::diff::diff;
-use lockstep_store::replace_if_unchanged;
 
 use crate::error::{CommandError, Kind};
 
@@ -55,7 +54,7 @@ impl FileEdit {
                     return Ok(false);
                 }
                 if let Some(mode) = self.mode {
-                    fs::set_permissions(&self.path, fs::Permissions::from_mode(mode)).map_err(failed)?;
+                    lockstep_fs::set_mode(&self.path, mode).map_err(failed)?;
                 }
                 Ok(true)
             }

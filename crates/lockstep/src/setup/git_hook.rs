@@ -2,7 +2,6 @@
 //! before a branch moves. An existing hook runs first, and its refusal counts.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use lockstep_setup::record::{Record, Restore, restore};
@@ -115,7 +114,7 @@ fn plan_hook(hook: Hook, root: &Path, hooks: &Path, plan: &mut Plan) -> Result<(
 
 /// The mode of a hook that is there: one that git passes over is to be passed over still.
 fn mode_of(path: &Path) -> Option<u32> {
-    Some(fs::metadata(path).ok()?.permissions().mode() & 0o7777)
+    Some(lockstep_fs::mode_of(&fs::metadata(path).ok()?))
 }
 
 /// Plans taking the hooks out, and those that were there before back in.

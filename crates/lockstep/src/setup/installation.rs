@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
+use lockstep_fs::write_atomically;
 use lockstep_setup::record::Record;
-use lockstep_store::{StateDir, write_atomically};
+use lockstep_store::StateDir;
 use serde::{Deserialize, Serialize};
 
 use super::git_hook::GitHook;

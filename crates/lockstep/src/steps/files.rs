@@ -1,8 +1,7 @@
 //! Step files: finding them by a name from outside, and reading them. No name leads out of the project, no link is followed.
 
-use std::fs::{self, OpenOptions};
+use std::fs;
 use std::io::Read as _;
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use lockstep_model::path::absolute;
@@ -10,7 +9,6 @@ use lockstep_steps::glob;
 use lockstep_steps::problem::Problem;
 use lockstep_steps::step::{MAX_BYTES, Step};
 use lockstep_store::{StateDir, StoreError, append_once};
-use rustix::fs::OFlags;
 
 use super::Steps;
 
@@ -254,11 +252,7 @@ fn collect(dir: &Path, depth: usize, paths: &mut Vec<PathBuf>) {
 
 fn read_text(path: &Path) -> std::io::Result<String> {
     let other = |why: String| std::io::Error::new(std::io::ErrorKind::InvalidData, why);
-    let file = OpenOptions::new()
-        .read(true)
-        // Without NONBLOCK, opening a planted FIFO would wait for its other end.
-        .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC).bits().cast_signed())
-        .open(path)?;
+    let file = lockstep_fs::no_follow().read(true).open(path)?;
     let meta = file.metadata()?;
     if !meta.is_file() {
         return Err(other("it is not a plain file".to_owned()));

@@ -1,6 +1,6 @@
 //! The open steps, for the start of a session: their list, and the stamps of the files that it depends on.
 
-use lockstep_store::stamp::{self, Stamp};
+use lockstep_fs::FileStamp;
 use lockstep_text::single_line;
 
 use super::Steps;
@@ -41,7 +41,7 @@ impl Steps<'_> {
     /// Returns the stamps of the files from which the text is created. The text is unchanged as long as they
     /// are. `None` if one was written too recently to be sure.
     pub(crate) fn open_steps_stamp(&self) -> Option<Vec<u8>> {
-        let (mut bytes, now) = (Vec::new(), stamp::now());
+        let (mut bytes, now) = (Vec::new(), lockstep_fs::now());
         let known = self.known();
         if known.is_empty() {
             return Some(bytes);
@@ -53,10 +53,12 @@ impl Steps<'_> {
         for file in files {
             bytes.extend(blake3::hash(file.as_os_str().as_encoded_bytes()).as_bytes());
             let stamp = match file.symlink_metadata() {
-                Ok(meta) => Some(Stamp::of(&meta, now)).filter(|stamp| *stamp != Stamp::default())?,
-                Err(_) => Stamp::default(),
+                Ok(meta) => {
+                    Some(FileStamp::settled(&meta, now)).filter(|stamp| *stamp != FileStamp::default())?
+                }
+                Err(_) => FileStamp::default(),
             };
-            bytes.extend(stamp.bytes());
+            bytes.extend(stamp.to_bytes());
         }
         Some(bytes)
     }

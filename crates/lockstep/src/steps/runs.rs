@@ -5,9 +5,10 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use lockstep_fs::write_atomically;
 use lockstep_model::ids::{AgentId, SessionId};
 use lockstep_steps::markers::Dialect;
-use lockstep_store::{StateDir, StoreError, append_once, write_atomically};
+use lockstep_store::{StateDir, StoreError, append_once};
 use lockstep_wire::claude::transcript;
 use serde::{Deserialize, Serialize};
 
@@ -182,7 +183,7 @@ impl<'a> Runs<'a> {
     fn put(&self, agent: &AgentId, runs: &AgentRuns) -> Result<(), StoreError> {
         self.ensure()?;
         let text = serde_json::to_string(runs).expect("runs are plain text");
-        write_atomically(&self.file(agent), text.as_bytes(), 0o600)
+        Ok(write_atomically(&self.file(agent), text.as_bytes(), 0o600)?)
     }
 
     /// Returns the file of an agent. The id is untrusted, so its hash is the name.

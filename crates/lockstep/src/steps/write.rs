@@ -1,14 +1,15 @@
 //! Writing a step: under its lock, recorded first, then replaced in one step.
 
+use lockstep_fs::{FsError, write_atomically};
 use lockstep_steps::audit::Record;
 use lockstep_steps::gate::Recorded;
 use lockstep_steps::problem::Problem;
 use lockstep_steps::step::Step;
 use lockstep_steps::step::change::fail_by_gate;
+use lockstep_store::StoreError;
 use lockstep_store::audit::Append;
 use lockstep_store::project_memory::{Identity, Unwritten};
 use lockstep_store::step_lock::StepLock;
-use lockstep_store::write_atomically;
 use serde_json::json;
 
 use super::files::StepFile;
@@ -20,13 +21,7 @@ impl Steps<'_> {
     pub(crate) fn create(&self, file: &StepFile, step: &Step, who: &str) -> Result<(), StepsError> {
         self.ensure_baseline();
         let dir = file.path.parent().unwrap_or(&self.project.root);
-        std::fs::create_dir_all(dir).map_err(|error| {
-            StepsError::Store(lockstep_store::StoreError::Io {
-                what: "create",
-                path: dir.to_owned(),
-                source: error,
-            })
-        })?;
+        std::fs::create_dir_all(dir).map_err(|error| StoreError::from(FsError::at("create", dir)(error)))?;
         let _lock = StepLock::take(&self.project.state, &file.path, who, self.now.timestamp())?;
         if file.path.exists() {
             return Err(StepsError::Refused(vec![Problem::invalid(
@@ -216,7 +211,7 @@ impl Steps<'_> {
         let is_missing = !file.path.exists();
         let is_before = self.read(file).map_or(is_missing && before.is_empty(), |step| step.seal() == before);
         if is_before {
-            write_atomically(&file.path, text.as_bytes(), 0o644)?;
+            write_atomically(&file.path, text.as_bytes(), 0o644).map_err(StoreError::from)?;
             self.account_for(&file.path);
         }
         self.forget_unwritten(file)
@@ -249,7 +244,7 @@ impl Steps<'_> {
         let append =
             Append { record, unwritten: Some((&file.name, unwritten)), rules: Some((&file.name, rules)) };
         self.append(Some(file), append)?;
-        write_atomically(&file.path, step.to_text().as_bytes(), 0o644)?;
+        write_atomically(&file.path, step.to_text().as_bytes(), 0o644).map_err(StoreError::from)?;
         self.forget_unwritten(file)?;
         self.account_for(&file.path);
         Ok(())

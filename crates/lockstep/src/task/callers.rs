@@ -7,9 +7,10 @@ use std::fs;
 use std::path::PathBuf;
 
 use jiff::{SignedDuration, Timestamp};
+use lockstep_fs::write_atomically;
 use lockstep_model::ids::SessionId;
 use lockstep_steps::shell::OwnCall;
-use lockstep_store::{StateDir, StoreError, write_atomically};
+use lockstep_store::{StateDir, StoreError};
 use serde::{Deserialize, Serialize};
 
 use crate::env_vars::{CLAUDE_CODE_SESSION_ID, CLAUDECODE};
@@ -82,7 +83,7 @@ impl<'a> Callers<'a> {
         self.state.ensure("callers")?;
         self.state.ensure(&format!("callers/{}", self.session))?;
         let text = serde_json::to_string(&note).expect("a note is plain text");
-        write_atomically(&self.file(tool_call), text.as_bytes(), 0o600)
+        Ok(write_atomically(&self.file(tool_call), text.as_bytes(), 0o600)?)
     }
 
     /// The command has ended.

@@ -57,8 +57,8 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, String> {
 
 #[cfg(test)]
 mod tests {
+    use lockstep_fs::symlink;
     use std::fs;
-    use std::os::unix::fs::symlink;
 
     use super::*;
 

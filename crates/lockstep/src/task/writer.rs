@@ -3,6 +3,7 @@
 use std::fs;
 
 use jiff::Timestamp;
+use lockstep_fs::FsError;
 use lockstep_store::tasks::Author;
 use lockstep_store::{StoreError, append_to_own};
 use lockstep_task::access::{Principal, UNKNOWN};
@@ -76,11 +77,7 @@ impl Writer {
             project.state.ensure("")?;
         } else if let Some(folder) = path.parent() {
             // The project configured a directory that does not exist yet.
-            fs::create_dir_all(folder).map_err(|source| StoreError::Io {
-                what: "create",
-                path: folder.to_owned(),
-                source,
-            })?;
+            fs::create_dir_all(folder).map_err(FsError::at("create", folder))?;
         }
         append_to_own(&path, entry.to_line().as_bytes(), |line| AuditEntry::parse(line).is_ok()).map(drop)
     }

@@ -1,18 +1,17 @@
 //! A running agent: a supervised process, its time limit, and its output.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::os::unix::fs::OpenOptionsExt as _;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lockstep_store::write_atomically;
+use lockstep_fs::process::{adopt_orphans, in_own_group};
+use lockstep_fs::write_atomically;
 
-use crate::cascade::supervise::{adopt_orphans, is_stopped, kill_descendants, kill_orphans};
+use crate::cascade::supervise::{is_stopped, kill_descendants, kill_orphans};
 use crate::error::{CommandError, Kind};
 
 /// The interval between checks whether an agent has ended.
@@ -70,18 +69,14 @@ impl Agent {
         let prompt_file = dir.join(format!("{}.prompt.md", spec.name));
         write_atomically(&prompt_file, prompt.as_bytes(), 0o600)?;
         let output = dir.join(format!("{}.out", spec.name));
-        let log = File::options()
-            .write(true)
-            .create(true)
-            .truncate(true)
-            .mode(0o600)
-            .open(&output)
-            .map_err(failed)?;
+        let log =
+            lockstep_fs::no_follow().write(true).create(true).truncate(true).open(&output).map_err(failed)?;
         // An agent that kills its supervisor leaves its processes to this one.
         adopt_orphans().map_err(failed)?;
         let own = std::env::current_exe().map_err(failed)?;
         let lock = state_of(dir).join(AGENTS_LOCK);
-        let mut supervisor = Command::new(own)
+        let mut supervisor = Command::new(own);
+        supervisor
             .args(["cascade", "supervise", "--run", &std::process::id().to_string()])
             .arg("--prompt")
             .arg(&prompt_file)
@@ -93,11 +88,9 @@ impl Agent {
             .current_dir(&spec.directory)
             .stdin(Stdio::piped())
             .stdout(log.try_clone().map_err(failed)?)
-            .stderr(log)
-            // Ctrl-C reaches only the run, whose end reaches the agents.
-            .process_group(0)
-            .spawn()
-            .map_err(failed)?;
+            .stderr(log);
+        // Ctrl-C reaches only the run, whose end reaches the agents.
+        let mut supervisor = in_own_group(&mut supervisor).spawn().map_err(failed)?;
         let lifeline = supervisor.stdin.take();
         living().push(pid_of(&supervisor));
         Ok(Self { supervisor, lifeline, output, started: Instant::now(), limit: spec.limit })

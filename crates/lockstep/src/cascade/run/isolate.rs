@@ -1,14 +1,14 @@
 //! An isolated worktree for one agent, with the present files. Only the agent's assigned files are copied
 //! back.
 
-use std::fs::{self, Permissions};
+use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
+use lockstep_fs::{mode_of, set_mode, write_atomically};
 use lockstep_git::{Between, Repository, Status};
 use lockstep_index::snapshot::Snapshot;
-use lockstep_store::{StateDir, append_once, write_atomically};
+use lockstep_store::{StateDir, append_once};
 
 use crate::error::{CommandError, Kind};
 use crate::impact::tree::Tree;
@@ -129,9 +129,9 @@ fn bring(from: &Path, to: &Path) -> io::Result<()> {
     if let Some(parent) = to.parent() {
         fs::create_dir_all(parent)?;
     }
-    let mode = meta.permissions().mode();
+    let mode = mode_of(&meta);
     write_atomically(to, &lockstep_fs::read(from)?, mode).map_err(io::Error::other)?;
-    fs::set_permissions(to, Permissions::from_mode(mode))
+    set_mode(to, mode)
 }
 
 fn remove(path: &Path) -> io::Result<()> {

@@ -16,7 +16,7 @@ use lockstep_cascade::event::{Claim, Left};
 use lockstep_cascade::grouping::Role;
 use lockstep_cascade::inspect::{Inspector as _, catch_up};
 use lockstep_cascade::{Cascade, Event, MAX_GROUPS, claim};
-use lockstep_store::write_atomically;
+use lockstep_fs::write_atomically;
 use lockstep_text::printable_path;
 
 use self::agent::{Agent, Ended, PAUSE, Spec};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use lockstep_cache::external_edit::{self, EditError, Wiring};
 use lockstep_cache::layout::{EXTERNAL_MANIFEST, EXTERNAL_SKILLS};
 use lockstep_cache::{BuildOptions, Cache, Strategy};
-use lockstep_store::write_atomically;
+use lockstep_fs::write_atomically;
 
 use super::build;
 use crate::cache::{self, ProjectProvider};

@@ -1,25 +1,25 @@
 //! Whole files or nothing: temporary file, fsync, rename.
 
 use std::ffi::OsStr;
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
-use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use rustix::fs::{CWD, RenameFlags};
 use tempfile::NamedTempFile;
 
-use crate::StoreError;
+use crate::error::FsError;
+use crate::mode::{mode_of, permissions};
 
 /// The prefix of temporary file names.
-pub(crate) const PREFIX: &str = ".lockstep-";
+pub const TEMPORARY_PREFIX: &str = ".lockstep-";
 
 /// The number of random characters behind it.
 const RANDOM: usize = 6;
 
 /// Returns true for the name of a temporary file that a killed process may have left beside the file it was to become.
 pub fn is_temporary(name: &OsStr) -> bool {
-    let random = name.to_str().and_then(|name| name.strip_prefix(PREFIX));
+    let random = name.to_str().and_then(|name| name.strip_prefix(TEMPORARY_PREFIX));
     random.is_some_and(|random| {
         random.len() == RANDOM && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
     })
@@ -35,13 +35,13 @@ pub fn replace_if_unchanged(
     before: Option<&[u8]>,
     content: &[u8],
     mode: u32,
-) -> Result<bool, StoreError> {
+) -> Result<bool, FsError> {
     let dir = path.parent().unwrap_or(Path::new("."));
     if content_of(path)?.as_deref() != before {
         return Ok(false);
     }
-    let mode = fs::metadata(path).map_or(mode, |meta| meta.permissions().mode() & 0o7777);
-    let prepared = Prepared::new(dir, content, mode)?;
+    let mode = fs::metadata(path).map_or(mode, |meta| mode_of(&meta));
+    let prepared = StagedFile::new(dir, content, mode)?;
     let temporary = prepared.0.path().to_owned();
     // Writing the file to disk took time in which others may have written.
     if content_of(path)?.as_deref() != before {
@@ -54,7 +54,7 @@ pub fn replace_if_unchanged(
         // The file system cannot do it in one step.
         Err(_) => {
             prepared.put(path)?;
-            sync(dir)?;
+            sync_dir(dir)?;
             return Ok(true);
         }
     }
@@ -63,80 +63,87 @@ pub fn replace_if_unchanged(
     } else if content_of(&temporary)?.as_deref() != before {
         // Another process changed the file first, so its file is moved back.
         rustix::fs::renameat_with(CWD, &temporary, CWD, path, RenameFlags::EXCHANGE)
-            .map_err(|error| StoreError::io("restore", path)(error.into()))?;
+            .map_err(|error| FsError::at("restore", path)(error.into()))?;
         return Ok(false);
     }
-    sync(dir)?;
+    sync_dir(dir)?;
     Ok(true)
 }
 
-fn content_of(path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
-    match lockstep_fs::read(path) {
+fn content_of(path: &Path) -> Result<Option<Vec<u8>>, FsError> {
+    match crate::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(StoreError::io("read", path)(error)),
+        Err(error) => Err(FsError::at("read", path)(error)),
     }
 }
 
 /// Replaces `path` by `content` in one step; a reader sees the old file or the new one. An existing file keeps its
 /// permissions, a new one gets `mode`.
-pub fn write_atomically(path: &Path, content: &[u8], mode: u32) -> Result<(), StoreError> {
+pub fn write_atomically(path: &Path, content: &[u8], mode: u32) -> Result<(), FsError> {
     let dir = path.parent().unwrap_or(Path::new("."));
-    let mode = fs::metadata(path).map_or(mode, |meta| meta.permissions().mode() & 0o7777);
-    Prepared::new(dir, content, mode)?.put(path)?;
-    sync(dir)
+    let mode = fs::metadata(path).map_or(mode, |meta| mode_of(&meta));
+    StagedFile::new(dir, content, mode)?.put(path)?;
+    sync_dir(dir)
 }
 
 /// Like [`write_atomically`], for a directory that is not ours: a killed process leaves its temporary file in
 /// `staging`, our own directory on the same file system. If it is on another file system, the temporary file
 /// is created next to `path`.
-pub fn write_atomically_from(
-    staging: &Path,
-    path: &Path,
-    content: &[u8],
-    mode: u32,
-) -> Result<(), StoreError> {
-    let mode = fs::metadata(path).map_or(mode, |meta| meta.permissions().mode() & 0o7777);
-    match Prepared::new(staging, content, mode)?.put(path) {
-        Ok(()) => sync(path.parent().unwrap_or(Path::new("."))),
-        Err(StoreError::Io { source, .. }) if source.kind() == ErrorKind::CrossesDevices => {
+pub fn write_atomically_from(staging: &Path, path: &Path, content: &[u8], mode: u32) -> Result<(), FsError> {
+    let mode = fs::metadata(path).map_or(mode, |meta| mode_of(&meta));
+    match StagedFile::new(staging, content, mode)?.put(path) {
+        Ok(()) => sync_dir(path.parent().unwrap_or(Path::new("."))),
+        Err(FsError { source, .. }) if source.kind() == ErrorKind::CrossesDevices => {
             write_atomically(path, content, mode)
         }
         Err(error) => Err(error),
     }
 }
 
+/// Like [`write_atomically`] for private files, but not synced: a power failure may leave the former content or a damaged one.
+pub fn replace_unsynced(path: &Path, content: &[u8]) -> Result<(), FsError> {
+    let dir = path.parent().unwrap_or(Path::new("."));
+    let mut file = temporary(dir, 0o600)?;
+    file.write_all(content).map_err(FsError::at("write", path))?;
+    StagedFile(file).put(path)
+}
+
+fn temporary(dir: &Path, mode: u32) -> Result<NamedTempFile, FsError> {
+    tempfile::Builder::new()
+        .prefix(TEMPORARY_PREFIX)
+        .rand_bytes(RANDOM)
+        .permissions(permissions(mode))
+        .tempfile_in(dir)
+        .map_err(FsError::at("create a file in", dir))
+}
+
 /// A file whose content is on disk and which has no final name yet.
 #[derive(Debug)]
-pub(crate) struct Prepared(NamedTempFile);
+pub struct StagedFile(NamedTempFile);
 
-impl Prepared {
+impl StagedFile {
     /// Writes `content` to a file of this `mode` in `dir`.
-    pub(crate) fn new(dir: &Path, content: &[u8], mode: u32) -> Result<Self, StoreError> {
-        let mut file = tempfile::Builder::new()
-            .prefix(PREFIX)
-            .rand_bytes(RANDOM)
-            .permissions(Permissions::from_mode(mode))
-            .tempfile_in(dir)
-            .map_err(StoreError::io("create a file in", dir))?;
+    pub fn new(dir: &Path, content: &[u8], mode: u32) -> Result<Self, FsError> {
+        let mut file = temporary(dir, mode)?;
         // The umask restricted the mode that the builder requested.
         file.write_all(content)
-            .and_then(|()| file.as_file().set_permissions(Permissions::from_mode(mode)))
+            .and_then(|()| file.as_file().set_permissions(permissions(mode)))
             .and_then(|()| file.as_file().sync_all())
-            .map_err(StoreError::io("write", file.path()))?;
+            .map_err(FsError::at("write", file.path()))?;
         Ok(Self(file))
     }
 
     /// Renames it to `path`, in the same directory, and replaces an existing file. Durable once the directory
     /// is synced.
-    pub(crate) fn put(self, path: &Path) -> Result<(), StoreError> {
-        self.0.persist(path).map(drop).map_err(|error| StoreError::io("replace", path)(error.error))
+    pub fn put(self, path: &Path) -> Result<(), FsError> {
+        self.0.persist(path).map(drop).map_err(|error| FsError::at("replace", path)(error.error))
     }
 }
 
 /// Makes the names in a directory durable.
-pub(crate) fn sync(dir: &Path) -> Result<(), StoreError> {
-    File::open(dir).and_then(|dir| dir.sync_all()).map_err(StoreError::io("sync", dir))
+pub fn sync_dir(dir: &Path) -> Result<(), FsError> {
+    File::open(dir).and_then(|dir| dir.sync_all()).map_err(FsError::at("sync", dir))
 }
 
 #[cfg(test)]
@@ -161,11 +168,11 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("f");
         write_atomically(&path, b"one", 0o600).unwrap();
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
-        fs::set_permissions(&path, Permissions::from_mode(0o644)).unwrap();
+        assert_eq!(mode_of(&fs::metadata(&path).unwrap()), 0o600);
+        fs::set_permissions(&path, permissions(0o644)).unwrap();
         write_atomically(&path, b"two", 0o600).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"two");
-        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o644);
+        assert_eq!(mode_of(&fs::metadata(&path).unwrap()), 0o644);
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "no temporary file is left");
     }
 }

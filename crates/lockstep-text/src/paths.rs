@@ -1,0 +1,15 @@
+//! Paths as bytes: a name need not be UTF-8.
+
+use std::path::{Path, PathBuf};
+
+use bstr::{ByteSlice as _, ByteVec as _};
+
+/// Returns the path with these bytes, as the system has them. Reverses `OsStr::as_encoded_bytes`.
+pub fn path_of_bytes(bytes: Vec<u8>) -> PathBuf {
+    bytes.into_path_buf_lossy()
+}
+
+/// Returns the path in a part of a text.
+pub fn path_in_bytes(bytes: &[u8]) -> std::borrow::Cow<'_, Path> {
+    bytes.to_path_lossy()
+}
