@@ -1,10 +1,10 @@
 //! Reads untrusted YAML with limits on size, depth and nodes. Anchors, aliases and merge keys are
 //! refused, not expanded.
 
+use lockstep_text::yaml;
 use serde::de::DeserializeOwned;
 use serde_saphyr::budget::BudgetBreach;
-use serde_saphyr::options::{DuplicateKeyPolicy, MergeKeyPolicy};
-use serde_saphyr::{Budget, Error, Options};
+use serde_saphyr::{Error, Options};
 
 /// The deepest nesting accepted. A report of dependents is five levels deep.
 const MAX_DEPTH: usize = 16;
@@ -17,24 +17,16 @@ pub(crate) fn read<T: DeserializeOwned>(bytes: &[u8], limit: usize) -> Result<T,
     let text = std::str::from_utf8(bytes).map_err(|error| {
         format!("it is not UTF-8: the first bad byte is at offset {}", error.valid_up_to())
     })?;
-    serde_saphyr::from_str_with_options(text, options(limit)).map_err(|error| refused(&error))
+    yaml::read(text, options(limit)).map_err(|error| refused(&error))
 }
 
 fn options(limit: usize) -> Options {
-    let mut budget = Budget::default();
-    budget.max_depth = MAX_DEPTH;
-    budget.flow_nesting_limit = MAX_DEPTH;
     // A node takes at least two bytes.
-    budget.max_nodes = limit / 2;
-    budget.max_events = limit;
-    budget.max_anchors = 0;
-    budget.max_aliases = 0;
-    budget.max_documents = 1;
-    let mut options = Options::default();
-    options.budget = Some(budget);
-    options.duplicate_keys = DuplicateKeyPolicy::Error;
-    options.merge_keys = MergeKeyPolicy::Error;
-    options.with_snippet = false;
+    let mut options = yaml::options(MAX_DEPTH, limit / 2);
+    if let Some(budget) = &mut options.budget {
+        budget.max_events = limit;
+        budget.max_documents = 1;
+    }
     options
 }
 

@@ -1,6 +1,8 @@
 //! The files with entries: those of the project in the map's scope, except private notes of a framework's
 //! agents.
 
+use lockstep_text::glob::covers;
+
 /// Notes of agents are not part of the project.
 const EXCLUDED: &[&str] = &[
     ".claude/agent-memory/**",
@@ -68,50 +70,6 @@ impl Scope {
         let inside = path.starts_with(CLAUDE) && EXCLUDED.iter().any(|pattern| covers(pattern, path));
         inside || self.own.as_deref() == Some(path)
     }
-}
-
-/// Returns true if a pattern names a path or a directory above it.
-fn covers(pattern: &str, path: &str) -> bool {
-    fn parts(text: &str) -> Vec<&str> {
-        text.split('/').filter(|part| !part.is_empty() && *part != ".").collect()
-    }
-    matches(&parts(pattern), &parts(path))
-}
-
-fn matches(pattern: &[&str], path: &[&str]) -> bool {
-    match (pattern.split_first(), path.split_first()) {
-        // The rest of the path is below the named directory.
-        (None, _) => true,
-        (Some((&"**", rest)), _) => {
-            !path.is_empty() && (0..=path.len()).any(|skipped| matches(rest, &path[skipped..]))
-        }
-        (Some((first, rest)), Some((name, below))) => name_matches(first, name) && matches(rest, below),
-        (Some(_), None) => false,
-    }
-}
-
-/// Matches one name with one part of a pattern: a star matches as little as possible, and more if necessary.
-fn name_matches(pattern: &str, name: &str) -> bool {
-    let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
-    let (mut p, mut n) = (0, 0);
-    let mut star: Option<(usize, usize)> = None;
-    while n < name.len() {
-        match pattern.get(p) {
-            Some('*') => {
-                star = Some((p, n));
-                p += 1;
-            }
-            Some(c) if *c == '?' || *c == name[n] => (p, n) = (p + 1, n + 1),
-            _ => match star {
-                Some((at, taken)) => {
-                    star = Some((at, taken + 1));
-                    (p, n) = (at + 1, taken + 1);
-                }
-                None => return false,
-            },
-        }
-    }
-    pattern[p..].iter().all(|c| *c == '*')
 }
 
 #[cfg(test)]

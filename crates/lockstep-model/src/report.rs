@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use lockstep_text::single_line;
+use lockstep_text::{single_line, yaml_quoted};
 
 /// The first line of every report for people and models.
 pub const TITLE: &str = "# Execution Impact Analysis Report";
@@ -22,10 +22,10 @@ pub fn l1(changed: &[&Path]) -> String {
         changed.len()
     );
     for path in changed {
-        let _ = writeln!(out, "  - changed_file: {}", quoted(&path.to_string_lossy()));
+        let _ = writeln!(out, "  - changed_file: {}", yaml_quoted(&path.to_string_lossy()));
         out.push_str("    dependents: null\n    dependent_count: null\n");
     }
-    let _ = writeln!(out, "cascade_recommended: false\ncascade_rationale: {}", quoted(RATIONALE));
+    let _ = writeln!(out, "cascade_recommended: false\ncascade_rationale: {}", yaml_quoted(RATIONALE));
     out
 }
 
@@ -41,22 +41,6 @@ pub fn l2(changed: &[&Path]) -> String {
         let _ = writeln!(out, "\n### {}\n\nDependents not analysed.", single_line(&path.to_string_lossy()));
     }
     let _ = writeln!(out, "\n## Cascade Recommendation\n\n{RATIONALE}\n\n## Notes\n\nNone.");
-    out
-}
-
-/// A double-quoted YAML scalar.
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            c if c.is_control() || c == '\u{2028}' || c == '\u{2029}' || c == '\u{feff}' => {
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
     out
 }
 

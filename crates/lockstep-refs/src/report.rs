@@ -10,6 +10,7 @@ pub use json::Timings;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use lockstep_text::{count, count_of};
 use serde::Serialize;
 
 use crate::impact::{Dependent, Evidence, FileImpact, Hop, Impact};
@@ -160,7 +161,7 @@ impl Report<'_> {
         if broken == 0 || self.status() != Status::Complete {
             return self.rationale_of_dependents();
         }
-        let own = count_verb(broken, "reference", "references");
+        let own = count_of(broken, "reference", "references");
         let verb = if broken == 1 { "is" } else { "are" };
         let own = format!("{own} in the changed files themselves {verb} broken.");
         match self.impact.candidates().len() {
@@ -193,7 +194,7 @@ impl Report<'_> {
             Status::Complete if candidates == 0 => "No file depends on what changed.".to_owned(),
             Status::Complete if direct.is_empty() && undecided > 0 => format!(
                 "{} what changed: only types would tell.",
-                count_verb(undecided, "file may reference", "files may reference")
+                count_of(undecided, "file may reference", "files may reference")
             ),
             Status::Complete if direct.is_empty() => {
                 format!(
@@ -204,14 +205,14 @@ impl Report<'_> {
                 let sure = self.impact.dependents().all(|(_, it)| it.certainty == Certainty::Resolved);
                 format!(
                     "{} what changed; nothing is {} by it.",
-                    count_verb(direct.len(), "file references", "files reference"),
+                    count_of(direct.len(), "file references", "files reference"),
                     if sure { "broken" } else { "known to be broken" }
                 )
             }
             Status::Complete => format!(
                 "{} what changed; {} it.",
-                count_verb(direct.len(), "file references", "files reference"),
-                count_verb(breaking.len(), "no longer fits", "no longer fit")
+                count_of(direct.len(), "file references", "files reference"),
+                count_of(breaking.len(), "no longer fits", "no longer fit")
             ),
         }
     }
@@ -293,14 +294,14 @@ impl Report<'_> {
         if left_out > 0 {
             notes.push(format!(
                 "{} what changed only under conditions that no ordinary build of its package meets.",
-                count_verb(left_out, "dependent uses", "dependents use")
+                count_of(left_out, "dependent uses", "dependents use")
             ));
         }
         let possible = self.impact.dependents().filter(|(_, dependent)| undecided(dependent)).count();
         if possible > 0 {
             notes.push(format!(
                 "{} included that cannot be decided without types.",
-                count_verb(possible, "dependent is", "dependents are")
+                count_of(possible, "dependent is", "dependents are")
             ));
         }
         let more: usize = self.impact.files.iter().map(|file| file.undecided).sum();
@@ -308,7 +309,7 @@ impl Report<'_> {
             notes.push(format!(
                 "{} a member of a changed one's name on values of unknown type: too many types have one to say \
                  more, and they are not listed.",
-                count_verb(more, "more file uses", "more files use")
+                count_of(more, "more file uses", "more files use")
             ));
         }
         notes.extend(self.notes.iter().cloned());
@@ -323,14 +324,6 @@ impl Report<'_> {
         }));
         notes
     }
-}
-
-fn count(n: usize, one: &str) -> String {
-    format!("{n} {one}{}", if n == 1 { "" } else { "s" })
-}
-
-fn count_verb(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
 }
 
 /// Formats evidence as `file:line:text`, with the line as in the file, truncated around the name if it is

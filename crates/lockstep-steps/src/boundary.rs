@@ -1,8 +1,8 @@
 //! The boundary of a step: which files it may change.
 
+use lockstep_text::glob::covers;
 use serde_json::Value;
 
-use crate::glob;
 use crate::problem::Problem;
 
 /// Patterns of files, relative to the project's root. Forbidden files may never be changed. If there are
@@ -46,11 +46,10 @@ impl Boundary {
             return (!self.allowed.is_empty())
                 .then(|| format!("it is outside the project; allowed is {}", self.allowed.join(", ")));
         };
-        if let Some(pattern) = self.forbidden.iter().find(|pattern| glob::covers(pattern, path)) {
+        if let Some(pattern) = self.forbidden.iter().find(|pattern| covers(pattern, path)) {
             return Some(format!("{pattern} is forbidden"));
         }
-        let allowed =
-            self.allowed.is_empty() || self.allowed.iter().any(|pattern| glob::covers(pattern, path));
+        let allowed = self.allowed.is_empty() || self.allowed.iter().any(|pattern| covers(pattern, path));
         (!allowed).then(|| format!("allowed is {}", self.allowed.join(", ")))
     }
 }
@@ -68,11 +67,41 @@ fn patterns(value: &Value, place: &str, problems: &mut Vec<Problem>) -> Vec<Stri
     };
     let mut read = Vec::new();
     for item in items {
-        match item.as_str().map(|pattern| (pattern, glob::problem(pattern))) {
+        match item.as_str().map(|pattern| (pattern, pattern_problem(pattern))) {
             Some((pattern, None)) => read.push(pattern.to_owned()),
             Some((pattern, Some(why))) => problems.push(wrong(&format!("{pattern:?}: {why}"))),
             None => problems.push(wrong("a pattern is no text")),
         }
     }
     read
+}
+
+/// Returns the reason why a pattern is invalid.
+fn pattern_problem(pattern: &str) -> Option<&'static str> {
+    if pattern.trim().is_empty() {
+        return Some("it is empty");
+    }
+    if pattern.contains(['[', ']', '{', '}', '\\', '!']) {
+        return Some("only *, ? and ** have a meaning");
+    }
+    if pattern.starts_with('/') || pattern.split('/').any(|part| part == "..") {
+        return Some("it must begin at the project's root and stay below it");
+    }
+    // Each `**` may match any number of directories, and all combinations are tried.
+    if pattern.split('/').filter(|part| *part == "**").count() > 4 {
+        return Some("it has more than four **");
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn patterns_outside_the_project_and_other_syntax_are_refused() {
+        for wrong in ["", " ", "/etc/**", "../x", "a/../b", "src/[ab].rs", "{a,b}", "!src"] {
+            assert!(pattern_problem(wrong).is_some(), "{wrong}");
+        }
+    }
 }

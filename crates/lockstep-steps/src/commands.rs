@@ -5,7 +5,7 @@ use serde::Deserialize;
 use crate::yaml;
 
 /// The table of the documents.
-const BUILT_IN: &str = include_str!(concat!(env!("OUT_DIR"), "/des-commands.json"));
+const BUILT_IN: &str = include_str!("../data/des-commands.json");
 
 /// Which command is checked how far.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]

@@ -11,7 +11,6 @@ pub mod boundary;
 pub mod commands;
 mod fences;
 pub mod gate;
-pub mod glob;
 pub mod machine;
 pub mod markers;
 pub mod nwave;

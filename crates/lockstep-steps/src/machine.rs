@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use crate::yaml;
 
 /// The machines of the documents.
-const BUILT_IN: &str = include_str!(concat!(env!("OUT_DIR"), "/step-execution-fsm.json"));
+const BUILT_IN: &str = include_str!("../data/step-execution-fsm.json");
 
 /// The phase set of a step that does not name one.
 pub const DEFAULT_SET: &str = "tdd-14";

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use crate::yaml;
 
 /// The definitions of the documents.
-const BUILT_IN: &str = include_str!(concat!(env!("OUT_DIR"), "/_section-definitions.json"));
+const BUILT_IN: &str = include_str!("../data/_section-definitions.json");
 
 /// The template whose sections are required.
 const TEMPLATE: &str = "execute_step";

@@ -3,9 +3,10 @@
 //! Owns the reader's limits: a document from outside can cost neither a second nor the stack. Anchors, aliases
 //! and merge keys are refused rather than expanded: a document that is written back could not keep them.
 
+use lockstep_text::yaml;
+use serde_saphyr::Options;
 use serde_saphyr::budget::BudgetBreach;
-use serde_saphyr::options::{DuplicateKeyPolicy, MergeKeyPolicy, NonFiniteFloatPolicy};
-use serde_saphyr::{Budget, Options};
+use serde_saphyr::options::NonFiniteFloatPolicy;
 
 use crate::value::Value;
 
@@ -98,7 +99,7 @@ pub fn read(bytes: &[u8], limit: usize) -> Result<Value, YamlError> {
         return Err(YamlError::TooLong { bytes: bytes.len(), limit });
     }
     let text = std::str::from_utf8(bytes).map_err(|e| YamlError::NotUtf8 { offset: e.valid_up_to() })?;
-    serde_saphyr::from_str_with_options(text, options()).map_err(|error| refused(&error))
+    yaml::read(text, options()).map_err(|error| refused(&error))
 }
 
 /// Writes `value` in block style, keys in their order, with a final newline.
@@ -107,20 +108,10 @@ pub fn write(value: &Value) -> String {
 }
 
 fn options() -> Options {
-    let mut budget = Budget::default();
-    budget.max_depth = MAX_DEPTH;
-    budget.flow_nesting_limit = MAX_DEPTH;
-    budget.max_nodes = MAX_NODES;
-    budget.max_anchors = 0;
-    budget.max_aliases = 0;
-    let mut options = Options::default();
-    options.budget = Some(budget);
-    options.duplicate_keys = DuplicateKeyPolicy::Error;
-    options.merge_keys = MergeKeyPolicy::Error;
+    let mut options = yaml::options(MAX_DEPTH, MAX_NODES);
     // `yes`, `on` and `no` stay text.
     options.strict_booleans = true;
     options.non_finite_float_policy = NonFiniteFloatPolicy::AsString;
-    options.with_snippet = false;
     options
 }
 

@@ -1,7 +1,14 @@
 //! Pure functions over text that every crate may use.
 
+mod count;
+pub mod glob;
 mod paths;
 mod printable;
+#[cfg(feature = "yaml")]
+pub mod yaml;
 
+pub use count::{count, count_of, error_chain};
 pub use paths::{path_in_bytes, path_of_bytes};
-pub use printable::{escape_unprintable, is_unprintable, printable, printable_path, push_line, single_line};
+pub use printable::{
+    escape_unprintable, is_unprintable, printable, printable_path, push_line, single_line, yaml_quoted,
+};

@@ -44,6 +44,24 @@ pub fn printable(text: &str) -> Cow<'_, str> {
     Cow::Owned(replaced.collect())
 }
 
+/// Returns a double-quoted YAML scalar.
+pub fn yaml_quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}') => {
+                let _ = write!(out, "\\u{:04x}", u32::from(c));
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
+
 /// Writes unprintable characters of a JSON document as `\uXXXX`. The document keeps its meaning: JSON has them only inside strings,
 /// apart from the ends of lines, which stay.
 pub fn escape_unprintable(json: &str) -> Cow<'_, str> {

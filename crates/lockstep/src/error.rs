@@ -8,7 +8,7 @@ use lockstep_config::{Fault, Problem};
 use lockstep_fs::FsError;
 use lockstep_index::IndexError;
 use lockstep_store::StoreError;
-use lockstep_text::single_line;
+use lockstep_text::{error_chain, single_line};
 
 use crate::cache::CacheFault;
 use crate::exit_code;
@@ -90,20 +90,9 @@ impl CommandError {
 
     /// An error of a library: its message is ours, its cause stays the cause.
     pub(crate) fn from_error(kind: Kind, error: impl Error + Send + Sync + 'static) -> Self {
-        let causes = error.source().map(|cause| single_line(&chain(cause))).into_iter().collect();
+        let causes = error.source().map(|cause| single_line(&error_chain(cause))).into_iter().collect();
         Self { causes, ..Self::new(kind, error.to_string()) }
     }
-}
-
-/// Renders a cause and its causes as one text, because a borrowed cause cannot be stored.
-fn chain(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let _ = write!(text, ": {error}");
-        cause = error.source();
-    }
-    text
 }
 
 impl From<FsError> for CommandError {

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use lockstep_text::yaml_quoted;
+
 use super::files_changed;
 use crate::MAX_ITERATIONS;
 use crate::state::Cascade;
@@ -36,26 +38,8 @@ impl Cascade {
         let warnings = self.all_warnings();
         out.push_str(if warnings.is_empty() { "warnings: []\n" } else { "warnings:\n" });
         for warning in warnings {
-            let _ = writeln!(out, "  - {}", quoted(&warning));
+            let _ = writeln!(out, "  - {}", yaml_quoted(&warning));
         }
         out
     }
-}
-
-/// A double-quoted YAML scalar.
-fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            '\n' => out.push_str("\\n"),
-            '\t' => out.push_str("\\t"),
-            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}') => {
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }

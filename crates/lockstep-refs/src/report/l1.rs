@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use lockstep_text::yaml_quoted;
+
 use super::{Report, Together, absolute, evidence_line};
 use crate::impact::{BrokenReference, Dependent};
 
@@ -41,10 +43,10 @@ impl Report<'_> {
             "cascade_recommended: {}\ncascade_rationale: {}\nunresolved_references: {}\n\
              index: {{fresh: {}, revision: {}, unseen_files: {}}}\n",
             self.cascade_recommended(),
-            quoted(&self.rationale()),
+            yaml_quoted(&self.rationale()),
             self.impact.unresolved,
             self.basis.fresh,
-            quoted(&self.basis.revision),
+            yaml_quoted(&self.basis.revision),
             self.basis.unseen,
         );
         if !self.history.is_empty() {
@@ -76,7 +78,7 @@ impl Report<'_> {
             dependent.hop.word(),
             dependent.hop.count(),
             scalar(&dependent.pattern),
-            quoted(&evidence.unwrap_or_default()),
+            yaml_quoted(&evidence.unwrap_or_default()),
             dependent.kind.word(),
             dependent.breaks,
         );
@@ -90,9 +92,9 @@ fn broken_reference(out: &mut String, path: &str, broken: &BrokenReference) {
          reason: {}\n",
         broken.evidence.line,
         scalar(&broken.evidence.pattern),
-        quoted(&evidence_line(path, &broken.evidence)),
+        yaml_quoted(&evidence_line(path, &broken.evidence)),
         broken.evidence.kind.word(),
-        quoted(&broken.reason),
+        yaml_quoted(&broken.reason),
     );
 }
 
@@ -101,28 +103,11 @@ fn scalar(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
     let word = text.contains(['/', '_']) || !is_other_than_text(text);
     let start = text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/' || c == '_');
-    if start && word && text.chars().all(plain) { text.to_owned() } else { quoted(text) }
+    if start && word && text.chars().all(plain) { text.to_owned() } else { yaml_quoted(text) }
 }
 
 /// Returns true for words that YAML parsers do not read as text.
 fn is_other_than_text(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     matches!(&*lower, "true" | "false" | "null" | "yes" | "no" | "on" | "off" | "y" | "n" | "nan" | "inf")
-}
-
-/// A double-quoted YAML scalar.
-pub(super) fn quoted(text: &str) -> String {
-    let mut out = String::from("\"");
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            '\t' => out.push_str("\\t"),
-            c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}') => {
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }

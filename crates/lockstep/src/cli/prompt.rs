@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use lockstep_steps::markers::{MarkerKind, MarkerNames};
 use lockstep_steps::template::{EXECUTE_STEP, Values, render};
+use lockstep_text::yaml;
 use serde_json::{Map, Value};
 
 use super::step::{given, refused};
@@ -116,10 +117,14 @@ fn with_names(template: &str, names: &MarkerNames) -> String {
         .fold(template.to_owned(), |text, kind| text.replace(defaults.get(kind), names.get(kind)))
 }
 
+/// Limits of an agent's data.
+const MAX_DEPTH: usize = 16;
+const MAX_NODES: usize = 20_000;
+
 fn agent_data(context: &Context, path: &std::path::Path) -> Result<Map<String, Value>, CommandError> {
     let text = text_of(context, path)?;
     // JSON is YAML.
-    serde_saphyr::from_str(&text).map_err(|error| {
+    yaml::read(&text, yaml::options(MAX_DEPTH, MAX_NODES)).map_err(|error| {
         CommandError::new(Kind::Usage, format!("{} holds no names with values: {error}", path.display()))
     })
 }

@@ -1,6 +1,5 @@
 //! The failures of hooks, and their lines in the log.
 
-use std::error::Error;
 use std::io;
 
 use jiff::Zoned;
@@ -8,6 +7,7 @@ use lockstep_config::FILE_NAME;
 use lockstep_index::IndexError;
 use lockstep_model::ids::InvalidSessionId;
 use lockstep_store::{StateDir, StoreError};
+use lockstep_text::error_chain;
 use lockstep_wire::WireError;
 
 use super::unread::Waits;
@@ -79,13 +79,7 @@ impl Fault {
 
     /// The message with its causes.
     pub(crate) fn with_causes(&self) -> String {
-        let mut text = self.to_string();
-        let mut cause = self.source();
-        while let Some(error) = cause {
-            text.push_str(&format!(": {error}"));
-            cause = error.source();
-        }
-        text
+        error_chain(self)
     }
 
     pub(crate) fn log(&self, state: &StateDir, event: &str) {

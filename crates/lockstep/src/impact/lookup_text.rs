@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use anstyle::Style;
 use lockstep_refs::reference::{Certainty, Kind};
-use lockstep_text::single_line;
+use lockstep_text::{count, single_line};
 
 use super::lookup::{Direction, References};
 use super::references::Found;
@@ -201,8 +201,4 @@ impl Listing<'_> {
             let _ = writeln!(out, "{line}{}{}", self.styled(dim, &target), self.styled(dim, doubt));
         }
     }
-}
-
-fn count(n: usize, one: &str) -> String {
-    format!("{n} {one}{}", if n == 1 { "" } else { "s" })
 }

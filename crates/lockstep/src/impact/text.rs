@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use anstyle::{AnsiColor, Style};
 use lockstep_refs::impact::Impact;
+use lockstep_text::{count, count_of};
 
 use super::analysis::Analysis;
 use crate::terminal::Terminal;
-use layout::{Columns, Row, count, count_verb};
+use layout::{Columns, Row};
 use severity::{AffectedFile, Severity, affected_files};
 
 /// The hint for an incomplete answer.
@@ -123,7 +124,7 @@ fn summary(impact: &Impact, files: &[AffectedFile<'_>], dismissed: usize) -> Str
     let rest = files.len() - breaking - undecided;
     let mut parts = Vec::new();
     if breaking > 0 {
-        parts.push(count_verb(breaking, "file breaks", "files break"));
+        parts.push(count_of(breaking, "file breaks", "files break"));
     }
     match (undecided, parts.is_empty()) {
         (0, _) => {}
@@ -134,13 +135,13 @@ fn summary(impact: &Impact, files: &[AffectedFile<'_>], dismissed: usize) -> Str
         (0, _) => {}
         (n, true) => parts.push(format!(
             "{} on what changed, none is known to break",
-            count_verb(n, "file depends", "files depend")
+            count_of(n, "file depends", "files depend")
         )),
-        (n, false) => parts.push(count_verb(n, "more depends on it", "more depend on it")),
+        (n, false) => parts.push(count_of(n, "more depends on it", "more depend on it")),
     }
     match (dismissed, parts.is_empty()) {
         (0, _) => {}
-        (n, true) => parts.push(count_verb(n, "dependent, dismissed", "dependents, all dismissed")),
+        (n, true) => parts.push(count_of(n, "dependent, dismissed", "dependents, all dismissed")),
         (n, false) => parts.push(format!("{n} dismissed")),
     }
     if !parts.is_empty() {

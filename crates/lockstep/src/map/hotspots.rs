@@ -1,8 +1,8 @@
 //! Hotspots of the map, for new sessions.
 
+use lockstep_fs::FileStamp;
 use lockstep_map::document::Document;
 use lockstep_map::hotspot::Hotspot;
-use lockstep_fs::FileStamp;
 
 use crate::project::ActiveProject;
 

@@ -5,7 +5,6 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use lockstep_model::path::absolute;
-use lockstep_steps::glob;
 use lockstep_steps::problem::Problem;
 use lockstep_steps::step::{MAX_BYTES, Step};
 use lockstep_store::{StateDir, StoreError, append_once};
@@ -212,7 +211,7 @@ fn expand(root: &Path, pattern: &str) -> Vec<PathBuf> {
             }
             let entries = fs::read_dir(directory).into_iter().flatten().flatten();
             let fits = entries.filter(|entry| {
-                entry.file_name().to_str().is_some_and(|name| glob::name_matches(part, name))
+                entry.file_name().to_str().is_some_and(|name| lockstep_text::glob::name_matches(part, name))
             });
             fits.map(|entry| entry.path()).collect()
         };

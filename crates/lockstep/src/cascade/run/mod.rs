@@ -17,7 +17,7 @@ use lockstep_cascade::grouping::Role;
 use lockstep_cascade::inspect::{Inspector as _, catch_up};
 use lockstep_cascade::{Cascade, Event, MAX_GROUPS, claim};
 use lockstep_fs::write_atomically;
-use lockstep_text::printable_path;
+use lockstep_text::{count, printable_path};
 
 use self::agent::{Agent, Ended, PAUSE, Spec};
 use self::isolate::Isolated;
@@ -118,7 +118,7 @@ fn start(
     (options.progress)(&format!(
         "iteration {iteration}: {} {id} has {}{}",
         group.role.word(),
-        count(handout.files.len()),
+        count(handout.files.len(), "file"),
         if group.attempt > 1 { ", second attempt" } else { "" }
     ));
     let dir = disk.reports_dir()?;
@@ -216,8 +216,4 @@ fn failure(ended: &Ended, options: &Options<'_>) -> String {
         (false, None) => "it was killed".to_owned(),
     };
     format!("{how}; its output is in {}", printable_path(&ended.path))
-}
-
-fn count(files: usize) -> String {
-    format!("{files} file{}", if files == 1 { "" } else { "s" })
 }

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use lockstep_map::l1::{L1, Mode};
 use lockstep_map::scope;
+use lockstep_text::count_of;
 use serde::Serialize;
 
-use super::count;
 use crate::cli::{Answer, Context};
 use crate::document::Format;
 use crate::error::{CommandError, Kind};
@@ -120,7 +120,7 @@ pub(super) fn run_update(request: &MapUpdateRequest, context: &Context) -> Resul
 fn text(done: &MapUpdateReport, context: &Context) {
     let terminal = &context.terminal;
     let (l1, path) = (&done.l1, &done.l1.map_path);
-    let entries = count(l1.entries, "entry", "entries");
+    let entries = count_of(l1.entries, "entry", "entries");
     let moved = done.renamed.len();
     terminal.say(&match (l1.mode, done.is_written) {
         (Mode::FullGeneration, _) => format!("Built {path}: {entries}.\n"),

@@ -4,10 +4,9 @@ use std::fmt::Write as _;
 
 use lockstep_map::check::{Checked, Finding, Recommendation};
 use lockstep_map::l1::{L1, Mode, Status};
-use lockstep_text::single_line;
+use lockstep_text::{count_of, single_line};
 use serde::Serialize;
 
-use super::count;
 use crate::cli::{Answer, Context};
 use crate::document::Format;
 use crate::error::CommandError;
@@ -70,7 +69,7 @@ fn missing(current: &CurrentMap) -> Checked {
 }
 
 fn text(checked: &Checked, path: &str) -> String {
-    let entries = count(checked.report.total_entries, "entry", "entries");
+    let entries = count_of(checked.report.total_entries, "entry", "entries");
     if checked.findings.is_empty() {
         return format!("{path} is right: {entries}.\n");
     }
@@ -80,7 +79,7 @@ fn text(checked: &Checked, path: &str) -> String {
         let line = single_line(&format!("{at}{}", finding.what));
         let _ = writeln!(out, "{:<11} {line}", finding.kind.to_string());
     }
-    let found = count(checked.findings.len(), "thing is", "things are");
+    let found = count_of(checked.findings.len(), "thing is", "things are");
     let command = match checked.report.recommendation {
         Recommendation::FullRegeneration => "`lockstep map build` makes it anew",
         Recommendation::Incremental | Recommendation::None => "`lockstep map update` mends it",

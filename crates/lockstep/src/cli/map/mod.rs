@@ -55,8 +55,3 @@ pub(crate) fn run(args: &MapArgs, context: &Context) -> Result<Answer, CommandEr
         Some(MapCommand::Show(args)) => show::run(args, context),
     }
 }
-
-/// Formats a number with its noun.
-fn count(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
-}

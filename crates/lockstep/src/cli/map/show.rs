@@ -7,9 +7,8 @@ use clap::ValueEnum;
 use lockstep_map::hotspot::Hotspot;
 use lockstep_map::shape::Shape;
 use lockstep_map::view::View;
-use lockstep_text::single_line;
+use lockstep_text::{count_of, single_line};
 
-use super::count;
 use crate::cli::{Answer, Context};
 use crate::document::Format;
 use crate::error::CommandError;
@@ -70,7 +69,7 @@ pub(super) fn run(args: &ShowArgs, context: &Context) -> Result<Answer, CommandE
     };
     context.terminal.say(&out);
     if context.format == Format::Text && args.graph.is_none() && current.unseen > 0 {
-        let unseen = count(current.unseen, "file", "files");
+        let unseen = count_of(current.unseen, "file", "files");
         context.terminal.note(&format!("note: {unseen} could not be looked into\n"));
     }
     Ok(Answer::Yes)
@@ -93,7 +92,7 @@ fn one(context: &Context, view: &View<'_>, place: usize) -> String {
     let mut out = format!("{}\n", bold(&single_line(&entry.path)));
     let _ = writeln!(out, "hotspot {}, updated {}", entry.hotspot, entry.updated);
     for (title, paths) in [("references", &entry.refs), ("is referenced by", &entry.refd_by)] {
-        let _ = writeln!(out, "\n{}", bold(&format!("{title} {}", count(paths.len(), "file", "files"))));
+        let _ = writeln!(out, "\n{}", bold(&format!("{title} {}", count_of(paths.len(), "file", "files"))));
         paths.iter().for_each(|path| out.push_str(&format!("  {}\n", single_line(path))));
     }
     out

@@ -7,9 +7,8 @@ use anstyle::Style;
 use lockstep_refs::change::{SymbolChange, What};
 use lockstep_refs::impact::{FileChange, FileImpact, Impact};
 use lockstep_refs::world::base;
-use lockstep_text::single_line;
+use lockstep_text::{count, single_line};
 
-use super::layout::count;
 use crate::terminal::Terminal;
 
 /// Changed definitions that are named for one file without `--all`.

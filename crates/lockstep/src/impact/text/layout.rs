@@ -63,11 +63,3 @@ fn cut(text: &str, max: usize) -> String {
         text.chars().take(max.saturating_sub(1)).chain(['…']).collect()
     }
 }
-
-pub(super) fn count(n: usize, one: &str) -> String {
-    format!("{n} {one}{}", if n == 1 { "" } else { "s" })
-}
-
-pub(super) fn count_verb(n: usize, one: &str, many: &str) -> String {
-    format!("{n} {}", if n == 1 { one } else { many })
-}

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use lockstep_refs::change::{SymbolChange, What};
 use lockstep_refs::impact::{BrokenReference, Dependent, Evidence, FileChange, FileImpact, Hop, Impact};
 use lockstep_refs::reference::{Certainty, Kind};
+use lockstep_text::count_of;
 
 use super::changed::describe;
-use super::layout::count_verb;
 
 /// The severity of a place, the worst first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -75,7 +75,7 @@ impl Severity {
                 "files depend on these, not on the change",
             ),
         };
-        count_verb(files, one, many)
+        count_of(files, one, many)
     }
 
     /// Every certain break is listed, whatever their number.

@@ -1,48 +1,33 @@
-//! Path patterns, relative to the project's root: `*` and `?` within a name, `**` across directories. A
-//! pattern that names a directory covers everything below it.
+//! Path patterns, relative to a root: `*` and `?` within a name, `**` across directories. A pattern that names a directory covers
+//! everything below it.
+//!
+//! `globset` compiles a pattern to a regular expression, which takes longer than the few comparisons of a hook, and its `?` is a
+//! byte, not a character.
 
-/// Returns the reason why a pattern is invalid.
-pub(crate) fn problem(pattern: &str) -> Option<&'static str> {
-    if pattern.trim().is_empty() {
-        return Some("it is empty");
+/// Returns true if `pattern` covers `path`. Both are relative to the root. Each `**` may match any number of directories, and all
+/// combinations are tried, so callers limit their number.
+pub fn covers(pattern: &str, path: &str) -> bool {
+    fn parts(text: &str) -> Vec<&str> {
+        text.split('/').filter(|part| !part.is_empty() && *part != ".").collect()
     }
-    if pattern.contains(['[', ']', '{', '}', '\\', '!']) {
-        return Some("only *, ? and ** have a meaning");
-    }
-    if pattern.starts_with('/') || pattern.split('/').any(|part| part == "..") {
-        return Some("it must begin at the project's root and stay below it");
-    }
-    // Each `**` may match any number of directories, and all combinations are tried.
-    if pattern.split('/').filter(|part| *part == "**").count() > 4 {
-        return Some("it has more than four **");
-    }
-    None
-}
-
-/// Returns true if `pattern` covers `path`, which is relative to the root.
-pub(crate) fn covers(pattern: &str, path: &str) -> bool {
-    let parts = |text: &str| {
-        text.split('/').filter(|part| !part.is_empty() && *part != ".").map(str::to_owned).collect::<Vec<_>>()
-    };
     matches(&parts(pattern), &parts(path))
 }
 
-fn matches(pattern: &[String], path: &[String]) -> bool {
-    match pattern.split_first() {
-        // What remains of the path is below what the pattern names.
-        None => true,
-        Some((first, rest)) if first == "**" => {
-            (0..=path.len()).any(|skipped| matches(rest, &path[skipped..]))
-                && !(rest.is_empty() && path.is_empty())
+fn matches(pattern: &[&str], path: &[&str]) -> bool {
+    match (pattern.split_first(), path.split_first()) {
+        // The rest of the path is below the named directory.
+        (None, _) => true,
+        (Some((&"**", rest)), _) => {
+            !(rest.is_empty() && path.is_empty())
+                && (0..=path.len()).any(|skipped| matches(rest, &path[skipped..]))
         }
-        Some((first, rest)) => match path.split_first() {
-            Some((name, below)) => name_matches(first, name) && matches(rest, below),
-            None => false,
-        },
+        (Some((first, rest)), Some((name, below))) => name_matches(first, name) && matches(rest, below),
+        (Some(_), None) => false,
     }
 }
 
-/// Returns true if a name matches one part of a pattern. Without recursion: a star takes as little as it can, and more when it must.
+/// Returns true if a name matches one part of a pattern. A star matches as little as possible, and more if necessary, so that no
+/// pattern takes long.
 pub fn name_matches(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
     let (mut p, mut n) = (0, 0);
@@ -90,9 +75,6 @@ mod tests {
             ("./a.rs", "a.rs", true),
         ] {
             assert_eq!(covers(pattern, path), expected, "{pattern} of {path}");
-        }
-        for wrong in ["", " ", "/etc/**", "../x", "a/../b", "src/[ab].rs", "{a,b}", "!src"] {
-            assert!(problem(wrong).is_some(), "{wrong}");
         }
     }
 
