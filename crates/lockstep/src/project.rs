@@ -41,28 +41,34 @@ impl ActiveProject {
 
     /// The project a command in `dir` is about. A command does not work with a configuration that is partly wrong.
     pub(crate) fn of_command(dir: &Path) -> Result<Self, CommandError> {
-        let found = Project::of_directory(dir)?.ok_or_else(|| inactive(dir))?;
+        Self::find(dir)?.ok_or_else(|| inactive(dir))
+    }
+
+    /// Like [`ActiveProject::of_command`]; `None` if there is no `lockstep.toml`.
+    pub(crate) fn find(dir: &Path) -> Result<Option<Self>, CommandError> {
+        let Some(found) = Project::of_directory(dir)? else { return Ok(None) };
         let project = Self::load(found)?;
         if !project.loaded.problems.is_empty() {
             return Err(CommandError::configuration(&project.config_path, &project.loaded.problems));
         }
         project.ignored.iter().for_each(|key| complain(&format!("lockstep: {key}\n")));
-        Ok(project)
+        Ok(Some(project))
     }
 
     /// The project of a command about the session cache. A framework in `.isdlc` has one without `lockstep.toml`: the defaults apply.
     pub(crate) fn of_cache_command(dir: &Path) -> Result<Self, CommandError> {
-        let framework = || dir.ancestors().find(|above| above.join(".isdlc").is_dir());
-        match Project::of_directory(dir)?.is_none().then(framework).flatten() {
-            Some(root) => Ok(Self {
-                state: StateDir::of(root),
-                root: root.to_owned(),
-                config_path: root.join(FILE_NAME),
-                loaded: Loaded::default(),
-                ignored: Vec::new(),
-            }),
-            None => Self::of_command(dir),
+        if let Some(project) = Self::find(dir)? {
+            return Ok(project);
         }
+        let root =
+            dir.ancestors().find(|above| above.join(".isdlc").is_dir()).ok_or_else(|| inactive(dir))?;
+        Ok(Self {
+            state: StateDir::of(root),
+            root: root.to_owned(),
+            config_path: root.join(FILE_NAME),
+            loaded: Loaded::default(),
+            ignored: Vec::new(),
+        })
     }
 
     pub(crate) fn config(&self) -> &Config {

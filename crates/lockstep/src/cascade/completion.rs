@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use lockstep_cascade::claim;
 use lockstep_cascade::event::Claim;
-use lockstep_cascade::inspect::Inspector as _;
+use lockstep_cascade::inspect::{Inspector as _, advance};
 use lockstep_cascade::{Event, input};
 
-use super::{Cascades, Opened, Which, feed};
+use super::{Cascades, Opened, Which};
 use crate::error::CommandError;
 
 /// The user's or agent's report about a cascade.
@@ -41,7 +41,7 @@ impl Cascades {
         let state = &mut opened.state;
         if let Some((file, why)) = &completion.not_needed {
             let file = self.file_of(directory, file)?;
-            feed(state, &mut disk, Event::NotNeeded { file, why: why.clone() })?;
+            advance(state, Event::NotNeeded { file, why: why.clone() }, &mut disk)?;
         }
         if let Some(ended) = &completion.ended
             && state.is_active()
@@ -49,7 +49,7 @@ impl Cascades {
             let report = claim::read(&ended.report, &self.tree.root.to_string_lossy()).unwrap_or_default();
             let claim = Claim { complete: ended.complete, ..report.claim };
             let seen = disk.observe(state)?;
-            feed(state, &mut disk, Event::Done { group: ended.group.clone(), claim, seen })?;
+            advance(state, Event::Done { group: ended.group.clone(), claim, seen }, &mut disk)?;
         }
         Ok(opened)
     }

@@ -22,7 +22,7 @@ use std::path::Path;
 use jiff::Timestamp;
 use lockstep_cascade::inspect::{Inspector as _, advance};
 use lockstep_cascade::state::FORMAT;
-use lockstep_cascade::{Cascade, Effect, Event, Refused};
+use lockstep_cascade::{Cascade, Event, Refused};
 use lockstep_model::ids::SessionId;
 use lockstep_store::Store;
 use lockstep_store::cascades::CascadeRecord;
@@ -59,14 +59,13 @@ pub(crate) struct Opened {
 impl Cascades {
     /// Returns the cascades of the project that a command in `directory` is about.
     pub(crate) fn of_command(directory: &Path) -> Result<Self, CommandError> {
-        // First, so that an inactive project is reported as such.
-        let project = ActiveProject::of_command(directory)?;
-        let store = Store::open(&project.state)?;
-        Ok(Self { tree: Tree::of_command(directory)?, store })
+        let tree = Tree::of_active(directory)?;
+        let store = Store::open(&project_of(&tree).state)?;
+        Ok(Self { tree, store })
     }
 
     pub(crate) fn project(&self) -> &ActiveProject {
-        self.tree.project.as_ref().expect("cascades are only opened for active projects")
+        project_of(&self.tree)
     }
 
     /// Returns the active cascade. A new session continues with that of an earlier one.
@@ -138,20 +137,15 @@ impl Cascades {
     }
 }
 
-/// Applies an event to a cascade and saves the result. Writes the reports when the cascade ends.
-pub(crate) fn feed(
-    state: &mut Cascade,
-    disk: &mut Disk<'_>,
-    event: Event,
-) -> Result<Vec<Effect>, CommandError> {
-    advance(state, event, disk)
-}
-
 /// Gives a group to an agent.
 pub(crate) fn hand(state: &mut Cascade, disk: &mut Disk<'_>, group: &str) -> Result<(), CommandError> {
     let found = state.group(group).cloned();
     let before = found.map_or_else(|| Ok(Default::default()), |group| disk.contents(state, &group))?;
-    feed(state, disk, Event::Handed { group: group.to_owned(), before }).map(drop)
+    advance(state, Event::Handed { group: group.to_owned(), before }, disk).map(drop)
+}
+
+fn project_of(tree: &Tree) -> &ActiveProject {
+    tree.project.as_ref().expect("cascades are only opened for active projects")
 }
 
 fn opened(record: CascadeRecord) -> Result<Opened, CommandError> {

@@ -3,7 +3,6 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use lockstep_config::Project;
 use lockstep_git::{GitError, Repository};
 use lockstep_store::{StateDir, Store, StoreError};
 
@@ -24,10 +23,15 @@ pub(crate) struct Tree {
 impl Tree {
     /// The tree that a command in `directory` is about.
     pub(crate) fn of_command(directory: &Path) -> Result<Self, CommandError> {
-        let project = match Project::of_directory(directory)? {
-            Some(_) => Some(ActiveProject::of_command(directory)?),
-            None => None,
-        };
+        Self::of(ActiveProject::find(directory)?, directory)
+    }
+
+    /// The tree of the project that a command in `directory` is about; an error if Lockstep is not active there.
+    pub(crate) fn of_active(directory: &Path) -> Result<Self, CommandError> {
+        Self::of(Some(ActiveProject::of_command(directory)?), directory)
+    }
+
+    fn of(project: Option<ActiveProject>, directory: &Path) -> Result<Self, CommandError> {
         let root = match &project {
             Some(project) => project.root.clone(),
             None => Repository::top_of(directory)?.unwrap_or_else(|| directory.to_owned()),

@@ -132,17 +132,16 @@ fn mime(uri: &str) -> &'static str {
 
 /// The content of a resource.
 pub(super) fn read(work: &Work, uri: &str) -> Result<ReadResourceResult, ErrorData> {
-    let project = ActiveProject::of_command(&work.directory).map_err(told)?;
     let text = match uri {
         MAP => map(work).map_err(told)?,
-        uri => text(&project, uri)?,
+        uri => text(&ActiveProject::of_command(&work.directory).map_err(told)?, uri)?,
     };
     let contents = ResourceContents::text(printable(&text), uri).with_mime_type(mime(uri));
     Ok(ReadResourceResult::new(vec![contents]))
 }
 
 fn map(work: &Work) -> Result<String, CommandError> {
-    let current = CurrentMap::of(&Tree::of_command(&work.directory)?, work)?;
+    let current = CurrentMap::of(&Tree::of_active(&work.directory)?, work)?;
     Ok(current.view().document(None).text)
 }
 

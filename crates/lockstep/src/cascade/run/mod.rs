@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use lockstep_cascade::event::{Claim, Left};
 use lockstep_cascade::grouping::Role;
-use lockstep_cascade::inspect::{Inspector as _, catch_up};
+use lockstep_cascade::inspect::{Inspector as _, advance, catch_up};
 use lockstep_cascade::{Cascade, Event, MAX_GROUPS, claim};
 use lockstep_fs::write_atomically;
 use lockstep_text::{count, printable_path};
@@ -22,7 +22,7 @@ use lockstep_text::{count, printable_path};
 use self::agent::{Agent, Ended, PAUSE, Spec};
 use self::isolate::Isolated;
 use self::lock::RunLock;
-use super::{Cascades, Disk, Opened, feed, hand};
+use super::{Cascades, Disk, Opened, hand};
 use crate::error::CommandError;
 
 /// The longest list that fits into an environment variable.
@@ -64,7 +64,7 @@ pub(crate) fn run(
     if state.handed().next().is_some() {
         (options.progress)("resuming: looking at what was done");
         let seen = disk.observe(state)?;
-        feed(state, &mut disk, Event::Interrupted { seen })?;
+        advance(state, Event::Interrupted { seen }, &mut disk)?;
     }
     catch_up(state, &mut disk)?;
     let mut working: Vec<Working> = Vec::new();
@@ -198,12 +198,12 @@ fn finish(
         // An agent may decide that a mention stays. It cannot dismiss a reference that is known to be broken.
         let stale = is_stale && assigned.breaks();
         if !stale && !why.trim().is_empty() {
-            feed(state, disk, Event::NotNeeded { file, why: format!("{} (says the agent)", why.trim()) })?;
+            advance(state, Event::NotNeeded { file, why: format!("{} (says the agent)", why.trim()) }, disk)?;
         }
     }
     let still_handed = state.handed().any(|group| group.id == worked.group);
     if still_handed {
-        feed(state, disk, Event::Done { group: worked.group.clone(), claim, seen })?;
+        advance(state, Event::Done { group: worked.group.clone(), claim, seen }, disk)?;
     }
     (options.progress)(&format!("group {} is done", worked.group));
     Ok(())

@@ -1,9 +1,10 @@
 //! `lockstep cascade abort`.
 
 use lockstep_cascade::Event;
+use lockstep_cascade::inspect::advance;
 
 use super::{WhichArgs, status};
-use crate::cascade::{Cascades, feed};
+use crate::cascade::Cascades;
 use crate::cli::{Answer, Context};
 use crate::clock;
 use crate::error::CommandError;
@@ -35,7 +36,7 @@ pub(crate) fn run(
     }
     let mut opened = cascades.needed(&args.which.which())?;
     let mut disk = cascades.disk(&opened, None)?;
-    feed(&mut opened.state, &mut disk, Event::Aborted { why: args.why.clone() })?;
+    advance(&mut opened.state, Event::Aborted { why: args.why.clone() }, &mut disk)?;
     status::show(context, &opened);
     Ok(Answer::Yes)
 }

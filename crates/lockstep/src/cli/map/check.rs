@@ -13,7 +13,6 @@ use crate::error::CommandError;
 use crate::impact::tree::Tree;
 use crate::map::CurrentMap;
 use crate::progress_bar::ProgressBar;
-use crate::project::ActiveProject;
 
 /// Check the map, and change nothing
 ///
@@ -35,9 +34,7 @@ struct Data<'a> {
 }
 
 pub(super) fn run(_: &CheckArgs, context: &Context) -> Result<Answer, CommandError> {
-    // Says what is wrong with a directory or a configuration.
-    drop(ActiveProject::of_command(&context.directory)?);
-    let tree = Tree::of_command(&context.directory)?;
+    let tree = Tree::of_active(&context.directory)?;
     let current = CurrentMap::of(&tree, &ProgressBar::new(&context.terminal))?;
     let (checked, is_missing) = match current.check(&tree.root)? {
         Some(checked) => (checked, false),
