@@ -42,6 +42,8 @@ pub struct Dangling {
 pub struct Search {
     /// Sorted by path and line.
     pub found: Vec<Dangling>,
+    /// The number of unresolved imports, in files that may import a deleted file, that name none of the deleted files.
+    pub unresolved: usize,
     /// Set if the deadline passed first.
     pub truncated: bool,
 }
@@ -66,7 +68,9 @@ pub fn dangling(
             break;
         }
         search.found.extend(places.written_in(world, &folders, file));
-        search.found.extend(places.imported_by(world, file));
+        let (imports, unresolved) = places.imported_by(world, file);
+        search.found.extend(imports);
+        search.unresolved += unresolved;
         search.found.extend(nowhere(world, &folders, file));
     }
     for former in former {
@@ -155,15 +159,15 @@ impl<'a> FormerPaths<'a> {
         (!is_present).then(|| (*found).to_owned())
     }
 
-    /// Returns the unresolved imports of former files.
-    fn imported_by(&self, world: &dyn World, file: FileId) -> Vec<Dangling> {
-        let Some(facts) = world.facts_once(file) else { return Vec::new() };
+    /// Returns the unresolved imports of former files, and the number of other unresolved imports.
+    fn imported_by(&self, world: &dyn World, file: FileId) -> (Vec<Dangling>, usize) {
+        let Some(facts) = world.facts_once(file) else { return (Vec::new(), 0) };
         let is_known = |text: &str| words(text).any(|word| self.by_module.contains_key(word));
         let may_dangle = |it: &crate::facts::Import| {
             is_known(&it.module) || it.names.iter().any(|name| is_known(&name.name))
         };
         if !facts.imports.iter().any(may_dangle) {
-            return Vec::new();
+            return (Vec::new(), 0);
         }
         let unresolved = language::rules(facts.language).unresolved_imports(world, file);
         let place = |place: crate::reference::Place| {
@@ -175,7 +179,10 @@ impl<'a> FormerPaths<'a> {
             let (kind, certainty) = (Kind::Import, Certainty::Resolved);
             Some(Dangling { file, line: place.line, kind, certainty, pattern: place.pattern, target })
         };
-        unresolved.into_iter().filter_map(place).collect()
+        let all = unresolved.len();
+        let found: Vec<Dangling> = unresolved.into_iter().filter_map(place).collect();
+        let others = all - found.len();
+        (found, others)
     }
 
     /// Returns the former file of the same language whose name is the last word of a module's name that any

@@ -110,3 +110,13 @@ fn a_search_that_is_cut_off_says_so() {
     let search = dangling(&world, &[], &Aliases::default(), &|| true);
     assert!(search.truncated && search.found.is_empty());
 }
+
+#[test]
+fn unresolved_imports_of_files_that_never_existed_are_counted() {
+    let world = MemoryWorld::new([
+        ("app/__init__.py", ""),
+        ("app/main.py", "from app.old import f\nfrom app.never import g\n"),
+    ]);
+    let search = dangling(&world, &[former("app/old.py", "def f(): pass\n")], &Aliases::default(), &|| false);
+    assert_eq!((search.found.len(), search.unresolved), (1, 1), "{search:?}");
+}

@@ -22,6 +22,8 @@ struct Gone {
 #[derive(Default)]
 pub(super) struct DanglingReferences {
     pub(super) found: Vec<Found>,
+    /// The number of unresolved imports that name no deleted file.
+    pub(super) unresolved: usize,
     /// True if the time was over before every file was searched.
     pub(super) truncated: bool,
 }
@@ -42,7 +44,11 @@ impl Tree {
             let place = place(index, at.file, at.line, at.kind, &at.pattern, at.certainty)?;
             Some(Found { target: Some(at.target.clone()), ..place })
         });
-        Ok(DanglingReferences { found: each_once(found.collect()), truncated: search.truncated })
+        Ok(DanglingReferences {
+            found: each_once(found.collect()),
+            unresolved: search.unresolved,
+            truncated: search.truncated,
+        })
     }
 
     /// The files that existed, with their names.

@@ -140,11 +140,11 @@ impl References {
         let is_over = || progress.is_out_of_time() || progress.is_abandoned();
         let tree = Tree::of_command(directory)?;
         let index = tree.open_index(progress)?;
-        let DanglingReferences { found, truncated } = tree.dangling(&index, &is_over)?;
+        let DanglingReferences { found, unresolved, truncated } = tree.dangling(&index, &is_over)?;
         let truncated = truncated || index.has_expired() || index.skipped() > 0;
         let sought = "what no longer exists".to_owned();
         let direction = Direction::Dangling;
-        Ok(Self { sought, direction, references: found, truncated, ..Self::default() }.by(index))
+        Ok(Self { sought, direction, references: found, unresolved, truncated, ..Self::default() }.by(index))
     }
 
     fn with_places(self, groups: &[Group], places: Places) -> Self {
