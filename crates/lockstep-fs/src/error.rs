@@ -1,3 +1,5 @@
+//! The error of file operations.
+
 use std::io;
 use std::path::{Path, PathBuf};
 

@@ -50,7 +50,6 @@ pub fn yaml_quoted(text: &str) -> String {
     for c in text.chars() {
         match c {
             '"' | '\\' => out.extend(['\\', c]),
-            '\n' => out.push_str("\\n"),
             '\t' => out.push_str("\\t"),
             c if c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}') => {
                 let _ = write!(out, "\\u{:04x}", u32::from(c));
