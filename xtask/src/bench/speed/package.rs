@@ -106,7 +106,8 @@ impl Package {
             }
             Registry::PyPi => {
                 let mut pip = workspace::command("python3");
-                pip.args(["-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:", "-d"])
+                // Packages that the build needs may be binary: to compile them takes minutes.
+                pip.args(["-m", "pip", "download", "-q", "--no-deps", "--no-binary", self.name, "-d"])
                     .arg(&dir);
                 pip.arg(format!("{}=={}", self.name, self.version));
                 pip
