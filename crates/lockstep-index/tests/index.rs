@@ -146,3 +146,26 @@ fn without_an_index_a_quick_question_builds_none() {
     open(root.path(), Home::State(&state));
     assert_eq!(quick().unwrap().containing("alpha").len(), 1);
 }
+
+#[test]
+fn stored_facts_tell_packages_and_definitions_before_they_are_decoded() {
+    let dir = tempfile::tempdir().unwrap();
+    let state = StateDir::of(dir.path());
+    fs::write(dir.path().join("a.go"), "package kit\n\nfunc Make() int { return other.Take() }\n").unwrap();
+    fs::write(dir.path().join("b.py"), "from kit import make\n\ndef use():\n    return make().taken\n")
+        .unwrap();
+    let mut index = open(dir.path(), Home::State(&state));
+    index.files().into_iter().for_each(|file| drop(index.facts(file)));
+    assert_eq!(index.keep_parsed().unwrap(), 2);
+    let index = open(dir.path(), Home::State(&state));
+    let [a, b] = ["a.go", "b.py"].map(|path| index.find(path).unwrap());
+    assert_eq!(index.package(a).as_deref(), Some("kit"));
+    assert_eq!(index.package(b), None);
+    assert!(index.may_define(a, "Make") && !index.may_define(a, "Take"));
+    assert!(index.may_define(b, "make") && !index.may_define(b, "taken"));
+    assert_eq!(index.definitions_named(b, "use"), [0]);
+    assert!(index.definitions_named(b, "make").is_empty(), "it is imported");
+    let facts = index.facts(a).unwrap();
+    assert_eq!(facts.package, index.package(a));
+    assert!(index.may_define(a, "Make"), "as before");
+}

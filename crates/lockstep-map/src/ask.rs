@@ -25,12 +25,42 @@ pub(crate) struct Terrain<'w> {
     /// The entry that each file of the world is; [`NONE`] for those out of scope.
     entries: Vec<u32>,
     offers: &'w dyn Offers,
-    interfaces: Slots<Option<Arc<Facts>>>,
+    interfaces: Slots<Option<Interface>>,
     /// The files that export a name: every file queries the same few.
     offering: RwLock<HashMap<Box<str>, Arc<[FileId]>>>,
 }
 
 const NONE: u32 = u32::MAX;
+
+/// The interface of a file.
+struct Interface {
+    facts: Arc<Facts>,
+    /// The positions of its definitions, sorted by the hash of their names.
+    by_name: Box<[(u32, u32)]>,
+    /// The number of the question for it.
+    question: u32,
+}
+
+impl Interface {
+    fn new(facts: &Facts, path: &str) -> Self {
+        let facts = interface(facts);
+        let numbered = (0_u32..).zip(&facts.definitions);
+        let mut by_name: Vec<(u32, u32)> = numbered.map(|(at, it)| (word(&it.name), at)).collect();
+        by_name.sort_unstable();
+        let question = Question::Interface(path).number();
+        Self { facts: Arc::new(facts), by_name: by_name.into(), question }
+    }
+
+    /// Returns the positions of the definitions with a name, in the order of the text.
+    fn named(&self, name: &str) -> Vec<u32> {
+        let wanted = word(name);
+        let first = self.by_name.partition_point(|(known, _)| *known < wanted);
+        let same = self.by_name.iter().skip(first).take_while(|(known, _)| *known == wanted);
+        let is_named =
+            |at: &u32| self.facts.definitions.get(*at as usize).is_some_and(|it| *it.name == *name);
+        same.map(|(_, at)| *at).filter(is_named).collect()
+    }
+}
 
 impl<'w> Terrain<'w> {
     /// These files of a world, in the order of the entries.
@@ -72,10 +102,13 @@ impl<'w> Terrain<'w> {
         files
     }
 
-    fn interface(&self, file: FileId) -> Option<Arc<Facts>> {
+    fn interface(&self, file: FileId) -> Option<&Interface> {
         let kept = self.interfaces.get(file.0 as usize)?;
-        let made = || self.world.facts_once(file).map(|facts| Arc::new(interface(&facts)));
-        kept.get_or_init(made).clone()
+        let made = || {
+            let facts = self.world.facts_once(file)?;
+            Some(Interface::new(&facts, self.world.path(file)))
+        };
+        kept.get_or_init(made).as_ref()
     }
 }
 
@@ -117,6 +150,18 @@ impl<'t> Asker<'t> {
         self.with(|asked| {
             asked.questions.insert(question.number());
         });
+    }
+
+    /// The interface of another file.
+    fn interface(&self, file: FileId) -> Option<&Interface> {
+        self.terrain.entry(file)?;
+        let interface = self.terrain.interface(file);
+        let question =
+            interface.map_or_else(|| Question::Interface(self.path(file)).number(), |it| it.question);
+        self.with(|asked| {
+            asked.questions.insert(question);
+        });
+        interface
     }
 
     fn with(&self, note: impl FnOnce(&mut Asked)) {
@@ -177,10 +222,24 @@ impl World for Asker<'_> {
         if file == self.own {
             return self.facts.clone();
         }
-        self.terrain.entry(file)?;
-        self.note(Question::Interface(self.path(file)));
-        self.terrain.interface(file)
+        self.interface(file).map(|it| Arc::clone(&it.facts))
     }
+
+    fn package(&self, file: FileId) -> Option<Box<str>> {
+        if file == self.own {
+            return self.facts.as_ref()?.package.clone();
+        }
+        self.interface(file)?.facts.package.clone()
+    }
+
+    fn definitions_named(&self, file: FileId, name: &str) -> Vec<u32> {
+        if file == self.own {
+            let own = self.facts.iter().flat_map(|facts| (0_u32..).zip(&facts.definitions));
+            return own.filter(|(_, it)| *it.name == *name).map(|(at, _)| at).collect();
+        }
+        self.interface(file).map(|it| it.named(name)).unwrap_or_default()
+    }
+
     fn memo(&self) -> Option<&Memo> {
         Some(&self.memo)
     }

@@ -1,7 +1,7 @@
 //! The interface of a file: the part of its facts that the resolution of other files can see. An equal
 //! interface gives equal query results, so an edit inside a function affects no other file.
 
-use lockstep_refs::facts::{Definition, Facts, Import, ImportForm};
+use lockstep_refs::facts::{Definition, Facts, Import, ImportForm, Uses};
 use lockstep_refs::world::words;
 
 use crate::digest::digest;
@@ -31,7 +31,7 @@ pub(crate) fn interface(facts: &Facts) -> Facts {
         package: facts.package.clone(),
         definitions: (1_u32..).zip(&facts.definitions).map(definition).collect(),
         imports: facts.imports.iter().map(import).collect(),
-        uses: Vec::new(),
+        uses: Uses::default(),
         implementations,
         // Conditions concern only lines of the file itself.
         conditions: Vec::new(),
@@ -39,6 +39,7 @@ pub(crate) fn interface(facts: &Facts) -> Facts {
         unchecked: Vec::new(),
         problems: 0,
         unread: Vec::new(),
+        omitted: 0,
     }
 }
 

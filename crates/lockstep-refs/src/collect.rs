@@ -44,6 +44,7 @@ impl<'t> Collector<'t> {
     pub(crate) fn descend(&mut self) -> bool {
         if self.depth >= MAX_DEPTH {
             self.facts.problems += 1;
+            self.facts.omitted += 1;
             return false;
         }
         self.depth += 1;

@@ -1,13 +1,19 @@
 //! Facts: the result of parsing one file, without reading any other. A pure function of the path and the
 //! text.
 
+mod uses;
+
 use serde::{Deserialize, Serialize};
 
 use crate::language::Language;
+pub use uses::{Outline, Uses};
 
 /// The definitions, imports and uses of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Facts {
+    /// Every place where a name is used that is neither a definition nor an import, in the order of the text. It is the first field, so
+    /// that a reader of stored facts can skip it ([`Outline`]).
+    pub uses: Uses,
     /// The language whose rules were used.
     pub language: Language,
     /// The package or namespace that the file declares (`package a.b`, `namespace A\B`).
@@ -16,8 +22,6 @@ pub struct Facts {
     pub definitions: Vec<Definition>,
     /// Imports, in the order of the text.
     pub imports: Vec<Import>,
-    /// Every other place where a name is used, in the order of the text.
-    pub uses: Vec<Use>,
     /// Implementations that add members or interfaces to types outside their definitions, in the order of the
     /// text.
     pub implementations: Vec<Implementation>,
@@ -31,6 +35,8 @@ pub struct Facts {
     pub problems: u32,
     /// The first and last lines of those places, in order. The list is truncated if there are many.
     pub unread: Vec<(u32, u32)>,
+    /// The number of places that a limit kept from being read, such as code that is nested too deeply.
+    pub omitted: u32,
 }
 
 impl Facts {
@@ -41,13 +47,14 @@ impl Facts {
             package: None,
             definitions: Vec::new(),
             imports: Vec::new(),
-            uses: Vec::new(),
+            uses: Uses::default(),
             implementations: Vec::new(),
             conditions: Vec::new(),
             promised: Vec::new(),
             unchecked: Vec::new(),
             problems: 0,
             unread: Vec::new(),
+            omitted: 0,
         }
     }
 

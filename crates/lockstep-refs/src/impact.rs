@@ -471,7 +471,7 @@ impl OwnTypes {
         }
         let is_type = |it: &&Definition| matches!(it.kind, DefinitionKind::Type | DefinitionKind::Interface);
         let elsewhere = |own: &Definition| {
-            let others = before.containing(&own.name).into_iter().filter(|it| *it != file);
+            let others = before.defining(&own.name).into_iter().filter(|it| *it != file);
             others.filter(|it| before.path(*it) != edit.path).filter_map(|it| before.facts(it)).any(|facts| {
                 let mut types = facts.definitions.iter().filter(is_type);
                 types.any(|it| it.name == own.name && it.container == own.container)

@@ -29,6 +29,8 @@ pub enum Limit {
     Depth,
     /// Files that a file includes.
     Includes,
+    /// Stored uses of a file that cannot be decoded.
+    StoredUses,
 }
 
 impl Limit {
@@ -43,6 +45,7 @@ impl Limit {
             Self::Types => "types of a value",
             Self::Depth => "functions in functions",
             Self::Includes => "included files",
+            Self::StoredUses => "stored uses that cannot be decoded",
         }
     }
 

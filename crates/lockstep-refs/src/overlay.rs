@@ -1,12 +1,13 @@
 //! A world with replaced files: as they were when others were written against them, or as a change leaves
 //! them.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+
+use foldhash::{HashMap, HashSet};
 
 use crate::facts::Facts;
 use crate::memo::Memo;
-use crate::world::{FileId, World, base, parent, words};
+use crate::world::{FileId, World, base, named_in, parent, words};
 
 /// Another world with replaced contents of some files. The files need not be in that world.
 pub struct Overlay<'w> {
@@ -33,7 +34,7 @@ impl<'w> Overlay<'w> {
     /// Returns `world` without replaced files.
     pub fn empty(world: &'w dyn World) -> Self {
         let memo = Memo::above(world);
-        Self { world, layers: Vec::new(), files: HashMap::new(), hidden: HashSet::new(), memo }
+        Self { world, layers: Vec::new(), files: HashMap::default(), hidden: HashSet::default(), memo }
     }
 
     /// Returns `world` with these facts for the file at `path`, and its text if it is known.
@@ -171,6 +172,24 @@ impl World for Overlay<'_> {
         match self.layer(file) {
             Some(layer) => Some(Arc::clone(&layer.facts)),
             None => self.world.facts_once(file),
+        }
+    }
+
+    fn package(&self, file: FileId) -> Option<Box<str>> {
+        match self.layer(file) {
+            Some(layer) => layer.facts.package.clone(),
+            None => self.world.package(file),
+        }
+    }
+
+    fn may_define(&self, file: FileId, name: &str) -> bool {
+        self.files.contains_key(&file) || self.world.may_define(file, name)
+    }
+
+    fn definitions_named(&self, file: FileId, name: &str) -> Vec<u32> {
+        match self.layer(file) {
+            Some(layer) => named_in(&layer.facts, name),
+            None => self.world.definitions_named(file, name),
         }
     }
 

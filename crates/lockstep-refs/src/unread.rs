@@ -4,7 +4,7 @@
 
 use tree_sitter::Tree;
 
-use crate::facts::{Role, Shape, Use};
+use crate::facts::{Facts, Role, Shape, Use};
 use crate::syntax::{LineStarts, unread};
 
 /// The maximum number of names from one file; with more, it is not a text of that language.
@@ -19,8 +19,16 @@ pub(crate) struct Script {
     pub(crate) quotes: &'static [char],
 }
 
-/// Returns the names that are used where the tree has only an error.
-pub(crate) fn uses(tree: &Tree, text: &str, script: Script) -> Vec<Use> {
+/// Adds the names that are used where the tree has only an error.
+pub(crate) fn add_uses(tree: &Tree, text: &str, script: Script, facts: &mut Facts) {
+    match uses(tree, text, script) {
+        Some(found) => facts.uses.extend(found),
+        None => facts.omitted += 1,
+    }
+}
+
+/// `None` if there are too many.
+fn uses(tree: &Tree, text: &str, script: Script) -> Option<Vec<Use>> {
     let mut found = Vec::new();
     let starts = LineStarts::of(text);
     for range in unread(tree) {
@@ -30,11 +38,11 @@ pub(crate) fn uses(tree: &Tree, text: &str, script: Script) -> Vec<Use> {
             names_of(words, line, script, &mut found);
             line = line.saturating_add(1);
             if found.len() > MOST {
-                return Vec::new();
+                return None;
             }
         }
     }
-    found
+    Some(found)
 }
 
 fn names_of(text: &str, line: u32, script: Script, found: &mut Vec<Use>) {

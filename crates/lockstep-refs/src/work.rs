@@ -11,10 +11,12 @@ pub struct Work {
     pub views: u64,
     /// Expressions whose type was evaluated.
     pub types: u64,
+    /// Files whose stored uses were decoded.
+    pub decoded_uses: u64,
 }
 
 thread_local! {
-    static DONE: Cell<Work> = const { Cell::new(Work { parses: 0, views: 0, types: 0 }) };
+    static DONE: Cell<Work> = const { Cell::new(Work { parses: 0, views: 0, types: 0, decoded_uses: 0 }) };
 }
 
 impl Work {
@@ -29,6 +31,7 @@ impl Work {
             parses: self.parses - earlier.parses,
             views: self.views - earlier.views,
             types: self.types - earlier.types,
+            decoded_uses: self.decoded_uses - earlier.decoded_uses,
         }
     }
 
@@ -42,5 +45,9 @@ impl Work {
 
     pub(crate) fn count_type() {
         DONE.set(Self { types: DONE.get().types + 1, ..DONE.get() });
+    }
+
+    pub(crate) fn count_decoded_uses() {
+        DONE.set(Self { decoded_uses: DONE.get().decoded_uses + 1, ..DONE.get() });
     }
 }

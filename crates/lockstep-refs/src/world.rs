@@ -50,6 +50,33 @@ pub trait World {
         self.facts(file)
     }
 
+    /// The package that a file declares, as in [`Facts::package`].
+    fn package(&self, file: FileId) -> Option<Box<str>> {
+        self.facts(file)?.package.clone()
+    }
+
+    /// Returns false if no definition, import or implementation of a file contains the name. A world that stores facts can tell without
+    /// reading all of them.
+    fn may_define(&self, _file: FileId, _name: &str) -> bool {
+        true
+    }
+
+    /// Returns the files that may define a name, extend it, import it or implement it, sorted by path. Files that only use it are left out
+    /// if that is known without reading their facts.
+    fn defining(&self, name: &str) -> Vec<FileId> {
+        let mut files = self.containing(name);
+        files.retain(|file| self.may_define(*file, name));
+        files
+    }
+
+    /// Returns the positions of the definitions of a file that have a name, in the order of the text.
+    fn definitions_named(&self, file: FileId, name: &str) -> Vec<u32> {
+        if !self.may_define(file, name) {
+            return Vec::new();
+        }
+        self.facts(file).map(|facts| named_in(&facts, name)).unwrap_or_default()
+    }
+
     /// Announces that the facts of all these files will be needed, so that a world that has to parse them can
     /// do so in parallel.
     fn prepare(&self, _files: &[FileId]) {}
@@ -58,6 +85,12 @@ pub trait World {
     fn memo(&self) -> Option<&Memo> {
         None
     }
+}
+
+/// Returns the positions of the definitions with a name.
+pub(crate) fn named_in(facts: &Facts, name: &str) -> Vec<u32> {
+    let all = (0_u32..).zip(&facts.definitions);
+    all.filter(|(_, it)| *it.name == *name).map(|(at, _)| at).collect()
 }
 
 /// Returns the words of a text: runs of letters, digits and `_`. Every character beyond ASCII counts as a

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use lockstep_refs::facts::Facts;
+use lockstep_refs::facts::{Facts, Outline};
 use lockstep_refs::language;
 use lockstep_refs::world::{FileId, World as _};
 use rayon::prelude::*;
@@ -58,6 +58,16 @@ impl Index {
         }
         let facts = language::facts(self.files.paths.get(file as usize), &text()?);
         Some((Arc::new(facts), true))
+    }
+
+    /// Applies `read` to the outline of a file's stored facts. `None` if the facts are decoded already or not stored.
+    pub(super) fn with_outline<T>(&self, file: FileId, read: impl FnOnce(Outline<'_>) -> T) -> Option<T> {
+        let record = self.files.records.get(file.0 as usize)?;
+        let is_known = self.known_facts.known(file.0 as usize).is_some();
+        if is_known || record.state != State::Text || self.differs(file.0) || self.is_expired() {
+            return None;
+        }
+        Outline::new(&self.facts_bytes(record.document)?).map(read)
     }
 
     fn kept_facts(&self, document: u32) -> Option<Facts> {

@@ -50,6 +50,8 @@ pub struct Stats {
     pub problems: usize,
     /// Files that exceed the limits of the parser. Nothing is known of their code.
     pub over_budget: usize,
+    /// Files of which a limit kept some places from being read, such as code that is nested too deeply.
+    pub partly_read: usize,
     /// Files with stored facts.
     pub facts_kept: usize,
     /// Size on disk.
@@ -90,6 +92,7 @@ struct Share {
     uses: usize,
     problems: usize,
     is_over_budget: bool,
+    is_partly_read: bool,
     is_kept: bool,
 }
 
@@ -134,6 +137,7 @@ impl Index {
             stats.uses += share.uses;
             stats.problems += share.problems;
             stats.over_budget += usize::from(share.is_over_budget);
+            stats.partly_read += usize::from(share.is_partly_read);
             stats.facts_kept += usize::from(share.is_kept);
         }
         stats
@@ -184,6 +188,7 @@ impl Index {
             uses: facts.uses.len(),
             problems: facts.problems as usize,
             is_over_budget: facts.is_unparsable(),
+            is_partly_read: facts.omitted > 0,
             is_kept: true,
         }
     }

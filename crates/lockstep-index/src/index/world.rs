@@ -100,6 +100,17 @@ impl World for Index {
         known.cloned().unwrap_or_else(|| if self.is_expired() { None } else { self.find_facts_once(file.0) })
     }
 
+    fn package(&self, file: FileId) -> Option<Box<str>> {
+        match self.with_outline(file, |outline| outline.package()) {
+            Some(Some(package)) => package,
+            _ => self.facts(file)?.package.clone(),
+        }
+    }
+
+    fn may_define(&self, file: FileId, name: &str) -> bool {
+        self.with_outline(file, |outline| outline.may_contain(name)).unwrap_or(true)
+    }
+
     fn prepare(&self, files: &[FileId]) {
         let is_new = |file: &&FileId| {
             (file.0 as usize) < self.files.len() && self.known_facts.known(file.0 as usize).is_none()
@@ -107,7 +118,10 @@ impl World for Index {
         let new: Vec<FileId> = files.iter().filter(is_new).copied().collect();
         // For a few files, starting threads would take longer.
         if new.len() >= WORTH_THREADS {
-            new.into_par_iter().for_each(|file| drop(self.facts(file)));
+            new.into_par_iter().for_each(|file| {
+                // They are searched, so their uses are needed too.
+                let _ = self.facts(file).map(|facts| facts.uses.len());
+            });
         }
     }
 }
@@ -164,6 +178,13 @@ impl Index {
     pub fn unparsable_files(&self) -> Vec<String> {
         let is_over = |file: &usize| matches!(self.known_facts.known(*file), Some(Some(facts)) if facts.is_unparsable());
         (0..self.files.len()).filter(is_over).map(|file| self.files.paths.get(file).to_owned()).collect()
+    }
+
+    /// Returns the files that an answer needed since the index was opened, and of which a limit kept some places from being read.
+    pub fn partly_read_files(&self) -> Vec<String> {
+        let is_partly =
+            |file: &usize| matches!(self.known_facts.known(*file), Some(Some(facts)) if facts.omitted > 0);
+        (0..self.files.len()).filter(is_partly).map(|file| self.files.paths.get(file).to_owned()).collect()
     }
 
     /// Returns all text files.

@@ -129,7 +129,7 @@ fn is_resolved(references: &Resolved, line: u32, name: &str) -> bool {
 
 /// Returns true if a file of the project defines something of this name, whatever it is.
 fn is_defined(world: &dyn World, name: &str) -> bool {
-    world.containing(name).into_iter().filter_map(|file| world.facts(file)).any(|facts| defines(&facts, name))
+    world.defining(name).into_iter().filter_map(|file| world.facts(file)).any(|facts| defines(&facts, name))
 }
 
 fn defines(facts: &Facts, name: &str) -> bool {

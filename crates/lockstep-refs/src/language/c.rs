@@ -42,6 +42,9 @@ const fn grammar(language: Language, parser: fn() -> tree_sitter::Language) -> G
     }
 }
 
+/// The maximum number of names that are read from the text of a macro.
+const MAX_MACRO_NAMES: usize = 64;
+
 static PLAIN: Grammar = grammar(Language::C, || tree_sitter_c::LANGUAGE.into());
 static PLUS: Grammar = grammar(Language::Cpp, || tree_sitter_cpp::LANGUAGE.into());
 
@@ -339,10 +342,10 @@ fn macro_(walk: &mut Walk<'_>, node: Node<'_>) {
     // Its text has no syntax tree: its words are its uses.
     let text = value.map(|value| walk.text(value)).unwrap_or_default();
     let line = crate::syntax::line_of(node);
-    for word in crate::world::words(text)
-        .filter(|word| word.starts_with(|c: char| c.is_alphabetic() || c == '_'))
-        .take(64)
-    {
+    let is_name = |word: &&str| word.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    let names: Vec<&str> = crate::world::words(text).filter(is_name).collect();
+    walk.collector.facts.omitted += u32::from(names.len() > MAX_MACRO_NAMES);
+    for word in names.into_iter().take(MAX_MACRO_NAMES) {
         let use_ = crate::facts::Use {
             name: word.into(),
             line,

@@ -4,8 +4,9 @@ mod conversions;
 mod standard;
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
+use std::rc::Rc;
 
+use foldhash::HashMap;
 use tree_sitter::Node;
 
 use crate::facts::{Definition, DefinitionKind, Facts, Import, ImportForm, Reach, Role, Shape, Use};
@@ -97,11 +98,11 @@ impl Packages for Go {
                 continue;
             }
             let locals = match &import.alias {
-                Some(alias) => vec![alias.clone()],
+                Some(alias) => Rc::from([alias.clone()]),
                 None => package_names(world, &full, &import.module),
             };
-            for local in locals {
-                bindings.names.push(Bound { local, full: full.clone(), line: import.line });
+            for local in locals.iter() {
+                bindings.names.push(Bound { local: local.clone(), full: full.clone(), line: import.line });
             }
         }
         bindings
@@ -166,6 +167,8 @@ struct Modules {
     /// The name of each module and the directory of its `go.mod`.
     modules: OnceCell<Vec<(String, String)>>,
     imports: RefCell<HashMap<Box<str>, Place>>,
+    /// The names of packages, by their full names.
+    names: RefCell<HashMap<Box<str>, Rc<[Box<str>]>>>,
 }
 
 /// The directory of an import path, by the modules of the project.
@@ -212,10 +215,20 @@ fn sources(world: &dyn World, directory: &str) -> Vec<FileId> {
 
 /// Returns the names that a package declares, otherwise the last part of its path that is no version. Its
 /// files agree, unless only some of them were changed.
-fn package_names(world: &dyn World, full: &str, import: &str) -> Vec<Box<str>> {
+fn package_names(world: &dyn World, full: &str, import: &str) -> Rc<[Box<str>]> {
+    let known = Memo::part::<Modules>(world, Language::Go);
+    if let Some(names) = known.names.borrow().get(full) {
+        return Rc::clone(names);
+    }
+    let names: Rc<[Box<str>]> = declared_names(world, full, import).into();
+    known.names.borrow_mut().insert(full.into(), Rc::clone(&names));
+    names
+}
+
+fn declared_names(world: &dyn World, full: &str, import: &str) -> Vec<Box<str>> {
     let files = full.strip_prefix('/').map(|directory| sources(world, directory)).unwrap_or_default();
     let mut declared: Vec<Box<str>> = Vec::new();
-    for name in files.into_iter().filter_map(|file| world.facts(file)?.package.clone()) {
+    for name in files.into_iter().filter_map(|file| world.package(file)) {
         if !declared.contains(&name) {
             declared.push(name);
         }

@@ -60,7 +60,7 @@ impl Rules for TypeScript {
         };
         let mut walk = Walk::new(Collector::new(language, text));
         walk.program(tree.root_node());
-        walk.found.facts.uses.extend(unread::uses(&tree, text, SCRIPT));
+        unread::add_uses(&tree, text, SCRIPT, &mut walk.found.facts);
         let mut facts = walk.finish();
         facts.problems += problems(&tree);
         facts.unread = unread_lines(&tree, text);

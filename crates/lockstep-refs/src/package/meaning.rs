@@ -285,6 +285,9 @@ impl Wanted<'_, '_> {
         let capital = matches!(view.facts.language, CSharp | Java | Kotlin | Php | Ruby | Swift)
             && name.starts_with(char::is_uppercase);
         let defines = |file: FileId| {
+            if !self.query.world.may_define(file, name) {
+                return false;
+            }
             let view = self.query.view(file);
             view.is_some_and(|view| view.facts.definitions.iter().any(|it| *it.name == *name))
         };

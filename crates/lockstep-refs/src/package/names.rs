@@ -1,10 +1,12 @@
 //! Full names: the possible full names of a written name in a file, and their definitions.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
+
+use foldhash::HashMap;
 
 use super::{Bindings, Leads, Packages, is_type};
 use crate::facts::{Definition, Facts};
@@ -140,10 +142,8 @@ impl<'w> Query<'w> {
     fn definitions_in(&self, files: &[FileId], name: &str) -> Vec<Symbol> {
         let mut found = Vec::new();
         for file in files.iter().copied().filter(|file| self.is_read(*file)) {
-            // Most files only use it, so their imports are not needed.
-            let Some(facts) = self.world.facts(file) else { continue };
-            let all = facts.definitions.iter().enumerate();
-            found.extend(all.filter(|(_, it)| *it.name == *name).map(|(at, _)| Symbol { file, at }));
+            let named = self.world.definitions_named(file, name);
+            found.extend(named.into_iter().map(|at| Symbol { file, at: at as usize }));
         }
         found
     }
@@ -235,6 +235,20 @@ impl<'w> Query<'w> {
         // Inside a type or a namespace, its own names and those of the enclosing ones are visible.
         let inner = prefix.strip_prefix(&*view.package).map(|inner| inner.trim_start_matches('.'));
         container.zip(inner).is_some_and(|(container, inner)| is_inside(container, inner))
+    }
+
+    /// Returns false if no name of a package can be meant by a path that is written in a file. It is a fast test before [`Query::means`].
+    pub(super) fn may_mean(&self, view: &View, path: &str, package: &str) -> bool {
+        let first = path.split_once('.').map_or(path, |(first, _)| first);
+        let is_related = |full: &str| full.starts_with(package) || package.starts_with(full);
+        let bindings = self.bindings(view);
+        let mut bound = bindings.names.iter().filter(|bound| &*bound.local == first).peekable();
+        if bound.peek().is_some() {
+            return bound.any(|bound| is_related(&bound.full));
+        }
+        is_related(&view.package)
+            || path.starts_with(package)
+            || bindings.globs.iter().any(|glob| glob.starts_with(package))
     }
 
     /// Returns true if one file sees another, in languages that include files.

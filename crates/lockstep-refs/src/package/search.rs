@@ -136,8 +136,15 @@ fn defining(
         return query.type_of(file, container, path).map(|symbol| symbol.file).into_iter().collect();
     }
     let is_meant = |symbol: &&Symbol| {
-        let definition = query.definition(**symbol).filter(|it| it.reach != Reach::File && !is_member(it));
-        let full = definition.filter(|_| symbol.file != file).and_then(|_| query.full(**symbol));
+        if symbol.file == file {
+            return false;
+        }
+        let Some(other) = query.view(symbol.file).filter(|it| query.may_mean(view, path, &it.package)) else {
+            return false;
+        };
+        let definition = other.facts.definitions.get(symbol.at);
+        let definition = definition.filter(|it| it.reach != Reach::File && !is_member(it));
+        let full = definition.map(|it| full_name(&other.package, it));
         full.is_some_and(|full| query.means(view, container, path, &full)) && query.sees(file, symbol.file)
     };
     let definitions = query.definitions_of(name);

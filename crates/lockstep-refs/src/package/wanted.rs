@@ -112,6 +112,10 @@ impl<'q, 'w> Wanted<'q, 'w> {
             self.heir_fulls.extend(self.query.full(class));
             let files = self.query.containing(&definition.name);
             for file in files {
+                // An heir names its base in its header, or in an import that gives the base another name.
+                if !self.query.world.may_define(file, &definition.name) {
+                    continue;
+                }
                 let Some(view) = self.query.view(file) else { continue };
                 for (at, heir) in view.facts.definitions.iter().enumerate().filter(|(_, it)| is_type(it)) {
                     let extends = |name: &str| self.ends_so(&view, name, &definition.name);
@@ -147,9 +151,12 @@ impl<'q, 'w> Wanted<'q, 'w> {
         last == name || self.query.bindings(view).names.iter().any(|bound| &*bound.local == last)
     }
 
-    /// The first files that contain the name.
+    /// The files that may define the name, of the first ones that contain it.
     fn named_files(&self) -> Vec<FileId> {
-        Limit::first(self.query.containing(&self.definition.name), MAX_FILES)
+        let name = &self.definition.name;
+        let mut files = Limit::first(self.query.containing(name), MAX_FILES);
+        files.retain(|file| self.query.world.may_define(*file, name));
+        files
     }
 
     fn is_asked_for(&self) -> bool {

@@ -2,7 +2,8 @@
 //! that.
 
 use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
+
+use foldhash::{HashMap, HashSet};
 
 use super::Symbol;
 use super::names::Resolver;
@@ -31,7 +32,7 @@ pub(super) struct Carriers {
 
 impl Carriers {
     pub(super) fn new(resolver: &Resolver<'_>, target: &Target<'_>, homes: &[FileId]) -> Self {
-        let mut owners = HashSet::new();
+        let mut owners = HashSet::default();
         for (member, file) in target.symbols.iter().zip(homes) {
             let Some(view) = resolver.view(*file) else { continue };
             let path = member.container.as_deref().unwrap_or_default();

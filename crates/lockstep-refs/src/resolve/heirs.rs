@@ -1,7 +1,9 @@
 //! Indirect users of a removed type, which never name it: users of members that other types inherit from it,
 //! and callers of functions whose type depends on it.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
+
+use foldhash::HashSet;
 
 use super::names::{Entity, Mode};
 use super::search::{Search, is_member, last};

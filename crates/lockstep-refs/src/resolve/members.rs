@@ -1,8 +1,9 @@
 //! Members of types: their own and inherited ones.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
+
+use foldhash::HashMap;
 
 use super::names::{Entity, Mode, Resolver};
 use super::types::{Place, Type, Values};

@@ -134,6 +134,9 @@ fn is_declared_again(resolver: &Resolver<'_>, class: Symbol, definition: &Defini
     let is_same = |it: &&Definition| it.name == definition.name;
     let files = resolver.world.containing(&definition.name);
     let count = |file: FileId| {
+        if !resolver.world.may_define(file, &definition.name) {
+            return 0;
+        }
         resolver.view(file).map_or(0, |view| view.facts.definitions.iter().filter(is_same).count())
     };
     files.len() > 100

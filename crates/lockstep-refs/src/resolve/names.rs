@@ -1,10 +1,11 @@
 //! Name lookup: the definitions of a file, its imports, and the re-exports of other files.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
 use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
+
+use foldhash::HashMap;
 
 use super::types::Values;
 use super::{Found, Module, Scheme, Symbol, path_of};
@@ -57,11 +58,11 @@ pub(crate) struct View {
 impl View {
     fn new(facts: Arc<Facts>) -> Self {
         Work::count_view();
-        let mut paths: HashMap<Box<str>, Vec<u32>> = HashMap::new();
+        let mut paths: HashMap<Box<str>, Vec<u32>> = HashMap::default();
         for (at, definition) in (0_u32..).zip(&facts.definitions) {
             paths.entry(path_of(definition).into()).or_default().push(at);
         }
-        let mut names: HashMap<Box<str>, Vec<(usize, Option<usize>)>> = HashMap::new();
+        let mut names: HashMap<Box<str>, Vec<(usize, Option<usize>)>> = HashMap::default();
         let mut globs = Vec::new();
         for (at, import) in facts.imports.iter().enumerate() {
             for (name_at, name) in import.names.iter().enumerate() {

@@ -1,6 +1,6 @@
 //! Overrides: members redefined by subtypes and implementations, and by the wanted member itself.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use super::Symbol;
 use super::names::{Defined, Resolver, View};

@@ -1,6 +1,8 @@
 //! Finds the references to a target: selects candidates by their words, then resolves their names.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
+
+use foldhash::{HashMap, HashSet};
 
 use super::built::needed;
 use super::conform::{Carriers, Conformance};
@@ -101,7 +103,7 @@ pub(super) struct Search<'r, 'w> {
 
 impl<'r, 'w> Search<'r, 'w> {
     fn new(resolver: &'r Resolver<'w>, target: &'r Target<'r>, homes: Vec<FileId>) -> Self {
-        let mut wanted = HashMap::new();
+        let mut wanted = HashMap::default();
         for (position, (definition, file)) in target.symbols.iter().zip(&homes).enumerate() {
             let Some(view) = resolver.view(*file) else { continue };
             if let Some(at) = position_of(&view.facts, definition) {
@@ -117,7 +119,7 @@ impl<'r, 'w> Search<'r, 'w> {
             words: BTreeSet::new(),
             module_words: BTreeSet::new(),
             files: BTreeSet::new(),
-            owners: HashMap::new(),
+            owners: HashMap::default(),
             redeclared: redeclared(resolver, target, &homes),
             needed: if resolver.scheme.is_structural() {
                 Vec::new()
@@ -127,7 +129,7 @@ impl<'r, 'w> Search<'r, 'w> {
             carriers: Carriers::new(resolver, target, &homes),
             homes,
             extended: Extended::default(),
-            stand_ins: HashMap::new(),
+            stand_ins: HashMap::default(),
             gone: Vec::new(),
             found: Vec::new(),
         }
@@ -325,7 +327,7 @@ impl<'r, 'w> Search<'r, 'w> {
 
     fn visit(&mut self, file: FileId) {
         let Some(view) = self.resolver.view(file) else { return };
-        let mut locals: HashSet<Box<str>> = HashSet::new();
+        let mut locals: HashSet<Box<str>> = HashSet::default();
         for import in &view.facts.imports {
             self.import(file, import, &mut locals);
         }
@@ -609,7 +611,7 @@ impl<'r, 'w> Search<'r, 'w> {
 
     fn count_owners(&self, name: &str) -> usize {
         let mut owners = 0;
-        for file in self.resolver.world.containing(name) {
+        for file in self.resolver.world.defining(name) {
             let Some(view) = self.resolver.view(file) else { continue };
             let named = view.facts.definitions.iter().filter(|it| *it.name == *name && is_member(it));
             owners += named.filter(|it| !self.is_redefined(file, it)).count();

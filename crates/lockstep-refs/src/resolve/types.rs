@@ -1,8 +1,9 @@
 //! The types of values, from declarations, constructors and results.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
+
+use foldhash::HashMap;
 
 use super::members::TypeMembers;
 use super::names::{Defined, Entity, Hit, Mode, Resolver};

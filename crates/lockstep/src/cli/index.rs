@@ -263,6 +263,7 @@ fn table(stats: &Stats) -> String {
         ("limits", limits(stats)),
         ("problems", format!("{} places that a parser could not make sense of", stats.problems)),
         ("not read", format!("{} files over the limits of their parser", stats.over_budget)),
+        ("partly read", format!("{} files with places over the limits of their parser", stats.partly_read)),
         ("parsed", parsed(stats)),
         ("bytes", format!("{} files, {} words, {} facts", bytes.files, bytes.words, bytes.facts)),
         ("build", format!("{} ms words, {} ms facts", stats.build_ms.words, stats.build_ms.facts)),

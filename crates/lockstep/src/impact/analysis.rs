@@ -56,19 +56,25 @@ fn plain_text(path: &Path) -> Option<String> {
     Some(text)
 }
 
-/// Names the files that the answer needed and that could not be parsed, so that their references are unknown.
-fn unparsable_note(index: &Index) -> Option<String> {
+/// Names the files that the answer needed and that could not be parsed, or not everywhere, so that their references are unknown.
+fn unparsable_notes(index: &Index) -> Vec<String> {
+    let unparsable = note_files(
+        &index.unparsable_files(),
+        "files could not be read, because they exceed the limits of the parser",
+    );
+    let partly = note_files(
+        &index.partly_read_files(),
+        "files were not read everywhere, because some places exceed the limits of the parser",
+    );
+    unparsable.into_iter().chain(partly).collect()
+}
+
+fn note_files(files: &[String], what: &str) -> Option<String> {
     const MAX_NAMES: usize = 5;
-    let files = index.unparsable_files();
     let names: Vec<String> = files.iter().take(MAX_NAMES).map(|path| shown_path(path).to_string()).collect();
     let more = if files.len() > names.len() { ", …" } else { "" };
     let count = files.len();
-    (count > 0).then(|| {
-        format!(
-            "{count} files could not be read, because they exceed the limits of the parser: {}{more}.",
-            names.join(", ")
-        )
-    })
+    (count > 0).then(|| format!("{count} {what}: {}{more}.", names.join(", ")))
 }
 
 /// The impact of edits, with its basis.
@@ -115,7 +121,7 @@ impl Analysis {
             root: root.to_string_lossy().into_owned(),
             impact,
             basis: basis(index),
-            notes: unparsable_note(index).into_iter().collect(),
+            notes: unparsable_notes(index),
             history: Vec::new(),
             timings: Timings { impact: milliseconds(started), ..Timings::default() },
             dismissed: Vec::new(),

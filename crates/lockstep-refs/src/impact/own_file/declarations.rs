@@ -47,7 +47,7 @@ fn is_same(it: &Definition, other: &Definition) -> bool {
 fn conflicting_header(world: &dyn World, facts: &Facts, definition: &Definition) -> Option<String> {
     let is_included = |path: &str| facts.imports.iter().any(|import| base(&import.module) == base(path));
     let mut conflict = None;
-    for file in world.containing(&definition.name) {
+    for file in world.defining(&definition.name) {
         let path = world.path(file);
         let Some(header) = world.facts(file).filter(|_| is_included(path)) else { continue };
         for declared in header.definitions.iter().filter(|it| is_same(it, definition) && is_nothing(it.body))

@@ -88,7 +88,7 @@ fn is_override(facts: &Facts, lines: &[&str], is: &Definition) -> bool {
 fn has_member(world: &dyn World, facts: &Facts, is: &Definition, arity: Option<Arity>) -> bool {
     let bases = bases(facts, is);
     let (mut in_bases, mut elsewhere) = (Vec::new(), Vec::new());
-    for other in world.containing(&is.name).into_iter().filter_map(|file| world.facts(file)) {
+    for other in world.defining(&is.name).into_iter().filter_map(|file| world.facts(file)) {
         let named = other.definitions.iter().filter(|it| {
             it.kind == DefinitionKind::Method && it.name == is.name && it.container != is.container
         });

@@ -4,9 +4,10 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use crate::entity::Aliases;
+use crate::facts::Facts;
 use crate::impact::{After, Before, Edit, Question, impact};
 use crate::work::Work;
-use crate::world::MemoryWorld;
+use crate::world::{FileId, MemoryWorld, World};
 
 const DEPENDENTS: usize = 40;
 
@@ -54,4 +55,84 @@ fn a_question_looks_at_each_file_once_in_each_world() {
 fn a_question_parses_each_content_once() {
     let (_, work) = ask(|text| text.replace("size", "length"));
     assert_eq!(work.parses, 2, "{work:?}");
+}
+
+/// A world whose facts are stored, as those of an index are.
+struct StoredWorld {
+    world: MemoryWorld,
+    facts: Vec<Arc<Facts>>,
+}
+
+impl StoredWorld {
+    fn new(files: &[(&str, String)]) -> Self {
+        let world = MemoryWorld::new(files.iter().map(|(path, text)| (*path, text.as_str())));
+        let stored = |file: FileId| {
+            let bytes = postcard::to_stdvec(&*world.facts(file).unwrap()).unwrap();
+            Arc::new(postcard::from_bytes(&bytes).unwrap())
+        };
+        let facts = world.files().into_iter().map(stored).collect();
+        Self { world, facts }
+    }
+}
+
+impl World for StoredWorld {
+    fn find(&self, path: &str) -> Option<FileId> {
+        self.world.find(path)
+    }
+
+    fn path(&self, file: FileId) -> &str {
+        self.world.path(file)
+    }
+
+    fn files(&self) -> Vec<FileId> {
+        self.world.files()
+    }
+
+    fn directory(&self, path: &str) -> Vec<FileId> {
+        self.world.directory(path)
+    }
+
+    fn named(&self, basename: &str) -> Vec<FileId> {
+        self.world.named(basename)
+    }
+
+    fn containing(&self, name: &str) -> Vec<FileId> {
+        self.world.containing(name)
+    }
+
+    fn text(&self, file: FileId) -> Option<Arc<str>> {
+        self.world.text(file)
+    }
+
+    fn facts(&self, file: FileId) -> Option<Arc<Facts>> {
+        self.facts.get(file.0 as usize).cloned()
+    }
+}
+
+#[test]
+fn files_that_only_tell_types_are_read_without_their_uses() {
+    // Each link passes the value on and does not contain the name that the question is about.
+    let mut files = vec![("hub.py", "class Hub:\n    def size(self) -> int:\n        return 1\n".to_owned())];
+    files.push(("link0.py", "from hub import Hub\n\ndef pass0() -> Hub:\n    return Hub()\n".to_owned()));
+    let links = ["link1.py", "link2.py", "link3.py", "link4.py"];
+    for (at, path) in links.into_iter().enumerate() {
+        let next = at + 1;
+        files.push((
+            path,
+            format!("from link{at} import pass{at}\n\ndef pass{next}():\n    return pass{at}()\n"),
+        ));
+    }
+    files.push(("user.py", "from link4 import pass4\n\npass4().size()\n".to_owned()));
+    let world = StoredWorld::new(&files);
+    let edits = [Edit {
+        path: "hub.py".to_owned(),
+        former: None,
+        before: Before::Text(Arc::from(files[0].1.as_str())),
+        after: After::Text(files[0].1.replace("size", "length").into()),
+    }];
+    let begun = Work::of_thread();
+    let found = impact(&world, &Question { edits: &edits, aliases: &Aliases::default(), is_over: &|| false });
+    let work = Work::of_thread().since(begun);
+    assert!(found.candidates().contains("user.py"), "{found:?}");
+    assert!(work.decoded_uses <= 2, "{work:?}");
 }

@@ -17,6 +17,7 @@ impl Reader {
 
     fn use_clause(&mut self, source: Source<'_>, node: Node<'_>, before: &str, reexport: bool, depth: usize) {
         if depth > 32 {
+            self.facts.omitted += 1;
             return;
         }
         let line = source.line(node);

@@ -25,7 +25,7 @@ impl Project<'_> {
             self.made_of_rules(file, symbol, &mut made);
         }
         let mark = format!("{}!", symbol.name);
-        for other in self.containing(&symbol.name) {
+        for other in self.defining(&symbol.name) {
             let Some(sheet) = self.sheet(other) else { continue };
             let is_made = |it: &&Definition| it.extends.iter().any(|by| **by == *mark);
             let items = sheet.facts.definitions.iter().filter(is_made).filter(|it| it.reach > Reach::File);

@@ -111,6 +111,9 @@ impl Project<'_> {
     /// Adds members from implementations in other modules and files.
     fn members_elsewhere(&self, of: (FileId, u32), type_name: &str, name: &str, members: &mut Members) {
         for file in self.containing(&format!("{type_name} {name}")) {
+            if !self.world.may_define(file, name) {
+                continue;
+            }
             let Some(sheet) = self.sheet(file) else { continue };
             for at in sheet.defined(name) {
                 let definition = &sheet.facts.definitions[*at as usize];
@@ -235,7 +238,7 @@ impl Project<'_> {
 
     fn find_provided(&self, name: &str) -> Vec<(FileId, u32)> {
         let mut found = Vec::new();
-        for file in self.containing(name) {
+        for file in self.defining(name) {
             let Some(sheet) = self.sheet(file) else { continue };
             for index in sheet.defined(name) {
                 let definition = &sheet.facts.definitions[*index as usize];
@@ -261,7 +264,7 @@ impl Project<'_> {
         let mut types: Vec<Box<str>> = Vec::new();
         let name = self.sheet(file).map(|sheet| sheet.facts.definitions[index as usize].name.clone());
         let name = name.unwrap_or_default();
-        for other in self.containing(&name) {
+        for other in self.defining(&name) {
             let Some(sheet) = self.sheet(other) else { continue };
             for implementation in &sheet.facts.implementations {
                 let Some(interface) = &implementation.interface else { continue };

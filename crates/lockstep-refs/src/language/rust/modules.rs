@@ -1,9 +1,10 @@
 //! The module tree: maps files to modules and crates.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
+
+use foldhash::HashMap;
 
 use super::cargo::Package;
 use crate::facts::{DefinitionKind, Facts, Import, ImportForm};
@@ -51,7 +52,7 @@ pub(super) struct Sheet {
 
 impl Sheet {
     fn new(facts: Arc<Facts>) -> Self {
-        let mut definitions: HashMap<Box<str>, Vec<u32>> = HashMap::new();
+        let mut definitions: HashMap<Box<str>, Vec<u32>> = HashMap::default();
         let mut modules = Vec::new();
         for (index, definition) in (0..).zip(&facts.definitions) {
             definitions.entry(definition.name.clone()).or_default().push(index);
@@ -62,7 +63,7 @@ impl Sheet {
                 });
             }
         }
-        let mut imports: HashMap<Box<str>, Vec<u32>> = HashMap::new();
+        let mut imports: HashMap<Box<str>, Vec<u32>> = HashMap::default();
         let mut globs = Vec::new();
         for (index, import) in (0..).zip(&facts.imports) {
             if import.glob && import.form != ImportForm::Child {
@@ -146,6 +147,13 @@ impl<'w> Project<'w> {
     pub(super) fn containing(&self, name: &str) -> Vec<FileId> {
         let mut files = self.world.containing(name);
         files.retain(|file| Language::of(self.world.path(*file)) == Language::Rust);
+        files
+    }
+
+    /// Returns the Rust files that may define, extend, import or implement a name.
+    pub(super) fn defining(&self, name: &str) -> Vec<FileId> {
+        let mut files = self.containing(name);
+        files.retain(|file| self.world.may_define(*file, name));
         files
     }
 

@@ -1,8 +1,9 @@
 //! Resolves names and paths by the rules of modules, imports and crates.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::rc::Rc;
+
+use foldhash::HashMap;
 
 use super::members::Members;
 use super::modules::{Module, Project};
@@ -228,7 +229,7 @@ impl Project<'_> {
         let known = self.memory.macros.borrow().get(name).cloned();
         let all = known.unwrap_or_else(|| {
             let mut all = Vec::new();
-            for file in self.containing(name) {
+            for file in self.defining(name) {
                 let Some(sheet) = self.sheet(file) else { continue };
                 for index in sheet.defined(name) {
                     if sheet.facts.definitions[*index as usize].kind == DefinitionKind::Macro {

@@ -1,6 +1,6 @@
 //! Finds the references of a file: its imports and the names that resolve to other files.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use super::modules::{Module, Project};
 use super::names::{Entity, Found};
@@ -24,7 +24,7 @@ pub(super) fn find(world: &dyn World, file: FileId) -> Outgoing {
     let project = Project::new(world);
     let mut outgoing = Outgoing::default();
     let Some(sheet) = project.sheet(file) else { return outgoing };
-    let mut seen = HashSet::new();
+    let mut seen = HashSet::default();
     for import in &sheet.facts.imports {
         let module = project.module_at(file, import.container.as_deref());
         let found = imported(&project, &module, import);

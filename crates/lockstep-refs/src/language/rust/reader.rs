@@ -22,7 +22,7 @@ pub(super) fn read(text: &str) -> Option<Facts> {
     reader.facts.problems = syntax::problems(&tree);
     reader.facts.unread = syntax::unread_lines(&tree, text);
     reader.items(Source { text, line: 0 }, tree.root_node());
-    reader.facts.uses.extend(unread::uses(&tree, text, SCRIPT));
+    unread::add_uses(&tree, text, SCRIPT, &mut reader.facts);
     Some(reader.finish())
 }
 
@@ -193,6 +193,8 @@ impl Reader {
     /// Runs `inside` one level deeper. Code that is nested too deeply is left out.
     pub(super) fn deeper<T>(&mut self, inside: impl FnOnce(&mut Self) -> T) -> Option<T> {
         if self.depth >= syntax::MAX_DEPTH {
+            self.facts.problems += 1;
+            self.facts.omitted += 1;
             return None;
         }
         self.depth += 1;

@@ -1,7 +1,7 @@
 //! Finds the references to a definition: selects candidates by word, and resolves each use by name or by the
 //! type of its value.
 
-use std::collections::HashSet;
+use foldhash::HashSet;
 
 use super::macros::is_given;
 use super::modules::{Module, Project, Sheet};
@@ -171,7 +171,7 @@ impl<'a> Goal<'a> {
             left_out: project.is_left_out(file, symbol.line),
             tells_others: symbol.kind == DefinitionKind::Type
                 && (gives_to_numbers(facts) || takes_types(project, file, symbol)),
-            mentioning: HashSet::new(),
+            mentioning: HashSet::default(),
         };
         if goal.is_member() {
             goal.unique = goal.is_unique(project);
@@ -212,7 +212,7 @@ impl<'a> Goal<'a> {
     }
 
     fn is_unique(&self, project: &Project<'_>) -> bool {
-        for file in project.containing(&self.symbol.name) {
+        for file in project.defining(&self.symbol.name) {
             let Some(sheet) = project.sheet(file) else { continue };
             for index in sheet.defined(&self.symbol.name) {
                 let definition = &sheet.facts.definitions[*index as usize];
@@ -519,7 +519,7 @@ impl Search<'_, '_, '_> {
                 definition.reach > Reach::File && definition.kind == goal.symbol.kind && !twin
             })
         };
-        !self.project.containing(&goal.symbol.name).into_iter().any(other)
+        !self.project.defining(&goal.symbol.name).into_iter().any(other)
     }
 
     /// Returns true if a path resolves to a type whose members are all known.
