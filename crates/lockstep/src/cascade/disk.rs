@@ -246,7 +246,9 @@ impl Inspector for Disk<'_> {
         }
         let mut left = findings::left(self, cascade)?;
         let files = assigned.iter().map(|path| {
-            let content = now.digest(path).map(str::to_owned);
+            // A link in the place of a file has no content of its own: the file is gone.
+            let is_file = fs::symlink_metadata(self.tree.root.join(path)).is_ok_and(|meta| meta.is_file());
+            let content = now.digest(path).filter(|_| is_file).map(str::to_owned);
             let left = left.remove(path).unwrap_or(lockstep_cascade::event::Left::Nothing);
             (path.clone(), Seen { content, left })
         });

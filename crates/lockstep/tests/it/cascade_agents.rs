@@ -18,6 +18,17 @@ fn an_agent_deletes_its_files() {
     assert!(output.snapshot().contains("it was deleted"), "{}", output.snapshot());
 }
 
+/// A link to an empty device has no stale reference either.
+#[test]
+fn an_agent_replaces_its_files_by_links() {
+    let env = rust(1, 1);
+    let output = run(&env, "cat > /dev/null; for f in $LOCKSTEP_FILES; do ln -sf /dev/null $f; done", &[]);
+    assert_eq!(output.code, Some(1), "{}", output.snapshot());
+    let status = status(&env);
+    assert_eq!(status["status"], "partial", "{status:#}");
+    assert_eq!(list(&status, "updated"), Vec::<String>::new(), "{status:#}");
+}
+
 #[test]
 fn an_agent_prints_without_end() {
     let env = rust(1, 1);
